@@ -150,7 +150,7 @@ pub(crate) fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 /// The most descriptors that go along with one byte.
-const MAX_DESCRIPTORS: usize = 3;
+const MAX_DESCRIPTORS: usize = 4;
 
 /// Sends one byte, and descriptors with it.
 pub(crate) fn send_descriptors(stream: impl AsFd, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {

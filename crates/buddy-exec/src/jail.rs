@@ -11,13 +11,18 @@
 //! there are moved to quarantine before its end is reported.
 
 mod baselines;
+mod broker;
 mod bubblewrap;
 mod cache_layers;
+mod caller;
 mod closed;
+mod config_writes;
 mod confine;
+mod connects;
 mod covers;
 mod denial;
 mod git_config;
+mod git_lines;
 mod ground;
 mod guards;
 mod inside;
@@ -37,6 +42,7 @@ mod rules;
 mod seals;
 mod seccomp;
 mod setuid;
+mod socket_list;
 mod stand_in;
 mod start;
 mod sweeper;

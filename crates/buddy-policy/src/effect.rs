@@ -29,7 +29,7 @@ use crate::shell::Word;
 pub(crate) use examine::{examine, examine_words};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;
-pub(crate) use git::publishes;
+pub(crate) use git::{changes_settings, only_adds_remote, publishes};
 pub(crate) use git_reading::GIT_READERS;
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};

@@ -13,6 +13,7 @@ mod envelope;
 mod event;
 mod fact;
 mod fork;
+mod git_setting;
 mod hidden;
 mod id;
 mod image;
@@ -45,6 +46,7 @@ pub use fact::{
     TurnStarted, UnknownFact, UsageReported,
 };
 pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
+pub use git_setting::{PlainIn, plain_git_setting};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};

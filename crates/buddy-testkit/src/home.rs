@@ -12,6 +12,18 @@ use crate::processes;
 /// The timeout for processes to end after a test, unless the test sets its own.
 const GONE_WITHIN: Duration = Duration::from_secs(3);
 
+/// The place for temporary files that agents may write, whatever else is set.
+const SCRATCH: &str = "/tmp";
+
+/// Where tests make things that must not be in there, when what they would use is.
+const APART: &str = "/var/tmp";
+
+/// A directory, or another one if that is in the place for temporary files, as all is that is built for an account with its home there.
+pub fn apart_from_scratch(near: &Path) -> PathBuf {
+    let real = near.canonicalize().unwrap_or_else(|_| near.to_owned());
+    if real.starts_with(SCRATCH) { APART.into() } else { real }
+}
+
 /// A temporary home.
 #[derive(Debug)]
 pub struct Home {
@@ -35,6 +47,11 @@ impl Home {
         let path = directory.path().canonicalize().expect("a directory that was just made");
         std::fs::create_dir(path.join("work")).expect("a new directory");
         Self { directory, path }
+    }
+
+    /// An empty home outside the place for temporary files, which agents may write.
+    pub fn apart(near: &Path) -> Self {
+        Self::beneath(&apart_from_scratch(near))
     }
 
     /// The home itself.

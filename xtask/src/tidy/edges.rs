@@ -15,7 +15,8 @@ const TABLE: &[Allowed] = &[
     Allowed { name: "buddy-protocol", uses: &[] },
     Allowed { name: "buddy-policy", uses: &["buddy-protocol"] },
     Allowed { name: "buddy-model", uses: &["buddy-protocol"] },
-    Allowed { name: "buddy-exec", uses: &["buddy-protocol"] },
+    Allowed { name: "buddy-exec", uses: &["buddy-notify", "buddy-protocol"] },
+    Allowed { name: "buddy-notify", uses: &[] },
     Allowed { name: "buddy-store", uses: &["buddy-protocol"] },
     Allowed { name: "buddy-web", uses: &[] },
     Allowed {

@@ -65,14 +65,14 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
             shown(project)
         ),
         DenialKind::Socket => match &denial.subject {
-            Some(socket) => format!("the jail keeps commands from local sockets, such as `{socket}`"),
-            None => "the jail keeps commands from local sockets, such as those of Docker, the session bus and displays".to_owned(),
+            Some(socket) => format!("the jail keeps commands from local sockets of other programs, such as `{socket}`"),
+            None => "the jail keeps commands from local sockets of other programs, such as Docker, the session bus and displays".to_owned(),
         },
         DenialKind::Rights => {
             "in the jail no program gets the rights of another account, as `sudo` and setuid programs do".to_owned()
         }
         DenialKind::Unknown => {
-            "this may be the jail (a guess): it lets commands write only in the workspace and `/tmp`, and reach no local sockets".to_owned()
+            "this may be the jail (a guess): it lets commands write only in the workspace and `/tmp`, and reach no local sockets of other programs".to_owned()
         }
     }
 }

@@ -114,8 +114,18 @@ impl Slot {
 
     /// Adds to the variables of a command those that lead into the slot.
     pub(super) fn tell(&self, env: &mut Vec<(String, String)>) {
-        env.retain(|(name, _)| !self.variables.iter().any(|(variable, _)| variable == name));
-        env.extend(self.variables.iter().cloned());
+        for (variable, value) in &self.variables {
+            let there = env.iter_mut().find(|(name, _)| name == variable);
+            match there {
+                // Options go behind those that are there.
+                Some((_, old)) if value.starts_with('-') && !old.is_empty() => {
+                    old.push(' ');
+                    old.push_str(value);
+                }
+                Some((_, old)) => value.clone_into(old),
+                None => env.push((variable.clone(), value.clone())),
+            }
+        }
     }
 
     /// The paths that the command may write because of the slot.

@@ -1,6 +1,7 @@
 //! The restrictions that the process inside applies to itself before the command starts. None can be undone,
 //! and all are inherited.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use landlock::{
@@ -12,16 +13,17 @@ use rustix::thread::{
     set_capabilities, set_no_new_privs,
 };
 
+use super::broker;
 use super::probe::landlock_abi;
 use super::refusal::{LANDLOCK, PROCESS, Refusal, refused};
-use super::seccomp;
+use super::seccomp::{self, Sockets};
 use super::words::{Place, Plan, RawPath, Rules};
 
 /// Without namespaces Landlock has to cover truncation and signals too, which this version does (Linux 6.12).
 pub(super) const LEAST_BARE_ABI: ABI = ABI::V6;
 
 /// Applies every layer, or says which one could not be.
-pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
+pub(super) fn confine(plan: &Plan, supervisor: Option<OwnedFd>) -> Result<(), Refusal> {
     if plan.place == Place::Light {
         return confine_lightly();
     }
@@ -31,7 +33,14 @@ pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
     // In namespaces of its own a command without a network has one that leads nowhere: its tests may talk to its servers.
     let has_sockets = plan.network || plan.place == Place::Namespaces;
     landlock(&plan.rules, has_sockets, least)?;
-    seccomp::apply(plan.place, has_sockets)
+    let supervisor = supervisor.filter(|_| plan.place == Place::Namespaces);
+    // In a network of the machine's there would be no telling whose a local socket is.
+    let sockets = match (has_sockets, broker::hand_over(supervisor, !plan.network)?) {
+        (_, true) => Sockets::Local,
+        (true, false) => Sockets::Network,
+        (false, false) => Sockets::None,
+    };
+    seccomp::apply(plan.place, sockets)
 }
 
 /// Gives up the rights that could take the covers off or look past them, and nothing else. Landlock does the

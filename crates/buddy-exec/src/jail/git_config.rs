@@ -1,69 +1,61 @@
-//! The settings of a repository, as far as it takes to say that none of them makes git run a program.
+//! The settings of a repository, as far as it takes to say that none of them makes git run a program or leads it elsewhere.
 //!
 //! Only lines that are known to be harmless are plain. Whatever else git may understand by a line, it is not.
 
-/// Keys that decide nothing about programs. A key is `section.name` in lower case, without what stands between.
-const PLAIN: &[&str] = &[
-    "branch.merge",
-    "branch.rebase",
-    "branch.remote",
-    "core.autocrlf",
-    "core.bare",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.logallrefupdates",
-    "core.precomposeunicode",
-    "core.repositoryformatversion",
-    "core.sharedrepository",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.symlinks",
-    "extensions.compatobjectformat",
-    "extensions.objectformat",
-    "extensions.partialclone",
-    "extensions.refstorage",
-    "extensions.worktreeconfig",
-    "gc.auto",
-    "index.sparse",
-    "init.defaultbranch",
-    "pull.rebase",
-    "push.default",
-    "receive.denycurrentbranch",
-    "remote.fetch",
-    "remote.partialclonefilter",
-    "remote.promisor",
-    "remote.pushurl",
-    "remote.tagopt",
-    "remote.url",
-    "submodule.active",
-    "submodule.url",
-    "user.email",
-    "user.name",
-];
+use buddy_protocol::{PlainIn, plain_git_setting};
+
+use super::git_lines::{GitLine, read_git_line};
+
+/// The largest configuration that is judged. A larger one is not plain.
+pub(super) const MAX_CONFIG: u64 = 1024 * 1024;
+
+/// Keys whose value is the address or the name of a repository.
+const ADDRESSES: &[&str] = &["remote.url", "remote.pushurl", "submodule.url"];
 
 /// Beginnings of addresses that git reaches without a helper program of its own choosing.
 const PLAIN_ADDRESSES: &[&str] = &["https://", "http://", "ssh://", "git://", "file://"];
 
-/// The lines of a configuration that are plain, or none when all of them are.
-pub(super) fn without_programs(text: &str) -> Option<String> {
-    let mut section = String::new();
+/// One setting, with what stands between section and name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Setting {
+    key: String,
+    of: Option<String>,
+    value: Option<String>,
+}
+
+impl Setting {
+    fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+
+    /// As people write it.
+    fn shown(&self) -> String {
+        match (&self.of, self.key.split_once('.')) {
+            (Some(of), Some((section, name))) => format!("{section}.{of}.{name}"),
+            _ => self.key.clone(),
+        }
+    }
+}
+
+/// The lines of the configuration of a new repository that are plain, or none when all of them are. A work tree elsewhere is plain if the second
+/// says so.
+pub(super) fn without_programs(text: &str, is_work_tree: impl Fn(&str) -> bool) -> Option<String> {
+    let mut section = (String::new(), None);
     let mut kept = String::new();
     let mut is_plain = true;
     for line in text.lines() {
-        let bare = line.trim();
-        let is_harmless = if bare.is_empty() || bare.starts_with(['#', ';']) {
-            true
-        } else if let Some(header) = bare.strip_prefix('[') {
-            match header.strip_suffix(']') {
-                Some(header) if !header.contains(']') => {
-                    section = header.split([' ', '\t', '"', '.']).next().unwrap_or_default().to_lowercase();
-                    true
-                }
-                _ => false,
+        let is_harmless = match read_git_line(line) {
+            Some(GitLine::Nothing) => true,
+            Some(GitLine::Section { name, of }) => {
+                section = (name, of);
+                true
             }
-        } else {
-            is_plain_setting(&section, bare)
+            Some(GitLine::Setting { name, value }) => {
+                let key = format!("{}.{name}", section.0);
+                let setting = Setting { key, of: section.1.clone(), value };
+                is_plain_in_new(&setting) || (setting.key == "core.worktree" && is_work_tree(setting.value()))
+            }
+            None => false,
         };
         if is_harmless {
             kept.push_str(line);
@@ -75,20 +67,112 @@ pub(super) fn without_programs(text: &str) -> Option<String> {
     (!is_plain).then_some(kept)
 }
 
-fn is_plain_setting(section: &str, line: &str) -> bool {
-    // A line that goes on in the next one could hide what it says there.
-    if line.ends_with('\\') {
-        return false;
-    }
-    let (key, value) = line.split_once('=').unwrap_or((line, ""));
-    let key = format!("{section}.{}", key.trim().to_lowercase());
-    let is_address = key.ends_with("url");
-    PLAIN.contains(&key.as_str()) && (!is_address || is_plain_address(value.trim().trim_matches('"')))
+fn is_plain_in_new(setting: &Setting) -> bool {
+    let is_address = ADDRESSES.contains(&setting.key.as_str());
+    let is_remote = setting.key == "branch.remote";
+    plain_git_setting(&setting.key).is_some()
+        && (!(is_address || is_remote) || is_plain_address(setting.value()))
 }
 
-/// An address names a server or a directory. `ext::` and others like it name a program.
+/// Says why a change of the settings of a repository is not harmless: it adds, changes or removes one that may run a program, or one that
+/// says where git reads from and writes to at the next call of the person.
+pub(super) fn judge_change(old: &[u8], new: &[u8]) -> Result<(), String> {
+    let (Some(old), Some(new)) = (settings(old), settings(new)) else {
+        return Err("it has lines that buddy does not judge".to_owned());
+    };
+    let is_new = |setting: &Setting| !old.iter().any(|other| is_of_same(other, setting));
+    for setting in new.iter().filter(|setting| !old.contains(setting)) {
+        judge_added(setting, &old, is_new(setting)).map_err(|why| format!("`{}` {why}", setting.shown()))?;
+    }
+    for setting in old.iter().filter(|setting| !new.contains(setting)) {
+        judge_removed(setting).map_err(|why| format!("`{}` {why}", setting.shown()))?;
+    }
+    // Of two settings of one name the last one counts, so the order of all that is not plain stays.
+    let others = |settings: &[Setting]| -> Vec<Setting> {
+        settings.iter().filter(|setting| judge_removed(setting).is_err()).cloned().collect()
+    };
+    let kept: Vec<Setting> = others(&new).into_iter().filter(|setting| old.contains(setting)).collect();
+    if kept == others(&old) { Ok(()) } else { Err("it changes the order of settings".to_owned()) }
+}
+
+const RUNS: &str = "may run a program or lead git elsewhere";
+const LEADS: &str = "says where git reads from and writes to";
+
+/// Of the same remote, branch or submodule.
+fn is_of_same(one: &Setting, other: &Setting) -> bool {
+    let section = |setting: &Setting| setting.key.split('.').next().unwrap_or_default().to_owned();
+    one.of == other.of && section(one) == section(other)
+}
+
+fn judge_added(setting: &Setting, old: &[Setting], is_new: bool) -> Result<(), &'static str> {
+    if plain_git_setting(&setting.key) != Some(PlainIn::EveryRepository) {
+        return Err(RUNS);
+    }
+    let name = setting.of.as_deref().unwrap_or_default();
+    let value = setting.value();
+    match setting.key.as_str() {
+        // A remote with the name of an address would be taken for it.
+        "remote.url" => is_new && is_plain_name(name) && is_plain_address(value),
+        "submodule.url" => is_new && is_plain_address(value),
+        "remote.fetch" => is_plain_name(name) && is_own_refspec(name, value),
+        "remote.tagopt" => matches!(value, "--tags" | "--no-tags"),
+        "branch.remote" => {
+            // Not to any remote: an earlier command could have added it. A push without a name goes there.
+            let has_one = old.iter().any(|other| other.key == setting.key && other.of == setting.of);
+            let is_used = |other: &Setting| other.key == setting.key && other.value() == value;
+            !has_one && (matches!(value, "." | "origin") || old.iter().any(is_used))
+        }
+        _ => true,
+    }
+    .then_some(())
+    .ok_or(LEADS)
+}
+
+fn judge_removed(setting: &Setting) -> Result<(), &'static str> {
+    match (plain_git_setting(&setting.key), setting.key.as_str()) {
+        (Some(PlainIn::EveryRepository), "remote.url" | "submodule.url") => Err(LEADS),
+        (Some(PlainIn::EveryRepository), _) => Ok(()),
+        _ => Err(RUNS),
+    }
+}
+
+/// A name of a remote that is neither an address nor a path.
+fn is_plain_name(name: &str) -> bool {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(is_of_name)
+}
+
+/// Whether a refspec writes only beneath `refs/remotes/` of its own remote.
+fn is_own_refspec(remote: &str, refspec: &str) -> bool {
+    let kept = format!("refs/remotes/{remote}/");
+    refspec
+        .trim_start_matches('+')
+        .split_once(':')
+        .is_some_and(|(from, to)| from.starts_with("refs/heads/") && to.starts_with(&kept))
+}
+
+/// All settings of a text; none where a line of it is not in the form that git writes.
+fn settings(text: &[u8]) -> Option<Vec<Setting>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut section = (String::new(), None);
+    let mut found = Vec::new();
+    for line in text.lines() {
+        match read_git_line(line)? {
+            GitLine::Nothing => {}
+            GitLine::Section { name, of } => section = (name, of),
+            GitLine::Setting { name, value } => {
+                found.push(Setting { key: format!("{}.{name}", section.0), of: section.1.clone(), value });
+            }
+        }
+    }
+    Some(found)
+}
+
+/// An address names a server or a directory. `ext::` and others like it name a program, and what begins with a hyphen is an option.
 fn is_plain_address(address: &str) -> bool {
     !address.starts_with('-')
+        && !address.contains("://-")
+        && !address.contains(char::is_control)
         && (PLAIN_ADDRESSES.iter().any(|plain| address.starts_with(plain)) || !address.contains("::"))
 }
 
@@ -110,7 +194,7 @@ mod tests {
         let text = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
                     [remote \"origin\"]\n\turl = git@example.org:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                     [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
-        assert_eq!(without_programs(text), None);
+        assert_eq!(without_programs(text, |_| false), None);
     }
 
     #[test]
@@ -126,16 +210,101 @@ mod tests {
             "[core \"]\"] x",
         ] {
             let text = format!("[core]\n\tbare = false\n{line}\n");
-            assert_eq!(without_programs(&text).as_deref(), Some("[core]\n\tbare = false\n"), "{line}");
+            assert_eq!(
+                without_programs(&text, |_| false).as_deref(),
+                Some("[core]\n\tbare = false\n"),
+                "{line}"
+            );
         }
-        assert!(without_programs("[include]\n\tpath = x\n").is_some());
-        assert!(without_programs("[remote \"x\"]\n\turl = ext::sh -c x\n").is_some());
-        assert!(without_programs("[filter \"x\"]\n\tsmudge = sh\n").is_some());
+        assert!(without_programs("[include]\n\tpath = x\n", |_| false).is_some());
+        assert!(without_programs("[remote \"x\"]\n\turl = ext::sh -c x\n", |_| false).is_some());
+        assert!(without_programs("[filter \"x\"]\n\tsmudge = sh\n", |_| false).is_some());
     }
 
     #[test]
     fn a_rebase_without_its_programs() {
         assert_eq!(without_exec("pick a\n# exec\n"), None);
         assert_eq!(without_exec("pick a\nexec sh\n x y\npick b\n").as_deref(), Some("pick a\npick b\n"));
+    }
+
+    const OLD: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://a.example/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+                       [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[alias]\n\tx = !make\n";
+
+    #[test]
+    fn ordinary_changes_are_harmless() {
+        for added in [
+            "",
+            "[user]\n\tname = n\n\temail = \"n@example.org\"\n",
+            "[remote \"up\"]\n\turl = git@b.example:x\n\tfetch = +refs/heads/*:refs/remotes/up/*\n",
+            "[remote \"up\"]\n\turl = ../other\n\tfetch = +refs/heads/main:refs/remotes/up/main\n",
+            "[branch \"topic\"]\n\tremote = origin\n\tmerge = refs/heads/topic\n",
+            "[branch \"topic\"]\n\tremote = .\n\tmerge = refs/heads/main\n",
+            "[core]\n\tsparseCheckout\n; why\r\n",
+            "[submodule \"s\"]\n\turl = https://b.example/s\n\tactive = true\n",
+        ] {
+            assert_eq!(judge_change(OLD.as_bytes(), format!("{OLD}{added}").as_bytes()), Ok(()), "{added}");
+        }
+        let without = OLD.replace("\tmerge = refs/heads/main\n", "");
+        assert_eq!(judge_change(OLD.as_bytes(), without.as_bytes()), Ok(()));
+    }
+
+    #[test]
+    fn changes_that_run_or_redirect_are_not() {
+        for added in [
+            "[core]\n\tfsmonitor = ./run\n",
+            "[core]\n\tfsmonitor\n",
+            "[CORE]\n\tHooksPath = x\n",
+            "[core]\n\tsshCommand = sh\n",
+            "[core] fsmonitor = x\n",
+            "[core]\n\tfileMode = true \\\n\tfsmonitor = x\n",
+            "[core]\n\tfileMode = \"a\n\tfsmonitor = b\"\n",
+            "[core]\r\tfsmonitor = x\n",
+            "[user]\n\tname = a\r[core]\n\tfsmonitor = x\n",
+            "\u{feff}[core]\n",
+            "[include]\n\tpath = x\n",
+            "[includeIf \"gitdir:/\"]\n\tpath = x\n",
+            "[alias]\n\tst = !sh\n",
+            "[url \"https://e.example/\"]\n\tinsteadOf = https://a.example/\n",
+            "[filter \"x\"]\n\tclean = sh\n",
+            "[remote \"up\"]\n\turl = ext::sh\n",
+            "[remote \"up\"]\n\turl = ext\":\":sh\n",
+            "[remote \"up\"]\n\turl = \"ex\\t::sh\"\n",
+            "[remote \"up\"]\n\turl = --upload-pack=sh\n",
+            "[remote \"up\"]\n\turl = ssh://-oProxyCommand=sh/x\n",
+            "[remote \"up\"]\n\tuploadpack = sh\n",
+            "[remote \"up\"]\n\tvcs = x\n",
+            "[remote \"https://a.example/x\"]\n\turl = https://e.example/\n",
+            "[remote \"../x\"]\n\turl = https://e.example/\n",
+            "[remote \"origin\"]\n\turl = https://e.example/\n",
+            "[remote \"origin\"]\n\tpushurl = https://e.example/\n",
+            "[remote \"origin\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
+            "[remote.origin]\n\turl = https://e.example/\n",
+            "[branch \"main\"]\n\tremote = up\n",
+            "[branch \"new\"]\n\tremote = https://e.example/\n",
+            "[branch \"new\"]\n\tpushRemote = up\n",
+            "[remote]\n\tpushDefault = up\n",
+            "[push]\n\tdefault = matching\n",
+            "[submodule \"s\"]\n\tupdate = !sh\n",
+            "[core]\n\tworktree = /\n",
+            "[extensions]\n\tpartialClone = up\n",
+            "[core\n",
+            "no form\n",
+        ] {
+            assert!(judge_change(OLD.as_bytes(), format!("{OLD}{added}").as_bytes()).is_err(), "{added}");
+        }
+        for (from, to) in [
+            ("https://a.example/x", "https://e.example/x"),
+            ("\turl = https://a.example/x\n", ""),
+            ("\tremote = origin\n", "\tremote = up\n"),
+            ("[alias]\n\tx = !make\n", ""),
+            ("!make", "!sh"),
+            ("[alias]", "[user]"),
+        ] {
+            assert!(judge_change(OLD.as_bytes(), OLD.replace(from, to).as_bytes()).is_err(), "{from}");
+        }
+        assert!(judge_change(OLD.as_bytes(), &[OLD.as_bytes(), b"\xff\n"].concat()).is_err());
+        let twice = format!("{OLD}[alias]\n\tx = !sh\n");
+        let turned = twice.replace("!make", "!x").replace("!sh", "!make").replace("!x", "!sh");
+        assert!(judge_change(twice.as_bytes(), turned.as_bytes()).is_err(), "the order counts");
     }
 }

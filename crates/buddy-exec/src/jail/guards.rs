@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
+use super::config_writes::{CONFIG, ConfigWrites};
 use super::ground::Ground;
 use super::look::{
     SharedPlaces, Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
@@ -43,6 +44,8 @@ pub(super) struct Guards {
     pub(super) watched: Watched,
     /// Kept until the last process of the command is gone.
     pub(super) stand_ins: Vec<StandIn>,
+    /// Writes settings of git.
+    pub(super) configs: ConfigWrites,
 }
 
 /// The surroundings of a command, as far as its guards are concerned.
@@ -102,13 +105,13 @@ impl Guards {
         seal_further_names(bounds, ground, scene, &roots, &past);
         let mut named = Named::find(&sights, &roots, &orders, ground, scene);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
+        let opened: BTreeSet<PathBuf> = bounds.opened.iter().map(|path| without_links(path)).collect();
         let mut places: BTreeSet<PathBuf> = sights
             .orders
             .iter()
             .filter(|path| (is_near(path, &near) || is_too_large(path)) && !is_opened(path, bounds))
-            .chain(&sights.git_files)
-            .chain(&named.there)
-            .cloned()
+            .flat_map(|path| without_opened(path, &opened))
+            .chain(sights.git_files.iter().chain(&named.there).cloned())
             .collect();
         for git in &sights.git {
             places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
@@ -125,7 +128,7 @@ impl Guards {
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
-        watched.opened = bounds.opened.iter().filter_map(|path| real_name(path)).collect();
+        watched.opened = opened;
         if scene.place != Place::Light {
             // A whole machine is never searched.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
@@ -150,8 +153,11 @@ impl Guards {
         if scene.place != Place::Namespaces {
             watched.note_modes();
         }
+        let configs = watched.known.git.iter().map(|git| git.join(CONFIG));
+        let configs = configs.filter(|config| watched.covered.contains(config)).collect();
+        let configs = ConfigWrites::new(configs, &watched.opened);
         ground.guarded.extend(covered.into_iter().map(resolved));
-        Ok(Self { watched, stand_ins })
+        Ok(Self { watched, stand_ins, configs })
     }
 }
 
@@ -366,9 +372,13 @@ fn secrets_searched(
     Ok(sights.sealed)
 }
 
-/// The real path of a name, which itself need not exist.
-fn real_name(path: &Path) -> Option<PathBuf> {
-    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+/// A guarded place, or what is in it where something there was opened.
+fn without_opened(path: &Path, opened: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    if !opened.iter().any(|opened| opened.starts_with(path)) {
+        return vec![path.to_owned()];
+    }
+    let is_closed = |file: &PathBuf| !opened.iter().any(|opened| file.starts_with(opened));
+    files_beneath(path).into_iter().filter(is_closed).collect()
 }
 
 fn is_opened(path: &Path, bounds: &Bounds) -> bool {

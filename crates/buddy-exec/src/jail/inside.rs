@@ -43,8 +43,9 @@ fn run() -> io::Result<()> {
     let plan = receive_plan(&mut control)?;
     // The command must not find the control stream at its stdin.
     dup2_stdin(&streams.stdin)?;
-    let entered =
-        way_out::open(&plan, streams.way_out.take()).map_err(Word::Refused).and_then(|()| enter(&plan));
+    let entered = way_out::open(&plan, streams.way_out.take())
+        .map_err(Word::Refused)
+        .and_then(|()| enter(&plan, streams.broker.take()));
     let word = match entered {
         Ok(()) => Word::Confined,
         Err(word) => word,
@@ -78,17 +79,21 @@ fn close_others() -> io::Result<()> {
     Ok(())
 }
 
-/// What the command reads and where its errors go; its output is ours. And where its way out is handed out, if it has one.
+/// What the command reads and where its errors go; its output is ours. And where its calls are handed over that somebody is asked about, and its way out, if it has
+/// one.
 struct Streams {
     stdin: OwnedFd,
     stderr: OwnedFd,
+    broker: Option<OwnedFd>,
     way_out: Option<OwnedFd>,
 }
 
 fn receive_streams(control: &UnixStream) -> io::Result<Streams> {
     let mut received = control::receive_descriptors(control)?.into_iter();
-    match (received.next(), received.next()) {
-        (Some(stdin), Some(stderr)) => Ok(Streams { stdin, stderr, way_out: received.next() }),
+    match (received.next(), received.next(), received.next()) {
+        (Some(stdin), Some(stderr), broker) => {
+            Ok(Streams { stdin, stderr, broker, way_out: received.next() })
+        }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
@@ -103,7 +108,7 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 }
 
 /// Goes into the directory and then behind all walls.
-fn enter(plan: &Plan) -> Result<(), Word> {
+fn enter(plan: &Plan, broker: Option<OwnedFd>) -> Result<(), Word> {
     if !plan.overlays.is_empty() {
         overlays::put(&plan.overlays, &plan.over).map_err(Word::Refused)?;
     }
@@ -122,7 +127,7 @@ fn enter(plan: &Plan) -> Result<(), Word> {
             terminal::take(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         }
     }
-    confine(plan).map_err(Word::Refused)
+    confine(plan, broker).map_err(Word::Refused)
 }
 
 /// The name of the namespace of mounts that this process is in. Empty if it cannot be told, which then does

@@ -10,7 +10,7 @@ use landlock::{ABI, Access, AccessFs, Ruleset, RulesetAttr};
 
 use super::confine::landlock;
 use super::refusal::{Refusal, SECCOMP};
-use super::seccomp;
+use super::seccomp::{self, Sockets};
 use super::words::{Place, Rules};
 
 /// The time limit of a tested program.
@@ -44,7 +44,7 @@ pub(super) fn landlock_holds() -> Result<bool, Refusal> {
 pub(super) fn seccomp_holds() -> Result<bool, Refusal> {
     let tried = on_a_thread(|| {
         rustix::thread::set_no_new_privs(true).map_err(|error| Refusal::new(SECCOMP, error))?;
-        seccomp::apply(Place::Bare, false)?;
+        seccomp::apply(Place::Bare, Sockets::None)?;
         Ok(UnixDatagram::unbound().is_err())
     });
     tried.unwrap_or(Ok(false))

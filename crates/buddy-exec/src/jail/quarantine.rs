@@ -41,6 +41,13 @@ pub enum SweepNote {
     Moved(Moved),
     /// A directory was not searched.
     Unseen(Unseen),
+    /// A file was not changed.
+    Kept {
+        /// Which one.
+        path: PathBuf,
+        /// Why: what follows "because".
+        why: String,
+    },
 }
 
 impl SweepNote {
@@ -48,7 +55,7 @@ impl SweepNote {
     pub fn moved(&self) -> Option<&Moved> {
         match self {
             Self::Moved(moved) => Some(moved),
-            Self::Unseen(_) => None,
+            Self::Unseen(_) | Self::Kept { .. } => None,
         }
     }
 }
@@ -58,6 +65,7 @@ impl fmt::Display for SweepNote {
         match self {
             Self::Moved(moved) => moved.fmt(f),
             Self::Unseen(unseen) => unseen.fmt(f),
+            Self::Kept { path, why } => write!(f, "buddy left `{}` as it was, because {why}", path.display()),
         }
     }
 }

@@ -127,12 +127,22 @@ const X32: u32 = 0x4000_0000;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
+/// Which sockets a command can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sockets {
+    None,
+    /// Those of the network.
+    Network,
+    /// Local ones too: somebody is asked about each connection.
+    Local,
+}
+
 /// Applies the filter to this thread and all that it starts. It can only be added to.
-pub(super) fn apply(place: Place, network: bool) -> Result<(), Refusal> {
+pub(super) fn apply(place: Place, sockets: Sockets) -> Result<(), Refusal> {
     let unknown = UNKNOWN.iter().map(|&call| (call, Vec::new())).collect();
     let mut programs = [
         program(unknown, libc::ENOSYS)?,
-        program(denied(place, network).map_err(refused(SECCOMP, "make the filter"))?, libc::EPERM)?,
+        program(denied(place, sockets).map_err(refused(SECCOMP, "make the filter"))?, libc::EPERM)?,
     ];
     programs[0].splice(0..0, without_x32());
     programs
@@ -161,7 +171,7 @@ fn without_x32() -> [sock_filter; 3] {
     ]
 }
 
-fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
+fn denied(place: Place, allowed: Sockets) -> seccompiler::Result<Rules> {
     let bare = if place == Place::Bare { [DENIED_BARE, DENIED_BARE_HERE].concat() } else { Vec::new() };
     let calls = DENIED.iter().chain(DENIED_HERE).chain(&bare);
     let mut rules: Rules = calls.map(|&call| (call, Vec::new())).collect();
@@ -172,7 +182,7 @@ fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
     let typing = TYPING.iter().map(|&request| all([is(1, request)])).collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_ioctl, typing);
     rules.insert(libc::SYS_personality, vec![all([is_not(0, 0), is_not(0, NO_CHANGE)])?]);
-    rules.insert(libc::SYS_socket, sockets(network)?);
+    rules.insert(libc::SYS_socket, sockets(allowed)?);
     rules.insert(libc::SYS_socketpair, socket_pairs()?);
     rules.extend(borrowed_rights()?);
     Ok(rules)
@@ -218,15 +228,21 @@ fn borrowed_rights() -> seccompiler::Result<Rules> {
     Ok(rules)
 }
 
-/// Sockets of the network when there is one, and no others. Local ones would reach services that do not ask who calls:
-/// neither Landlock nor a mount that cannot be written stops a connection to a name in the file system.
-fn sockets(network: bool) -> seccompiler::Result<Vec<SeccompRule>> {
-    if !network {
-        return Ok(Vec::new());
-    }
-    let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(word);
+/// Sockets of the network when there is one. Local ones would reach services that do not ask who calls: neither Landlock nor a mount that
+/// cannot be written stops a connection to a name in the file system. Where each connection is asked about there are local ones too, but
+/// none of datagrams: those are sent to a name without a connection.
+fn sockets(allowed: Sockets) -> seccompiler::Result<Vec<SeccompRule>> {
+    let [inet, inet6, netlink, local] =
+        [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_UNIX].map(word);
+    let families = match allowed {
+        Sockets::None => return Ok(Vec::new()),
+        Sockets::Network => all([is_not(0, inet), is_not(0, inet6), is_not(0, netlink)])?,
+        Sockets::Local => all([is_not(0, inet), is_not(0, inet6), is_not(0, netlink), is_not(0, local)])?,
+    };
     Ok(vec![
-        all([is_not(0, inet), is_not(0, inet6), is_not(0, netlink)])?,
+        families,
+        all([is(0, local), is_datagram()])?,
+        all([is(0, local), is_raw()])?,
         // Only the part of netlink that tells which addresses there are.
         all([is(0, netlink), is_not(2, word(libc::NETLINK_ROUTE))])?,
     ])
@@ -234,8 +250,16 @@ fn sockets(network: bool) -> seccompiler::Result<Vec<SeccompRule>> {
 
 /// A pair can only talk to itself, unless it is of datagrams: those can be sent to any name.
 fn socket_pairs() -> seccompiler::Result<Vec<SeccompRule>> {
-    let is_datagram = condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), word(libc::SOCK_DGRAM));
-    Ok(vec![all([is_not(0, word(libc::AF_UNIX))])?, all([is_datagram])?])
+    Ok(vec![all([is_not(0, word(libc::AF_UNIX))])?, all([is_datagram()])?, all([is_raw()])?])
+}
+
+fn is_datagram() -> Condition {
+    condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), word(libc::SOCK_DGRAM))
+}
+
+/// The kernel makes a local socket of datagrams of it.
+fn is_raw() -> Condition {
+    condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), word(libc::SOCK_RAW))
 }
 
 type Condition = seccompiler::Result<SeccompCondition>;

@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
@@ -17,7 +18,9 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, wait};
 use rustix::termios::tcsetpgrp;
 
+use super::broker;
 use super::cache_layers::{Manner, Slot};
+use super::config_writes::ConfigWrites;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
 use super::inside::own_mounts;
@@ -63,6 +66,8 @@ pub(crate) struct Jail {
     pub(crate) pane: Option<PathBuf>,
     /// Sweeps while the command runs, and at its end.
     sweeper: Option<Sweeper>,
+    /// Says which settings of git stayed as they were.
+    configs: Arc<ConfigWrites>,
     /// Kept until nothing of the command is left.
     _stand_ins: Vec<StandIn>,
     /// The lock of the layers over caches; kept as long.
@@ -133,8 +138,9 @@ fn start_with(
         // It still waits for its plan, so nothing of the command runs before it has the foreground.
         let _ = tcsetpgrp(io::stdout(), main);
     }
-    let (words, inner) = starting.settle(&plan, given)?.unzip();
-    let Guards { watched, stand_ins } = guards;
+    let Guards { watched, stand_ins, configs } = guards;
+    let configs = Arc::new(configs);
+    let (words, inner) = starting.settle(&plan, given, &configs)?.unzip();
     let keeper = match (plan.place, &plan.covers) {
         (Place::Bare, _) => Keeper::Nobody,
         (_, Some(_)) => Keeper::Main,
@@ -150,6 +156,7 @@ fn start_with(
         is_light,
         pane,
         sweeper,
+        configs,
         _stand_ins: stand_ins,
         _cache_slot: cache_slot.map(|slot| slot.lock),
     })
@@ -159,7 +166,9 @@ impl Jail {
     /// Moves away the files that the command left where programs would take orders from them, after its last
     /// process is gone. Returns the notes since the start.
     pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
-        self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
+        let mut notes = self.configs.take_notes();
+        notes.extend(self.sweeper.take().map(Sweeper::finish).unwrap_or_default());
+        notes
     }
 
     /// The line to the sweeper, to ask for a sweep while the command runs.
@@ -333,10 +342,15 @@ impl Starting {
     }
 
     /// Hands everything over and waits until the command runs.
-    fn settle(mut self, plan: &Plan, given: Given) -> Result<Option<(Words, i32)>, Report> {
+    fn settle(
+        mut self,
+        plan: &Plan,
+        given: Given,
+        configs: &Arc<ConfigWrites>,
+    ) -> Result<Option<(Words, i32)>, Report> {
         let stderr = io::stderr();
         // A failure here means that nobody listens; why is told by what can be heard.
-        let _ = self.hand_over(plan, &given, stderr.as_fd());
+        let _ = self.hand_over(plan, &given, stderr.as_fd(), configs);
         drop(given);
         let heard = self.control.set_read_timeout(Some(START_LIMIT)).and_then(|()| self.control.try_clone());
         let mut words = match heard {
@@ -373,9 +387,18 @@ impl Starting {
         Err(report)
     }
 
-    fn hand_over(&mut self, plan: &Plan, given: &Given, stderr: BorrowedFd<'_>) -> io::Result<()> {
+    fn hand_over(
+        &mut self,
+        plan: &Plan,
+        given: &Given,
+        stderr: BorrowedFd<'_>,
+        configs: &Arc<ConfigWrites>,
+    ) -> io::Result<()> {
+        let (inside, theirs) = UnixStream::pair()?;
         let way_out = given.way_out.iter().map(AsFd::as_fd);
-        let descriptors: Vec<_> = [given.stdin.as_fd(), stderr].into_iter().chain(way_out).collect();
+        let descriptors: Vec<_> =
+            [given.stdin.as_fd(), stderr, theirs.as_fd()].into_iter().chain(way_out).collect();
+        broker::serve(inside, Arc::clone(configs))?;
         control::send_descriptors(&self.control, &descriptors)?;
         let plan = serde_json::to_vec(plan)?;
         self.control.set_write_timeout(Some(START_LIMIT))?;

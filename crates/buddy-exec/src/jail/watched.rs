@@ -9,20 +9,19 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
-use super::git_config::{without_exec, without_programs};
+use super::config_writes::CONFIG;
+use super::git_config::{MAX_CONFIG, judge_change, without_exec, without_programs};
 use super::look::{SharedPlaces, Sights, files_beneath, look, look_shared};
-use super::names::Names;
+use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
+use crate::git_orders::clean;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
 const MAX_KEPT: usize = 16 * 1024 * 1024;
-
-/// The largest configuration that is judged. A larger one is not plain.
-const MAX_CONFIG: u64 = 1024 * 1024;
 
 /// Where a rebase that was interrupted goes on.
 const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
@@ -134,7 +133,10 @@ impl Watched {
         let files = places.map(|path| (self.covered.contains(path), files_beneath(path)));
         let files =
             files.flat_map(|(is_covered, files)| files.into_iter().map(move |file| (is_covered, file)));
-        let is_to_note = |(is_covered, file): &(bool, PathBuf)| !is_covered || has_further_names(file);
+        // A cover goes when somebody outside replaces what it stands over, as git does with settings.
+        let is_to_note = |(is_covered, file): &(bool, PathBuf)| {
+            !is_covered || has_further_names(file) || self.is_config(file)
+        };
         let files: Vec<PathBuf> = files.filter(is_to_note).map(|(_, file)| file).collect();
         for file in files {
             if !is_stand_in(&file) {
@@ -270,7 +272,7 @@ impl Watched {
             self.compare(path, &mut moved);
         }
         for path in &self.missing {
-            if is_there(path) && !self.opened.contains(path) {
+            if is_there(path) && !self.is_opened(path) {
                 self.take(path, ORDERS, &mut moved);
             }
         }
@@ -293,7 +295,7 @@ impl Watched {
         leads_well: impl Fn(&Path) -> bool,
         moved: &mut Vec<Moved>,
     ) {
-        for path in now.orders.iter().filter(|path| !self.opened.contains(*path)).chain(&now.git_files) {
+        for path in now.orders.iter().filter(|path| !self.is_opened(path)).chain(&now.git_files) {
             let is_link_to_git = now.git_files.contains(path);
             if known.orders.contains(path) || known.git_files.contains(path) {
                 self.compare(path, moved);
@@ -350,7 +352,7 @@ impl Watched {
     /// further names are compared.
     fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
         let is_covered = self.covered.contains(path);
-        for file in files_beneath(path) {
+        for file in files_beneath(path).into_iter().filter(|file| !self.is_opened(file)) {
             let Some(known) = self.files.get(&file) else {
                 if !is_covered {
                     self.take(&file, ORDERS, moved);
@@ -361,6 +363,9 @@ impl Watched {
             if Some(stamp) == known.stamp || (content.is_some() && content == known.content) {
                 continue;
             }
+            if self.is_config(&file) && is_harmless_change(known.content.as_ref(), content.as_ref()) {
+                continue;
+            }
             let why = if known.content.is_some() { CHANGED } else { LOST };
             if self.take(&file, why, moved) {
                 put_back(&file, known.content.as_ref());
@@ -368,9 +373,24 @@ impl Watched {
         }
     }
 
+    /// Whether all that is at a place may be changed.
+    fn is_opened(&self, path: &Path) -> bool {
+        let is_free = |path: &Path| self.opened.iter().any(|opened| path.starts_with(opened));
+        let is_above = || self.opened.iter().any(|opened| opened.starts_with(path));
+        is_free(path) || (is_above() && files_beneath(path).iter().all(|file| is_free(file)))
+    }
+
+    /// Whether a file has the settings of a repository that was there before.
+    fn is_config(&self, file: &Path) -> bool {
+        file.file_name().is_some_and(|name| name == CONFIG)
+            && file
+                .parent()
+                .is_some_and(|git| self.known.git.contains(git) || self.known_shared.git.contains(git))
+    }
+
     fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {
         for part in self.orders.git_parts().iter().map(|part| git.join(part)) {
-            if is_stand_in(&part) || !is_there(&part) {
+            if is_stand_in(&part) || !is_there(&part) || self.is_opened(&part) {
                 continue;
             }
             if self.covered.contains(&part) || self.files.keys().any(|known| known.starts_with(&part)) {
@@ -386,7 +406,8 @@ impl Watched {
     /// programs.
     fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
         for name in ["config", "config.worktree"] {
-            self.filter(&git.join(name), without_programs, moved);
+            let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
+            self.filter(&git.join(name), |text| without_programs(text, is_work_tree), moved);
         }
         for hook in files_beneath(&git.join("hooks")) {
             let is_sample = hook.extension().is_some_and(|extension| extension == "sample");
@@ -403,6 +424,16 @@ impl Watched {
             self.take(&attributes, GIT_ORDERS, moved);
         }
         self.check_rebase(git, moved);
+    }
+
+    /// Whether a path is one in the workspace from the own directory of a submodule, which says by it where its files are.
+    fn is_work_tree_of_module(&self, git: &Path, to: &str) -> bool {
+        let is_module = git
+            .components()
+            .zip(git.components().skip(1))
+            .any(|(above, name)| above.as_os_str() == GIT && name.as_os_str() == "modules");
+        let at = clean(&git.join(to));
+        is_module && Path::new(to).is_relative() && self.roots.iter().any(|root| at.starts_with(root))
     }
 
     fn check_rebase(&self, git: &Path, moved: &mut Vec<Moved>) {
@@ -445,6 +476,11 @@ impl Watched {
 /// Whether a file cannot be put back, so that it must not be changed in the first place.
 pub(super) fn is_too_large(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() > MAX_KEPT_FILE)
+}
+
+fn is_harmless_change(old: Option<&Content>, new: Option<&Content>) -> bool {
+    let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
+    judge_change(old, new).is_ok()
 }
 
 fn has_further_names(file: &Path) -> bool {

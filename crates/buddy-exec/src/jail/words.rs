@@ -1,6 +1,7 @@
 //! The protocol between the supervisor and the process inside the jail: JSON lines over a socket pair.
 //!
-//! Down goes one byte with two descriptors (the command's standard input and standard error), then one [`Plan`]. Up come
+//! Down goes one byte with descriptors (the command's standard input and standard error, where calls are handed over that somebody is asked about, and its way
+//! out), then one [`Plan`]. Up come
 //! [`Word`]s. Nothing of it stands on a command line or in an environment, where other processes could read it.
 
 use std::ffi::OsString;

@@ -50,7 +50,8 @@ pub(super) const CACHES: &[CacheRow] = &[
     CacheRow { redirect: None, ..row("go", "go-modules", "GOMODCACHE", "go/pkg/mod") },
     row("go", "go-build", "GOCACHE", ".cache/go-build"),
     CacheRow {
-        redirect: Some(("MAVEN_ARGS", "-Dmaven.repo.local={}/repository")),
+        // `MAVEN_ARGS` is read from 3.9 on only.
+        redirect: Some(("MAVEN_OPTS", "-Dmaven.repo.local={}/repository")),
         ..fixed("Maven", "maven", ".m2")
     },
     CacheRow { linked: &["init.d"], ..row("Gradle", "gradle", "GRADLE_USER_HOME", ".gradle") },

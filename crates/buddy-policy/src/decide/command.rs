@@ -12,8 +12,8 @@ use super::file::{
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words,
-    gains_rights, publishes, socket,
+    Access, Class, Effect, Examination, Leaf, Reach, Touch, changes_settings, destinations, examine,
+    examine_words, gains_rights, only_adds_remote, publishes, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded, is_secret};
@@ -27,6 +27,9 @@ use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places
 /// The reason for a command in a directory that the user does not trust.
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
+
+/// The settings of the repository of a workspace.
+const GIT_CONFIG: &str = ".git/config";
 
 /// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
@@ -170,6 +173,7 @@ impl Judge<'_> {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
             secret(&path, allowed, self.policy, sheet);
         }
+        self.settings(&examination, sheet);
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
@@ -184,6 +188,16 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Notes that git changes settings which the jail keeps as they are until a person allowed the command.
+    fn settings(&self, examination: &Examination, sheet: &mut Sheet) {
+        let changes =
+            |leaf: &Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(changes_settings);
+        if examination.leaves.iter().any(changes) {
+            let configs = self.policy.places.workspace.iter().map(|root| root.join(GIT_CONFIG));
+            sheet.needs.asked.extend(configs);
+        }
     }
 
     /// Judges the tracked secrets that git would print or copy.
@@ -208,7 +222,14 @@ impl Judge<'_> {
 
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
     fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
-        let words = examination.leaves.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
+        let is_brokered =
+            self.now.approvals == Approvals::Auto && self.policy.has_broker && self.policy.is_confined();
+        // What uses the name of a remote goes out by the broker, or is a push.
+        let is_name =
+            |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(only_adds_remote);
+        sheet.needs_broker |= is_brokered && examination.leaves.iter().any(|leaf| is_name(&leaf));
+        let leaves = examination.leaves.iter().filter(|leaf| !(is_brokered && is_name(leaf)));
+        let words = leaves.flat_map(|leaf| destinations(&leaf.program, &leaf.words));
         let paths = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
@@ -217,8 +238,7 @@ impl Judge<'_> {
                 continue;
             }
             // It goes out by the broker or not at all, which asks when it knows the host.
-            let is_brokered = self.now.approvals == Approvals::Auto && self.policy.has_broker;
-            if destination.host.is_none() && is_brokered && self.policy.is_confined() {
+            if destination.host.is_none() && is_brokered {
                 sheet.needs_broker = true;
                 continue;
             }

@@ -1,6 +1,8 @@
 //! Git: uses that are dangerous by their words alone. None is known to only read, because a repository's own
 //! configuration names programs that it runs.
 
+use buddy_protocol::{PlainIn, plain_git_setting};
+
 use super::flags::might_give;
 use crate::shell::Word;
 
@@ -72,11 +74,10 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         .or_else(|| discards(subcommand, rest).then_some(DISCARDS))
         .or_else(|| runs_programs(subcommand, rest).then_some(RUNS))
         .or_else(|| match subcommand {
-            "config"
-                if !has(rest, &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]) =>
-            {
+            "config" if !only_reads_settings(rest) && !has_plain_key(rest) => {
                 Some("it changes git's configuration, which names programs that git runs")
             }
+            "remote" if redirects(rest) => Some("it changes where git reads from and writes to"),
             "filter-branch" | "filter-repo" => Some("it rewrites the whole history"),
             "maintenance" if matches!(first(rest).as_str(), "start" | "register") => {
                 Some("it makes something run later, when nobody watches")
@@ -87,6 +88,56 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
             _ => None,
         });
     danger.map(str::to_owned)
+}
+
+/// Whether these words after `git` change settings of a repository in a way that the jail lets nobody change unasked.
+pub(crate) fn changes_settings(arguments: &[Word]) -> bool {
+    let (_, subcommand, rest) = parts(arguments);
+    match subcommand.as_deref() {
+        Some("config") => !only_reads_settings(&rest) && !has_plain_key(&rest),
+        Some("remote") => redirects(&rest),
+        _ => false,
+    }
+}
+
+/// Whether these words after `git` give an address a name, and reach nothing.
+pub(crate) fn only_adds_remote(arguments: &[Word]) -> bool {
+    let (dangers, subcommand, rest) = parts(arguments);
+    dangers.is_empty()
+        && subcommand.as_deref() == Some("remote")
+        && first(&rest) == "add"
+        && !might_give(&rest, Some('f'), "fetch")
+}
+
+fn only_reads_settings(rest: &[Word]) -> bool {
+    has(rest, &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"])
+}
+
+/// Whether a remote that is there is changed or removed.
+fn redirects(rest: &[Word]) -> bool {
+    let is_option = |word: &&Word| word.unexpanded().starts_with('-');
+    let first = rest.iter().find(|word| !is_option(word)).map(Word::unexpanded).unwrap_or_default();
+    matches!(first.as_str(), "set-url" | "remove" | "rm" | "rename")
+}
+
+/// Options and words of `git config` that say how one setting of this repository is changed, and nothing else.
+const CHANGES_ONE: &[&str] =
+    &["--local", "--add", "--unset", "--replace-all", "--bool", "--int", "set", "unset"];
+
+/// Whether one setting is changed that neither runs a program nor leads git elsewhere.
+fn has_plain_key(rest: &[Word]) -> bool {
+    let Some(words) = rest.iter().map(Word::literal).collect::<Option<Vec<_>>>() else { return false };
+    let mut words = words.into_iter().skip_while(|word| CHANGES_ONE.contains(word));
+    let key = words.next().unwrap_or_default().to_lowercase();
+    let (Some((section, _)), Some((_, name))) = (key.split_once('.'), key.rsplit_once('.')) else {
+        return false;
+    };
+    let key = format!("{section}.{name}");
+    // Where git goes depends on what is there; the jail judges that.
+    let leads = matches!(section, "remote" | "submodule") || key == "branch.remote";
+    words.all(|word| !word.starts_with("--"))
+        && !leads
+        && plain_git_setting(&key) == Some(PlainIn::EveryRepository)
 }
 
 fn first(rest: &[Word]) -> String {

@@ -46,7 +46,8 @@ const SESSIONS: &str = "
 
 In production no command reaches these, whether you approved it or not: they type for whoever reaches them, or start programs outside of
 the jail. `{uid}` and `{user}` are your account, and a name after `$` is a variable that names the socket. buddy also finds the
-sockets of the listed processes wherever they are. In development commands have no local sockets at all.
+sockets of the listed processes wherever they are. In development commands reach only the local
+sockets that they make themselves, and make none in the listed directories of `/tmp` that are there.
 
 | program | places | processes | reached |
 |---|---|---|---|

@@ -19,6 +19,34 @@ fn an_ordinary_day_in_production_asks_nothing() {
 }
 
 #[test]
+fn settings_of_git_that_run_programs_or_lead_elsewhere_ask_and_a_yes_opens_them() {
+    for line in [
+        "git config core.pager x",
+        "git config --add core.hooksPath x",
+        "git config remote.origin.url https://e.example/",
+        "git config branch.main.remote up",
+        "git config --unset alias.x",
+        "git config -e",
+        "git config user.name $x",
+        "git remote set-url origin https://e.example/",
+        "git remote -v set-url --push origin x",
+        "git remote rm origin",
+        "git remote rename origin x",
+    ] {
+        for mode in [Mode::Development, Mode::Production] {
+            let decision = ask(&run(line), &policy(mode));
+            assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{mode:?} {line}");
+            assert!(decision.needs.asked.iter().any(|path| path.ends_with(".git/config")), "{line}");
+        }
+    }
+    for line in
+        ["git config --global user.name x", "git config -f x user.name x", "git config user.name x --global"]
+    {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
+
+#[test]
 fn a_push_asks_in_every_mode_and_is_a_high_risk() {
     for line in
         ["git push", "git push origin main", "git -C a push", "cd a && git push", "git lfs push origin"]
@@ -421,6 +449,9 @@ const ORDINARY: &[&str] = &[
     "git checkout -b fix origin/main",
     "git branch -a",
     "git remote -v",
+    "git config user.name 'A B'",
+    "git config --local pull.rebase true",
+    "git config branch.main.merge refs/heads/main",
     "git tag -l 'v*'",
     "git -C sub log",
     "git -C sub commit -am x",

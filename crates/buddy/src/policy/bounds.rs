@@ -95,14 +95,14 @@ impl Ground {
         Some(CacheLayers { directory: layers.join(workspace_id(&real)), places: self.caches.clone() })
     }
 
-    /// Ways to other sessions that are closed to every command of production.
+    /// Ways to other sessions that are closed to every command.
     fn closed_ways(&self, places: &Places) -> Ways {
         let Places { workspace, untrusted, scratch, .. } = places;
         let needed = workspace.iter().chain(untrusted).chain(scratch).chain(&self.home);
         self.sessions.closed(&needed.map(PathBuf::as_path).collect::<Vec<_>>())
     }
 
-    /// Makes what has to be there before commands of production start.
+    /// Makes what has to be there before commands start.
     pub(super) fn make_ways(&self) {
         if !self.is_remote {
             self.sessions.make_directory();
@@ -158,11 +158,14 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     let mut shown: Vec<PathBuf> =
         ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect();
     let mut ways = Vec::new();
-    // On another host nothing would be hidden. The jail of development has no local sockets, and its `/run` is empty.
+    // On another host nothing would be hidden.
     if needs.runs && !ground.is_remote {
+        let Ways { closed, kept } = ground.closed_ways(&policy.places);
+        // In development a command reaches no socket of others, but it could put one of its own where programs of other sessions look for
+        // theirs. Its `/run` is empty.
+        let is_place = |path: &PathBuf| path.is_dir() && scratch.iter().any(|root| path.starts_with(root));
+        ways.extend(closed.into_iter().filter(|path| is_production || is_place(path)));
         if is_production {
-            let Ways { closed, kept } = ground.closed_ways(&policy.places);
-            ways.extend(closed);
             shown.extend(kept);
         }
         let is_reached = is_production && is_open_command;

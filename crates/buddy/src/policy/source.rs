@@ -132,9 +132,7 @@ impl Policies {
             remote: host.remote.clone(),
         };
         policies.ground.make_own();
-        if policies.settings.is_production() {
-            policies.ground.make_ways();
-        }
+        policies.ground.make_ways();
         policies.rules(&host.cwd)?;
         Ok(policies)
     }

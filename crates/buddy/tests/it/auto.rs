@@ -1,6 +1,7 @@
 //! `auto`: what the jail holds and undo takes back runs unasked, also where nobody can be asked; everything else is denied there.
 
 use std::fs;
+use std::process::Command;
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::{Value, json};
@@ -49,6 +50,34 @@ async fn what_stays_in_the_workspace_runs_unasked() {
     let work = stage.home.work();
     assert!(work.join("made").exists() && work.join("by-python").exists(), "{results:#?}");
     assert!(!work.join("target").exists());
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "this is git as the person runs it")]
+async fn harmless_settings_of_git_are_changed_unasked_and_others_after_a_question() {
+    let unasked = [
+        "git remote add up https://b.example/x.git",
+        "git config user.name 'A B' && git config user.email a@example.org",
+        "git init -q sub && git -C sub config user.email a@example.org",
+        "git commit -q --allow-empty -m one && git branch side && git worktree add -q tree side",
+    ];
+    let asked = "git config core.pager cat";
+    let turns = unasked.iter().map(|command| run(command)).chain([run(asked), done()]);
+    let stage = Stage::apart(turns.collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    let made = Command::new("git").args(["init", "-q"]).current_dir(&work).status().unwrap();
+    assert!(made.success());
+    let mut started = stage.buddy(["--trust", "--permission-mode", "auto"]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("core.pager cat -- approve?", 1).await;
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let settings = fs::read_to_string(work.join(".git/config")).unwrap();
+    for expected in ["https://b.example/x.git", "name = A B", "pager = cat"] {
+        assert!(settings.contains(expected), "{settings} {:#?} {finished}", stage.results());
+    }
+    assert!(work.join("tree/.git").is_file() && work.join("sub/.git/config").is_file());
 }
 
 #[tokio::test]

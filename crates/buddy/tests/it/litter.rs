@@ -1,6 +1,7 @@
 //! Nothing of buddy's is in the working tree while commands run, nor after it was killed in whatever order.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -164,16 +165,37 @@ async fn buddy_a_pane_and_its_tmux_are_killed_in_every_order() {
 
 #[tokio::test]
 async fn names_that_programs_take_orders_from_are_written_after_a_question() {
-    let tool = turn().call("write_file", json!({"path": ".vscode/settings.json", "content": "{}\n"}));
-    let stage = Stage::new(vec![run("echo 'export A=1' > .envrc"), tool, done()]).await;
-    let mut started = stage.buddy(["--trust", "--permission-mode", "auto"]).converse();
-    started.write(b"go\n").await;
-    for count in 1..=2 {
-        started.stderr.wait_for(APPROVE, count).await;
-        started.write(b"y\n").await;
+    for mode in ["auto", "edits"] {
+        for is_there in [false, true] {
+            let write = |path: &str| turn().call("write_file", json!({"path": path, "content": "{}\n"}));
+            let turns = vec![
+                run("echo 'export A=1' > .envrc"),
+                write(".vscode/settings.json"),
+                run("mkdir -p .vscode && echo '{}' > .vscode/tasks.json"),
+                run("mkdir -p app/.vscode && cp .vscode/tasks.json app/.vscode/tasks.json"),
+                done(),
+            ];
+            let stage = Stage::new(turns).await;
+            let work = stage.home.work();
+            if is_there {
+                fs::create_dir(work.join(".vscode")).unwrap();
+                for name in [".envrc", ".vscode/settings.json", ".vscode/tasks.json"] {
+                    fs::write(work.join(name), "old\n").unwrap();
+                }
+            }
+            let mut started = stage.buddy(["--trust", "--permission-mode", mode]).converse();
+            started.write(b"go\n").await;
+            for count in 1..=4 {
+                started.stderr.wait_for(APPROVE, count).await;
+                started.write(b"y\n").await;
+            }
+            started.stdout.wait_for("So be it.", 1).await;
+            started.finish().await.expect_code(0);
+            let results = stage.results();
+            assert_eq!(stage.home.text(".envrc"), "export A=1\n", "{mode} {is_there}: {results:#?}");
+            for name in [".vscode/settings.json", ".vscode/tasks.json", "app/.vscode/tasks.json"] {
+                assert_eq!(stage.home.text(name), "{}\n", "{mode} {is_there} {name}: {results:#?}");
+            }
+        }
     }
-    started.stdout.wait_for("So be it.", 1).await;
-    started.finish().await.expect_code(0);
-    assert_eq!(stage.home.text(".envrc"), "export A=1\n", "{:#?}", stage.results());
-    assert_eq!(stage.home.text(".vscode/settings.json"), "{}\n");
 }

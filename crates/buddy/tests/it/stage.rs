@@ -31,7 +31,7 @@ impl Stage {
 
     /// The same in a home outside the directory for temporary files, which agents may write.
     pub(crate) async fn apart(script: impl Into<Script>) -> Self {
-        let home = Home::beneath(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let home = Home::apart(Path::new(env!("CARGO_TARGET_TMPDIR")));
         Self { server: ModelServer::start(script).await, home }
     }
 

@@ -67,6 +67,22 @@ impl Store {
 }
 
 #[tokio::test]
+async fn options_go_behind_those_that_a_variable_has() {
+    for kind in ALL {
+        let store = Store::new(kind);
+        let mut bounds = store.bounds("w");
+        let caches = bounds.caches.as_mut().unwrap();
+        caches.places.retain(|place| place.name == "missing");
+        caches.places[0].redirect = Some(("OPTIONS".to_owned(), "-Dplace={}".to_owned()));
+        let mut exec = store.cell.exec(bounds, "echo \"$OPTIONS\"");
+        exec.env.push(("OPTIONS".into(), "-Xmx1g".into()));
+        let told = store.cell.stage.run(exec).await.stdout.text();
+        let place = store.path("layers/w");
+        assert!(told.starts_with(&format!("-Xmx1g -Dplace={}", place.display())), "{kind:?}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn changes_stay_in_the_layer_of_their_workspace() {
     for kind in WITH_MOUNTS {
         let store = Store::new(kind);

@@ -50,8 +50,8 @@ async fn calls_that_lead_out_are_refused() {
             ("16, 0, 0x5412, 0", EPERM),           // ioctl: TIOCSTI
             ("16, 0, 0x541c, 0", EPERM),           // ioctl: TIOCLINUX
             ("16, 0, ctypes.c_uint64(0xdeadbeef00005412), 0", EPERM),
-            ("41, 1, 1, 0", EPERM), // socket: local
-            ("41, ctypes.c_uint64(0xdeadbeef00000001), 1, 0", EPERM),
+            ("41, 1, 2, 0", EPERM), // socket: local, of datagrams
+            ("41, ctypes.c_uint64(0xdeadbeef00000001), 2, 0", EPERM),
             ("0x40000000 + 41, 1, 1, 0", ENOSYS), // socket, by the x32 interface
             ("0x40000000 + 101, 0, 0, 0, 0", ENOSYS),
             ("0x40000000 + 521, 0, 0, 0, 0", ENOSYS),

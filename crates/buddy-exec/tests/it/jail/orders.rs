@@ -59,7 +59,7 @@ pub(super) fn repository(kind: Kind) -> Cell {
     cell
 }
 
-fn give_all(cell: &Cell, path: &Path) {
+pub(super) fn give_all(cell: &Cell, path: &Path) {
     cell.give(path);
     if path.is_dir() {
         for entry in fs::read_dir(path).unwrap() {
@@ -69,7 +69,7 @@ fn give_all(cell: &Cell, path: &Path) {
 }
 
 /// What may run later in a repository: everything that git does by itself, here and in the directories below.
-fn use_git(cell: &Cell) {
+pub(super) fn use_git(cell: &Cell) {
     for at in ["", "sub", "bare", "deep/er"] {
         if cell.ws(at).is_dir() {
             for words in [&["status"][..], &["add", "."], &["diff"], &["log", "-p"], &["checkout", "-q", "."]]
@@ -581,5 +581,38 @@ async fn a_rebase_that_waits_runs_no_program_later() {
         cell.run_in(bounds(&cell), script).await;
         let todo = fs::read_to_string(cell.ws(".git/rebase-merge/git-rebase-todo")).unwrap();
         assert_eq!(todo, "pick x\n", "{kind:?}");
+    }
+}
+
+/// A yes to `.vscode/tasks.json` opens that file, and nothing beside it.
+#[tokio::test]
+async fn what_a_person_opened_stays_and_nothing_else() {
+    for kind in WITH_MOUNTS {
+        for is_there in [false, true] {
+            for at in ["", "app/", "new/er/"] {
+                let cell = Cell::new(kind);
+                let name = |name: &str| format!("{at}.vscode/{name}");
+                if is_there {
+                    cell.file(&name("tasks.json"), "old\n");
+                    cell.file(&name("settings.json"), "old\n");
+                }
+                let mut bounds = bounds(&cell);
+                bounds.opened = vec![cell.ws(&name("tasks.json"))];
+                let only = format!("mkdir -p {at}.vscode; echo new > {}", name("tasks.json"));
+                let exit = cell.run_in(bounds.clone(), &only).await;
+                assert_eq!(exit.swept, [], "{kind:?} {is_there} {at}");
+                let text = |file: &str| fs::read_to_string(cell.ws(&name(file))).unwrap_or_default();
+                assert_eq!(text("tasks.json"), "new\n", "{kind:?} {is_there} {at}: {}", exit.stderr.text());
+                let more = format!("echo x > {}; echo x > {}", name("settings.json"), name("launch.json"));
+                cell.run_in(bounds, &more).await;
+                let old = if is_there { "old\n" } else { "" };
+                assert_eq!(
+                    (text("settings.json"), text("launch.json")),
+                    (old.into(), String::new()),
+                    "{kind:?} {at}"
+                );
+                assert_eq!(text("tasks.json"), "new\n", "{kind:?} {is_there} {at}");
+            }
+        }
     }
 }

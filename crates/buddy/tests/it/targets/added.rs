@@ -1,5 +1,8 @@
 //! Directories that a run adds, which are directories of this machine.
 
+use std::path::Path;
+
+use buddy_testkit::home::apart_from_scratch;
 use buddy_testkit::model::turn;
 use serde_json::json;
 
@@ -10,7 +13,7 @@ use crate::stage::{Stage, done};
 async fn a_directory_that_is_added_means_nothing_on_another_host() {
     let machine = Machine::new();
     // Outside the places for temporary files, which are open on every host.
-    let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let beside = tempfile::tempdir_in(apart_from_scratch(Path::new(env!("CARGO_TARGET_TMPDIR")))).unwrap();
     let writing = |name: &str, target: &str| {
         let path = beside.path().join(name);
         turn().call("write_file", json!({"path": path, "content": "x", "target": target}))
