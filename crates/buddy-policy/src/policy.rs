@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::trail::BLANK;
-use crate::{CommandPattern, Grant, RuleSet, Trail};
+use crate::{CommandPattern, Grant, Limits, RuleSet, Trail};
 
 /// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,8 @@ pub struct Policy {
     pub is_offline: bool,
     /// Hosts that the configuration names, in lower case.
     pub known_hosts: Vec<String>,
+    /// The only files that tools touch and the only hosts that are reached.
+    pub limits: Limits,
 }
 
 impl Policy {

@@ -107,6 +107,9 @@ impl Warrant for CallEgress {
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
         self.once(format!("{} at {address}", authority(wanted)), async |may_ask: bool| {
+            if let Some(why) = self.pipeline.parts.gate.closed_host(&wanted.host, self.ground())? {
+                return Err(why);
+            }
             let is_configured = self.pipeline.parts.web.fetcher.allows(&wanted.host, wanted.port);
             if is_configured || self.pipeline.parts.gate.reaches_nearby(&authority(wanted), self.ground())? {
                 return Ok(());

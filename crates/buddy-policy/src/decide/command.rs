@@ -212,11 +212,14 @@ impl Judge<'_> {
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
-            if is_granted || is_here && !self.now.trail.has_read_secret() {
+            let is_listed =
+                destination.host.as_deref().is_none_or(|host| self.policy.limits.closed_host(host).is_none());
+            if is_granted && is_listed || is_here && !self.now.trail.has_read_secret() {
                 continue;
             }
             // It goes out by the broker or not at all, which asks when it knows the host.
-            let is_brokered = self.now.approvals == Approvals::Auto && self.policy.has_broker;
+            let is_brokered = (self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some())
+                && self.policy.has_broker;
             if destination.host.is_none() && is_brokered && self.policy.is_confined() {
                 sheet.needs_broker = true;
                 continue;
@@ -355,6 +358,9 @@ impl Judge<'_> {
             }
             (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
                 let allowed = rule(Thing::Write(path), self.policy, sheet);
+                if let Some(reason) = self.closed_change(touch, path) {
+                    sheet.deny(reason);
+                }
                 if socket(&touch.reach).is_some() {
                     // It is no file: the host is judged.
                 } else if path.starts_with("/dev") {
@@ -400,10 +406,19 @@ impl Judge<'_> {
                 true
             }
             (Access::Delete, reach) => {
+                if let Some(reason) = reach.path().and_then(|path| self.closed_change(touch, path)) {
+                    sheet.deny(reason);
+                }
                 self.removal(reach, sheet);
                 false
             }
         }
+    }
+
+    /// Why no command changes the path, where the person listed the only ones.
+    fn closed_change(&self, touch: &Touch, path: &Path) -> Option<String> {
+        let is_file = socket(&touch.reach).is_none() && !path.starts_with("/dev");
+        is_file.then(|| self.policy.limits.closed_change(path, &self.policy.places)).flatten()
     }
 
     /// Whether the jail lets nothing change the path, because the person does not trust the directory.

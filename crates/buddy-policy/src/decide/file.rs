@@ -27,6 +27,9 @@ const PLAIN_DEVICES: &[&str] = &[
 
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
+    }
     let allowed = rule(Thing::Read(&path), policy, sheet);
     secret(&path, allowed, policy, sheet);
 }
@@ -68,6 +71,9 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     if policy.mode == Mode::Plan {
         sheet.deny(format!("plan mode: nothing is written, and it writes `{}`", shown(&path)));
         return;
+    }
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
     }
     let allowed = rule(Thing::Write(&path), policy, sheet);
     let is_at_work = is_beneath_any(&path, &policy.places.workspace);
@@ -151,6 +157,9 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
     if policy.mode == Mode::Plan {
         sheet.deny(format!("plan mode: nothing is removed, and it removes `{}`", shown(&path)));
         return;
+    }
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
     }
     let allowed = rule(Thing::Delete(&path), policy, sheet);
     let places = &policy.places;

@@ -15,6 +15,7 @@ use buddy_protocol::GrantScope;
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
+use super::limits::LimitSettings;
 use super::links::{links, links_within};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
@@ -51,6 +52,8 @@ pub(crate) struct PolicySettings {
     network: bool,
     /// Hosts that the configuration names.
     known_hosts: Vec<String>,
+    /// The only files and hosts.
+    limits: LimitSettings,
     /// What the jail leaves open on this machine.
     jail: JailSettings,
     /// Rules of this run.
@@ -88,6 +91,7 @@ impl PolicySettings {
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
             known_hosts: loaded.config.web.hosts()?,
+            limits: LimitSettings::new(tools).map_err(|error| ConfigError::new("buddy.toml", error))?,
             jail,
             rules: Rules {
                 allow: wish.rules.allow.clone(),
@@ -239,6 +243,7 @@ impl PolicySource for Policies {
             fetch_confirm: self.settings.fetch_confirm,
             is_offline: !self.settings.network,
             known_hosts: self.settings.known_hosts.iter().cloned().chain(open.hosts).collect(),
+            limits: self.settings.limits.within(cwd, &self.real(cwd), self.ground.home.as_deref()),
         }))
     }
 

@@ -31,6 +31,7 @@ mod headless;
 mod hosts;
 mod images;
 mod interrupts;
+mod limits;
 mod litter;
 mod login;
 mod manual;
