@@ -78,6 +78,8 @@ pub struct Policy {
     pub is_offline: bool,
     /// Hosts that the configuration names, in lower case.
     pub known_hosts: Vec<String>,
+    /// Whether the machine is thrown away afterwards, so that nothing on it is kept from the agent.
+    pub is_throwaway: bool,
     /// The only files that tools touch and the only hosts that are reached.
     pub limits: Limits,
 }

@@ -153,7 +153,7 @@ async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_ne
     let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
     let before = judge(&make);
     assert!(!gate.is_outdated(&before));
-    let secret = Intent::of(Action::Read("/home/u/.ssh/id".into()));
+    let secret = Intent::of(Action::Read("/home/u/.npmrc".into()));
     let read = judge(&secret);
     assert_eq!(read.decision.verdict, Verdict::Ask, "no window covers it");
     gate.passed(&secret, &read);

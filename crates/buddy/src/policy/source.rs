@@ -236,6 +236,7 @@ impl PolicySource for Policies {
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,
+            is_throwaway: self.is_throwaway(),
             has_broker: self.remote.is_none() && buddy_exec::jail::has_namespaces(),
             places,
             rules: (*rules).clone(),

@@ -26,6 +26,7 @@ mod exec_stops;
 mod faults;
 mod floods;
 mod foreign;
+mod futile;
 mod git;
 mod headless;
 mod hosts;
