@@ -7,8 +7,8 @@ use buddy_exec::Stdin;
 use buddy_protocol::ToolFailure;
 
 use super::shield::{MARK, Reach};
-use super::start::{Call, Said, program, run};
-use crate::tools::tool::{ToolContext, shown};
+use super::start::{Call, Said, Surroundings, program, run};
+use crate::tools::tool::shown;
 
 /// The longest `.git` file that is read.
 const MAX_LINK_BYTES: u64 = 4096;
@@ -31,7 +31,7 @@ pub(super) struct Repository {
 impl Repository {
     /// Looks at the repository that a directory belongs to. Its settings are listed first, which starts nothing; only a
     /// `git` that takes the shield is used any further.
-    pub(super) async fn open(path: &Path, context: &ToolContext) -> Result<Self, ToolFailure> {
+    pub(super) async fn open(path: &Path, context: &dyn Surroundings) -> Result<Self, ToolFailure> {
         let none = BTreeSet::new();
         let list = ["config", "--list", "-z", "--includes", "--show-scope", "--name-only"];
         let said = look(&list, path, &none, context).await?.or_failure()?;
@@ -68,12 +68,12 @@ impl Repository {
     }
 
     /// A repository can say that its work tree is elsewhere, `/` for one. The work tree is where its `.git` is.
-    async fn check_work_tree(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+    async fn check_work_tree(&self, context: &dyn Surroundings) -> Result<(), ToolFailure> {
         let link = self.top.join(".git");
         if link == self.git_dir {
             return Ok(());
         }
-        let content = context.target.read(&context.bounds, &link, MAX_LINK_BYTES).await;
+        let content = context.target().read(context.bounds(), &link, MAX_LINK_BYTES).await;
         let text =
             content.map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default();
         let target = text.strip_prefix("gitdir:").map(|target| self.top.join(target.trim()));
@@ -123,7 +123,11 @@ impl Repository {
     }
 
     /// Runs `git` here to look at something.
-    pub(super) async fn read(&self, arguments: &[&str], context: &ToolContext) -> Result<Said, ToolFailure> {
+    pub(super) async fn read(
+        &self,
+        arguments: &[&str],
+        context: &dyn Surroundings,
+    ) -> Result<Said, ToolFailure> {
         look(arguments, &self.top, &self.names, context).await
     }
 
@@ -133,7 +137,7 @@ impl Repository {
         arguments: &[&str],
         reach: Reach,
         stdin: Stdin,
-        context: &ToolContext,
+        context: &dyn Surroundings,
     ) -> Result<Said, ToolFailure> {
         let call = Call { arguments: program(arguments), cwd: &self.top, reach, names: &self.names, stdin };
         run(call, context).await
@@ -144,7 +148,7 @@ async fn look(
     arguments: &[&str],
     cwd: &Path,
     names: &BTreeSet<String>,
-    context: &ToolContext,
+    context: &dyn Surroundings,
 ) -> Result<Said, ToolFailure> {
     let call = Call { arguments: program(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
     run(call, context).await
