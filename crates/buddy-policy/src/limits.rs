@@ -98,7 +98,7 @@ mod tests {
         let roots = ["/w".into(), "/other".into()];
         assert_eq!(limits(&["/w/src", "/w/a"], &[]).narrow(&roots), ["/w/src", "/w/a"].map(PathBuf::from));
         assert_eq!(limits(&["/"], &[]).narrow(&roots), roots);
-        assert_eq!(limits(&[], &[]).narrow(&roots), [PathBuf::new(); 0]);
+        assert!(limits(&[], &[]).narrow(&roots).is_empty());
         assert_eq!(Limits::default().narrow(&roots), roots);
     }
 }

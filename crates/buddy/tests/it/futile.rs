@@ -121,8 +121,11 @@ const WORKING: &[&str] = &[
     "rm -r .vscode",
 ];
 
+/// Names of tools with their inputs.
+type FileCalls = Vec<(&'static str, Value)>;
+
 /// Calls of file tools that are refused in development, and those that work once somebody said yes.
-fn file_calls() -> (Vec<(&'static str, Value)>, Vec<(&'static str, Value)>) {
+fn file_calls() -> (FileCalls, FileCalls) {
     let path = |path: &str| json!({"path": path});
     let write = |path: &str| json!({"path": path, "content": "x"});
     let in_vain = vec![
