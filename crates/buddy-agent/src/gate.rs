@@ -194,16 +194,15 @@ impl Gate {
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
         let by = if is_all { AllowedBy::Person } else { AllowedBy::Nobody };
-        let mut bounds = ground.source.bounds(&policy, &CallRights::of(&decision, by));
+        let mut bounds = bounds(&policy, &CallRights::of(&decision, by), ground);
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
         // Another host keeps its network; a command that only reads sends nothing.
         let keeps_network = ground.source.is_throwaway() || (policy.places.remote && decision.is_read_only);
         bounds.network &= keeps_network || (!is_secretive && !decision.stays_inside);
-        let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
-        let needs_way_out = is_confined && !bounds.network && !decision.is_read_only;
-        let is_brokered = needs_way_out && policy.has_broker && !policy.is_offline;
+        let is_allowed = decision.verdict == Verdict::Allow;
+        let is_brokered = is_allowed && has_way_out(&policy, &bounds, &decision);
         let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();
@@ -263,8 +262,11 @@ impl Gate {
 
     /// The same call once a person allowed it: what they were asked about is open to it.
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
+        let (policy, _) = self.held(ground)?;
         let bounds = self.allowed_bounds(&judged, ground)?;
-        Ok(Judged { bounds, is_brokered: false, ..judged })
+        let is_limited = policy.limits.hosts.is_some();
+        let is_brokered = is_limited && has_way_out(&policy, &bounds, &judged.decision);
+        Ok(Judged { bounds, is_brokered, ..judged })
     }
 
     /// The same call outside the jail, for a person who is asked about exactly that. None where it is not offered: to nobody, where
@@ -287,8 +289,14 @@ impl Gate {
         if decision.verdict == Verdict::Deny || is_flagged(&decision) {
             return None;
         }
-        let bounds = ground.source.bounds(&policy, &CallRights::of(&decision, AllowedBy::Person));
+        let bounds = bounds(&policy, &CallRights::of(&decision, AllowedBy::Person), ground);
         Some(Judged { decision, bounds, is_brokered: false, ..judged.clone() })
+    }
+
+    /// Why nothing reaches a host, where the person listed the only ones.
+    pub(crate) fn closed_host(&self, host: &str, ground: Ground<'_>) -> Result<Option<String>, String> {
+        let (policy, _) = self.held(ground)?;
+        Ok(policy.limits.closed_host(host))
     }
 
     /// Whether a grant lets a host be reached at a port although it is on this machine or in a private network.
@@ -300,7 +308,7 @@ impl Gate {
     /// The bounds that a call has once a person allowed it.
     pub(crate) fn allowed_bounds(&self, judged: &Judged, ground: Ground<'_>) -> Result<Bounds, String> {
         let (policy, _) = self.held(ground)?;
-        Ok(ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person)))
+        Ok(bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person), ground))
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -406,6 +414,20 @@ impl Gate {
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
+}
+
+/// What a call may touch. A list of the only hosts holds where each connection is judged, so such a session has no other network. On
+/// another host nothing would hold it; hosts that stand in the words of a command are judged there too.
+fn bounds(policy: &Policy, call: &CallRights<'_>, ground: Ground<'_>) -> Bounds {
+    let mut bounds = ground.source.bounds(policy, call);
+    bounds.network &= policy.limits.hosts.is_none() || policy.places.remote;
+    bounds
+}
+
+/// Whether a call without a network has its connections judged one by one.
+fn has_way_out(policy: &Policy, bounds: &Bounds, decision: &Decision) -> bool {
+    let is_open = policy.has_broker && !policy.is_offline;
+    policy.mode == Mode::Development && !bounds.network && !decision.is_read_only && is_open
 }
 
 /// Whether a call runs commands, or types them.

@@ -1,6 +1,7 @@
 //! The effects of a command line, as far as they can be known without running it.
 
 mod awk;
+mod barred;
 mod evaluated;
 mod examine;
 mod files;
@@ -26,10 +27,13 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Word;
 
+pub(crate) use barred::barred_in_jail;
 pub(crate) use examine::{examine, examine_words};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;
-pub(crate) use git::{changes_settings, only_adds_remote, publishes};
+pub(crate) use git::{
+    alias as git_alias, changes_own_settings, changes_settings, only_adds_remote, publishes,
+};
 pub(crate) use git_reading::GIT_READERS;
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};

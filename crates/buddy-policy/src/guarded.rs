@@ -135,6 +135,42 @@ pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
         || secret_names().covers(&below_root(&path, places))
 }
 
+/// Whether a path belongs to buddy, holds keys of the account or of the system, or is where programs keep passwords: a yes opens no such
+/// place. A file of a project that holds secrets by convention is none.
+pub(crate) fn is_sensitive(path: &Path, places: &Places) -> bool {
+    let path = clean(path);
+    if !is_secret(&path, places) {
+        return false;
+    }
+    let is_opened = is_beneath_any(&path, &places.workspace) || is_beneath_any(&path, &places.scratch);
+    is_own(&path, places)
+        || secret_places().any(|place| path.starts_with(place))
+        || is_home_secret(&path, places)
+        || (!is_opened && sensitive_names().covers(&path))
+}
+
+/// Whether a path is at one of the places of the home that hold secrets, also where the home itself is worked on.
+fn is_home_secret(path: &Path, places: &Places) -> bool {
+    let below = places.home.as_deref().and_then(|home| path.strip_prefix(clean(home)).ok()).map(fold_path);
+    below.is_some_and(|below| home_secrets().any(|place| below.starts_with(&fold_path(place))))
+}
+
+/// Names of directories and files that hold keys and passwords, wherever they stand.
+fn sensitive_names() -> &'static NameSet {
+    static NAMES: LazyLock<NameSet> =
+        LazyLock::new(|| NameSet::trees(anywhere(|keeps| keeps == Keeps::Secrets)));
+    &NAMES
+}
+
+/// Whether the path is a part of a repository's own directory that git takes orders from, which the jail covers as a whole.
+pub(crate) fn is_git_order(path: &Path, places: &Places) -> bool {
+    static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
+        let names: Vec<String> = GIT_ORDERS.iter().map(|part| format!(".git/{part}")).collect();
+        NameSet::trees(names.iter().map(String::as_str))
+    });
+    NAMES.covers(&below_root(&clean(path), places))
+}
+
 /// Whether reading everything in this directory could read secrets that no jail seals: it is in the home or
 /// holds it, or holds places with secrets, and is no place that the user opened.
 pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {

@@ -14,6 +14,7 @@ mod grant;
 mod guarded;
 mod intent;
 mod later;
+mod limits;
 mod needs;
 mod other_sessions;
 mod path;
@@ -36,6 +37,7 @@ pub use guarded::{
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
 pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};
+pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::trail::BLANK;
-use crate::{CommandPattern, Grant, RuleSet, Trail};
+use crate::{CommandPattern, Grant, Limits, RuleSet, Trail};
 
 /// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,10 @@ pub struct Policy {
     pub is_offline: bool,
     /// Hosts that the configuration names, in lower case.
     pub known_hosts: Vec<String>,
+    /// Whether the machine is thrown away afterwards, so that nothing on it is kept from the agent.
+    pub is_throwaway: bool,
+    /// The only files that tools touch and the only hosts that are reached.
+    pub limits: Limits,
 }
 
 impl Policy {

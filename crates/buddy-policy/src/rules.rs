@@ -15,4 +15,5 @@ pub use rule::{Action as RuleAction, Rule};
 pub use set::{RuleSet, RuleTier, Rules};
 
 pub(crate) use pattern::Match;
-pub(crate) use set::Thing;
+pub(crate) use rule::is_host;
+pub(crate) use set::{Thing, is_from};

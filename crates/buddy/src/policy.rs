@@ -3,6 +3,7 @@
 mod bounds;
 mod grants;
 mod guards;
+mod limits;
 mod links;
 mod project;
 mod registries;

@@ -44,7 +44,7 @@ async fn a_window_closes_by_itself() {
     assert_eq!(verdict(&gate, "make"), Verdict::Ask);
     gate.set_approvals(ApprovalPolicy::Window { seconds: 600 });
     assert_eq!(verdict(&gate, "make"), Verdict::Allow);
-    assert_eq!(verdict(&gate, "sudo make"), Verdict::Ask, "what is dangerous is asked for all the same");
+    assert_eq!(verdict(&gate, "kill 1; make"), Verdict::Ask, "what is dangerous is asked for all the same");
     tokio::time::advance(Duration::from_secs(599)).await;
     assert_eq!(verdict(&gate, "make"), Verdict::Allow);
     tokio::time::advance(Duration::from_secs(1)).await;
@@ -153,14 +153,14 @@ async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_ne
     let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
     let before = judge(&make);
     assert!(!gate.is_outdated(&before));
-    let secret = Intent::of(Action::Read("/home/u/.ssh/id".into()));
+    let secret = Intent::of(Action::Read("/home/u/.npmrc".into()));
     let read = judge(&secret);
     assert_eq!(read.decision.verdict, Verdict::Ask, "no window covers it");
     gate.passed(&secret, &read);
     assert!(gate.is_outdated(&before), "what was judged before is judged anew");
     let after = judge(&make);
     assert_eq!((after.decision.verdict, after.bounds.network), (Verdict::Allow, false));
-    let asked = judge(&Intent::of(Action::Run { command: "sudo make".to_owned(), cwd: "/w".into() }));
+    let asked = judge(&Intent::of(Action::Run { command: "kill 1; make".to_owned(), cwd: "/w".into() }));
     assert_eq!((asked.decision.verdict, asked.bounds.network), (Verdict::Ask, true), "a person decides");
 }
 

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::change::{Change, Edit};
+use crate::tools::preview::Foreseen;
 use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext};
 
 /// The largest patch that is taken, in bytes.
@@ -79,7 +80,7 @@ impl Tool for ApplyPatch {
         let changes = parse(&input.patch);
         let diff = async move {
             let operations = perform::compute(&changes?, &sight).await?;
-            Ok(Some(operations.iter().map(perform::Operation::diff).collect::<String>()))
+            Ok(Some(Foreseen::Diff(operations.iter().map(perform::Operation::diff).collect())))
         };
         Some(diff.boxed())
     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::gate::{Ground, Judged};
 use crate::tools::opens::{Seals, named};
 use crate::tools::pins::Pins;
-use crate::tools::preview::known;
+use crate::tools::preview::{Known, known};
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::{Place, Preview, Sight, shown};
 use crate::tools::turnstile::{Ticket, ask_in_turn};
@@ -255,13 +255,14 @@ impl Pipeline {
                 return Ok(Put::Answered(Answer::Deny { reason: Some(reason) }));
             }
         };
-        let diff = match known(self.preview(ready, judged)).await {
-            Ok(diff) => diff,
-            Err(_) if ready.waits => None,
+        let known = match known(self.preview(ready, judged)).await {
+            Ok(known) => known,
+            Err(_) if ready.waits => Known::default(),
             Err(failure) => return Ok(Put::Useless(failure)),
         };
         let opens = named(&judged.opens, &ready.target.place.cwd);
-        let approval = Approval { diff, unfit, word, opens, ..self.approval(ready, judged) };
+        let approval = Approval { unfit, word, opens, ..self.approval(ready, judged) };
+        let approval = foretold(approval, known);
         let question = Question::Approval(approval);
         let ask = self.person(Some(item)).put(question);
         let tickets = std::slice::from_ref(&ready.ticket);
@@ -272,7 +273,8 @@ impl Pipeline {
     fn preview(&self, ready: &Ready, judged: &Judged) -> Option<Preview> {
         let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
         let (bounds, web) = (judged.bounds.clone(), self.parts.web.clone());
-        ready.prepared.preview(Sight { target, place, bounds, web })
+        let (env, cancel) = (ready.target.host.env.clone(), CancellationToken::new());
+        ready.prepared.preview(Sight { target, place, bounds, web, env, cancel })
     }
 
     /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same
@@ -323,7 +325,9 @@ impl Pipeline {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
         let (action, cwd) = action_line(&ready.intent, &ready.target.place, &judged.links);
-        let action = ready.prepared.question().unwrap_or(action);
+        // What a link leads to is in the line of the action.
+        let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
+        let action = own.unwrap_or(action);
         let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -372,13 +376,13 @@ struct Part {
 impl Part {
     /// The whole of it, or why nobody is asked about it.
     async fn whole(self) -> Result<Approval, ToolFailure> {
-        let diff = match known(self.preview).await {
-            Ok(diff) => diff,
-            Err(_) if self.waits => None,
+        let known = match known(self.preview).await {
+            Ok(known) => known,
+            Err(_) if self.waits => Known::default(),
             Err(failure) => return Err(failure),
         };
         let opens = named(&opened(self.seals.as_ref()).await, Path::new(&self.approval.cwd));
-        Ok(Approval { diff, opens, ..self.approval })
+        Ok(foretold(Approval { opens, ..self.approval }, known))
     }
 }
 
@@ -409,6 +413,13 @@ fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<Part>, tickets: Vec<Tic
         Ok(Batched { answer, places })
     };
     put.boxed().shared()
+}
+
+/// The same question with what is known of the change.
+fn foretold(approval: Approval, known: Known) -> Approval {
+    let action =
+        known.extent.map_or_else(|| approval.action.clone(), |extent| extent.added_to(&approval.action));
+    Approval { action, diff: known.diff, ..approval }
 }
 
 /// The files with secrets that a yes opens now.
@@ -469,23 +480,23 @@ fn forbidden(judged: &Judged) -> ToolFailure {
 fn action_line(intent: &Intent, place: &Place, links: &[(PathBuf, PathBuf)]) -> (String, String) {
     let mut cwd = shown(&place.cwd);
     let named = |path: &PathBuf| match links.iter().find(|(from, _)| from == path) {
-        Some((_, to)) => format!("{}, which leads to {}", shown(path), shown(to)),
-        None => shown(path),
+        Some((_, to)) => format!("{}, which leads to {}", place.named(path), place.named(to)),
+        None => place.named(path),
     };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {
             cwd = shown(run_in);
             command.clone()
         }
-        Action::Terminal { line, place, .. } => {
-            cwd.clone_from(place);
+        Action::Terminal { line, place: pane, .. } => {
+            cwd.clone_from(pane);
             line.clone()
         }
-        Action::Write(path) => format!("write {}", named(path)),
-        Action::Read(path) => format!("read {}", named(path)),
-        Action::Delete(path) => format!("remove {}", shown(path)),
-        Action::Repository { top, .. } => format!("change the repository {}", named(top)),
-        Action::Fetch(address) => format!("fetch {address}"),
+        Action::Write(path) => format!("Write {}", named(path)),
+        Action::Read(path) => format!("Read {}", named(path)),
+        Action::Delete(path) => format!("Delete {}", place.named(path)),
+        Action::Repository { top, .. } => format!("Change the repository {}", named(top)),
+        Action::Fetch(address) => format!("Fetch {address}"),
     };
     // A file that is changed is looked at first, which goes without saying.
     let is_said = |action: &&Action| match action {

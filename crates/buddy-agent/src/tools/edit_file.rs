@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::tools::closest::hint_for_missing;
 use crate::tools::failure::target_failure;
+use crate::tools::preview::Foreseen;
 use crate::tools::text_file::TextFile;
 use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 use crate::tools::unified::unified;
@@ -62,7 +63,7 @@ impl Tool for EditFile {
             let path = sight.place.resolve(&input.path);
             let file = TextFile::read(&sight, &path).await?;
             let (text, _) = replace(&file, &input)?;
-            Ok(Some(unified(&shown(&path), &file.text, &text)))
+            Ok(Some(Foreseen::Diff(unified(&shown(&path), &file.text, &text))))
         };
         Some(diff.boxed())
     }

@@ -192,6 +192,9 @@ impl CallEgress {
         address: IpAddr,
         decided: &mut Decided,
     ) -> Result<(), String> {
+        if let Some(why) = self.pipeline.parts.gate.closed_host(&wanted.host, self.ground())? {
+            return Err(why);
+        }
         if self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }

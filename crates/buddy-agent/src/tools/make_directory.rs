@@ -40,6 +40,10 @@ impl Tool for MakeDirectory {
         Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
     }
 
+    fn question(input: &MakeDirectoryInput, place: &Place) -> Option<String> {
+        Some(format!("Make the directory {}", place.named(&place.resolve(&input.path))))
+    }
+
     async fn run(input: MakeDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
         let made = context.target.make_directory(&context.bounds, &context.recorder, &path).await;

@@ -7,6 +7,73 @@ use tokio::time::timeout;
 
 use crate::tools::tool::Preview;
 
+/// What can be told of a change before it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Foreseen {
+    /// The whole of it.
+    Diff(String),
+    /// How much it is.
+    Extent(Extent),
+}
+
+/// How much a change is: files, and lines that are added and removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) files: usize,
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
+}
+
+impl Extent {
+    /// That of a unified diff.
+    fn of(diff: &str) -> Self {
+        let mut extent = Self::default();
+        // Lines of the hunk that are still to come, before and after. Outside of hunks, files begin.
+        let (mut before, mut after) = (0_usize, 0_usize);
+        for line in diff.lines() {
+            let mark = line.chars().next();
+            if before == 0 && after == 0 {
+                extent.files += usize::from(line.starts_with("--- "));
+                (before, after) = hunk(line).unwrap_or_default();
+                continue;
+            }
+            let (is_removed, is_added) = (mark == Some('-'), mark == Some('+'));
+            extent.removed += usize::from(is_removed);
+            extent.added += usize::from(is_added);
+            if mark != Some('\\') {
+                before = before.saturating_sub(usize::from(!is_added));
+                after = after.saturating_sub(usize::from(!is_removed));
+            }
+        }
+        extent
+    }
+
+    /// The question about a change of this extent.
+    pub(crate) fn added_to(self, question: &str) -> String {
+        let lines = format!("(+{} −{})", self.added, self.removed);
+        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", self.files) };
+        match (question.contains('\n'), question.ends_with('?')) {
+            (true, _) => format!("{files} {lines}\n{question}"),
+            (false, true) => format!("{question} {files} {lines}"),
+            (false, false) => format!("{question} {lines}"),
+        }
+    }
+}
+
+/// How many lines a hunk has before and after, by its first line.
+fn hunk(line: &str) -> Option<(usize, usize)> {
+    let (before, after) = line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
+    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+    Some((count(before)?, count(after)?))
+}
+
+/// What is known of a change when a person is asked.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) diff: Option<String>,
+    pub(crate) extent: Option<Extent>,
+}
+
 /// How long a question may wait for it. A host that is slow is asked about without it.
 const WITHIN: Duration = Duration::from_secs(5);
 /// How much of it is kept, in bytes: it is part of the question and so of the log.
@@ -36,14 +103,20 @@ const CERTAIN: &[&str] = &[
     "too_large",
 ];
 
-/// The diff, where there is one in time, or why the call cannot work whatever a person says.
-pub(crate) async fn known(preview: Option<Preview>) -> Result<Option<String>, ToolFailure> {
-    let Some(preview) = preview else { return Ok(None) };
+/// What can be told in time, or why the call cannot work whatever a person says.
+pub(crate) async fn known(preview: Option<Preview>) -> Result<Known, ToolFailure> {
+    let Some(preview) = preview else { return Ok(Known::default()) };
     match timeout(WITHIN, preview).await {
-        Ok(Ok(Some(diff))) if diff.is_empty() => Ok(Some(UNCHANGED.to_owned())),
-        Ok(Ok(Some(diff))) => Ok(Some(bounded(diff))),
+        Ok(Ok(Some(Foreseen::Diff(diff)))) if diff.is_empty() => {
+            Ok(Known { diff: Some(UNCHANGED.to_owned()), extent: None })
+        }
+        Ok(Ok(Some(Foreseen::Diff(diff)))) => {
+            let extent = Some(Extent::of(&diff));
+            Ok(Known { diff: Some(bounded(diff)), extent })
+        }
+        Ok(Ok(Some(Foreseen::Extent(extent)))) => Ok(Known { diff: None, extent: Some(extent) }),
         Ok(Err(failure)) if CERTAIN.contains(&failure.code.as_str()) => Err(failure),
-        Ok(Ok(None) | Err(_)) | Err(_) => Ok(None),
+        Ok(Ok(None) | Err(_)) | Err(_) => Ok(Known::default()),
     }
 }
 
@@ -73,7 +146,8 @@ mod tests {
     #[tokio::test]
     async fn a_long_diff_keeps_its_first_lines_and_says_so() {
         let long = "+a line\n".repeat(20_000);
-        let shown = known(Some(async move { Ok(Some(long)) }.boxed())).await.unwrap().unwrap();
+        let long = async move { Ok(Some(Foreseen::Diff(long))) }.boxed();
+        let shown = known(Some(long)).await.unwrap().diff.unwrap();
         assert!(shown.len() < MAX_BYTES + 100 && shown.starts_with("+a line\n"));
         let last = shown.lines().last().unwrap();
         let kept = shown.lines().count() - 1;
@@ -82,10 +156,22 @@ mod tests {
 
     #[tokio::test]
     async fn what_changes_nothing_is_told_and_what_cannot_be_told_is_no_diff() {
-        assert_eq!(known(None).await, Ok(None));
-        assert_eq!(known(Some(async { Ok(None) }.boxed())).await, Ok(None));
-        let same = known(Some(async { Ok(Some(String::new())) }.boxed())).await.unwrap();
-        assert_eq!(same.as_deref(), Some(UNCHANGED));
+        assert_eq!(known(None).await, Ok(Known::default()));
+        assert_eq!(known(Some(async { Ok(None) }.boxed())).await, Ok(Known::default()));
+        let same = known(Some(async { Ok(Some(Foreseen::Diff(String::new()))) }.boxed())).await.unwrap();
+        assert_eq!((same.diff.as_deref(), same.extent), (Some(UNCHANGED), None));
+    }
+
+    #[test]
+    fn the_extent_of_a_change_is_that_of_its_diff() {
+        let before = "one\n-- two\n++ three\nfour\n";
+        let diff = crate::tools::unified::unified("a", before, "one\n++ 2\n++ three\nfour\nfive\n");
+        let other = crate::tools::unified::unified("b", "", "x\n");
+        let extent = Extent::of(&format!("{diff}{other}"));
+        assert_eq!(extent, Extent { files: 2, added: 3, removed: 1 });
+        assert_eq!(Extent::of(&diff).added_to("Write a"), "Write a (+2 −1)");
+        assert_eq!(Extent::of(&other).added_to("Commit \"x\"?"), "Commit \"x\"? 1 file (+1 −0)");
+        assert_eq!(extent.added_to("Write a\nDelete b"), "2 files (+3 −1)\nWrite a\nDelete b");
     }
 
     #[tokio::test]

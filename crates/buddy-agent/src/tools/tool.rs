@@ -21,6 +21,7 @@ use crate::tools::advice;
 use crate::tools::background::Background;
 use crate::tools::egress::CallEgress;
 use crate::tools::person::Person;
+use crate::tools::preview::Foreseen;
 
 /// A tool that the model can call.
 #[async_trait]
@@ -46,7 +47,7 @@ pub(crate) trait Tool: Send + Sync + 'static {
     }
 
     /// What a person is asked about, where its actions do not say it in the words of the tool.
-    fn question(_input: &Self::Input) -> Option<String> {
+    fn question(_input: &Self::Input, _place: &Place) -> Option<String> {
         None
     }
 
@@ -138,10 +139,20 @@ impl Place {
         }
         resolved
     }
+
+    /// A path as a question names it: below the session's directory or the home, or as a whole.
+    pub(crate) fn named(&self, path: &Path) -> String {
+        let in_home = || Some(Path::new("~").join(path.strip_prefix(self.home.as_ref()?).ok()?));
+        match path.strip_prefix(&self.cwd) {
+            Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
+            Ok(rest) => shown(rest),
+            Err(_) => shown(&in_home().unwrap_or_else(|| path.to_owned())),
+        }
+    }
 }
 
-/// A look at what the call would do, under way: the diff, where there is one, or why the call cannot work.
-pub(crate) type Preview = BoxFuture<'static, Result<Option<String>, ToolFailure>>;
+/// A look at what the call would do, under way: what can be told of it, or why the call cannot work.
+pub(crate) type Preview = BoxFuture<'static, Result<Option<Foreseen>, ToolFailure>>;
 
 /// What can be looked at for a call, within its bounds.
 pub(crate) struct Sight {
@@ -153,6 +164,10 @@ pub(crate) struct Sight {
     pub(crate) bounds: Bounds,
     /// The web, of which only the rules are looked at.
     pub(crate) web: Arc<Web>,
+    /// The environment of commands that look.
+    pub(crate) env: Vec<(String, String)>,
+    /// Cancelled when the call is to stop.
+    pub(crate) cancel: CancellationToken,
 }
 
 /// What a running tool can reach.
@@ -213,6 +228,8 @@ impl ToolContext {
             place: self.place.clone(),
             bounds: self.bounds.clone(),
             web: self.web.clone(),
+            env: self.env.clone(),
+            cancel: self.cancel.clone(),
         }
     }
 
@@ -242,7 +259,7 @@ impl ToolContext {
 pub(crate) trait Prepared: Send + Sync {
     fn intent(&self, place: &Place) -> Intent;
     fn why(&self) -> Option<&str>;
-    fn question(&self) -> Option<String>;
+    fn question(&self, place: &Place) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
@@ -259,8 +276,8 @@ impl<T: Tool> Prepared for PreparedCall<T> {
         T::why(&self.0)
     }
 
-    fn question(&self) -> Option<String> {
-        T::question(&self.0)
+    fn question(&self, place: &Place) -> Option<String> {
+        T::question(&self.0, place)
     }
 
     fn preview(&self, sight: Sight) -> Option<Preview> {

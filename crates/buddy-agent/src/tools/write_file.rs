@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::preview::Foreseen;
 use crate::tools::text_file::MAX_EDIT;
 use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 use crate::tools::unified::unified;
@@ -55,7 +56,7 @@ impl Tool for WriteFile {
                 Err(TargetError::NotFound { .. }) => Some(String::new()),
                 Err(error) => return Err(target_failure(&error)),
             };
-            Ok(before.map(|before| unified(&shown(&path), &before, &content)))
+            Ok(before.map(|before| Foreseen::Diff(unified(&shown(&path), &before, &content))))
         };
         Some(diff.boxed())
     }

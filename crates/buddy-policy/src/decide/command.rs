@@ -6,23 +6,26 @@ use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
 use super::file::{
-    Allowed, by_rule, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, loses, rule,
-    secret, untrusted,
+    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
+    is_untrusted, loses, rule, secret, untrusted,
 };
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, changes_settings, destinations, examine,
-    examine_words, gains_rights, only_adds_remote, publishes, socket,
+    Access, Class, Effect, Examination, Leaf, Reach, Touch, barred_in_jail, changes_own_settings,
+    changes_settings, destinations, examine, examine_words, gains_rights, git_alias, only_adds_remote,
+    publishes, socket,
 };
 use crate::grant::offers;
-use crate::guarded::{holds_secrets, is_guarded, is_secret};
+use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::registries::is_package_manager;
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
-use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
+use crate::{
+    Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier, cache_places,
+};
 
 /// The reason for a command in a directory that the user does not trust.
 const UNTRUSTED: &str =
@@ -37,6 +40,26 @@ const PUBLISHES: &str = "it publishes commits, which others see and nobody takes
 /// The reason to ask about a background process: others reach a server only in the network of the machine,
 /// which an answer gives.
 const RUNS_ON: &str = "it runs on in the background, with the network of this machine";
+
+/// Devices that the jail has.
+const JAIL_DEVICES: &[&str] = &[
+    "/dev/fd",
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/shm",
+    "/dev/stderr",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// Why a command in the jail does not change settings of git that hold in every repository.
+const OWN_GIT_SETTINGS: &str = "it changes your settings of git for every repository, which no command in the jail can; set them for this repository, or run it yourself with `!`";
 
 /// The most files that one question names.
 const MAX_NAMED: usize = 5;
@@ -141,6 +164,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn judge(&self, examination: Examination, sheet: &mut Sheet) {
         examination.leaves.iter().for_each(|leaf| sheet.name_part(told(leaf)));
+        self.barred(&examination.leaves, sheet);
         for concern in &examination.concerns {
             let (weight, risk) = match concern.class {
                 Class::Danger => (Weight::Hard, Risk::High),
@@ -222,8 +246,8 @@ impl Judge<'_> {
 
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
     fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
-        let is_brokered =
-            self.now.approvals == Approvals::Auto && self.policy.has_broker && self.policy.is_confined();
+        let goes_by_broker = self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some();
+        let is_brokered = goes_by_broker && self.policy.has_broker && self.policy.is_confined();
         // What uses the name of a remote goes out by the broker, or is a push.
         let is_name =
             |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(only_adds_remote);
@@ -234,7 +258,9 @@ impl Judge<'_> {
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
-            if is_granted || is_here && !self.now.trail.has_read_secret() {
+            let is_listed =
+                destination.host.as_deref().is_none_or(|host| self.policy.limits.closed_host(host).is_none());
+            if is_granted && is_listed || is_here && !self.now.trail.has_read_secret() {
                 continue;
             }
             // It goes out by the broker or not at all, which asks when it knows the host.
@@ -380,12 +406,15 @@ impl Judge<'_> {
             }
             (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
                 let allowed = rule(Thing::Write(path), self.policy, sheet);
+                if let Some(reason) = self.closed_change(touch, path) {
+                    sheet.deny(reason);
+                }
                 if socket(&touch.reach).is_some() {
                     // It is no file: the host is judged.
+                } else if let Some(reason) = self.refused(path, "write", allowed) {
+                    sheet.deny(reason);
                 } else if path.starts_with("/dev") {
                     sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
-                } else if self.is_closed(path) {
-                    sheet.deny(untrusted("write", path));
                 } else if is_guarded(path, places) {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
                     sheet.needs.asked.push(path.clone());
@@ -425,15 +454,63 @@ impl Judge<'_> {
                 true
             }
             (Access::Delete, reach) => {
+                if let Some(reason) = reach.path().and_then(|path| self.closed_change(touch, path)) {
+                    sheet.deny(reason);
+                }
                 self.removal(reach, sheet);
                 false
             }
         }
     }
 
-    /// Whether the jail lets nothing change the path, because the person does not trust the directory.
-    fn is_closed(&self, path: &Path) -> bool {
-        self.policy.mode == Mode::Development && is_untrusted(path, &self.policy.places)
+    /// Why no command changes the path, where the person listed the only ones.
+    fn closed_change(&self, touch: &Touch, path: &Path) -> Option<String> {
+        let is_file = socket(&touch.reach).is_none() && !path.starts_with("/dev");
+        is_file.then(|| self.policy.limits.closed_change(path, &self.policy.places)).flatten()
+    }
+
+    /// Denies programs that no jail lets work. Nobody is asked about what cannot happen.
+    fn barred(&self, leaves: &[Leaf], sheet: &mut Sheet) {
+        if !self.policy.holds_to_reading() {
+            return;
+        }
+        for leaf in leaves {
+            let words = leaf.words.get(1..).unwrap_or_default();
+            if let Some(reason) = barred_in_jail(&leaf.program, words) {
+                sheet.deny(reason);
+            }
+            if leaf.program == "git" && leaf.effect == Effect::Unknown && changes_own_settings(words) {
+                sheet.deny(OWN_GIT_SETTINGS);
+            }
+        }
+    }
+
+    /// Why no answer lets a command change the path, where none does: the jail lets nothing change it, or it is closed to agents.
+    fn refused(&self, path: &Path, kind: &str, allowed: Allowed) -> Option<String> {
+        let places = &self.policy.places;
+        let verb = if kind == "delete" { "remove" } else { kind };
+        if !self.policy.holds_to_reading() {
+            return is_closed(path, allowed, self.policy).then(|| closed(kind, path));
+        }
+        if is_untrusted(path, places) {
+            return Some(untrusted(verb, path));
+        }
+        if is_sensitive(path, places) && !path.starts_with("/dev") {
+            return Some(hidden(path));
+        }
+        let is_layered =
+            |home: &PathBuf| cache_places(home, |_| None).iter().any(|cache| path.starts_with(&cache.at));
+        if path.starts_with("/dev") {
+            let is_there = JAIL_DEVICES.iter().any(|device| path.starts_with(device));
+            return (!is_there).then(|| format!("the jail has no device `{}`", shown(path)));
+        }
+        if !is_open(path, places) && !places.home.iter().any(is_layered) && !path.starts_with("/proc") {
+            return Some(outside_jail(verb, path));
+        }
+        let shown = shown(path);
+        is_git_order(path, places).then(|| {
+            format!("the jail keeps commands from changing `{shown}`; `write_file` and `delete_path` can, after a question")
+        })
     }
 
     fn reading(&self, access: Access, reach: &Reach, sheet: &mut Sheet) -> bool {
@@ -457,8 +534,8 @@ impl Judge<'_> {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return };
         let allowed = rule(Thing::Delete(path), self.policy, sheet);
-        if self.is_closed(path) {
-            sheet.deny(untrusted("remove", path));
+        if let Some(reason) = self.refused(path, "delete", allowed) {
+            sheet.deny(reason);
         } else if holds_a_root(path, places) {
             let reason = format!("it removes `{}` or what is in it", shown(path));
             let is_undone = self.policy.is_confined() && !self.now.loses(path);
@@ -486,11 +563,26 @@ impl Judge<'_> {
     }
 }
 
+/// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
+fn outside_jail(verb: &str, path: &Path) -> String {
+    format!(
+        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; `[jail] write` opens a directory, or run it yourself with `!`",
+        shown(path)
+    )
+}
+
 /// Asks about publishing the work here.
 fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
     if uncovered.iter().any(is_publishing) {
         sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
+    }
+    let git = uncovered.iter().filter(|leaf| leaf.program == "git");
+    for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
+        let alias = crate::display_command(&alias);
+        let reason =
+            format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
+        sheet.ask(Weight::Seen, Risk::Medium, reason);
     }
 }
 

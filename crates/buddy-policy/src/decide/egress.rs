@@ -59,9 +59,18 @@ pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut S
 pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
     let Some(host) = &destination.host else {
         sheet.reaches_stranger(None);
+        if policy.limits.hosts.is_some() {
+            sheet.deny(
+                "it is not known which host it reaches, and `tools.fetch_allowed_hosts` lists the only ones",
+            );
+        }
         sheet.ask(Weight::Boundary, Risk::Medium, "it is not known which host it reaches");
         return false;
     };
+    if let Some(reason) = policy.limits.closed_host(host) {
+        sheet.deny(reason);
+        return false;
+    }
     if covers(host, policy, now, sheet) || is_open(host, destination, policy, now) {
         return true;
     }

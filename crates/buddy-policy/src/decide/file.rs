@@ -6,7 +6,7 @@ use buddy_protocol::Risk;
 
 use super::sheet::{Sheet, Weight};
 use crate::grant::{file_offer, repository_offer, write_offer};
-use crate::guarded::{is_guarded, is_secret};
+use crate::guarded::{is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
@@ -27,6 +27,9 @@ const PLAIN_DEVICES: &[&str] = &[
 
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
+    }
     let allowed = rule(Thing::Read(&path), policy, sheet);
     secret(&path, allowed, policy, sheet);
 }
@@ -44,6 +47,14 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
         return true;
     }
     sheet.reads_secret();
+    if sheet.needs.runs && policy.holds_to_reading() && is_sensitive(path, &policy.places) {
+        sheet.deny(hidden(path));
+        return true;
+    }
+    if is_closed(path, allowed, policy) {
+        sheet.deny(closed("read", path));
+        return true;
+    }
     if allowed == Allowed::Always {
         sheet.needs.ruled.push(path.to_owned());
     } else {
@@ -53,6 +64,24 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
         sheet.way(by_rule("read", &shown));
     }
     true
+}
+
+/// Whether a path is one that no answer opens to an agent: a rule that lasts does.
+pub(crate) fn is_closed(path: &Path, allowed: Allowed, policy: &Policy) -> bool {
+    !policy.is_throwaway && allowed != Allowed::Always && is_sensitive(path, &policy.places)
+}
+
+/// Why a path stays closed whatever is answered, and the one thing that opens it.
+pub(crate) fn closed(kind: &str, path: &Path) -> String {
+    let shown = shown(path);
+    format!(
+        "`{shown}` is closed to agents, as it can hold keys or passwords or decides what buddy may do; only `{{ {kind} = \"{shown}\" }}` under `allow` in your own rules.toml opens it"
+    )
+}
+
+/// Why a command in the jail does not find a path.
+pub(crate) fn hidden(path: &Path) -> String {
+    format!("the jail hides `{}` from commands; run it yourself with `!`", shown(path))
 }
 
 /// The rule that allows a call which no prior answer covers.
@@ -69,6 +98,9 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         sheet.deny(format!("plan mode: nothing is written, and it writes `{}`", shown(&path)));
         return;
     }
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
+    }
     let allowed = rule(Thing::Write(&path), policy, sheet);
     let is_at_work = is_beneath_any(&path, &policy.places.workspace);
     let later = runs_later(&path, &policy.places).filter(|_| is_at_work);
@@ -79,6 +111,12 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     if policy.mode == Mode::Development && is_untrusted(&path, &policy.places) {
         return sheet.deny(untrusted("write", &path));
     }
+    if policy.mode == Mode::Development && !is_open(&path, &policy.places) {
+        return sheet.deny(outside("write", &path));
+    }
+    if is_closed(&path, allowed, policy) {
+        return sheet.deny(closed("write", &path));
+    }
     if is_guarded(&path, &policy.places) {
         return guarded("writes", &path, sheet);
     }
@@ -86,8 +124,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         return sealed("write", &path, allowed, sheet);
     }
     match (policy.mode, is_open(&path, &policy.places)) {
-        (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
-        (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
+        (Mode::Development | Mode::Plan, _) if allowed == Allowed::No && !is_granted => {
             let weight = match later {
                 Some(Later::Unseen) => Weight::Seen,
                 None if is_edit && is_at_work => Weight::Edit,
@@ -183,25 +220,26 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
         sheet.deny(format!("plan mode: nothing is removed, and it removes `{}`", shown(&path)));
         return;
     }
+    if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
+        return sheet.deny(reason);
+    }
     let allowed = rule(Thing::Delete(&path), policy, sheet);
     let places = &policy.places;
     if policy.mode == Mode::Development && is_untrusted(&path, places) {
         sheet.deny(untrusted("remove", &path));
     } else if holds_a_root(&path, places) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
+    } else if policy.mode == Mode::Development && !is_open(&path, places) {
+        sheet.deny(outside("remove", &path));
+    } else if is_closed(&path, allowed, policy) {
+        sheet.deny(closed("delete", &path));
     } else if is_guarded(&path, places) {
         guarded("removes", &path, sheet);
     } else if is_sealed(&path, policy) {
         sealed("delete", &path, allowed, sheet);
     } else if !is_open(&path, places) {
-        match policy.mode {
-            Mode::Production => sheet.ask(
-                Weight::Hard,
-                Risk::High,
-                format!("it removes `{}`, outside the workspace", shown(&path)),
-            ),
-            Mode::Development | Mode::Plan => sheet.deny(outside("remove", &path)),
-        }
+        let reason = format!("it removes `{}`, outside the workspace", shown(&path));
+        sheet.ask(Weight::Hard, Risk::High, reason);
     } else if policy.mode == Mode::Development && allowed == Allowed::No && now.loses(&path) {
         sheet.ask(Weight::Hard, Risk::High, loses(&path));
     } else if policy.mode == Mode::Development && allowed == Allowed::No {

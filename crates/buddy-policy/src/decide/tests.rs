@@ -50,7 +50,7 @@ fn every_simple_command_of_a_line_is_named() {
 #[test]
 fn claims_raise_the_gate_and_never_lower_it() {
     let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
-    check(&run("rm -rf /", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);
+    check(&run("rm -rf $x", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);
     check(&run("cargo build", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::Medium);
     check(&run("ls", Some(harmless)), Approvals::Ask, Verdict::Allow, Risk::Low);
     let risky = Claims { risk: Risk::High, ..harmless };
@@ -205,9 +205,7 @@ fn a_rule_of_this_run_lifts_no_hard_question() {
     };
     for (mode, intent) in [
         (Mode::Development, Intent::of(Action::Read("/w/.ssh/id".into()))),
-        (Mode::Development, Intent::of(Action::Read("/own/grants.json".into()))),
         (Mode::Development, run("cat .ssh/id", None)),
-        (Mode::Development, run("cat /own/grants.json", None)),
         (Mode::Production, Intent::of(Action::Write("/elsewhere/a".into()))),
     ] {
         for (tiers, verdict) in [
@@ -218,6 +216,19 @@ fn a_rule_of_this_run_lifts_no_hard_question() {
         ] {
             assert_eq!(judge(mode, tiers, &intent), verdict, "{intent:?} {tiers:?}");
         }
+    }
+    // No answer opens what is closed to agents, and in the jail no rule opens it to a command.
+    let read = Intent::of(Action::Read("/own/grants.json".into()));
+    let command = run("cat /own/grants.json", None);
+    for (mode, intent, is_opened) in [
+        (Mode::Development, &read, true),
+        (Mode::Production, &read, true),
+        (Mode::Development, &command, false),
+        (Mode::Production, &command, true),
+    ] {
+        let opened = if is_opened { Verdict::Allow } else { Verdict::Deny };
+        assert_eq!(judge(mode, &[RuleTier::Run], intent), Verdict::Deny, "{mode:?} {intent:?}");
+        assert_eq!(judge(mode, &[RuleTier::User], intent), opened, "{mode:?} {intent:?}");
     }
 }
 

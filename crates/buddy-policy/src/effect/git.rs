@@ -32,6 +32,44 @@ pub(crate) fn publishes(arguments: &[Word]) -> bool {
     PUBLISHES.contains(&subcommand.as_str()) || PUBLISHES_IN.iter().any(is_inner)
 }
 
+/// Commands of git itself. Any other word is an alias or a program that somebody installed.
+const COMMANDS: &str = "\
+    add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file \
+    check-attr check-ignore check-mailmap check-ref-format checkout checkout--worker checkout-index \
+    cherry cherry-pick citool clean clone column commit commit-graph commit-tree config contacts \
+    count-objects credential credential-cache credential-cache--daemon credential-store cvsexportcommit \
+    cvsimport cvsserver daemon describe diagnose diff diff-files diff-index diff-pairs diff-tree \
+    difftool difftool--helper fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg \
+    for-each-ref for-each-repo format-patch fsck fsck-objects fsmonitor--daemon gc get-tar-commit-id \
+    grep gui hash-object help hook http-backend http-fetch http-push imap-send index-pack init init-db \
+    instaweb interpret-trailers last-modified lfs log ls-files ls-remote ls-tree mailinfo mailsplit \
+    maintenance merge merge-base merge-file merge-index merge-octopus merge-one-file merge-ours \
+    merge-recursive merge-recursive-ours merge-recursive-theirs merge-resolve merge-subtree merge-tree \
+    mergetool mktag mktree multi-pack-index mv name-rev notes p4 pack-objects pack-redundant pack-refs \
+    patch-id pickaxe prune prune-packed pull push quiltimport range-diff read-tree rebase receive-pack \
+    reflog refs remote remote-ext remote-fd remote-ftp remote-ftps remote-http remote-https repack \
+    replace replay repo request-pull rerere reset restore rev-list rev-parse revert rm scalar send-email \
+    send-pack sh-i18n--envsubst shell shortlog show show-branch show-index show-ref sparse-checkout \
+    stage stash status stripspace submodule submodule--helper subtree survey svn switch symbolic-ref tag \
+    unpack-file unpack-objects update-index update-ref update-server-info upload-archive \
+    upload-archive--writer upload-pack var verify-commit verify-pack verify-tag version web--browse \
+    whatchanged worktree write-tree \
+";
+
+/// The command that these words after `git` call and that git itself does not have: an alias can stand for anything.
+pub(crate) fn alias(arguments: &[Word]) -> Option<String> {
+    let subcommand = parts(arguments).1?;
+    let is_own = COMMANDS.split_whitespace().any(|known| known == subcommand);
+    (!is_own).then_some(subcommand)
+}
+
+/// Whether these words after `git` are about settings of the account or of the machine.
+pub(crate) fn changes_own_settings(arguments: &[Word]) -> bool {
+    let (_, subcommand, rest) = parts(arguments);
+    let is_wide = |word: &Word| matches!(word.literal(), Some("--global" | "--system"));
+    subcommand.as_deref() == Some("config") && rest.iter().any(is_wide)
+}
+
 /// The dangers of these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     let (mut dangers, subcommand, rest) = parts(arguments);

@@ -5,7 +5,7 @@ use crate::shell::Word;
 
 /// The uses of a program that the user has to see.
 #[derive(Debug, Clone, Copy)]
-enum When {
+pub(super) enum When {
     Always,
     /// Unless its first word is one of these; `""` stands for no word at all.
     Unless(&'static [&'static str]),
@@ -466,7 +466,7 @@ pub(crate) fn always_flags(program: &str) -> bool {
 }
 
 impl When {
-    fn holds(self, arguments: &[Word]) -> bool {
+    pub(super) fn holds(self, arguments: &[Word]) -> bool {
         match self {
             Self::Always => true,
             Self::Unless(harmless) => {

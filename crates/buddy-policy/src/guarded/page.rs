@@ -13,6 +13,7 @@ buddy keeps two kinds of files apart, in every mode, and [your other sessions](#
 
 - **Orders**: a program takes orders from the file without being told to. Changing it asks you each time.
 - **Secrets**: the file can hold a key or a password. Its name is listed. Reading, changing or removing it asks you each time.
+  Keys and password stores outside of your projects, and buddy's own files, are closed: no answer opens them, only a rule of yours.
 
 A name without a leading slash counts wherever it stands, in any spelling of upper and lower case. `*` stands for any part of a
 name. A directory counts with everything in it.
@@ -29,7 +30,8 @@ pub fn protected_places_page() -> String {
     section(&mut page, "Orders", "Changing these asks you.", |keeps| {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
-    section(&mut page, "Secrets", "Reading these asks you.", |keeps| keeps == Keeps::Secrets);
+    let keys = "Outside of a project these are closed. In a project, reading them asks you.";
+    section(&mut page, "Secrets", keys, |keeps| keeps == Keeps::Secrets);
     let tools = "Reading these asks you. A command that you allow reads them too; all others find the files empty, or in a \
                  repository closed. Settings such as `.npmrc` that have no credential in them, only a registry or `${NPM_TOKEN}`, are open to every command.";
     section(&mut page, "Secrets that tools need", tools, |keeps| keeps == Keeps::ToolSecrets);

@@ -80,7 +80,8 @@ impl Rule {
     }
 }
 
-fn is_host(text: &str) -> bool {
+/// Whether a text is a host, or `*.` and a name that hosts are below.
+pub(crate) fn is_host(text: &str) -> bool {
     let name = text.strip_prefix("*.").unwrap_or(text);
     let is_plain =
         |character: char| character.is_alphanumeric() || matches!(character, '.' | '-' | ':' | '[' | ']');

@@ -155,7 +155,7 @@ fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: 
 }
 
 /// Whether the host of an address is the one of a rule.
-fn is_from(rule: &str, host: &str) -> bool {
+pub(crate) fn is_from(rule: &str, host: &str) -> bool {
     match rule.strip_prefix("*.") {
         Some(parent) => host.strip_suffix(parent).is_some_and(|sub| sub.ends_with('.') && sub.len() > 1),
         None => rule == host,

@@ -218,7 +218,7 @@ fn production_asks_for_strangers_and_runs_the_rest_of_the_day() {
 
 #[test]
 fn secrets_are_told_and_no_answer_given_beforehand_reads_them_in_development() {
-    let reads = [Intent::of(Action::Read("/home/u/.ssh/id".into())), run("cat ~/.aws/credentials")];
+    let reads = [Intent::of(Action::Read("/w/.env".into())), run("cat .env"), run("cat ~/.npmrc")];
     for intent in &reads {
         for approvals in [Approvals::All, Approvals::Window, Approvals::Edits] {
             let decision = decide(intent, &policy(Mode::Development), &Now::with(approvals));
@@ -254,7 +254,7 @@ fn a_command_that_passes_on_a_file_is_held_to_read_it() {
     ] {
         let decision = decide(&run(command), &policy(Mode::Production), &Now::with(Approvals::Window));
         assert_eq!(decision.reads_secret, reads, "{command}: {:?}", decision.reasons);
-        assert!(!reads || decision.verdict == Verdict::Ask, "{command}");
+        assert!(!reads || decision.verdict == Verdict::Deny, "{command}");
     }
 }
 

@@ -314,7 +314,7 @@ fn allowing_a_launcher_allows_its_command() {
         let decision = with_grants(&run("uv run frobnicate x"), &policy(mode), &grants);
         assert_eq!(decision.verdict, Verdict::Allow, "{mode:?} {:?}", decision.reasons);
         let decision = with_grants(&run("uv run touch /srv/x"), &policy(mode), &grants);
-        assert_eq!(decision.verdict, Verdict::Ask, "{mode:?}");
+        assert_ne!(decision.verdict, Verdict::Allow, "{mode:?}");
     }
     let decision = ask(&run("uv run pytest -q"), &policy(Mode::Development));
     assert_eq!(decision.reasons, ["it runs `uv`"]);

@@ -57,20 +57,82 @@ fn plan_changes_nothing() {
 #[test]
 fn changes_of_guarded_places_are_asked_for_alone() {
     for mode in [Mode::Development, Mode::Production] {
-        for path in [
-            "/w/.git/hooks/x",
-            "/w/.GIT/config",
-            "/home/u/.bashrc",
-            "/w/buddy.toml",
-            "/home/u/.config/buddy/x",
-            "/w/.claude/x",
-        ] {
+        for path in ["/w/.git/hooks/x", "/w/.GIT/config", "/w/buddy.toml", "/w/.claude/x"] {
             file(mode, Action::Write(path.into()), Verdict::Ask, Tier::Individual);
             file(mode, Action::Delete(path.into()), Verdict::Ask, Tier::Individual);
         }
-        file(mode, Action::Read("/home/u/.config/buddy/auth.json".into()), Verdict::Ask, Tier::Individual);
     }
+    file(Mode::Production, Action::Write("/home/u/.bashrc".into()), Verdict::Ask, Tier::Individual);
+    file(Mode::Development, Action::Write("/home/u/.bashrc".into()), Verdict::Deny, Tier::Batch);
     file(Mode::Development, Action::Write("/w/AGENTS.md".into()), Verdict::Ask, Tier::Batch);
+}
+
+#[test]
+fn places_of_keys_and_of_buddy_itself_are_closed_and_no_answer_opens_them() {
+    let places = [
+        "/home/u/.ssh/id_rsa",
+        "/home/u/.aws/credentials",
+        "/home/u/.config/gcloud/x",
+        "/home/u/.password-store/a.gpg",
+        "/home/u/.config/buddy/auth.json",
+        "/home/u/.buddy/run/x",
+        "/home/v/.ssh/id_rsa",
+        "/etc/shadow",
+    ];
+    for mode in [Mode::Development, Mode::Production] {
+        for path in places {
+            for action in [Action::Read(path.into()), Action::Write(path.into()), Action::Delete(path.into())]
+            {
+                let decision = decide(&Intent::of(action.clone()), &policy(mode), &Now::with(Approvals::All));
+                assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {action:?}");
+            }
+            for line in [
+                format!("cat {path}"),
+                format!("echo x > {path}"),
+                format!("rm {path}"),
+                format!("cp {path} x"),
+            ] {
+                let decision = decide(&run(&line), &policy(mode), &Now::with(Approvals::All));
+                assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {line}");
+                let throwaway = Policy { is_throwaway: true, ..policy(Mode::Production) };
+                let decision = decide(&run(&line), &throwaway, &Now::with(Approvals::All));
+                assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+            }
+        }
+        // A key that a connection is made with, files of a project and what tools of the day read stay questions.
+        for line in ["cat .env", "cat ~/.npmrc", "cat deploy/server.pem"] {
+            check(mode, line, Verdict::Ask);
+        }
+    }
+    check(Mode::Production, "ssh -i ~/.ssh/id a.test true", Verdict::Ask);
+}
+
+#[test]
+fn a_push_by_a_command_is_judged_like_the_tool() {
+    let spellings = [
+        "git push",
+        "git push origin main",
+        "git -C sub push",
+        "git -C sub push --force",
+        "git push --force-with-lease origin HEAD:main",
+        "git --no-pager push",
+        "git -c push.default=current push",
+        "/usr/bin/git push",
+        "GIT_TRACE=1 git push",
+        "env git push",
+        "bash -c 'git push'",
+        "cd sub && git push origin --tags",
+        "git send-pack origin main",
+        "git p",
+    ];
+    for mode in [Mode::Development, Mode::Production] {
+        for approvals in [Approvals::Ask, Approvals::Auto] {
+            for line in spellings {
+                let decision = decide(&run(line), &policy(mode), &Now::with(approvals));
+                assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {approvals:?} {line}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -86,14 +148,16 @@ fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
         decide(&run(command), &policy(Mode::Development), &Now::with(Approvals::Window)).verdict
     };
     assert_eq!(window("cargo build && npm test"), Verdict::Allow);
-    assert_eq!(window("cp a /opt/b"), Verdict::Ask);
-    assert_eq!(window("sudo cargo build"), Verdict::Ask);
+    assert_eq!(window("cat .env"), Verdict::Ask);
+    assert_eq!(window("cp a /opt/b"), Verdict::Deny);
+    assert_eq!(window("sudo cargo build"), Verdict::Deny);
     assert_eq!(window("eval \"$x\""), Verdict::Ask);
-    assert_eq!(window("echo x > .git/config"), Verdict::Ask);
+    assert_eq!(window("echo x > .envrc"), Verdict::Ask);
+    assert_eq!(window("echo x > .git/config"), Verdict::Deny);
     assert_eq!(window("echo 'x"), Verdict::Deny);
     let build = decide(&run("cargo build"), &policy(Mode::Development), &Now::with(Approvals::Window));
     assert!(build.stays_inside, "nobody was asked about where its data goes");
-    let write = Intent::of(Action::Write("/home/u/.bashrc".into()));
+    let write = Intent::of(Action::Write("/w/.envrc".into()));
     assert_eq!(
         decide(&write, &policy(Mode::Development), &Now::with(Approvals::Window)).verdict,
         Verdict::Ask
@@ -190,7 +254,8 @@ fn a_list_of_commands_runs_words_without_a_shell() {
         assert_eq!(verdict(command).verdict, Verdict::Deny, "{command}");
     }
     assert_eq!(verdict("head ~/x").verdict, Verdict::Allow, "a tilde is not the home without a shell");
-    assert_eq!(verdict("head /home/u/.ssh/id").verdict, Verdict::Ask);
+    assert_eq!(verdict("head .env").verdict, Verdict::Ask);
+    assert_eq!(verdict("head /home/u/.ssh/id").verdict, Verdict::Deny);
 }
 
 #[test]

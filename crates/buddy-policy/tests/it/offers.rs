@@ -188,7 +188,9 @@ fn an_exact_grant_is_to_the_letter_and_to_the_directory() {
         target: "local".to_owned(),
         scope: Scope::Command { line: "sudo ls".to_owned(), cwd: "/w".into() },
     }];
-    assert_eq!(with_grants(&run("sudo ls"), &policy, &dangerous).verdict, Verdict::Ask);
+    assert_eq!(with_grants(&run("sudo ls"), &policy, &dangerous).verdict, Verdict::Deny);
+    let production = crate::stage::policy(Mode::Production);
+    assert_eq!(with_grants(&run("sudo ls"), &production, &dangerous).verdict, Verdict::Ask);
 }
 
 #[test]

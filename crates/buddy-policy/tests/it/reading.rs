@@ -215,7 +215,7 @@ fn commands_that_only_seem_to_read_ask() {
 #[test]
 fn a_computed_path_opens_no_secret() {
     for line in
-        ["cat .env *", "cat $x ~/.ssh/id_rsa", "head -n $n .env", "git show HEAD:.env", "awk '{print}' .env"]
+        ["cat .env *", "cat $x ~/.npmrc", "head -n $n .env", "git show HEAD:.env", "awk '{print}' .env"]
     {
         check(Mode::Development, line, Verdict::Ask);
         assert_ne!(ask(&run(line), &policy(Mode::Plan)).verdict, Verdict::Allow, "{line}");
@@ -297,7 +297,6 @@ fn targets_of_links_are_judged_too() {
     for line in [
         "echo x > out",
         "cp a orders",
-        "cat key",
         "rm folder/file",
         "tee out < a",
         "dd if=a of=orders",
@@ -321,8 +320,9 @@ fn targets_of_links_are_judged_too() {
         "gzip -rf folder",
     ] {
         let decision = judge(line);
-        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+        assert_ne!(decision.verdict, Verdict::Allow, "{line}");
     }
+    assert_eq!(judge("cat key").verdict, Verdict::Deny);
     for line in ["echo x > plain", "rm out", "rm -r near/", "echo x > near", "cp -r d/. sub", "rm -r sub/*"] {
         let decision = judge(line);
         assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);

@@ -4,6 +4,8 @@
 //! run outside the jail, approvals and limits. So a project makes such a setting stricter or has no say in it. A key that is
 //! missing from the table counts as one that a project may not set, and a test fails.
 
+use std::path::{Component, Path, PathBuf};
+
 use serde_json::Value;
 
 /// What a project's file may do with a key.
@@ -32,6 +34,8 @@ pub(crate) enum Order {
     Ranked(&'static [&'static str]),
     /// A longer list is: entries of a project are added.
     Adds,
+    /// A list is in which every entry is one of the other or beneath one. An absent list is no limit.
+    Narrows,
 }
 
 /// What becomes of a project's value.
@@ -62,7 +66,7 @@ const TERMINAL: &str = "your terminal is yours to set up";
 const TIMEOUT: &str = "you say how long a question waits for you";
 const UPDATE: &str = "you say whether buddy looks for updates";
 
-use Order::{Adds, Lower, Off, On, Ranked};
+use Order::{Adds, Lower, Narrows, Off, On, Ranked};
 use ProjectMay::{ChooseModel, Freely, Never, Tighten};
 
 /// Every key. `*` stands for the name of a profile or of a login.
@@ -107,6 +111,12 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("agent.max_iterations", Tighten(Lower)),
     ("agent.temperature", Freely),
     ("agent.top_p", Freely),
+    ("tools.shell_enabled", Tighten(Off)),
+    ("tools.files_enabled", Tighten(Off)),
+    ("tools.fetch_enabled", Tighten(Off)),
+    ("tools.search_enabled", Tighten(Off)),
+    ("tools.files_allowed_paths", Tighten(Narrows)),
+    ("tools.fetch_allowed_hosts", Tighten(Narrows)),
     ("tools.run_shell", Tighten(Off)),
     ("tools.read_file", Tighten(Off)),
     ("tools.write_file", Tighten(Off)),
@@ -205,6 +215,7 @@ impl Order {
                 rank(wanted).zip(rank(held)).is_some_and(|(wanted, held)| wanted < held)
             }
             Adds => return added(held, wanted),
+            Narrows => narrows(held, wanted),
         };
         if is_stricter { Ruling::Holds(wanted.clone()) } else { Ruling::Refused(self.refusal()) }
     }
@@ -223,6 +234,7 @@ impl Order {
                 format!("the strictest first: {}", values.join(", "))
             }
             Adds => "by adding entries".to_owned(),
+            Narrows => "to entries of your own list or paths beneath them".to_owned(),
         }
     }
 }
@@ -237,6 +249,26 @@ fn added(held: &Value, wanted: &Value) -> Ruling {
         }
     }
     if all.len() == before { Ruling::Same } else { Ruling::Holds(all.into()) }
+}
+
+/// Whether every entry of a list is one of the other, or a path beneath one. Only paths that begin alike can be compared.
+fn narrows(held: &Value, wanted: &Value) -> bool {
+    let list = |value: &Value| -> Option<Vec<PathBuf>> {
+        value.as_array()?.iter().map(|entry| entry.as_str().map(PathBuf::from)).collect()
+    };
+    let Some(wanted) = list(wanted) else { return false };
+    let Some(held) = list(held) else { return held.is_null() };
+    let is_plain = |path: &Path| !path.components().any(|part| part == Component::ParentDir);
+    let is_within = |entry: &PathBuf| {
+        let is_below = |held: &PathBuf| held.has_root() == entry.has_root() && entry.starts_with(plain(held));
+        is_plain(entry) && held.iter().any(is_below)
+    };
+    wanted.iter().all(is_within)
+}
+
+/// A path without the `.` that it begins with.
+fn plain(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
 }
 
 /// The keys that a project's file may set, as a table in Markdown.

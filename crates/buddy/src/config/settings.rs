@@ -17,6 +17,40 @@ use crate::auth_store::LoginSection;
 /// The profile that is used when nobody chose one.
 pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
 
+/// Commands that no answer lets run, unless the person has a list of their own: they end the machine or what is on its disks.
+const DENYLIST: &[&str] = &["rm -rf /", "mkfs", "wipefs", "dd if=", "shutdown", "reboot", "halt", "poweroff"];
+
+/// What `tools.shell_enabled` turns off: every way to a command.
+const SHELL_TOOLS: &[&str] = &[
+    "run_shell",
+    "process_start",
+    "process_stop",
+    "process_status",
+    "process_logs",
+    "tmux_capture_pane",
+    "tmux_send_keys",
+    "tmux_create_session",
+    "tmux_kill_session",
+    "tmux_create_pane",
+    "tmux_kill_pane",
+];
+
+/// What `tools.files_enabled` turns off.
+const FILE_TOOLS: &[&str] = &[
+    "read_file",
+    "write_file",
+    "list_directory",
+    "edit_file",
+    "apply_patch",
+    "make_directory",
+    "delete_path",
+    "grep",
+    "glob",
+];
+
+/// What `tools.search_enabled` turns off.
+const SEARCH_TOOLS: &[&str] = &["web_search", "search_youtube", "grep", "glob"];
+
 /// Everything that can be set in `buddy.toml`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -121,6 +155,18 @@ impl WorkEnvironment {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ToolsSection {
+    /// Run commands: `run_shell`, background processes and shared terminals. `false` turns all of them off.
+    pub(crate) shell_enabled: bool,
+    /// Use files: read, list, search, write, edit, patch, make and delete. `false` turns all of these tools off.
+    pub(crate) files_enabled: bool,
+    /// Fetch pages. `false` is the same as `fetch_url = false`.
+    pub(crate) fetch_enabled: bool,
+    /// Search the web, videos, and files with `grep` and `glob`. `false` turns all of these tools off.
+    pub(crate) search_enabled: bool,
+    /// The only directories and files that tools touch and commands change, relative to the workspace; absent limits nothing.
+    pub(crate) files_allowed_paths: Option<Vec<String>>,
+    /// The only hosts that tools and commands reach, such as `["docs.rs", "*.example.org"]`; absent limits nothing.
+    pub(crate) fetch_allowed_hosts: Option<Vec<String>>,
     /// Run commands.
     pub(crate) run_shell: bool,
     /// Read files.
@@ -174,6 +220,12 @@ pub(crate) struct ToolsSection {
 impl Default for ToolsSection {
     fn default() -> Self {
         Self {
+            shell_enabled: true,
+            files_enabled: true,
+            fetch_enabled: true,
+            search_enabled: true,
+            files_allowed_paths: None,
+            fetch_allowed_hosts: None,
             run_shell: true,
             read_file: true,
             write_file: true,
@@ -190,7 +242,7 @@ impl Default for ToolsSection {
             capture_pane: true,
             send_keys: true,
             time: true,
-            shell_denylist: Vec::new(),
+            shell_denylist: DENYLIST.iter().map(|&entry| entry.to_owned()).collect(),
             shell_allowlist: None,
             network: true,
             local: true,
@@ -223,7 +275,16 @@ impl ToolsSection {
             ("tmux_send_keys", self.send_keys),
             ("time", self.time),
         ];
-        tools.into_iter().filter(|(_, is_on)| !is_on).map(|(name, _)| name.to_owned()).collect()
+        let groups = [
+            (SHELL_TOOLS, self.shell_enabled),
+            (FILE_TOOLS, self.files_enabled),
+            (&["fetch_url"], self.fetch_enabled),
+            (SEARCH_TOOLS, self.search_enabled),
+        ];
+        let by_group =
+            groups.into_iter().filter(|(_, is_on)| !is_on).flat_map(|(names, _)| names.iter().copied());
+        let by_name = tools.into_iter().filter(|(_, is_on)| !is_on).map(|(name, _)| name);
+        by_name.chain(by_group).map(str::to_owned).collect()
     }
 }
 
@@ -334,4 +395,81 @@ pub(crate) struct UpdateSection {
     pub(crate) check: bool,
     /// Where it asks: an address that answers with JSON that has `version` or `tag_name`.
     pub(crate) address: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_policy::{
+        Action, Approvals, CommandPattern, Intent, Mode, Now, Policy, RuleSet, RuleTier, Verdict, decide,
+    };
+
+    use super::*;
+
+    /// Whether the built-in list denies a command whatever is approved.
+    fn is_denied(command: &str) -> bool {
+        let patterns = ToolsSection::default().shell_denylist;
+        let patterns = patterns.iter().map(|text| CommandPattern::denying(text).unwrap()).collect();
+        let mut rules = RuleSet::default();
+        rules.deny_commands(RuleTier::User, patterns);
+        let mut policy = Policy { rules, mode: Mode::Production, ..Policy::plain("/home/me/ws".into()) };
+        policy.places.home = Some("/home/me".into());
+        let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/home/me/ws".into() });
+        let decision = decide(&intent, &policy, &Now::with(Approvals::All));
+        let is_listed = decision.reasons.iter().any(|reason| reason.contains("denylist"));
+        assert_eq!(decision.verdict == Verdict::Deny, is_listed, "{command}: {:?}", decision.reasons);
+        is_listed
+    }
+
+    #[test]
+    fn the_built_in_denylist_stops_every_spelling_and_ordinary_work_goes_on() {
+        for line in [
+            "rm -rf /",
+            "rm -fr /",
+            "rm -r -f /",
+            "rm -rf /*",
+            "rm -rf //",
+            "rm -rf /.",
+            "rm -rfv /",
+            "rm -rf --no-preserve-root /",
+            "rm --recursive --force /",
+            "rm -Rf /",
+            "rm -rf -- /",
+            "rm / -rf",
+            "rm -rf ./target /",
+            "rm -rf /home/..",
+            "sudo rm -rf /",
+            "'r'm -rf /",
+            "/bin/rm -rf /",
+            "command rm -rf /",
+            "bash -c 'rm -rf /'",
+            "ls && rm -rf /",
+            "echo / | xargs rm -rf /",
+            "mkfs /dev/sda1",
+            "mkfs.ext4 /dev/sda1",
+            "sudo mkfs.xfs -f /dev/sda",
+            "wipefs -a /dev/sda",
+            "dd if=/dev/zero of=/dev/sda",
+            "dd of=/dev/sda if=x bs=1M",
+            "shutdown now",
+            "shutdown -h +1",
+            "/sbin/reboot",
+            "halt",
+            "sudo poweroff -f",
+        ] {
+            assert!(is_denied(line), "{line}");
+        }
+        for line in [
+            "rm -rf /home/me/ws/target",
+            "rm -rf target",
+            "rm -r /tmp/x",
+            "rm /",
+            "echo rm -rf /",
+            "git commit -m 'shutdown'",
+            "grep -r mkfs .",
+            "cat dd",
+            "rm -rf ./*",
+        ] {
+            assert!(!is_denied(line), "{line}");
+        }
+    }
 }

@@ -172,13 +172,13 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         if is_reached { &mut shown } else { &mut ways }.extend(ground.sessions.once_allowed());
     }
     let is_still = call.is_read_only || policy.mode == Mode::Plan;
-    let roots = || workspace.iter().chain(scratch).cloned();
+    let changed = changed(ground, policy);
     let write = match (is_production, is_still) {
         (true, _) => Reach::Anywhere,
         (false, true) => Reach::Nothing,
         (false, false) => {
-            let asked = needs.written.iter().filter(|_| call.by == AllowedBy::Person).cloned();
-            Reach::Beneath(roots().chain(asked).collect())
+            let asked = needs.written.iter().filter(|_| call.by == AllowedBy::Person);
+            Reach::Beneath(changed.iter().chain(scratch).chain(asked).cloned().collect())
         }
     };
     let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
@@ -194,10 +194,24 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
         blank_names: tool_secret_names().clone(),
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
-        anchors: roots().chain(untrusted.iter().cloned()).collect(),
+        anchors: workspace.iter().chain(scratch).chain(untrusted).cloned().collect(),
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
+}
+
+/// The directories of the workspace that calls may change. One that is not there, or that a link leads out of, opens nothing.
+fn changed(ground: &Ground, policy: &Policy) -> Vec<PathBuf> {
+    let workspace = &policy.places.workspace;
+    let narrowed = policy.limits.narrow(workspace);
+    if policy.limits.files.is_none() || ground.is_remote {
+        return narrowed;
+    }
+    let roots: Vec<PathBuf> = workspace.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let is_within = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|real| roots.iter().any(|root| real.starts_with(root)))
+    };
+    narrowed.into_iter().filter(is_within).collect()
 }
 
 /// The caches that commands on a host would use.

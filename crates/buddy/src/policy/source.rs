@@ -18,6 +18,7 @@ use buddy_protocol::GrantScope;
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
+use super::limits::LimitSettings;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
@@ -55,6 +56,8 @@ pub(crate) struct PolicySettings {
     network: bool,
     /// Hosts that the configuration names.
     known_hosts: Vec<String>,
+    /// The only files and hosts.
+    limits: LimitSettings,
     /// What the jail leaves open on this machine.
     jail: JailSettings,
     /// Rules of this run.
@@ -92,6 +95,7 @@ impl PolicySettings {
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
             known_hosts: loaded.config.web.hosts()?,
+            limits: LimitSettings::new(tools).map_err(|error| ConfigError::new("buddy.toml", error))?,
             jail,
             rules: Rules {
                 allow: wish.rules.allow.clone(),
@@ -234,6 +238,7 @@ impl PolicySource for Policies {
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,
+            is_throwaway: self.is_throwaway(),
             has_broker: self.remote.is_none() && buddy_exec::jail::has_namespaces(),
             places,
             rules: (*rules).clone(),
@@ -241,6 +246,7 @@ impl PolicySource for Policies {
             fetch_confirm: self.settings.fetch_confirm,
             is_offline: !self.settings.network,
             known_hosts: self.settings.known_hosts.iter().cloned().chain(open.hosts).collect(),
+            limits: self.settings.limits.within(cwd, &self.real(cwd), self.ground.home.as_deref()),
         }))
     }
 

@@ -20,7 +20,7 @@ async fn writes_of_one_answer_are_asked_for_together_and_answered_each() {
     started.write(b"write both\n").await;
     started.stderr.wait_for(APPROVE, 1).await;
     let shown = started.stderr.text();
-    assert!(shown.contains("1. ") && shown.contains("2. ") && shown.contains("work/two"), "{shown}");
+    assert!(shown.contains("1. ") && shown.contains("2. ") && shown.contains("Write two (+1 −0)"), "{shown}");
     started.write(b"2\n").await;
     started.stdout.wait_for("So be it.", 1).await;
     started.finish().await.expect_code(0);
@@ -388,6 +388,52 @@ async fn questions_about_the_calls_of_one_answer_come_in_the_order_of_the_calls(
         })
         .collect();
     assert_eq!(asked, commands);
+}
+
+#[tokio::test]
+async fn a_question_says_in_the_words_of_its_tool_what_a_yes_covers() {
+    let patch = "*** Begin Patch\n*** Update File: src/lib.rs\n@@\n-three\n+3\n*** Add File: new.txt\n+x\n*** End Patch";
+    let calls = [
+        (
+            "write_file",
+            json!({"path": "src/lib.rs", "content": "one\ntwo\nthree\n"}),
+            "Write src/lib.rs (+2 −0)",
+        ),
+        ("edit_file", json!({"path": "src/lib.rs", "old": "two", "new": "2"}), "Write src/lib.rs (+1 −1)"),
+        ("apply_patch", json!({"patch": patch}), "2 files (+2 −1)\nWrite src/lib.rs\nWrite new.txt"),
+        ("make_directory", json!({"path": "src/deep"}), "Make the directory src/deep"),
+        ("git_add", json!({"files": ["src/lib.rs", "new.txt"]}), "Stage src/lib.rs, new.txt?"),
+        ("git_commit", json!({"message": "Fix add"}), "Commit \"Fix add\"? 2 files (+4 −0)"),
+        ("delete_path", json!({"path": "new.txt"}), "Delete new.txt"),
+        ("read_file", json!({"path": ".env"}), "Read .env"),
+    ];
+    let turns = calls.iter().map(|(name, input, _)| turn().call(name, input.clone())).chain([done()]);
+    let stage = Stage::new(turns.collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    fs::create_dir(work.join("src")).unwrap();
+    fs::write(work.join("src/lib.rs"), "one\n").unwrap();
+    fs::write(work.join(".env"), "x\n").unwrap();
+    let author = "git config user.email a@b.c && git config user.name a";
+    stage.in_bash(&format!("git init -q && {author}")).run().await.expect_code(0);
+    let mut started = stage.buddy(["--trust"]).converse();
+    started.write(b"go\n").await;
+    for count in 1..=calls.len() {
+        started.stderr.wait_for(APPROVE, count).await;
+        started.write(b"y\n").await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let log = stage.only_log().await;
+    let asked = log.events.iter().filter_map(|event| match &event.fact {
+        Fact::Asked(asked) => match &asked.ask.question {
+            Question::Approval(approval) => Some(approval.action.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let expected: Vec<&str> = calls.iter().map(|(_, _, question)| *question).collect();
+    assert_eq!(asked.collect::<Vec<_>>(), expected);
+    assert!(stage.results().iter().all(|result| result["ok"] == true), "{:#?}", stage.results());
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ async fn attend(started: &mut Started, nights: usize) {
         let fresh = &shown.get(seen..).unwrap_or_default();
         if let Some(end) = fresh.rfind(APPROVE) {
             let question = fresh.get(..end).unwrap_or_default();
-            let is_fine = question.contains("work/") && question.contains("write ")
+            let is_fine = question.contains("Write ") && !question.contains("Write ~")
                 || question.contains("$ mkdir -p out/");
             seen = shown.len();
             started.write(if is_fine { b"y\n" } else { b"n\n" }).await;

@@ -56,8 +56,8 @@ impl Tool for GitAdd {
         Intent { actions, ..Intent::nothing() }
     }
 
-    fn question(input: &GitAddInput) -> Option<String> {
-        Some(format!("stage {}", input.files.join(", ")))
+    fn question(input: &GitAddInput, _: &Place) -> Option<String> {
+        Some(format!("Stage {}?", input.files.join(", ")))
     }
 
     async fn run(input: GitAddInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -4,13 +4,15 @@ use async_trait::async_trait;
 use buddy_exec::Stdin;
 use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::repository::Repository;
 use super::shield::Reach;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::preview::{Extent, Foreseen};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 
 pub(crate) struct GitCommit;
 
@@ -52,8 +54,24 @@ impl Tool for GitCommit {
         Intent::of(Action::Repository { top, change: RepositoryChange::Commit })
     }
 
-    fn question(input: &GitCommitInput) -> Option<String> {
-        Some(format!("commit \"{}\"", input.message.trim()))
+    fn question(input: &GitCommitInput, _: &Place) -> Option<String> {
+        let message = input.message.trim();
+        let subject = message.lines().next().unwrap_or_default();
+        // The rest of a message is part of the commit, so it is seen too.
+        let body = message.strip_prefix(subject).unwrap_or_default().trim_end();
+        Some(format!("Commit \"{subject}\"?{body}"))
+    }
+
+    fn preview(input: &GitCommitInput, sight: Sight) -> Option<Preview> {
+        let path = sight.place.resolve(input.path());
+        let look = async move {
+            let repository = Repository::open(&path, &sight).await?;
+            let numbers =
+                ["diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
+            let records = repository.read(&numbers, &sight).await?.or_failure()?.records();
+            Ok((!records.is_empty()).then(|| Foreseen::Extent(extent(&records))))
+        };
+        Some(look.boxed())
     }
 
     async fn run(input: GitCommitInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -90,4 +108,16 @@ impl Tool for GitCommit {
             "note": "hooks were not run, and the commit is not signed",
         }))
     }
+}
+
+/// How much is staged, by lines of `added`, `removed` and a path. Of files that are no text the numbers are dashes.
+fn extent(records: &[String]) -> Extent {
+    records.iter().fold(Extent::default(), |extent, record| {
+        let mut numbers = record.split('\t').map(|number| number.parse().unwrap_or(0));
+        Extent {
+            files: extent.files + 1,
+            added: extent.added + numbers.next().unwrap_or(0),
+            removed: extent.removed + numbers.next().unwrap_or(0),
+        }
+    })
 }

@@ -113,9 +113,9 @@ impl Tool for GitPush {
         Some(async move { check_bare(&folder, &*sight.target, &sight.bounds).await.map(|()| None) }.boxed())
     }
 
-    fn question(input: &GitPushInput) -> Option<String> {
+    fn question(input: &GitPushInput, _: &Place) -> Option<String> {
         let force = if input.force_with_lease { ", replacing what is there" } else { "" };
-        Some(format!("push {} to {} ({}){force}", input.branch, input.remote, input.url))
+        Some(format!("Push {} to {}? ({}){force}", input.branch, input.remote, input.url))
     }
 
     async fn run(input: GitPushInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -7,7 +7,7 @@ use buddy_exec::Stdin;
 use buddy_protocol::ToolFailure;
 
 use super::shield::{MARK, Reach};
-use super::start::{Call, Said, program, run};
+use super::start::{Call, Said, Surroundings, program, run};
 use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tool::{ToolContext, shown};
 
@@ -32,7 +32,7 @@ pub(super) struct Repository {
 impl Repository {
     /// Looks at the repository that a directory belongs to. Its settings are listed first, which starts nothing; only a
     /// `git` that takes the shield is used any further.
-    pub(super) async fn open(path: &Path, context: &ToolContext) -> Result<Self, ToolFailure> {
+    pub(super) async fn open(path: &Path, context: &dyn Surroundings) -> Result<Self, ToolFailure> {
         let none = BTreeSet::new();
         let list = ["config", "--list", "-z", "--includes", "--show-scope", "--name-only"];
         let said = look(&list, path, &none, context).await?.or_failure()?;
@@ -69,12 +69,12 @@ impl Repository {
     }
 
     /// A repository can say that its work tree is elsewhere, `/` for one. The work tree is where its `.git` is.
-    async fn check_work_tree(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+    async fn check_work_tree(&self, context: &dyn Surroundings) -> Result<(), ToolFailure> {
         let link = self.top.join(".git");
         if link == self.git_dir {
             return Ok(());
         }
-        let content = context.target.read(&context.bounds, &link, MAX_LINK_BYTES).await;
+        let content = context.target().read(context.bounds(), &link, MAX_LINK_BYTES).await;
         let text =
             content.map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default();
         let target = text.strip_prefix("gitdir:").map(|target| self.top.join(target.trim()));
@@ -124,7 +124,11 @@ impl Repository {
     }
 
     /// Runs `git` here to look at something.
-    pub(super) async fn read(&self, arguments: &[&str], context: &ToolContext) -> Result<Said, ToolFailure> {
+    pub(super) async fn read(
+        &self,
+        arguments: &[&str],
+        context: &dyn Surroundings,
+    ) -> Result<Said, ToolFailure> {
         look(arguments, &self.top, &self.names, context).await
     }
 
@@ -154,7 +158,7 @@ async fn look(
     arguments: &[&str],
     cwd: &Path,
     names: &BTreeSet<String>,
-    context: &ToolContext,
+    context: &dyn Surroundings,
 ) -> Result<Said, ToolFailure> {
     let call = Call { arguments: program(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
     run(call, context).await

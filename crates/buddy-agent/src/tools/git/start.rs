@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Ended, Exec, Exit, OutputLimits, Stdin};
+use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, Stdin, Target};
 use buddy_protocol::ToolFailure;
+use tokio_util::sync::CancellationToken;
 
 use super::shield::{self, Reach};
 use crate::tools::failure::{interrupted, target_failure};
-use crate::tools::tool::ToolContext;
+use crate::tools::tool::{Sight, ToolContext};
 
 /// How long work on a repository may take.
 const LOCAL_WAIT: Duration = Duration::from_mins(1);
@@ -62,6 +64,50 @@ impl Said {
     }
 }
 
+/// Where git runs: for a call, or for a look before it.
+pub(super) trait Surroundings: Send + Sync {
+    fn target(&self) -> &Arc<dyn Target>;
+    fn bounds(&self) -> &Bounds;
+    fn env(&self) -> &[(String, String)];
+    fn cancel(&self) -> &CancellationToken;
+}
+
+impl Surroundings for ToolContext {
+    fn target(&self) -> &Arc<dyn Target> {
+        &self.target
+    }
+
+    fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+}
+
+impl Surroundings for Sight {
+    fn target(&self) -> &Arc<dyn Target> {
+        &self.target
+    }
+
+    fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+}
+
 /// The command line in front of what is to be done.
 pub(super) fn program(arguments: &[&str]) -> Vec<String> {
     let whole = ["git", "--no-pager", "--no-optional-locks"].iter().chain(arguments);
@@ -69,23 +115,23 @@ pub(super) fn program(arguments: &[&str]) -> Vec<String> {
 }
 
 /// Runs it.
-pub(super) async fn run(call: Call<'_>, context: &ToolContext) -> Result<Said, ToolFailure> {
+pub(super) async fn run(call: Call<'_>, context: &dyn Surroundings) -> Result<Said, ToolFailure> {
     let exec = Exec {
         argv: call.arguments,
         cwd: call.cwd.to_path_buf(),
-        env: shield::environment(&context.env, call.names, call.reach),
+        env: shield::environment(context.env(), call.names, call.reach),
         stdin: call.stdin,
         pty: None,
         timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),
-        bounds: context.bounds.clone(),
+        bounds: context.bounds().clone(),
         output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
         way_out: None,
     };
-    let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
+    let mut running = context.target().start(exec).await.map_err(|error| target_failure(&error))?;
     let stopper = running.stopper();
     let exit = tokio::select! {
         exit = running.wait() => exit,
-        () = context.cancel.cancelled() => {
+        () = context.cancel().cancelled() => {
             stopper.stop();
             running.wait().await
         }

@@ -90,6 +90,7 @@ fn values(key: &str, may: ProjectMay, node: &Value) -> (String, String) {
         (Tighten(Ranked(values)), _) => {
             (format!("'{}'", values[0]), format!("'{}'", values[values.len() - 1]))
         }
+        (Tighten(Narrows), _) => pair("['one/two']", "['one', 'two']"),
         (Tighten(Adds), _) => pair("['shutdown *']", "[]"),
         (ChooseModel, _) => pair("'claude'", "'deepseek'"),
         (_, "models.*.api") => pair("'messages'", "'ollama'"),
@@ -176,6 +177,23 @@ fn a_limit_that_nobody_set_can_be_set_and_what_is_no_number_cannot() {
     }
     let denied = Stage::new("tools.shell_denylist = ['a']", "tools.shell_denylist = ['b', 'a']");
     assert_eq!(denied.held("tools.shell_denylist", true), Ok((json!(["a", "b"]), 0)));
+}
+
+#[test]
+fn a_list_of_the_only_things_is_narrowed_and_never_widened() {
+    let held = |user: &str, project: &str| {
+        let key = "tools.files_allowed_paths";
+        let file = |value: &str| if value.is_empty() { String::new() } else { format!("{key} = {value}") };
+        Stage::new(&file(user), &file(project)).held(key, false).unwrap()
+    };
+    assert_eq!(held("", "['src']"), (json!(["src"]), 0));
+    assert_eq!(held("['.']", "['src']"), (json!(["src"]), 0));
+    assert_eq!(held("['/w', '~/x']", "['/w/a', '~/x/y']"), (json!(["/w/a", "~/x/y"]), 0));
+    assert_eq!(held("['src']", "[]"), (json!([]), 0));
+    for wider in ["['src', '/etc']", "['.']", "['srcs']", "['src/../..']", "['/']", "['/src']"] {
+        assert_eq!(held("['src']", wider), (json!(["src"]), 1), "{wider}");
+    }
+    assert_eq!(held("['.']", "['/etc']"), (json!(["."]), 1));
 }
 
 #[test]
