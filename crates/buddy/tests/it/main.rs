@@ -34,6 +34,7 @@ mod interrupts;
 mod litter;
 mod login;
 mod manual;
+mod pane_results;
 mod panes;
 mod past;
 mod person;
