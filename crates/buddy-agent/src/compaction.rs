@@ -127,6 +127,9 @@ pub(crate) fn mechanical(items: &[&Item]) -> String {
 
 fn line(item: &Item) -> Option<String> {
     match &item.content {
+        Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {
+            Some(short(&format!("- a command in the background ended: {}", ran.command)))
+        }
         Content::UserMessage { ran: Some(ran), .. } => {
             Some(short(&format!("- the person ran a command themselves: {}", ran.command)))
         }

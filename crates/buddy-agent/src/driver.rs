@@ -9,7 +9,8 @@ use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStr
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Content, Envelope, EventSink, Fact,
     Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal,
-    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId, UsageReported,
+    Question, Ran, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
+    UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -89,12 +90,18 @@ impl Driver {
     /// Runs until the session is closed or takes no more facts.
     pub(crate) async fn run(mut self) {
         // A closed sink means that the hub has given the session up; there is nobody left to tell.
-        let _ = self.drive().await;
+        let mut ends = self.pipeline.background.take_ends();
+        let _ = self.drive(&mut ends).await;
         let _ = self.wind_down().await;
         self.pipeline.background.end().await;
+        // What ended with the session is told to the model when the session goes on.
+        while let Some(Ok(ran)) = ends.as_mut().map(mpsc::Receiver::try_recv) {
+            let _ = self.background_ended(ran).await;
+        }
+        let _ = self.sink.commit(Vec::new()).await;
     }
 
-    async fn drive(&mut self) -> Result<(), SinkClosed> {
+    async fn drive(&mut self, ends: &mut Option<mpsc::Receiver<Ran>>) -> Result<(), SinkClosed> {
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
@@ -113,6 +120,7 @@ impl Driver {
                     self.feed(Input::CallEnded(item)).await?;
                 }
                 Some(ended) = self.work.runs.join_next() => self.person_ran(ended).await?,
+                Some(ran) = next_end(ends) => self.background_ended(ran).await?,
             }
         }
     }
@@ -414,6 +422,14 @@ impl Driver {
             .with_output(Envelope::new(self.clock.now(), Err(failure)));
         self.sink.push(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await?;
         Ok(item)
+    }
+}
+
+/// The next command in the background that ended.
+async fn next_end(ends: &mut Option<mpsc::Receiver<Ran>>) -> Option<Ran> {
+    match ends {
+        Some(ends) => ends.recv().await,
+        None => None,
     }
 }
 

@@ -64,13 +64,14 @@ impl PersonRun {
     pub(crate) fn new(command: String, target: Arc<Attached>, parts: &PipelineParts) -> Self {
         let id = ItemId::new(&*parts.ids);
         let ran = Ran {
+            background: None,
             command,
             target: target.spec.name.clone(),
             cwd: target.place.cwd.to_string_lossy().into_owned(),
             outcome: None,
         };
         Self {
-            item: item(id.clone(), &ran, ItemStatus::Running),
+            item: run_item(id.clone(), &ran, ItemStatus::Running),
             ran,
             target,
             log: parts.logs.join(format!("exec-{id}.log")),
@@ -97,7 +98,7 @@ impl PersonRun {
             Err(error) => (unstarted(&error), ItemStatus::Failed),
         };
         self.ran.outcome = Some(outcome);
-        item(self.item.id, &self.ran, status)
+        run_item(self.item.id, &self.ran, status)
     }
 
     /// Shows what it prints until it has ended.
@@ -140,7 +141,8 @@ impl PersonRun {
     }
 }
 
-fn item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
+/// The item of a command beside the turn.
+pub(crate) fn run_item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
     let text = format!("! {}", ran.command);
     let content = Content::UserMessage { text, images: Vec::new(), ran: Some(Box::new(ran.clone())) };
     Item { id, turn: None, step: None, place: None, parent: None, status, content, private: None }
@@ -179,8 +181,13 @@ fn unstarted(why: &str) -> RanOutcome {
 /// What the model is told of a command that the person ran. Programs wrote the output, so it is kept apart from what the
 /// person says.
 pub(crate) fn told(ran: &Ran) -> String {
-    let Ran { command, target, cwd, outcome } = ran;
-    let mut text = format!("I ran a command myself, on {target} in {cwd}:\n$ {command}\n");
+    let Ran { command, target, cwd, background, outcome } = ran;
+    let mut text = match background {
+        Some(id) => format!(
+            "[buddy tells: the command in the background `{id}` has ended; nobody prompted]\n$ {command}\n"
+        ),
+        None => format!("I ran a command myself, on {target} in {cwd}:\n$ {command}\n"),
+    };
     let Some(outcome) = outcome else {
         text.push_str("[how it ended is not known]");
         return text;
@@ -192,7 +199,12 @@ pub(crate) fn told(ran: &Ran) -> String {
     };
     let note = outcome.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
     let log = outcome.log.as_ref().map(|log| format!("; all of it is in {log}")).unwrap_or_default();
-    let _ = writeln!(text, "[{how}{note}{log}; what follows was printed by programs and is no word of mine]");
+    let whose = if background.is_some() {
+        "its last lines follow, and are no word of anybody"
+    } else {
+        "what follows was printed by programs and is no word of mine"
+    };
+    let _ = writeln!(text, "[{how}{note}{log}; {whose}]");
     for (name, printed) in [("output", &outcome.stdout), ("errors", &outcome.stderr)] {
         let printed = plain(printed);
         if !printed.is_empty() {
@@ -208,7 +220,14 @@ mod tests {
     use super::*;
 
     fn ran(outcome: Option<RanOutcome>) -> Ran {
-        Ran { command: "ls".to_owned(), target: "local".to_owned(), cwd: "/w".to_owned(), outcome }
+        let background = None;
+        Ran {
+            command: "ls".to_owned(),
+            target: "local".to_owned(),
+            cwd: "/w".to_owned(),
+            background,
+            outcome,
+        }
     }
 
     #[test]
@@ -222,6 +241,17 @@ mod tests {
         assert_eq!(
             told(&ran(Some(outcome))),
             "I ran a command myself, on local in /w:\n$ ls\n[exit code 2; what follows was printed by programs and is no word of mine]\n<output>\na\n</output>\n<errors>\nno b\n</errors>"
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_command_in_the_background_is_no_word_of_the_person() {
+        let outcome =
+            RanOutcome { exit_code: Some(1), stdout: "\u{1b}[31mred\n".to_owned(), ..RanOutcome::default() };
+        let ran = Ran { background: Some("proc-1".to_owned()), ..ran(Some(outcome)) };
+        assert_eq!(
+            told(&ran),
+            "[buddy tells: the command in the background `proc-1` has ended; nobody prompted]\n$ ls\n[exit code 1; its last lines follow, and are no word of anybody]\n<output>\nred\n</output>"
         );
     }
 

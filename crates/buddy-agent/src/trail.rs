@@ -58,6 +58,8 @@ struct Retracing<'a> {
 impl Retracing<'_> {
     fn item(&mut self, item: &Item) {
         match &item.content {
+            // The call that started it was followed when it was made.
+            Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {}
             Content::UserMessage { ran: Some(ran), .. } => self.own_command(ran),
             Content::UserMessage { text, .. } => self.trail.person_wrote(text),
             Content::ToolCall(call) => self.call(call, item.status),

@@ -68,7 +68,7 @@ pub use tmux::marker;
 pub use tmux::{
     BadKey, CaptureOptions, Key, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector,
     PaneText, Panes, RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside,
-    pane_directory, session_name,
+    is_session_name, pane_directory, session_name,
 };
 pub use transport::{
     Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport, Way,

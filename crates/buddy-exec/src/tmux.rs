@@ -39,7 +39,7 @@ mod target;
 
 pub use error::PaneError;
 pub use key::{BadKey, Key};
-pub use names::session_name;
+pub use names::{is_session_name, session_name};
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };

@@ -42,8 +42,8 @@ pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
 pub use http::{HttpModel, install_tls};
 pub use ids::Ids;
 pub use login::{
-    DeviceCode, Login, LoginError, LoginErrorKind, LoginProvider, LoginTiming, Revocation, TokenSource,
-    Tokens,
+    DeviceCode, Login, LoginError, LoginErrorKind, LoginGrant, LoginProtocol, LoginProvider, LoginTiming,
+    LoginToken, Revocation, TokenSource, Tokens,
 };
 pub use model::{Model, ReplyStream};
 pub use options::{MaxTokensField, Options, PromptCache, ReasoningForm, ReasoningReplay};

@@ -1,15 +1,17 @@
 //! Logging in to a provider with OAuth, and keeping the login alive.
 //!
-//! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. It
-//! stores nothing: the caller stores the [`Tokens`] and gives them to routes as a [`TokenSource`]. It uses
-//! and shows only https addresses, or http on this machine. It reads answers of a provider with bounds and
-//! never quotes them in full.
+//! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. The two providers
+//! that do it their own way have a file each: `chatgpt.rs` and `openrouter.rs`. It keeps nothing:
+//! whoever calls it stores the [`Tokens`], and gives them to routes as a [`TokenSource`]. Only https, or http on this
+//! machine, is ever spoken to or shown; what a provider answers is read with bounds and never quoted in full.
 
 mod answer;
+mod chatgpt;
 mod device;
 mod error;
 mod flows;
 mod loopback;
+mod openrouter;
 mod pkce;
 mod post;
 mod provider;
@@ -18,10 +20,11 @@ mod source;
 mod timing;
 mod tokens;
 
+pub(crate) use chatgpt::account_header;
 pub use device::DeviceCode;
 pub use error::{LoginError, LoginErrorKind};
-pub use flows::{Login, Revocation};
-pub use provider::LoginProvider;
-pub use source::TokenSource;
+pub use flows::{Login, LoginGrant, Revocation};
+pub use provider::{LoginProtocol, LoginProvider};
+pub use source::{LoginToken, TokenSource};
 pub use timing::LoginTiming;
 pub use tokens::Tokens;

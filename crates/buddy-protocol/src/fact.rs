@@ -438,7 +438,10 @@ pub struct UsageReported {
 /// The code of the notice that a grant was given.
 pub const GRANTED: &str = "granted";
 
-/// The code of the notice that a background process has ended.
+/// The code of the notice that a command runs on in the background. Its text begins with the id of the command.
+pub const BACKGROUND_BEGAN: &str = "background_began";
+
+/// The code of the notice that a command in the background has ended. Its text begins with the id of the command.
 pub const BACKGROUND_ENDED: &str = "background_ended";
 
 /// Payload of `notice`.

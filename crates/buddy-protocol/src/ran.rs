@@ -1,10 +1,10 @@
-//! Commands that a user runs themselves in a conversation.
+//! Commands beside the calls of a turn: those that a person runs themselves, and ends of those in the background.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A command that a user ran themselves: with their own rights and without an approval. The agent sees its
-/// output with the next model call.
+/// A command that a person ran themselves, with their own rights and without a question; or, with `background`, one of the agent's
+/// own that ran on after its call and has ended. The agent sees what came out with its next model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// The command line.
@@ -13,6 +13,9 @@ pub struct Ran {
     pub target: String,
     /// The directory it ran in.
     pub cwd: String,
+    /// The id of a command of the agent's own that ran in the background; absent for a command of a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
     /// The outcome; absent while it runs, or if buddy stopped before it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RanOutcome>,

@@ -8,6 +8,7 @@ mod browser;
 mod grants;
 mod script;
 mod server;
+mod vendors;
 
 pub use browser::{Visited, follow, visit};
 pub use script::{Consent, OAuthScript, Poll, Rotation, TokenFault};

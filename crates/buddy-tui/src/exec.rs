@@ -24,8 +24,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::console::{stopped, trouble};
+use crate::counting::counted;
 use crate::details::Details;
 use crate::exit::Exit;
+use crate::left_running::LeftRunning;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
 use crate::retrying::FirstRetry;
@@ -127,6 +129,7 @@ struct Run<'a> {
     /// How the last turn of a run that is steered ended.
     last: Option<ExecOutcome>,
     first_retry: FirstRetry,
+    left_running: LeftRunning,
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
@@ -163,6 +166,7 @@ pub async fn run_exec(
         began,
         last: None,
         first_retry: FirstRetry::default(),
+        left_running: LeftRunning::default(),
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
@@ -264,6 +268,7 @@ impl Run<'_> {
 
     async fn take(&mut self, event: &Event) -> Result<bool, SessionsError> {
         self.print(event);
+        self.left_running.note(&event.fact);
         self.steering.note(event);
         match &event.fact {
             Fact::Asked(asked) if !self.steering.is_open => self.deny(asked.ask.id.clone()).await?,
@@ -358,6 +363,14 @@ impl Run<'_> {
         if exit == Exit::Timeout {
             self.outlet.status("buddy: the time limit was reached");
         }
+        let left: Vec<String> = self.left_running.ids().map(str::to_owned).collect();
+        if !left.is_empty() && !self.is_steered {
+            self.outlet.status(format!(
+                "in the background, and ended with this run: {} ({})",
+                counted(left.len() as u64, "command"),
+                left.join(", ")
+            ));
+        }
         let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Who wants JSON that fits has no use for anything else.
         let is_usable = self.request.schema.is_none() || self.report.is_accepted();
@@ -365,7 +378,8 @@ impl Run<'_> {
         match self.request.format {
             OutputFormat::Text => self.outlet.answer(last_message.clone()),
             OutputFormat::Json | OutputFormat::StreamJson => {
-                let result = self.report.result(Some(&self.session), exit, duration_ms);
+                let mut result = self.report.result(Some(&self.session), exit, duration_ms);
+                result.ended_with_run = if self.is_steered { Vec::new() } else { left };
                 self.outlet.line(serde_json::to_string(&result).unwrap_or_default());
             }
         }

@@ -50,6 +50,9 @@ fn head(summary: &SessionSummary, transcript: &Transcript) -> String {
 fn part(item: &Item, transcript: &Transcript) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { "\n\n*(interrupted)*" } else { "" };
     match &item.content {
+        Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {
+            Some(format!("## End of a background command\n\n{}", own_command(ran)))
+        }
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
         Content::UserMessage { text, images, ran: None } => {
             let lines = text.lines().map(str::to_owned).chain(images.iter().map(image_label));

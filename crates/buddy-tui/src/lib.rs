@@ -14,6 +14,7 @@ mod editor;
 mod exec;
 mod exit;
 mod export;
+mod left_running;
 mod markdown;
 mod mentions;
 mod output;

@@ -468,7 +468,9 @@ impl Repl<'_> {
                 self.end_line()?;
             }
             Fact::ItemEnded(ended) => {
-                if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content {
+                if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content
+                    && ran.background.is_none()
+                {
                     self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;
                 }
                 if let Content::ToolCall(call) = &ended.item.content

@@ -75,6 +75,9 @@ pub(crate) struct RunResult<'a> {
     duration_ms: u64,
     turns: u32,
     calls: CallCounts,
+    /// Ids of commands in the background that end with the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ended_with_run: Vec<String>,
     /// What the answer says, where a schema was asked for and it fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<&'a Value>,
@@ -206,6 +209,7 @@ impl Report {
             duration_ms,
             turns: self.steps_before + self.steps,
             calls: self.calls,
+            ended_with_run: Vec::new(),
             structured: self.structured.as_ref(),
             error: self.failure(),
         }

@@ -1,15 +1,34 @@
 //! A model that is asked again and again: told as one line, however often.
 
+use std::time::Duration;
+
 use buddy_protocol::{Fact, Notice};
 
 /// The word of a notice that a model is asked again.
 const MODEL_RETRY: &str = "model_retry";
+/// What the text of such a notice begins with, before the seconds.
+const ASKING: &str = "asking again in ";
 
 /// The notice that a model is asked again, if a fact is one.
 pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
     match fact {
         Fact::Notice(notice) if notice.code == MODEL_RETRY => Some(notice),
         _ => None,
+    }
+}
+
+/// What is said of a retry so long after it was told: the time that is left counts down.
+pub(crate) fn counted_down(text: &str, since: Duration) -> String {
+    let read = || {
+        let (seconds, rest) = text.strip_prefix(ASKING)?.split_once(" s, ")?;
+        Some((seconds.parse::<f32>().ok()?, rest))
+    };
+    match read() {
+        Some((seconds, rest)) if seconds > since.as_secs_f32() => {
+            format!("{ASKING}{:.0} s, {rest}", (seconds - since.as_secs_f32()).ceil())
+        }
+        Some((_, rest)) => format!("asking again, {rest}"),
+        None => text.to_owned(),
     }
 }
 
@@ -40,6 +59,17 @@ mod tests {
     use buddy_protocol::{NoticeLevel, TurnEnded, TurnOutcome};
 
     use super::*;
+
+    #[test]
+    fn the_time_that_is_left_counts_down() {
+        let check = |text: &str, millis, expected: &str| {
+            assert_eq!(counted_down(text, Duration::from_millis(millis)), expected);
+        };
+        check("asking again in 6.8 s, try 7: busy", 0, "asking again in 7 s, try 7: busy");
+        check("asking again in 6.8 s, try 7: busy", 5_900, "asking again in 1 s, try 7: busy");
+        check("asking again in 6.8 s, try 7: busy", 9_000, "asking again, try 7: busy");
+        check("busy", 9_000, "busy");
+    }
 
     #[test]
     fn one_of_several_retries_is_told() {

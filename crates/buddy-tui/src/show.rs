@@ -99,6 +99,9 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
     let has_targets = transcript.targets().len() > 1;
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
+        Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {
+            Some(format!("ended in the background: {}\n{}", ran.command, printed(ran)))
+        }
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("> ! {}\n{}", ran.command, printed(ran))),
         Content::UserMessage { text, images, .. } => {
             let text: Vec<String> = std::iter::once(text.clone())

@@ -11,6 +11,7 @@ mod spoken;
 
 use std::path::PathBuf;
 
+use buddy_exec::is_session_name;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use exec::EXEC_EXAMPLES;
@@ -99,7 +100,7 @@ pub(crate) struct Cli {
 
     /// Run commands in a shared terminal, in a tmux session of this name if one is given. Without it
     /// `tmux.enabled` of the configuration decides.
-    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, help_heading = PLACE)]
+    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, value_parser = tmux_session, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
@@ -412,4 +413,12 @@ pub(crate) enum Store {
 
 pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     crate::config::Wait::parse(text).map(|wait| wait.0)
+}
+/// The name of a tmux session, as it was typed.
+fn tmux_session(name: &str) -> Result<String, String> {
+    if is_session_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Err("a session's name has letters, digits, `-` and `_`, at most 40".to_owned())
+    }
 }

@@ -124,8 +124,9 @@ fn is_worth_telling(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
         Some(
-            TargetError::Pane(PaneError::InUse { .. } | PaneError::NotPrivate { .. })
-                | TargetError::NotJailed { .. }
+            TargetError::Pane(
+                PaneError::InUse { .. } | PaneError::NotPrivate { .. } | PaneError::Foreign { .. }
+            ) | TargetError::NotJailed { .. }
         )
     )
 }

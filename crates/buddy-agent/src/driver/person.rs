@@ -1,11 +1,11 @@
-//! Commands of the person's own: started, stopped and taken in beside the turn, one at a time.
+//! Commands of the person's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
 
-use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, SinkClosed};
+use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, ItemStatus, Ran, SinkClosed};
 use tokio::task::JoinError;
 
 use super::{Driver, refused};
 use crate::gate::Ground;
-use crate::person_run::PersonRun;
+use crate::person_run::{PersonRun, run_item};
 use crate::turn::Input;
 
 impl Driver {
@@ -32,6 +32,12 @@ impl Driver {
         self.work.person = Some(run.underway());
         self.work.runs.spawn(run.run());
         Ok(Ok(()))
+    }
+
+    /// Takes in that a command in the background has ended: the model sees it with its next call.
+    pub(super) async fn background_ended(&mut self, ran: Ran) -> Result<(), SinkClosed> {
+        let item = run_item(ItemId::new(&*self.funds.ids), &ran, ItemStatus::Completed);
+        self.feed(Input::PersonRan(item)).await
     }
 
     /// Stops the person's command.

@@ -1,16 +1,24 @@
 //! Commands of a session that nobody waits for any longer. They run on beside the conversation and end with the session at the latest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::managed::ManagedProcesses;
 use buddy_exec::{Exit, Recorder, Running, Stopper};
-use buddy_protocol::{BACKGROUND_ENDED, EventSink, Fact, Notice, NoticeLevel};
-use tokio::sync::watch;
+use buddy_protocol::{
+    BACKGROUND_BEGAN, BACKGROUND_ENDED, EventSink, Fact, Notice, NoticeLevel, Ran, RanOutcome,
+};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 
+use crate::tools::clip::clip_text;
 use crate::tools::egress::CallEgress;
+use crate::tools::plain;
 use crate::tools::run_shell::WayServed;
 
 /// Commands of one session that run in the background at the same time.
@@ -20,12 +28,26 @@ const END_WITHIN: Duration = Duration::from_secs(20);
 /// Characters of a command in a notice.
 const COMMAND_CHARS: usize = 80;
 
+/// How many of its last lines are told when a command ends, and how many characters of them.
+const LAST_LINES: usize = 20;
+const LAST_CHARS: usize = 2_000;
+/// How much of a log is read for its last lines.
+const LOG_TAIL_BYTES: u64 = 512 * 1024;
+/// Ends that may wait to be taken in by the conversation: far more than commands run.
+const QUEUED_ENDS: usize = 64;
+/// Commands in panes that have ended and are still known by their ids.
+const KEPT_PANES: usize = 32;
+
 /// What the id of a command in a pane begins with, which is in no list of processes.
-pub(crate) const PANE: &str = "pane-";
+const PANE: &str = "pane-";
 
 /// The commands of a session in the background.
 pub(crate) struct Background {
     sink: Arc<dyn EventSink>,
+    /// Where ends go that the model is to be told.
+    ends: mpsc::Sender<Ran>,
+    /// The other end of it, until the conversation takes it.
+    heard: Mutex<Option<mpsc::Receiver<Ran>>>,
     /// Held for a look or a change only.
     state: Mutex<State>,
 }
@@ -36,6 +58,10 @@ struct State {
     jobs: BTreeMap<String, Job>,
     /// Each sees one command to its end.
     tasks: JoinSet<()>,
+    /// Commands in panes that have ended, the oldest first.
+    panes: VecDeque<EndedPane>,
+    /// How many commands were left in panes.
+    pane_count: u32,
     /// Set when the session ends: nothing is taken any more.
     is_closed: bool,
 }
@@ -43,6 +69,15 @@ struct State {
 struct Job {
     stopper: Stopper,
     ended: watch::Receiver<bool>,
+    command: String,
+    log: PathBuf,
+}
+
+/// A command in a pane that has ended.
+struct EndedPane {
+    id: String,
+    shown: Value,
+    log: PathBuf,
 }
 
 /// A command that is to run on.
@@ -50,6 +85,11 @@ pub(crate) struct Leaving {
     /// The id that the model is told.
     pub(crate) id: String,
     pub(crate) command: String,
+    /// Where it runs: the directory, and the name of the target.
+    pub(crate) cwd: PathBuf,
+    pub(crate) target: String,
+    /// The file with all of what it prints.
+    pub(crate) log: PathBuf,
     pub(crate) running: Running,
     /// Serves its way out for as long as this is not dropped.
     pub(crate) way: WayServed,
@@ -63,7 +103,13 @@ pub(crate) struct Leaving {
 
 impl Background {
     pub(crate) fn new(sink: Arc<dyn EventSink>) -> Arc<Self> {
-        Arc::new(Self { sink, state: Mutex::default() })
+        let (ends, heard) = mpsc::channel(QUEUED_ENDS);
+        Arc::new(Self { sink, ends, heard: Mutex::new(Some(heard)), state: Mutex::default() })
+    }
+
+    /// The ends of commands, for the one who tells the model. Can be taken once.
+    pub(crate) fn take_ends(&self) -> Option<mpsc::Receiver<Ran>> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -76,6 +122,13 @@ impl Background {
         !state.is_closed && state.jobs.len() < MAX_JOBS
     }
 
+    /// A new id for a command that is left in a pane.
+    pub(crate) fn pane_id(&self) -> String {
+        let mut state = self.state();
+        state.pane_count += 1;
+        format!("{PANE}{}", state.pane_count)
+    }
+
     /// Whether a pane is busy with one of them.
     pub(crate) fn has_pane(&self) -> bool {
         self.state().jobs.keys().any(|id| id.starts_with(PANE))
@@ -84,7 +137,8 @@ impl Background {
     /// Takes a command that runs on.
     pub(crate) fn take(self: &Arc<Self>, leaving: Leaving) {
         let (end, ended) = watch::channel(false);
-        let job = Job { stopper: leaving.running.stopper(), ended };
+        let (command, log) = (leaving.command.clone(), leaving.log.clone());
+        let job = Job { stopper: leaving.running.stopper(), ended, command, log };
         let mut state = self.state();
         // Those that have ended are let go of.
         while state.tasks.try_join_next().is_some() {}
@@ -94,17 +148,73 @@ impl Background {
         state.jobs.insert(leaving.id.clone(), job);
         let background = Arc::downgrade(self);
         state.tasks.spawn(async move {
-            let (id, egress) = (leaving.id.clone(), leaving.egress.clone());
-            let text = see_out(leaving).await;
+            let began = format!("{} runs in the background: {}", leaving.id, short(&leaving.command));
+            if let Some(background) = background.upgrade() {
+                background.tell(BACKGROUND_BEGAN, began).await;
+            }
+            let (log, egress) = (leaving.log.clone(), leaving.egress.clone());
+            let (ran, undo) = see_out(leaving).await;
+            if let Some(background) = background.upgrade() {
+                if let Some(connections) = egress.and_then(|egress| egress.notice()) {
+                    // A closed sink means that the session is going down.
+                    let _ = background.sink.push(vec![Fact::Notice(connections)]).await;
+                }
+                background.ended(ran, undo.as_deref(), log).await;
+            }
             end.send_replace(true);
-            let Some(background) = background.upgrade() else { return };
-            background.state().jobs.remove(&id);
-            let notice = Notice { level: NoticeLevel::Info, code: BACKGROUND_ENDED.to_owned(), text };
-            // A closed sink means that the session is going down.
-            let connections = egress.and_then(|egress| egress.notice());
-            let notices = connections.into_iter().chain([notice]).map(Fact::Notice).collect();
-            let _ = background.sink.push(notices).await;
         });
+    }
+
+    /// Takes in how a command ended, and tells the person and the model.
+    async fn ended(&self, mut ran: Ran, undo: Option<&str>, log: PathBuf) {
+        let id = ran.background.clone().unwrap_or_default();
+        let is_closing = {
+            let mut state = self.state();
+            state.jobs.remove(&id);
+            if id.starts_with(PANE) {
+                let shown = shown_end(&id, &ran);
+                state.panes.push_back(EndedPane { id: id.clone(), shown, log });
+                if state.panes.len() > KEPT_PANES {
+                    state.panes.pop_front();
+                }
+            }
+            state.is_closed
+        };
+        let outcome = ran.outcome.get_or_insert_default();
+        let how = match (is_closing, outcome.exit_code, outcome.signal) {
+            (true, _, _) => "was ended with the session".to_owned(),
+            (false, Some(code), _) => format!("ended with exit code {code}"),
+            (false, None, Some(signal)) => format!("was ended by signal {signal}"),
+            (false, None, None) => "ended; how is not known".to_owned(),
+        };
+        if is_closing {
+            outcome.note = Some("it was ended with the session".to_owned());
+        }
+        let undo =
+            undo.map(|why| format!("; what it changed is not kept for undo: {why}")).unwrap_or_default();
+        self.tell(BACKGROUND_ENDED, format!("{id} {how}: {}{undo}", short(&ran.command))).await;
+        // Nobody hears it where the session is gone.
+        let _ = self.ends.send(ran).await;
+    }
+
+    async fn tell(&self, code: &str, text: String) {
+        let notice = Notice { level: NoticeLevel::Info, code: code.to_owned(), text };
+        // A closed sink means that the session is going down.
+        let _ = self.sink.push(vec![Fact::Notice(notice)]).await;
+    }
+
+    /// How a command in a pane stands, and the file with what it printed. None where the id is none of those.
+    pub(crate) fn pane(&self, id: &str) -> Option<(Value, PathBuf)> {
+        if !id.starts_with(PANE) {
+            return None;
+        }
+        let state = self.state();
+        if let Some(job) = state.jobs.get(id) {
+            let shown = json!({"id": id, "command": job.command, "condition": "running"});
+            return Some((shown, job.log.clone()));
+        }
+        let ended = state.panes.iter().find(|ended| ended.id == id)?;
+        Some((ended.shown.clone(), ended.log.clone()))
     }
 
     /// Ends a command of this session and waits for that. False where it is none of those.
@@ -140,9 +250,9 @@ impl Background {
     }
 }
 
-/// Sees a command to its end, and says how it ended.
-async fn see_out(leaving: Leaving) -> String {
-    let Leaving { id, command, mut running, way, egress: _, recorder, managed } = leaving;
+/// Sees a command to its end. The second is why its changes could not be kept, where they could not.
+async fn see_out(leaving: Leaving) -> (Ran, Option<String>) {
+    let Leaving { id, command, cwd, target, log, mut running, way, egress: _, recorder, managed } = leaving;
     let exit = tokio::select! {
         exit = drained(&mut running) => exit,
         never = way => match never {},
@@ -156,18 +266,53 @@ async fn see_out(leaving: Leaving) -> String {
             tracing::warn!("the end of a background command could not be written down");
         }
     }
-    let short: String =
-        command.chars().map(|letter| if letter == '\n' { ' ' } else { letter }).take(COMMAND_CHARS).collect();
-    let how = match (*exit).as_ref() {
-        Some(Exit { code: Some(code), .. }) => format!("ended with exit code {code}"),
-        Some(Exit { signal: Some(signal), .. }) => format!("was ended by signal {signal}"),
-        _ => "ended; how is not known".to_owned(),
+    let exit = (*exit).as_ref();
+    let (printed, path) = (log.clone(), log);
+    let printed = spawn_blocking(move || last_lines(&printed, LAST_LINES)).await.unwrap_or_default();
+    let outcome = RanOutcome {
+        exit_code: exit.and_then(|exit| exit.code),
+        signal: exit.and_then(|exit| exit.signal),
+        stdout: clip_text(&printed, LAST_CHARS).unwrap_or(printed),
+        duration_ms: exit.map_or(0, |exit| u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX)),
+        log: Some(path.to_string_lossy().into_owned()),
+        ..RanOutcome::default()
     };
-    let undo = match kept {
-        Ok(()) => String::new(),
-        Err(error) => format!("; what it changed is not kept for undo: {error}"),
+    let cwd = cwd.to_string_lossy().into_owned();
+    let ran = Ran { command, target, cwd, background: Some(id), outcome: Some(outcome) };
+    (ran, kept.err().map(|error| error.to_string()))
+}
+
+/// The last lines of a log, as plain text. One that cannot be read has none.
+pub(crate) fn last_lines(log: &Path, count: usize) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let skipped = file.metadata()?.len().saturating_sub(LOG_TAIL_BYTES);
+        file.seek(io::SeekFrom::Start(skipped))?;
+        let mut bytes = Vec::new();
+        file.take(LOG_TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
     };
-    format!("{id} {how}: {short}{undo}")
+    let text = plain(&String::from_utf8_lossy(&read().unwrap_or_default()));
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = lines.get(lines.len().saturating_sub(count)..).unwrap_or_default();
+    if kept.is_empty() { String::new() } else { kept.join("\n") + "\n" }
+}
+
+/// How a command in a pane ended, as the model reads it.
+fn shown_end(id: &str, ran: &Ran) -> Value {
+    let outcome = ran.outcome.as_ref();
+    json!({
+        "id": id,
+        "command": ran.command,
+        "condition": "ended",
+        "exit_code": outcome.and_then(|outcome| outcome.exit_code),
+        "signal": outcome.and_then(|outcome| outcome.signal),
+    })
+}
+
+/// The beginning of a command, in one line.
+fn short(command: &str) -> String {
+    command.chars().map(|letter| if letter == '\n' { ' ' } else { letter }).take(COMMAND_CHARS).collect()
 }
 
 /// The end of a command whose live output nobody reads.

@@ -34,13 +34,29 @@ async fn with_managed<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(ToolFailure::new("internal", "the tool broke; its outcome is unknown")))
 }
 
-/// One of this person's processes. Another person's is not told from one that does not exist.
+/// One of this person's processes, by its id; or one that runs, by its name or the number of its process, which results tell
+/// too. Another person's is not told from one that does not exist.
 fn find(managed: &ManagedProcesses, id: &str, person: &str) -> Result<Status, ToolFailure> {
-    let status = managed.status(id).map_err(|error| failure(&error))?;
-    if status.record.owner.person == person {
-        Ok(status)
-    } else {
-        Err(failure(&ManagedError::NotFound { id: id.to_owned() }))
+    let is_own = |status: &Status| status.record.owner.person == person;
+    let missing = match managed.status(id) {
+        Ok(status) if is_own(&status) => return Ok(status),
+        Ok(_) => ManagedError::NotFound { id: id.to_owned() },
+        Err(error) => error,
+    };
+    let is_meant = |status: &Status| {
+        let process = status.record.process.as_ref().map(|process| process.pid.to_string());
+        status.record.name.as_deref() == Some(id) || process.as_deref() == Some(id)
+    };
+    let all = managed.list().map_err(|error| failure(&error))?;
+    let mut found =
+        all.into_iter().filter(|status| status.condition.is_live() && is_own(status) && is_meant(status));
+    match (found.next(), found.next()) {
+        (Some(status), None) => Ok(status),
+        (Some(_), Some(_)) => {
+            let message = format!("several processes that run are called `{id}`");
+            Err(ToolFailure::new("ambiguous", message).hint("give the id that `process_status` lists"))
+        }
+        (None, _) => Err(failure(&missing)),
     }
 }
 

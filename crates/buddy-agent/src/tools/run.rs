@@ -31,6 +31,7 @@ use crate::tools::egress::{CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
+use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::target_field;
@@ -385,6 +386,7 @@ impl Pipeline {
             },
             env: ready.target.host.env.clone(),
             background: self.background.clone(),
+            target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),
             text_limit: self.parts.limits.of(ready.spec.text),
             log: self.parts.logs.join(side.log_name(item)),
@@ -438,6 +440,7 @@ impl Pipeline {
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
+        let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
     }
 

@@ -25,7 +25,6 @@ use serde_json::{Value, json};
 use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
-use crate::tools::plain;
 use crate::tools::process;
 use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tmux::{no_panes, selector};
@@ -347,6 +346,7 @@ async fn leave(
     context: &ToolContext,
 ) -> Result<Value, ToolFailure> {
     let Left { command, cwd, running, way } = left;
+    let left_in = cwd.clone();
     let launch = process::launch(command.clone(), cwd, context);
     let log = context.log.clone();
     let Some(managed) = managed else {
@@ -370,6 +370,9 @@ async fn leave(
     context.background.take(Leaving {
         id: id.clone(),
         command,
+        cwd: left_in,
+        target: context.target_name.clone(),
+        log: context.log.clone(),
         running,
         way,
         egress: context.egress.clone(),
@@ -381,7 +384,7 @@ async fn leave(
     value["log"] = json!(context.log.to_string_lossy());
     value["note"] = json!(format!(
         "the command still runs after {} s and was moved to the background as `{id}`; look at it with `process_status` and \
-         `process_logs`, end it with `process_stop`. It ends with this session, or after {} hours; use `process_start` for what should run on",
+         `process_logs`, end it with `process_stop`. You are told when it ends; it ends with this session, or after {} hours; use `process_start` for what should run on",
         wait.as_secs_f32(),
         MAX_RUN.as_secs() / 3600
     ));
@@ -430,8 +433,8 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
-        "stdout": plain(&exit.stdout.text()),
-        "stderr": plain(&exit.stderr.text()),
+        "stdout": exit.stdout.text(),
+        "stderr": exit.stderr.text(),
         "duration_ms": u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
         "truncated": exit.stdout.omitted() + exit.stderr.omitted() > 0,
         "log": exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),

@@ -97,6 +97,7 @@ impl Yard {
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: std::time::Duration::ZERO };
         let context = ToolContext {
+            target_name: "local".to_owned(),
             is_outside: false,
             background: Background::new(Arc::new(Over)),
             denials: std::sync::Mutex::default(),

@@ -200,6 +200,8 @@ pub(crate) struct ToolContext {
     pub(crate) env: Vec<(String, String)>,
     /// Commands of the session that run on.
     pub(crate) background: Arc<Background>,
+    /// The name of the target in its session.
+    pub(crate) target_name: String,
     /// Who managed processes belong to.
     pub(crate) owner: Owner,
     /// Characters of one text that the model is given.

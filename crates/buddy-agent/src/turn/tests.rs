@@ -552,6 +552,7 @@ fn a_used_up_budget_asks_and_an_allowance_holds_for_the_turn() {
 /// A command of the person's own that has ended, under a number.
 fn own_command(number: u32) -> Item {
     let ran = buddy_protocol::Ran {
+        background: None,
         command: format!("echo {number}"),
         target: "local".to_owned(),
         cwd: "/w".to_owned(),

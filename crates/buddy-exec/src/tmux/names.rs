@@ -15,7 +15,12 @@ pub fn session_name(agent: &str) -> String {
     name
 }
 
-/// A requested name, if it is valid.
+/// Whether a text can name a session.
+pub fn is_session_name(name: &str) -> bool {
+    checked(name).is_ok()
+}
+
+/// A name that was asked for, if it can be one.
 pub(super) fn checked(name: &str) -> Result<&str, PaneError> {
     let is_good = !name.is_empty()
         && name.chars().count() <= MAX_CHARS

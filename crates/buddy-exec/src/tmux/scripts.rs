@@ -370,6 +370,11 @@ __buddy_i() {
   fi
 }
 __buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
+__buddy_h() {
+  __buddy_d=$1
+  case $1 in "${HOME:-.}"|"${HOME:-.}"/*) __buddy_d="~${1#"$HOME"}";; esac
+  printf '\033[A\r\033[2K%s $ \033[2m%s\033[0m\n' "$__buddy_d" "$2"
+}
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
 __buddy_l='if [ -p "$__buddy_e" ]; then { eval " $__buddy_t" 2>>"$__buddy_e"; } 2<>"$__buddy_e"; else eval " $__buddy_t"; fi
 { __buddy_r; } 2>/dev/null'
@@ -377,10 +382,12 @@ __buddy_i
 trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
 
-/// The setup of one pane, with the mark that reports that it was carried out.
+/// The setup of one pane, with the mark that says that it was carried out. The line that was typed for it goes from the screen.
 pub(super) fn setup(command_file: &str, nonce: &str) -> String {
     let file = quote(command_file);
-    format!("__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
+    format!(
+        "__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033[A\\r\\033[2K\\033]133;S;%s\\007' {nonce} >/dev/tty\n"
+    )
 }
 
 /// The line that is typed to set a shell up. The path has no quote in it.
@@ -388,9 +395,9 @@ pub(super) fn setup_line(file: &str) -> String {
     format!(" . \"{file}\"")
 }
 
-/// The line that is typed for every command. The command runs outside of the file that it is read from: bash
-/// reads beyond the end of a file when a `$(` without an end was evaluated in it, and the damage to its
-/// memory ends it a little later.
+/// The line that is typed for every command. `__buddy_h` puts the directory and the command in its place on the screen, so that a person
+/// reads what runs and not how. The command runs outside of the file that it is read from: bash reads beyond the end
+/// of a file when a `$(` without an end was evaluated in it, and what that does to its memory ends it a little later.
 pub(super) const COMMAND_LINE: &str = " . \"$__buddy\" && \\eval \"$__buddy_l\"";
 
 /// The file of one command: the nonce, the tag that all its processes inherit, the text that people see, the
@@ -407,7 +414,7 @@ pub(super) fn command(
         (quote(text), quote(shown), quote(cwd), quote(errors.unwrap_or_default()));
     format!(
         r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
-{{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
+{{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; {{ __buddy_h {cwd} {shown}; printf '\033]133;C;%s\007' {nonce}; }} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
 "
     )

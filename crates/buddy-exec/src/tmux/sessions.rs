@@ -41,7 +41,14 @@ pub(super) fn seal(host: &Host, session: &str) -> Result<String, TargetError> {
     Ok(format!("{session}@{}", records::load(&host.records, session)?.server))
 }
 
-/// Finds a session or makes it, with its shared pane. Returns true when it was made.
+/// Fails where there is a session of this name that buddy did not make.
+pub(super) async fn check_own(host: &Host, name: &str) -> Result<(), TargetError> {
+    let identity = records::load(&host.records, name)?.identity();
+    let said = host.run(IS_FOREIGN, &[&host.socket(), name, &identity], Stdin::Null).await?;
+    if said.text.is_empty() { Ok(()) } else { Err(PaneError::Foreign { name: name.to_owned() }.into()) }
+}
+
+/// Finds a session or makes it, with its shared pane. True when it was made.
 pub(super) async fn session(
     host: &Host,
     name: &str,
@@ -196,6 +203,11 @@ pub(super) fn attach(host: &Host, session: &str) -> String {
 }
 
 const IS_THERE: &str = r#"tmux -S "$1" has-session -t "=$2" 2>/dev/null && echo there; exit 0"#;
+
+const IS_FOREIGN: &str = r#"
+tmux -S "$1" has-session -t "=$2" 2>/dev/null || exit 0
+[ "$(tmux -S "$1" display-message -p -t "=$2:" '#{pid}.#{start_time}.#{session_id}' 2>/dev/null)" = "$3" ] || echo foreign
+"#;
 
 const KILL_SESSION: &str = r#"
 tmux -S "$1" has-session -t "=$2" 2>/dev/null || { echo missing; exit 0; }

@@ -21,7 +21,7 @@ use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
 use super::sessions::{self, Absent, Limits};
 use super::shells::{Shell, Shells};
-use super::{keys, lock, person::Hands, rest, screen};
+use super::{keys, lock, person::Hands, records, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, GlobQuery,
@@ -129,10 +129,12 @@ impl TmuxTarget {
         self
     }
 
-    /// Makes sure that there is a tmux and that no other buddy uses the default session. Starts nothing.
+    /// Makes sure that there is a tmux, that no other buddy uses the default session, and that it is none of somebody else's. Starts
+    /// nothing.
     pub async fn claim(&self) -> Result<(), TargetError> {
         self.host.run("exec tmux -V", &[], Stdin::Null).await?;
-        self.lock(&self.session)
+        self.lock(&self.session)?;
+        sessions::check_own(&self.host, &self.session).await
     }
 
     /// Tests whether the target keeps a command to bounds, so that it could keep the shell of a pane to them.
@@ -155,10 +157,32 @@ impl TmuxTarget {
     fn names(&self, pane: &PaneSelector) -> Result<(String, String), PaneError> {
         let session = pane.session.as_deref().unwrap_or(&self.session);
         let name = pane.pane.as_deref().unwrap_or(SHARED);
+        if let Some(names) = self.by_id(session, name) {
+            return Ok(names);
+        }
+        // As people and tmux write it: the session, a colon, the pane.
+        let (session, name) = match name.split_once(':') {
+            Some((before, name)) if pane.session.is_none() || pane.session.as_deref() == Some(before) => {
+                (before, name)
+            }
+            _ => (session, name),
+        };
         Ok((checked(session)?.to_owned(), checked(name)?.to_owned()))
     }
 
-    /// The shell that a pane must have for a call with these bounds.
+    /// The names of a pane that is meant by its id, such as `%3`, which is what a command that was left in it is told with. Only
+    /// ids that buddy wrote down lead anywhere.
+    fn by_id(&self, session: &str, id: &str) -> Option<(String, String)> {
+        id.strip_prefix('%')?;
+        if let Some(names) = self.links().iter().find_map(|(names, link)| (link.id == id).then_some(names)) {
+            return Some(names.clone());
+        }
+        let record = records::load(&self.host.records, checked(session).ok()?).ok()?;
+        let found = record.panes.iter().find(|(_, known)| *known == id)?;
+        Some((session.to_owned(), found.0.clone()))
+    }
+
+    /// What the shell of a pane must be for a call with these bounds.
     fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
         let (session, name) = self.names(pane)?;
         self.shells.shell(&self.host, &session, &name, bounds)

@@ -60,7 +60,7 @@ impl<'a> Fetch<'a> {
         // Outside the timeout, because renewing a token must not be cut off. A refused token is not renewed:
         // servers refuse some pages to every login.
         let auth = match self.auth {
-            Auth::Login(source) => Auth::Bearer(source.token(None).await?),
+            Auth::Login(source) => Auth::Bearer(source.token(None).await?.secret),
             auth => auth.clone(),
         };
         let answer = timeout(self.patience.total, self.exchange(question, &auth)).await;

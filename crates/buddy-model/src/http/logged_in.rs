@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use reqwest::Response;
-use secrecy::SecretString;
 
 use crate::http::exchange::{Exchange, Failed};
-use crate::{Auth, Settings, TokenSource};
+use crate::login::account_header;
+use crate::{Auth, LoginToken, Settings, TokenSource};
 
 /// A response, and the credentials that the request had.
 pub(super) struct Sent {
@@ -29,22 +29,23 @@ pub(super) async fn send(
         Err(failed) if failed.error.status == Some(401) => {}
         sent => return sent,
     }
-    let token = source.token(Some(&token)).await?;
+    let token = source.token(Some(&token.secret)).await?;
     let sent = send_with(exchange, &token, body, settings).await;
     sent.map_err(|failed| advised(failed, &**source))
 }
 
 async fn send_with(
     exchange: &Exchange,
-    token: &SecretString,
+    token: &LoginToken,
     body: Bytes,
     settings: &Settings,
 ) -> Result<Sent, Failed> {
-    let auth = Auth::Bearer(token.clone());
+    let auth = Auth::Bearer(token.secret.clone());
     let mut headers = exchange.headers.clone();
     if let Some((name, value)) = auth.header()? {
         headers.insert(name, value);
     }
+    headers.extend(account_header(token));
     let exchange = Exchange { client: exchange.client.clone(), url: exchange.url.clone(), headers };
     match exchange.send(body, settings).await {
         Ok(response) => Ok(Sent { response, auth }),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use buddy_protocol::UnixMillis;
 use serde_json::Value;
 
+use super::chatgpt::account_id;
 use super::tokens::{Tokens, account};
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};
@@ -25,6 +26,7 @@ pub(super) struct Answer {
 /// A refusal in OAuth's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
+    pub(super) status: u16,
     pub(super) code: String,
     pub(super) description: String,
 }
@@ -39,14 +41,21 @@ impl Answer {
     /// The fields of a successful answer. Some providers refuse with status 200, so the error fields come
     /// first.
     pub(super) fn accepted(self) -> Result<Self, Refusal> {
-        if let Some(code) = self.text("error") {
-            let description = self.text("error_description").unwrap_or_default();
-            return Err(Refusal { code: clipped(code, 60), description: clipped(description, MAX_WORDS) });
+        let status = self.status;
+        // Some providers put the word and its explanation into an object.
+        let error = self.fields.get("error").filter(|error| error.is_object());
+        let nested = |names: [&str; 2]| {
+            names.into_iter().find_map(|name| error?.get(name)?.as_str()).filter(|text| !text.is_empty())
+        };
+        if let Some(code) = self.text("error").or_else(|| nested(["code", "type"])) {
+            let description = self.text("error_description").or_else(|| nested(["message", "description"]));
+            let description = clipped(description.unwrap_or_default(), MAX_WORDS);
+            return Err(Refusal { status, code: clipped(code, 60), description });
         }
         if (200..300).contains(&self.status) {
             return Ok(self);
         }
-        Err(Refusal { code: format!("status {}", self.status), description: String::new() })
+        Err(Refusal { status, code: format!("status {status}"), description: String::new() })
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -77,6 +86,7 @@ impl Answer {
             expires_at: life.map(|life| UnixMillis(until(life))),
             scope: filled("scope").map(|scope| clipped(scope, MAX_WORDS)),
             account: self.text("id_token").and_then(account),
+            account_id: self.text("id_token").and_then(account_id).or_else(|| account_id(access)),
         })
     }
 }
@@ -84,7 +94,7 @@ impl Answer {
 impl Refusal {
     /// The login error for this refusal.
     pub(super) fn into_error(self) -> LoginError {
-        let Self { code, description } = self;
+        let Self { code, description, .. } = self;
         let (kind, message) = match code.as_str() {
             "access_denied" => (LoginErrorKind::Denied, "the login was denied".to_owned()),
             "expired_token" => (LoginErrorKind::Expired, "the code was not confirmed in time".to_owned()),
@@ -93,6 +103,9 @@ impl Refusal {
             }
             _ if code.starts_with("status 5") || code == "status 429" => {
                 (LoginErrorKind::Transport, format!("the provider has trouble ({code})"))
+            }
+            "status 401" | "status 403" => {
+                (LoginErrorKind::Refused, format!("the provider refused ({code})"))
             }
             _ if code.starts_with("status ") => {
                 (LoginErrorKind::BadAnswer, format!("the provider's answer makes no sense ({code})"))

@@ -11,8 +11,8 @@ use super::timing::LoginTiming;
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};
 
-/// The maximum length of a code; users type it.
-const MAX_CODE_CHARS: usize = 64;
+/// Longest code that is shown; people type it.
+pub(super) const MAX_CODE_CHARS: usize = 64;
 
 /// The data that the user needs on the other device.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn refused(code: &str) -> NotAccepted {
-        NotAccepted::Refused(Refusal { code: code.to_owned(), description: String::new() })
+        NotAccepted::Refused(Refusal { status: 400, code: code.to_owned(), description: String::new() })
     }
 
     #[test]

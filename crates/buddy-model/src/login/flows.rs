@@ -12,10 +12,11 @@ use url::Url;
 use super::answer::Answer;
 use super::device::{expired, pause};
 use super::loopback::Loopback;
+use super::openrouter;
 use super::pkce::{challenge, random};
-use super::post::post;
+use super::post::{Body, post};
 use super::redirect::Expected;
-use super::{DeviceCode, LoginTiming, Tokens};
+use super::{DeviceCode, LoginProtocol, LoginTiming, Tokens};
 use crate::{LoginError, LoginErrorKind, LoginProvider};
 
 /// The grant of RFC 8628.
@@ -24,8 +25,8 @@ const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// Logs in to one provider. Dropping a flow ends it.
 #[derive(Clone)]
 pub struct Login {
-    provider: LoginProvider,
-    timing: LoginTiming,
+    pub(super) provider: LoginProvider,
+    pub(super) timing: LoginTiming,
     clock: Arc<dyn Clock>,
 }
 
@@ -50,6 +51,9 @@ impl Login {
 
     /// Logs in with a code that the user types on any device. Calls `show` with the code, once.
     pub async fn device(&self, show: impl FnOnce(&DeviceCode)) -> Result<Tokens, LoginError> {
+        if self.provider.protocol == LoginProtocol::Chatgpt {
+            return self.plan_device(show).await;
+        }
         let url = self.provider.device()?;
         let scope = self.provider.scopes.join(" ");
         let answer = self.ask(&url, &self.with_wishes(&scope)).await?;
@@ -64,7 +68,7 @@ impl Login {
                 return Err(expired());
             }
             sleep(wait).await;
-            match post(&self.provider, &token_url, &form, &self.timing).await {
+            match post(&self.provider, &token_url, Body::Form, &form, &self.timing).await {
                 Ok(answer) => return answer.tokens(self.clock.now()),
                 Err(outcome) => wait = pause(wait, outcome, &self.timing)?,
             }
@@ -77,15 +81,29 @@ impl Login {
         &self,
         open: impl FnOnce(&Url),
         pasted: impl Future<Output = String>,
-    ) -> Result<Tokens, LoginError> {
+    ) -> Result<LoginGrant, LoginError> {
         let provider = &self.provider;
         let authorize = provider.authorize()?;
-        let path = provider.redirect_path.as_deref().unwrap_or("callback");
-        let loopback = Loopback::bind(provider.redirect_port, path).await?;
-        let redirect = loopback.url().to_string();
+        let path = provider.redirect_path.as_deref().unwrap_or("callback").trim_end_matches('/');
         let (verifier, state) = (random(), random());
-        open(&self.question(authorize, &redirect, &challenge(&verifier), &state));
-        let expected = Expected { state, issuer: provider.issuer.clone() };
+        let gives_key = provider.protocol == LoginProtocol::Openrouter;
+        let path = if gives_key { format!("{path}/{}", state.expose_secret()) } else { path.to_owned() };
+        let (host, port) = (self.redirect_host(), provider.redirect_port);
+        let loopback = match Loopback::bind(host, port, &path).await {
+            // No client is registered with a port, so another one serves as well.
+            Err(_) if gives_key && port.is_some() => Loopback::bind(host, None, &path).await?,
+            bound => bound?,
+        };
+        let redirect = loopback.url().to_string();
+        let proof = challenge(&verifier);
+        let question = if gives_key {
+            openrouter::question(authorize, &redirect, &proof)
+        } else {
+            self.question(authorize, &redirect, &proof, &state)
+        };
+        open(&question);
+        let path = gives_key.then(|| loopback.url().path().to_owned());
+        let expected = Expected { state, issuer: provider.issuer.clone(), path };
         let answered = async {
             tokio::select! {
                 code = loopback.code(|url| expected.code(url)) => code,
@@ -95,13 +113,34 @@ impl Login {
         let code = timeout(self.timing.browser, answered).await.map_err(|_| {
             LoginError::new(LoginErrorKind::Expired, "the login in the browser was not finished in time")
         })??;
+        if gives_key {
+            return self.exchange_for_key(&code, &verifier).await.map(LoginGrant::Key);
+        }
+        self.exchange(&code, &redirect, &verifier).await.map(LoginGrant::Tokens)
+    }
+
+    /// What this machine is called in the address that the browser comes back to. Both vendors know that one alone.
+    fn redirect_host(&self) -> &'static str {
+        match self.provider.protocol {
+            LoginProtocol::Oauth => "127.0.0.1",
+            LoginProtocol::Chatgpt | LoginProtocol::Openrouter => "localhost",
+        }
+    }
+
+    /// Tokens for a code that belongs to this address.
+    pub(super) async fn exchange(
+        &self,
+        code: &SecretString,
+        redirect: &str,
+        verifier: &SecretString,
+    ) -> Result<Tokens, LoginError> {
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code.expose_secret()),
-            ("redirect_uri", &redirect),
+            ("redirect_uri", redirect),
             ("code_verifier", verifier.expose_secret()),
         ];
-        self.ask(&provider.token()?, &form).await?.tokens(self.clock.now())
+        self.ask(&self.provider.token()?, &form).await?.tokens(self.clock.now())
     }
 
     /// New tokens for a refresh token. If the provider issues no new refresh token, the old one stays valid
@@ -127,7 +166,17 @@ impl Login {
     }
 
     async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<Answer, LoginError> {
-        post(&self.provider, url, form, &self.timing).await.map_err(super::post::NotAccepted::into_error)
+        self.send(url, Body::Form, form).await
+    }
+
+    pub(super) async fn send(
+        &self,
+        url: &Url,
+        body: Body,
+        fields: &[(&str, &str)],
+    ) -> Result<Answer, LoginError> {
+        let sent = post(&self.provider, url, body, fields, &self.timing).await;
+        sent.map_err(super::post::NotAccepted::into_error)
     }
 
     /// The parameters that the user configured for the first request of a login.
@@ -150,7 +199,16 @@ impl Login {
     }
 }
 
-/// The result of revoking tokens.
+/// What a login in a browser gives.
+#[derive(Debug)]
+pub enum LoginGrant {
+    /// Tokens, which are renewed.
+    Tokens(Tokens),
+    /// An API key, which is kept like any other.
+    Key(SecretString),
+}
+
+/// What became of tokens that were to be given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revocation {
     /// The provider revoked them.

@@ -30,8 +30,8 @@ pub(super) struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on this port of this machine; `None` takes a free one.
-    pub(super) async fn bind(port: Option<u16>, path: &str) -> Result<Self, LoginError> {
+    /// Listens on this port of this machine, which the browser knows by this name; no port takes a free one.
+    pub(super) async fn bind(host: &str, port: Option<u16>, path: &str) -> Result<Self, LoginError> {
         let cannot = |error: &dyn std::fmt::Display| {
             let port = port.map_or_else(|| "a free port".to_owned(), |port| format!("port {port}"));
             let message = format!("cannot listen on {port} for the browser: {error}");
@@ -40,7 +40,7 @@ impl Loopback {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await;
         let listener = listener.map_err(|error| cannot(&error))?;
         let port = listener.local_addr().map_err(|error| cannot(&error))?.port();
-        let url = format!("http://127.0.0.1:{port}/{}", path.trim_start_matches('/'));
+        let url = format!("http://{host}:{port}/{}", path.trim_start_matches('/'));
         let url = Url::parse(&url).map_err(|error| cannot(&error))?;
         Ok(Self { listener, url })
     }

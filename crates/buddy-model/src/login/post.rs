@@ -1,5 +1,8 @@
-//! One request to a provider: a form out, a JSON object back, with a timeout and a size limit.
+//! One request to a provider: a form or an object out, a JSON object back, in time and in bounds.
 
+use std::collections::BTreeMap;
+
+use reqwest::RequestBuilder;
 use reqwest::header::ACCEPT;
 use secrecy::ExposeSecret;
 use tokio::time::timeout;
@@ -15,8 +18,18 @@ use crate::{Endpoint, LoginError, LoginErrorKind, LoginProvider, Settings};
 /// The maximum size of an answer; tokens with many claims have some kilobytes.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// Fields that hold secrets: if a provider quotes one back, the error does not show it.
-const SECRET_FIELDS: &[&str] = &["code", "code_verifier", "device_code", "refresh_token", "token"];
+/// Fields that are secrets: a provider that quotes one back is not quoted.
+const SECRET_FIELDS: &[&str] =
+    &["code", "code_verifier", "device_auth_id", "device_code", "refresh_token", "token"];
+
+/// How fields are written into a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    /// A form in the name of the provider's client.
+    Form,
+    /// An object with these fields alone.
+    Json,
+}
 
 /// A refusal in the provider's words, or no answer at all.
 #[derive(Debug)]
@@ -34,14 +47,15 @@ impl NotAccepted {
     }
 }
 
-/// Sends a form as the provider's client.
+/// Sends fields to a provider.
 pub(super) async fn post(
     provider: &LoginProvider,
     url: &Url,
+    body: Body,
     form: &[(&str, &str)],
     timing: &LoginTiming,
 ) -> Result<Answer, NotAccepted> {
-    let sent = timeout(timing.request, exchange(provider, url, form, timing)).await;
+    let sent = timeout(timing.request, exchange(provider, url, body, form, timing)).await;
     let answer = sent.unwrap_or_else(|_| {
         let message = format!("{} did not answer in time", url.origin().ascii_serialization());
         Err(LoginError::new(LoginErrorKind::Transport, message))
@@ -61,6 +75,7 @@ pub(super) async fn post(
 async fn exchange(
     provider: &LoginProvider,
     url: &Url,
+    body: Body,
     form: &[(&str, &str)],
     timing: &LoginTiming,
 ) -> Result<Answer, LoginError> {
@@ -68,17 +83,12 @@ async fn exchange(
     let endpoint = Endpoint::parse(url.as_str()).map_err(|error| provider.setup(error))?;
     let settings = Settings { connect_timeout: timing.connect, ..Settings::default() };
     let client = build_client(&endpoint, &settings).map_err(|error| failed(error.message))?;
-    let mut form = form.to_vec();
-    let mut request = client.post(url.clone()).header(ACCEPT, "application/json");
-    match &provider.client_secret {
-        Some(secret) => {
-            // RFC 6749, 2.3.1 requires both to be form-encoded.
-            let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-            request = request.basic_auth(encoded(&provider.client_id), Some(encoded(secret.expose_secret())));
-        }
-        None => form.push(("client_id", &provider.client_id)),
-    }
-    let sent = request.form(&form).send().await;
+    let request = client.post(url.clone()).header(ACCEPT, "application/json");
+    let request = match body {
+        Body::Json => request.json(&form.iter().copied().collect::<BTreeMap<&str, &str>>()),
+        Body::Form => of_client(provider, request, form),
+    };
+    let sent = request.send().await;
     let mut response = sent.map_err(|error| failed(unreachable(url, error).message))?;
     if response.status().is_redirection() {
         return Err(bad(format!("{endpoint} redirects elsewhere; what is secret is not sent there")));
@@ -92,4 +102,18 @@ async fn exchange(
         }
     }
     Ok(Answer::read(status, &body))
+}
+
+/// A form that says who the client is, by its secret where it has one.
+fn of_client(provider: &LoginProvider, request: RequestBuilder, form: &[(&str, &str)]) -> RequestBuilder {
+    let mut form = form.to_vec();
+    let request = if let Some(secret) = &provider.client_secret {
+        // RFC 6749, 2.3.1 wants both encoded as in a form.
+        let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+        request.basic_auth(encoded(&provider.client_id), Some(encoded(secret.expose_secret())))
+    } else {
+        form.push(("client_id", &provider.client_id));
+        request
+    };
+    request.form(&form)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{Endpoint, LoginError, LoginErrorKind};
@@ -24,12 +25,27 @@ const OWN_PARAMETERS: &[&str] = &[
     "state",
 ];
 
-/// A provider, as the user configured it. No provider is built in.
+/// How a provider logs people in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoginProtocol {
+    /// As the standards say.
+    #[default]
+    Oauth,
+    /// A plan of `ChatGPT`: device codes of its own, and a header that names the account.
+    Chatgpt,
+    /// OpenRouter: the browser brings a code that is exchanged for an API key. No client is registered.
+    Openrouter,
+}
+
+/// A provider, as it is configured.
 #[derive(Debug, Clone, Default)]
 pub struct LoginProvider {
     /// The user's name for it.
     pub name: String,
-    /// The id of buddy as a client there.
+    /// How it logs people in.
+    pub protocol: LoginProtocol,
+    /// Who buddy is there.
     pub client_id: String,
     /// The secret of that client, if the provider issued one.
     pub client_secret: Option<SecretString>,
@@ -56,7 +72,7 @@ pub struct LoginProvider {
 impl LoginProvider {
     /// Fails unless every address is usable and no extra parameter overrides one of buddy's own.
     pub fn check(&self) -> Result<(), LoginError> {
-        if self.client_id.is_empty() {
+        if self.client_id.is_empty() && self.protocol != LoginProtocol::Openrouter {
             return Err(self.setup("`client_id` is not set"));
         }
         self.token()?;

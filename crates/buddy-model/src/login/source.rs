@@ -7,11 +7,26 @@ use secrecy::SecretString;
 
 use crate::ModelError;
 
-/// Returns a token that should still be valid, and gets a new one if it is not. Its `Debug` shows no token.
+/// What a request of somebody who is logged in carries.
+#[derive(Debug, Clone)]
+pub struct LoginToken {
+    /// The access token.
+    pub secret: SecretString,
+    /// The account that is named beside it, where the provider wants that.
+    pub account_id: Option<String>,
+}
+
+impl From<SecretString> for LoginToken {
+    fn from(secret: SecretString) -> Self {
+        Self { secret, account_id: None }
+    }
+}
+
+/// Gives out a token that should still hold, and gets a new one when it does not. Its `Debug` shows no token.
 #[async_trait]
 pub trait TokenSource: fmt::Debug + Send + Sync {
-    /// A token to use now. `stale` is one that the server has just refused: return another one.
-    async fn token(&self, stale: Option<&SecretString>) -> Result<SecretString, ModelError>;
+    /// A token to use now. `stale` is one that the server has just refused: another one is wanted.
+    async fn token(&self, stale: Option<&SecretString>) -> Result<LoginToken, ModelError>;
 
     /// The next step for the user if no token is accepted any more.
     fn hint(&self) -> String;

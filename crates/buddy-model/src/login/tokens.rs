@@ -24,13 +24,20 @@ pub struct Tokens {
     pub scope: Option<String>,
     /// The account name, for display only: it is not verified.
     pub account: Option<String>,
+    /// The account that requests name beside the token, where the provider wants that.
+    pub account_id: Option<String>,
+}
+
+/// What a token says of itself. Its signature is not looked at, so nothing may depend on it.
+pub(super) fn claims(token: &str) -> Option<Value> {
+    let payload = token.split('.').nth(1)?;
+    let claims = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
+    serde_json::from_slice(&claims).ok()
 }
 
 /// The account that an id token names. Its signature is not verified, so nothing may depend on it.
 pub(super) fn account(id_token: &str) -> Option<String> {
-    let payload = id_token.split('.').nth(1)?;
-    let claims = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
-    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    let claims = claims(id_token)?;
     let claim = |name: &str| claims.get(name)?.as_str().map(|text| clipped(text, MAX_ACCOUNT_CHARS));
     ["email", "preferred_username", "sub"].into_iter().find_map(claim).filter(|text| !text.is_empty())
 }
@@ -60,6 +67,7 @@ mod tests {
             expires_at: None,
             scope: None,
             account: None,
+            account_id: None,
         };
         assert!(!format!("{tokens:?}").contains("t-secret"), "{tokens:?}");
     }

@@ -4,6 +4,7 @@ mod browser;
 mod calls;
 mod device;
 mod refresh;
+mod vendors;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -58,8 +58,8 @@ struct Token;
 
 #[async_trait]
 impl TokenSource for Token {
-    async fn token(&self, _: Option<&SecretString>) -> Result<SecretString, ModelError> {
-        Ok("sk-own".to_owned().into())
+    async fn token(&self, _: Option<&SecretString>) -> Result<buddy_model::LoginToken, ModelError> {
+        Ok(SecretString::from("sk-own").into())
     }
 
     fn hint(&self) -> String {

@@ -23,7 +23,9 @@ pub struct OAuthScript {
     pub token_life: Option<u64>,
     /// The secret that the client must send.
     pub client_secret: Option<String>,
-    /// The delay of each answer with tokens.
+    /// The account of a plan that id tokens name.
+    pub plan_account: Option<String>,
+    /// How long each answer with tokens takes.
     pub delay: Duration,
     /// Answers of the token endpoint that come before all others.
     pub faults: Vec<TokenFault>,
@@ -41,6 +43,7 @@ impl Default for OAuthScript {
             rotation: Rotation::Strict,
             token_life: Some(3600),
             client_secret: None,
+            plan_account: None,
             delay: Duration::ZERO,
             faults: Vec::new(),
         }

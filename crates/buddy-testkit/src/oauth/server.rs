@@ -18,11 +18,12 @@ use tokio::task::JoinSet;
 
 use crate::oauth::grants::{Grants, Issued};
 use crate::oauth::script::{Consent, OAuthScript, Poll, TokenFault};
+use crate::oauth::vendors;
 
-type Fields = BTreeMap<String, String>;
+pub(super) type Fields = BTreeMap<String, String>;
 
-/// The client id that the provider knows.
-const CLIENT: &str = "buddy-test";
+/// The client that the provider knows.
+pub(super) const CLIENT: &str = "buddy-test";
 
 /// A request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,19 +46,19 @@ pub struct OAuthServer {
 }
 
 #[derive(Debug)]
-struct Shared {
-    url: String,
+pub(super) struct Shared {
+    pub(super) url: String,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    script: OAuthScript,
-    grants: Grants,
+pub(super) struct Inner {
+    pub(super) script: OAuthScript,
+    pub(super) grants: Grants,
     /// Device codes that are not confirmed yet.
-    devices: Vec<String>,
-    /// Authorization codes, valid once: code, challenge, redirect address.
-    codes: Vec<(String, String, String)>,
+    pub(super) devices: Vec<String>,
+    /// Codes of browsers that hold once: code, challenge, address to go back to.
+    pub(super) codes: Vec<(String, String, String)>,
     requests: Vec<OAuthRequest>,
 }
 
@@ -80,6 +81,7 @@ impl OAuthServer {
             .route("/authorize", get(authorize))
             .route("/token", post(token))
             .route("/revoke", post(revoke))
+            .merge(vendors::routes())
             .with_state(shared.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(axum::serve(listener, router).await) });
@@ -137,11 +139,11 @@ impl OAuthServer {
 }
 
 impl Shared {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record(&self, uri: &Uri, headers: &HeaderMap, fields: &Fields) {
+    pub(super) fn record(&self, uri: &Uri, headers: &HeaderMap, fields: &Fields) {
         let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         self.inner().requests.push(OAuthRequest {
             path: uri.path().to_owned(),
@@ -176,7 +178,7 @@ async fn device(
     .into_response()
 }
 
-async fn authorize(
+pub(super) async fn authorize(
     State(shared): State<Arc<Shared>>,
     uri: Uri,
     headers: HeaderMap,
@@ -211,7 +213,7 @@ async fn authorize(
     (StatusCode::FOUND, [(header::LOCATION, back)]).into_response()
 }
 
-async fn token(
+pub(super) async fn token(
     State(shared): State<Arc<Shared>>,
     uri: Uri,
     headers: HeaderMap,
@@ -291,7 +293,12 @@ impl Inner {
         Ok(self.grants.grant())
     }
 
-    fn exchange(&mut self, code: &str, verifier: &str, redirect: &str) -> Result<Issued, &'static str> {
+    pub(super) fn exchange(
+        &mut self,
+        code: &str,
+        verifier: &str,
+        redirect: &str,
+    ) -> Result<Issued, &'static str> {
         let position = self.codes.iter().position(|(known, _, _)| known == code).ok_or("invalid_grant")?;
         let (_, challenge, back) = self.codes.remove(position);
         let is_proven = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier)) == challenge;
@@ -299,7 +306,11 @@ impl Inner {
     }
 
     fn answer(&self, issued: &Issued) -> Value {
-        let claims = URL_SAFE_NO_PAD.encode(r#"{"sub":"u1","email":"person@example.com"}"#);
+        let mut claims = json!({ "sub": "u1", "email": "person@example.com" });
+        if let Some(account) = &self.script.plan_account {
+            claims["https://api.openai.com/auth"] = json!({ "chatgpt_account_id": account });
+        }
+        let claims = URL_SAFE_NO_PAD.encode(claims.to_string());
         let mut answer = json!({
             "access_token": issued.access,
             "token_type": "Bearer",

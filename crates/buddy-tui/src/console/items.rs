@@ -72,6 +72,10 @@ pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
 pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) -> Shown {
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
+        // A notice tells of its end.
+        Content::UserMessage { ran: Some(run), .. } if run.background.is_some() => {
+            shown(Kind::Note, Vec::new())
+        }
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
         Content::UserMessage { text, images, .. } => person(text, images, look, width),
         Content::AgentMessage { text } => {

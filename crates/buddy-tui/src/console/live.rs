@@ -88,8 +88,8 @@ impl Console {
             below.push(Line::styled(&format!("queued: {line}"), dim));
         }
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
-        if let Some(text) = front.reader.retry() {
-            let row = Line::styled(text, self.look.theme.style(Paint::Warning));
+        if let Some(text) = front.reader.retry(self.now) {
+            let row = Line::styled(&text, self.look.theme.style(Paint::Warning));
             below.push(row.cut(self.columns, self.look.sign("…", "~")));
         }
         below.extend(self.liveness());

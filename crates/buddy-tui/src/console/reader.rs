@@ -10,9 +10,10 @@ use buddy_protocol::{
 
 use super::items::{self, Kind};
 use crate::changes::GO_AHEAD;
+use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::Output;
-use crate::retrying::{ends_retries, retry};
+use crate::retrying::{counted_down, ends_retries, retry};
 use crate::text::{Line, Look, Paint};
 
 /// How many lines of what a running item writes are held.
@@ -31,8 +32,10 @@ pub(super) struct Reader {
     /// What runs.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
+    /// Commands in the background. Those of an earlier run of buddy ended with it.
+    left_running: LeftRunning,
     /// Why the model is asked again, while it is.
-    retry: Option<String>,
+    retry: Option<(String, Instant)>,
     /// What was finished last, so that different things are kept apart.
     last: Option<Kind>,
     /// What was shown folded, the newest last.
@@ -98,8 +101,9 @@ impl Reader {
     }
 
     /// Why the model is asked again, while it is.
-    pub(super) fn retry(&self) -> Option<&str> {
-        self.retry.as_deref()
+    pub(super) fn retry(&self, now: Instant) -> Option<String> {
+        let (text, told) = self.retry.as_ref()?;
+        Some(counted_down(text, now.saturating_duration_since(*told)))
     }
 
     /// The message that streams.
@@ -115,6 +119,11 @@ impl Reader {
     /// Some of what streamed was missed: a message is shown again at its end if it was one of those.
     pub(super) fn miss(&mut self) {
         self.has_hole = true;
+    }
+
+    /// How many commands run in the background.
+    pub(super) fn left_running(&self) -> usize {
+        self.left_running.count()
     }
 
     /// Everything of what was shown folded last.
@@ -144,8 +153,13 @@ impl Reader {
         if ends_retries(&event.fact) {
             self.retry = None;
         }
+        if !self.is_silent {
+            self.left_running.note(&event.fact);
+        }
         match &event.fact {
-            fact if retry(fact).is_some() => self.retry = retry(fact).map(|notice| notice.text.clone()),
+            fact if retry(fact).is_some() => {
+                self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
+            }
             Fact::TurnStarted(_) => {
                 self.turn_began = Some(now);
                 self.has_hole &= self.is_silent;

@@ -35,7 +35,7 @@ pub enum StatusPart {
     Tokens,
     /// Cost so far.
     Cost,
-    /// How many tasks run in the background.
+    /// How many tasks and commands run in the background.
     Tasks,
     /// The title of the conversation.
     Title,
@@ -92,7 +92,7 @@ fn part(console: &Console, name: StatusPart) -> Option<String> {
         }
         StatusPart::Cost => transcript.bill().total().filter(|cost| cost.0 > 0).map(|cost| cost.to_string()),
         StatusPart::Tasks => {
-            let others = tasks(console);
+            let others = tasks(console) + commands(console);
             (others > 0).then(|| format!("{others} in the background"))
         }
         StatusPart::Title => transcript.title().map(str::to_owned),
@@ -103,6 +103,11 @@ fn part(console: &Console, name: StatusPart) -> Option<String> {
 /// How many tasks run in the background.
 fn tasks(console: &Console) -> usize {
     console.tasks.iter().skip(1).filter(|task| !task.is_idle()).count()
+}
+
+/// How many commands of the agent run in the background.
+fn commands(console: &Console) -> usize {
+    console.tasks.iter().map(|task| task.reader.left_running()).sum()
 }
 
 /// What a command of the person's own is told, as JSON.
@@ -130,6 +135,7 @@ pub(super) fn facts(console: &Console) -> Value {
         "usage": usage,
         "cost_usd": transcript.bill().total().map(MicroUsd::dollars),
         "tasks": tasks(console),
+        "background_commands": commands(console),
         "columns": console.columns,
     })
 }

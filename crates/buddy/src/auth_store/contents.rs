@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use buddy_model::{LoginProvider, Tokens};
+use buddy_model::{LoginProvider, LoginToken, Tokens};
 use buddy_protocol::UnixMillis;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -41,6 +41,9 @@ pub(crate) struct StoredLogin {
     pub(crate) scope: Option<String>,
     /// For display only: nobody verified it.
     pub(crate) account: Option<String>,
+    /// The account that requests name, where the provider wants that.
+    #[serde(default)]
+    pub(crate) account_id: Option<String>,
     /// The client that logged in, and where its tokens come from: they are sent nowhere else.
     pub(crate) client_id: String,
     pub(crate) token_url: String,
@@ -65,6 +68,7 @@ impl StoredLogin {
             expires_at: tokens.expires_at,
             scope: tokens.scope,
             account: tokens.account,
+            account_id: tokens.account_id,
             client_id: provider.client_id.clone(),
             token_url: provider.token_url.clone(),
             addresses,
@@ -79,6 +83,7 @@ impl StoredLogin {
             expires_at: tokens.expires_at,
             scope: tokens.scope.or_else(|| self.scope.clone()),
             account: tokens.account.or_else(|| self.account.clone()),
+            account_id: tokens.account_id.or_else(|| self.account_id.clone()),
             ..self.clone()
         }
     }
@@ -91,7 +96,13 @@ impl StoredLogin {
             expires_at: self.expires_at,
             scope: self.scope.clone(),
             account: self.account.clone(),
+            account_id: self.account_id.clone(),
         }
+    }
+
+    /// What a request carries.
+    pub(super) fn token(&self) -> LoginToken {
+        LoginToken { secret: self.access.0.clone(), account_id: self.account_id.clone() }
     }
 
     /// Whether the access token was not refused and should still hold when a request arrives.
@@ -133,6 +144,7 @@ mod tests {
             expires_at: expires_at.map(UnixMillis),
             scope: None,
             account: Some("me".to_owned()),
+            account_id: None,
             client_id: "c".to_owned(),
             token_url: "https://id/token".to_owned(),
             addresses: vec!["https://api".to_owned()],

@@ -37,7 +37,10 @@ impl Logins {
     /// Tokens for a profile at this address.
     pub(crate) fn tokens(&self, profile: &str, address: &str) -> Result<Arc<dyn TokenSource>, Failure> {
         let Some((name, section)) = self.provider(address) else {
-            let hint = format!("add {address} to the `addresses` of a `[login.…]` section");
+            let hint = match address {
+                "https://api.openai.com" => "a ChatGPT plan is not for this API: use the profile `chatgpt`, or set `api_base_url = \"https://chatgpt.com/backend-api/codex\"`".to_owned(),
+                _ => format!("add {address} to the `addresses` of a `[login.…]` section"),
+            };
             return Err(failure(format!("no login is configured for `{profile}`"), Some(hint)));
         };
         let provider = section.provider(name);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use buddy_model::{Endpoint, LoginProvider};
+use buddy_model::{Endpoint, LoginProtocol, LoginProvider};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,9 @@ use crate::config::Secret;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct LoginSection {
+    /// How the provider logs people in: `oauth`, `chatgpt` or `openrouter`.
+    #[schemars(with = "String")]
+    pub(crate) protocol: LoginProtocol,
     /// The addresses of the APIs that take its tokens. Profiles with `auth = "login"` find their provider by them.
     pub(crate) addresses: Vec<String>,
     /// The client that the provider knows buddy as.
@@ -47,6 +50,7 @@ impl LoginSection {
         extra.extend(self.audience.iter().map(|audience| ("audience".to_owned(), audience.clone())));
         LoginProvider {
             name: name.to_owned(),
+            protocol: self.protocol,
             client_id: self.client_id.clone(),
             client_secret: self.client_secret.as_ref().map(|secret| secret.0.clone()),
             authorize_url: self.authorize_url.clone(),
@@ -59,6 +63,11 @@ impl LoginSection {
             redirect_path: self.redirect_path.clone(),
             issuer: self.issuer.clone(),
         }
+    }
+
+    /// Whether it gives an API key, which is kept like any other, instead of tokens.
+    pub(crate) fn gives_key(&self) -> bool {
+        self.protocol == LoginProtocol::Openrouter
     }
 
     /// Its addresses as they are compared: scheme, host and port.

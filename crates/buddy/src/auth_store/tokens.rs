@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use buddy_model::{Endpoint, Login, LoginErrorKind, LoginProvider, ModelError, ModelErrorKind, TokenSource};
+use buddy_model::{
+    Endpoint, Login, LoginErrorKind, LoginProvider, LoginToken, ModelError, ModelErrorKind, TokenSource,
+};
 use buddy_protocol::Clock;
 use secrecy::SecretString;
 use tokio::sync::oneshot;
@@ -35,7 +37,7 @@ impl LoginTokens {
         Self { renewer: Arc::new(renewer), refreshes: Mutex::default() }
     }
 
-    fn renew(&self, stale: Option<SecretString>) -> oneshot::Receiver<Result<SecretString, ModelError>> {
+    fn renew(&self, stale: Option<SecretString>) -> oneshot::Receiver<Result<LoginToken, ModelError>> {
         let (sender, receiver) = oneshot::channel();
         let renewer = self.renewer.clone();
         let mut refreshes = self.refreshes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,12 +70,12 @@ impl fmt::Debug for LoginTokens {
 
 #[async_trait]
 impl TokenSource for LoginTokens {
-    async fn token(&self, stale: Option<&SecretString>) -> Result<SecretString, ModelError> {
+    async fn token(&self, stale: Option<&SecretString>) -> Result<LoginToken, ModelError> {
         let renewer = &self.renewer;
         let contents = renewer.store.read().map_err(unkept)?;
         let kept = renewer.mine(&contents)?;
         if kept.is_fresh(stale, renewer.clock.now()) {
-            return Ok(kept.access.0.clone());
+            return Ok(kept.token());
         }
         let renewed = self.renew(stale.cloned()).await;
         renewed.unwrap_or_else(|_| Err(renewer.refused("the login was not renewed")))
@@ -86,13 +88,13 @@ impl TokenSource for LoginTokens {
 
 impl Renewer {
     /// Renews the tokens unless somebody else has just done so. The new ones are in the file before any is used.
-    async fn renew(&self, stale: Option<&SecretString>) -> Result<SecretString, ModelError> {
+    async fn renew(&self, stale: Option<&SecretString>) -> Result<LoginToken, ModelError> {
         let locked = self.store.lock().await.map_err(unkept)?;
         let mut contents = locked.read().map_err(unkept)?;
         let kept = self.mine(&contents)?.clone();
         let now = self.clock.now();
         if kept.is_fresh(stale, now) {
-            return Ok(kept.access.0);
+            return Ok(kept.token());
         }
         let Some(refresh) = &kept.refresh else {
             return Err(self.refused("the login has ended, and the provider gave nothing to renew it with"));
@@ -104,16 +106,17 @@ impl Renewer {
             // The token is renewed early, so that there is time for a network that is away for a moment.
             Err(error) if error.kind == LoginErrorKind::Transport && stale.is_none() && kept.is_live(now) => {
                 tracing::warn!(provider = self.provider.name, %error, "the login was not renewed");
-                return Ok(kept.access.0);
+                return Ok(kept.token());
             }
             Err(error) => return Err(self.advised(error.into())),
         };
         fail::fail_point!("login.refreshed");
-        let access = tokens.access.clone();
-        contents.logins.insert(self.provider.name.clone(), kept.renewed(tokens));
+        let renewed = kept.renewed(tokens);
+        let token = renewed.token();
+        contents.logins.insert(self.provider.name.clone(), renewed);
         locked.write(&contents).map_err(unkept)?;
         fail::fail_point!("login.saved");
-        Ok(access)
+        Ok(token)
     }
 
     /// The login in the file, if it is one for this address and from this provider.

@@ -20,16 +20,14 @@ pub(crate) fn arguments(words: Vec<OsString>) -> Vec<OsString> {
 /// something else.
 fn tmux_name_joined(words: Vec<OsString>) -> Vec<OsString> {
     let Some(place) = words.iter().position(|word| word == OsStr::new("--tmux")) else { return words };
-    let is_name = |name: &&str| {
-        !name.starts_with('-')
-            && name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter))
-    };
-    let Some(name) = words.get(place + 1).and_then(|name| name.to_str()).filter(is_name) else {
-        return words;
-    };
+    let next = words.get(place + 1).and_then(|name| name.to_str());
+    let Some(name) = next.filter(|name| !name.starts_with('-')) else { return words };
     let mut joined = words.clone();
     joined.splice(place..=place + 1, [OsString::from(format!("--tmux={name}"))]);
-    if Cli::read(words.clone()).is_err() && Cli::read(joined.clone()).is_ok() { joined } else { words }
+    // A name that cannot be one is told as that, and not as a prompt with a word too many.
+    let is_name = name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
+    let is_meant = || Cli::read(joined.clone()).is_ok() || !is_name;
+    if Cli::read(words.clone()).is_err() && is_meant() { joined } else { words }
 }
 
 /// Whether the words ask `exec` for JSON. They may be ones that make no sense.

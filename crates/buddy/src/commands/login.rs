@@ -12,16 +12,18 @@ use std::future::Future;
 use std::sync::Arc;
 
 use anyhow::Context;
-use buddy_model::{DeviceCode, Login, LoginErrorKind, Tokens};
+use buddy_model::{DeviceCode, Login, LoginErrorKind, LoginGrant, Tokens};
 use buddy_tui::Exit;
 use secrecy::SecretString;
 
 use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
 use crate::cli::{Login as LoginArguments, Logout};
 use crate::commands::login::guide::Occasion;
+use crate::commands::login::input::Pasted;
 use crate::commands::login::subject::Subject;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
+use crate::config::Config;
 use crate::environment::Environment;
 use crate::signals::unless_interrupted;
 use crate::system::SystemClock;
@@ -48,7 +50,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
     match subject::find(&loaded.config, name)? {
         Subject::Provider { name, section } => {
             let flow = flow(&arguments, section, invocation.environment);
-            interruptible(log_in(invocation.environment, &store, name, section, flow)).await
+            interruptible(log_in(invocation.environment, &store, &loaded.config, name, section, flow)).await
         }
         Subject::Key { profile, address } => interruptible(keep_key(&store, profile, address)).await,
     }
@@ -67,6 +69,8 @@ pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> an
 enum Flow {
     Device,
     Browser,
+    /// In a browser, until the person wants another way.
+    BrowserOrBack,
 }
 
 /// What the person asked for; else a browser where there is a screen, else a code, where the provider has codes.
@@ -82,6 +86,7 @@ fn flow(arguments: &LoginArguments, section: &LoginSection, environment: &Enviro
 async fn log_in(
     environment: &Environment,
     store: &AuthStore,
+    config: &Config,
     name: &str,
     section: &LoginSection,
     flow: Flow,
@@ -89,14 +94,25 @@ async fn log_in(
     let provider = section.provider(name);
     let login = Login::new(provider.clone(), Arc::new(SystemClock))?;
     let outcome = match flow {
-        Flow::Device => login.device(show_code).await,
+        Flow::Device => login.device(show_code).await.map(LoginGrant::Tokens),
         Flow::Browser => {
             let open = |url: &_| browser::open(environment, url);
-            login.browser(open, input::pasted()).await
+            login.browser(open, input::pasted(Pasted::Filled)).await
+        }
+        Flow::BrowserOrBack => {
+            let open = |url: &_| {
+                browser::open(environment, url);
+                printer().status("Enter alone goes back.");
+            };
+            login.browser(open, input::pasted(Pasted::Any)).await
         }
     };
     let tokens: Tokens = match outcome {
-        Ok(tokens) => tokens,
+        Ok(LoginGrant::Tokens(tokens)) => tokens,
+        Ok(LoginGrant::Key(key)) => {
+            keep_granted(store, config, name, section, &key).await?;
+            return Ok(Exit::Ok);
+        }
         Err(error) => {
             printer().status(&format!("buddy: {error}"));
             return Ok(exit_of(error.kind));
@@ -112,6 +128,26 @@ async fn log_in(
     let mut printer = printer();
     printer.status(&format!("logged in to {name}{who}; its tokens go to {addresses}"));
     Ok(Exit::Ok)
+}
+
+/// Keeps the key that a login gave, for each profile at the provider's addresses.
+async fn keep_granted(
+    store: &AuthStore,
+    config: &Config,
+    name: &str,
+    section: &LoginSection,
+    key: &SecretString,
+) -> anyhow::Result<()> {
+    let profiles = subject::keyed_profiles(config, section);
+    if profiles.is_empty() {
+        anyhow::bail!("logged in to {name}, but no profile is at {}", section.addresses.join(", "));
+    }
+    for (profile, address) in &profiles {
+        put_key(store, profile, key.clone(), address.clone()).await?;
+    }
+    let names: Vec<String> = profiles.iter().map(|(profile, _)| format!("`{profile}`")).collect();
+    printer().status(&format!("logged in to {name}; its key is kept for {}", names.join(", ")));
+    Ok(())
 }
 
 fn exit_of(kind: LoginErrorKind) -> Exit {

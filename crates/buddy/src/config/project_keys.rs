@@ -91,6 +91,7 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("models.*.idle_timeout", Never(PATIENCE)),
     ("models.*.headers", Never(KEY)),
     ("models.*.extra", Never(PROFILE)),
+    ("login.*.protocol", Never(LOGIN)),
     ("login.*.addresses", Never(LOGIN)),
     ("login.*.client_id", Never(LOGIN)),
     ("login.*.client_secret", Never(LOGIN)),

@@ -13,6 +13,9 @@ use crate::environment::Environment;
 /// The template.
 pub(crate) const TEMPLATE: &str = include_str!("buddy.toml");
 
+/// The built-in logins.
+const LOGINS: &str = include_str!("logins.toml");
+
 /// Writes the person's file unless there is one, under this or its older name. Says why it could not.
 pub(crate) fn create(environment: &Environment) -> Option<String> {
     let path = user_file(environment)?;
@@ -31,11 +34,21 @@ pub(crate) fn create(environment: &Environment) -> Option<String> {
     }
 }
 
-/// The built-in profiles as the lowest layer.
+/// The built-in profiles and logins as the lowest layer.
 pub(crate) fn builtin_settings() -> Result<Vec<Setting>, ConfigError> {
-    let contents = document::read(Path::new("template"), TEMPLATE)?;
-    let lines = contents.lines.into_iter();
+    let profiles = document::read(Path::new("template"), TEMPLATE)?;
+    let logins = document::read(Path::new("logins"), LOGINS)?;
+    let lines = profiles.lines.into_iter().chain(logins.lines);
     Ok(lines.map(|line| Setting { path: line.path, value: line.value, origin: Origin::Default }).collect())
+}
+
+/// Whether a login of this name is built in.
+pub(crate) fn is_builtin_login(name: &str) -> bool {
+    builtin_settings().is_ok_and(|settings| {
+        settings.iter().any(
+            |setting| matches!(&setting.path[..], [section, login, _] if section == "login" && login == name),
+        )
+    })
 }
 
 /// A built-in profile.
@@ -56,11 +69,15 @@ mod tests {
         assert!(contents.unknown.is_empty(), "{:?}", contents.unknown);
         let mut effective = Effective::default();
         effective.add(builtin_settings().unwrap()).unwrap();
-        assert!(effective.iter().all(|(path, _, _)| path.first().unwrap() == "models"));
+        let sections = ["models", "login"];
+        assert!(effective.iter().all(|(path, _, _)| sections.contains(&path.first().unwrap().as_str())));
+        let logins = document::read(Path::new("logins"), LOGINS).unwrap();
+        assert!(logins.unknown.is_empty(), "{:?}", logins.unknown);
         let config = effective.config().unwrap();
         for name in [
             "gpt-codex",
             "gpt-spark",
+            "chatgpt",
             "claude",
             "deepseek",
             "glm",
@@ -72,6 +89,11 @@ mod tests {
             assert!(config.models.contains_key(name), "{name}");
         }
         assert_eq!(config.models["gpt-codex"].model.as_deref(), Some("gpt-5.3-codex"));
+        for (name, login) in &config.login {
+            buddy_model::Login::new(login.provider(name), std::sync::Arc::new(crate::system::SystemClock))
+                .unwrap();
+            assert!(is_builtin_login(name));
+        }
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Which model is used when nobody chose one.
 //!
 //! What the person chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
-//! a vendor's key in the environment, else a server on this machine. The network is asked only in the last case.
+//! a vendor's key in the environment, else a login or a kept key, else a server on this machine. The network is asked only in the last case.
 
 use buddy_model::Endpoint;
 use buddy_protocol::Failure;
 
 use super::connect::endpoint;
-use super::key::{KeyState, Keys};
+use super::key::{KEPT_KEY, KeyState, Keys};
 use super::local::LocalServer;
 use super::reference::{Reference, explicit, resolve};
-use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Loaded, Origin, Profile, builtin};
+use crate::config::{Api, AuthKind, Config, ENVIRONMENT_PROFILE, Loaded, Origin, Profile, builtin};
 use crate::environment::Environment;
 
 /// Where the model comes from.
@@ -78,7 +78,9 @@ pub(crate) async fn choose(
     // A bare model that somebody set goes with whatever is found.
     let model = is_set.then(|| resolve(&agent.model, models, Some(&default))).transpose()?;
     let model = model.and_then(|reference| reference.model);
-    let found = default_profile(environment, loaded, keys, &default).or_else(|| vendor(environment));
+    let found = default_profile(environment, loaded, keys, &default)
+        .or_else(|| vendor(environment))
+        .or_else(|| logged_in(loaded, keys));
     let found = match found {
         Some(found) => found,
         None => probe().await.into_iter().next().map_or_else(nothing, local),
@@ -121,6 +123,25 @@ fn vendor(environment: &Environment) -> Option<Choice> {
         active: Some(Reference { profile: vendor.profile.to_owned(), model: None }),
         profile: Some((vendor.profile.to_owned(), profile)),
         why: Some(format!("from {}", vendor.key)),
+    })
+}
+
+/// A profile that `buddy login` connected: one with a login, else one with a kept key.
+fn logged_in(loaded: &Loaded, keys: &Keys) -> Option<Choice> {
+    let is_connected = |kind: AuthKind| {
+        let mut profiles = loaded.config.models.iter().filter(move |(_, profile)| profile.auth == kind);
+        profiles.find_map(|(name, profile)| {
+            let (state, source) = keys.state(name, profile, &endpoint(name, profile).ok()?.to_string());
+            let is_kept = state == KeyState::Set && (kind == AuthKind::Login || source == KEPT_KEY);
+            is_kept.then_some(name)
+        })
+    };
+    let name = is_connected(AuthKind::Login).or_else(|| is_connected(AuthKind::ApiKey))?;
+    Some(Choice {
+        kind: ModelChoice::Profile(name.clone()),
+        active: Some(Reference { profile: name.clone(), model: None }),
+        profile: None,
+        why: Some("from `buddy login`".to_owned()),
     })
 }
 

@@ -1,12 +1,12 @@
 //! From a profile to a route.
 
-use buddy_model::{Auth, Endpoint, Route, Settings};
+use buddy_model::{Auth, Endpoint, LoginProtocol, Route, Settings};
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use super::known::Known;
-use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Profile};
+use crate::config::{Api, AuthKind, Config, ENVIRONMENT_PROFILE, Profile};
 
 /// The endpoint of a profile.
 pub(crate) fn endpoint(name: &str, profile: &Profile) -> Result<Endpoint, Failure> {
@@ -38,6 +38,7 @@ pub(crate) fn route(
         Api::Ollama => Route::ollama(endpoint, bearer(key)),
         Api::Responses => Route::responses(endpoint, bearer(key)),
     };
+    route.options.login_backed = profile.auth == AuthKind::Login && is_plan(config, &route.endpoint);
     let replay = known.facts.replay.filter(|_| profile.api == Api::Completions);
     let options = &mut route.options;
     options.stream = profile.stream;
@@ -70,6 +71,13 @@ pub(crate) fn route(
         ..Settings::default()
     };
     Ok(route)
+}
+
+/// Whether the login for this address is a plan, whose backend takes a part of the API only.
+fn is_plan(config: &Config, endpoint: &Endpoint) -> bool {
+    let address = endpoint.to_string();
+    let section = config.login.values().find(|section| section.serves(&address));
+    section.is_some_and(|section| section.protocol == LoginProtocol::Chatgpt)
 }
 
 fn bearer(key: Option<SecretString>) -> Auth {

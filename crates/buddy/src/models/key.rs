@@ -20,6 +20,9 @@ const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 /// The most that such a command may print; keys have a few hundred bytes.
 const MAX_KEY_BYTES: usize = 64 * 1024;
 
+/// What is said of a key that buddy keeps.
+pub(crate) const KEPT_KEY: &str = "buddy login";
+
 /// A key of a profile.
 #[derive(Clone)]
 pub(crate) enum Key {
@@ -134,7 +137,7 @@ impl Keys {
             _ if self.home.as_deref() == Some(address) && self.environment.api_key().is_some() => {
                 self.environment.api_key().map(|(name, _)| name).unwrap_or_default()
             }
-            _ if matches!(self.kept(name, profile, address), Ok(Some(_))) => "buddy login".to_owned(),
+            _ if matches!(self.kept(name, profile, address), Ok(Some(_))) => KEPT_KEY.to_owned(),
             None => "-".to_owned(),
             Some(KeySource::Inline(_)) => "api_key".to_owned(),
             Some(KeySource::Variable(variable)) => variable,

@@ -4,7 +4,7 @@ use buddy_testkit::model::{Turn, turn};
 use buddy_testkit::processes;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, done, run, shell};
+use crate::stage::{Stage, done, run, said, shell};
 
 /// A command that is waited for so long.
 fn waited(command: &str, wait: &Value) -> Turn {
@@ -60,6 +60,33 @@ async fn what_runs_in_the_background_ends_with_the_session() {
     assert_eq!(processes::of(stage.home.path()), []);
     let all = listed(&stage).await;
     assert_eq!((all.len(), &all[0]["condition"]), (1, &json!("ended")), "{all:#?}");
+}
+
+#[tokio::test]
+async fn the_run_and_the_next_one_say_what_ended_with_it() {
+    let turns = [waited("echo begun; sleep 600", &json!("200ms")), done(), done()];
+    let stage = Stage::new(turns).await;
+    let finished = stage.exec(["go", "--output-format", "json"]).run().await.expect_code(0);
+    let id = listed(&stage).await[0]["record"]["id"].as_str().unwrap().to_owned();
+    let result: Value = serde_json::from_slice(&finished.stdout).unwrap();
+    assert_eq!(result["ended_with_run"], json!([id]), "{result:#}");
+    finished.expect_stderr(&format!("ended with this run: 1 command ({id})"));
+    stage.exec(["--last", "and now?"]).run().await.expect_code(0);
+    let told = said(&stage.requests().last().unwrap().body, "user");
+    let end = told.iter().find(|text| text.contains(&id)).unwrap_or_else(|| panic!("{told:#?}"));
+    assert!(end.contains("ended with the session") && end.contains("begun"), "{end}");
+    assert_eq!(told.last().unwrap(), "and now?");
+}
+
+#[tokio::test]
+async fn an_end_during_a_turn_is_told_with_the_next_step() {
+    let first = "while [ ! -e go ]; do sleep 0.05; done; echo over";
+    let until = "touch go; while pgrep -f 'until [g]one' >/dev/null; do sleep 0.05; done; sleep 1";
+    let stage = Stage::new([waited(first, &json!(0.2)), run(until), run("true"), done()]).await;
+    stage.exec(["go"]).run().await.expect_code(0);
+    let requests = stage.requests();
+    let told = said(&requests.last().unwrap().body, "user");
+    assert!(told.iter().any(|text| text.contains("exit code 0") && text.contains("over")), "{told:#?}");
 }
 
 #[tokio::test]

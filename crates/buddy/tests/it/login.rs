@@ -5,6 +5,7 @@ mod crashes;
 mod files;
 mod flows;
 mod keys;
+mod presets;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

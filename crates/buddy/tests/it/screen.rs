@@ -17,6 +17,7 @@ mod size;
 mod status;
 mod trust;
 mod turns;
+mod waiting;
 mod window;
 
 use std::path::PathBuf;

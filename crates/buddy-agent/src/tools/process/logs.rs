@@ -7,9 +7,10 @@ use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::{failure, find, with_managed};
-use crate::tools::plain;
+use crate::tools::background::last_lines;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 
 /// Lines when the call does not say.
@@ -71,24 +72,29 @@ impl Tool for ProcessLogs {
     }
 
     async fn run(input: ProcessLogsInput, context: &ToolContext) -> Result<Value, ToolFailure> {
-        let person = context.owner.person.clone();
         let lines = input.tail.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
+        if let Some((mut shown, log)) = context.background.pane(&input.id) {
+            let output = spawn_blocking(move || last_lines(&log, lines)).await.unwrap_or_default();
+            shown["output"] = json!(output);
+            return Ok(shown);
+        }
+        let person = context.owner.person.clone();
         with_managed(context, move |managed| {
             let status = find(managed, &input.id, &person)?;
             let output = match input.stream {
-                None => Some(managed.tail(&input.id, lines).map_err(|error| failure(&error))?),
-                Some(stream) => {
-                    managed.tail_of(&input.id, stream.into(), lines).map_err(|error| failure(&error))?
-                }
+                None => Some(managed.tail(&status.record.id, lines).map_err(|error| failure(&error))?),
+                Some(stream) => managed
+                    .tail_of(&status.record.id, stream.into(), lines)
+                    .map_err(|error| failure(&error))?,
             };
             let output = output.ok_or_else(|| {
                 ToolFailure::new("unsupported", "the streams of this process were not kept apart")
                     .hint("leave `stream` out")
             })?;
             Ok(json!({
-                "id": input.id,
+                "id": status.record.id,
                 "condition": status.condition,
-                "output": plain(&String::from_utf8_lossy(&output)),
+                "output": String::from_utf8_lossy(&output),
                 "truncated": false,
             }))
         })

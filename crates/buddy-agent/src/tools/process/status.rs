@@ -46,6 +46,9 @@ impl Tool for ProcessStatus {
     }
 
     async fn run(input: ProcessStatusInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        if let Some((shown, _)) = input.id.as_deref().and_then(|id| context.background.pane(id)) {
+            return Ok(shown);
+        }
         let person = context.owner.person.clone();
         with_managed(context, move |managed| {
             if let Some(id) = &input.id {

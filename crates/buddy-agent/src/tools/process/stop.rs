@@ -56,13 +56,16 @@ impl Tool for ProcessStop {
         let person = context.owner.person.clone();
         // A command of this session that was moved to the background has its supervisor here.
         if context.background.stop(&input.id, input.force).await {
+            if let Some((shown, _)) = context.background.pane(&input.id) {
+                return Ok(shown);
+            }
             return with_managed(context, move |managed| Ok(shown(&find(managed, &input.id, &person)?)))
                 .await;
         }
         let force = if input.force { Force::Now } else { Force::Gentle };
         with_managed(context, move |managed| {
-            find(managed, &input.id, &person)?;
-            let status = managed.stop(&input.id, force).map_err(|error| failure(&error))?;
+            let id = find(managed, &input.id, &person)?.record.id;
+            let status = managed.stop(&id, force).map_err(|error| failure(&error))?;
             Ok(shown(&status))
         })
         .await

@@ -6,7 +6,7 @@ use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
 use super::{MAX_RUN, Waited, explain, limits, outcome, watch};
-use crate::tools::background::{Leaving, PANE};
+use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tool::ToolContext;
@@ -54,9 +54,13 @@ impl InPane<'_> {
         let exit = match watch(&mut run.running, patience, context).await? {
             Waited::Ended(exit) => *exit,
             Waited::RunsOn => {
+                let id = context.background.pane_id();
                 context.background.take(Leaving {
-                    id: format!("{PANE}{}", ran_by(context)),
+                    id: id.clone(),
                     command: shown,
+                    cwd: ran_in,
+                    target: context.target_name.clone(),
+                    log: context.log.clone(),
                     running: run.running,
                     way: Box::pin(std::future::pending()),
                     egress: None,
@@ -65,10 +69,11 @@ impl InPane<'_> {
                 });
                 return Ok(json!({
                     "dispatched": true,
+                    "id": id,
                     "log": context.log.to_string_lossy(),
                     "note": format!(
-                        "the command still runs in the pane after {} s; look at it with tmux_capture_pane or read the log, and \
-                         interrupt it with the key C-c. Until it ends, other commands run beside the pane. It ends with this session",
+                        "the command still runs in the pane after {} s; look at it with tmux_capture_pane or `process_logs`, and \
+                         end it with `process_stop` or the key C-c. You are told when it ends. Until it ends, other commands run beside the pane. It ends with this session",
                         wait.as_secs_f32()
                     ),
                 }));
@@ -89,9 +94,4 @@ impl InPane<'_> {
         }
         Ok(result)
     }
-}
-
-/// What names the call that a command is of: its log has the id of its item.
-fn ran_by(context: &ToolContext) -> String {
-    context.log.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

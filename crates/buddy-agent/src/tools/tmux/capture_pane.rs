@@ -39,7 +39,7 @@ pub(crate) struct CapturePaneInput {
     /// Keep spaces at the ends of lines.
     #[serde(default)]
     preserve_trailing_spaces: bool,
-    /// Keep colours and the like.
+    /// Keep colours and the like, with the escape written as `\\e`.
     #[serde(default)]
     include_escape_sequences: bool,
     /// Show what cannot be printed as octal numbers.
@@ -134,7 +134,9 @@ impl Tool for CapturePane {
             result["note"] = json!("the screen is the same as at the last capture");
             return Ok(result);
         }
-        let (text, left_out) = tail(&screen.text, context.text_limit);
+        // What steers a terminal is shown and does not steer.
+        let seen = screen.text.replace('\u{1b}', "\\e");
+        let (text, left_out) = tail(&seen, context.text_limit);
         result["text"] = json!(text);
         if left_out > 0 {
             result["note"] = json!(format!("{left_out} characters above this are left out"));

@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use buddy_model::{Login, LoginError, LoginErrorKind, LoginProvider, LoginTiming, Tokens};
+use buddy_model::{Login, LoginError, LoginErrorKind, LoginGrant, LoginProvider, LoginTiming, Tokens};
 use buddy_testkit::oauth::{Consent, OAuthScript, OAuthServer, Visited, follow, visit};
 use secrecy::ExposeSecret;
 use tokio::sync::oneshot;
@@ -17,7 +17,17 @@ async fn browse<Did>(
 ) -> (Result<Tokens, LoginError>, Did) {
     let (opened, address) = oneshot::channel();
     let open = |url: &url::Url| opened.send(url.to_string()).unwrap();
-    tokio::join!(login.browser(open, pending()), async { browser(address.await.unwrap()).await })
+    let (granted, did) =
+        tokio::join!(login.browser(open, pending()), async { browser(address.await.unwrap()).await });
+    (granted.map(tokens), did)
+}
+
+/// The tokens of a login that gives some.
+fn tokens(grant: LoginGrant) -> Tokens {
+    match grant {
+        LoginGrant::Tokens(tokens) => tokens,
+        LoginGrant::Key(_) => panic!("a key instead of tokens"),
+    }
 }
 
 async fn consent(consent: Consent) -> (OAuthServer, Result<Tokens, LoginError>, Visited) {

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use buddy_model::{
-    Auth, Delta, Endpoint, HttpModel, Model, ModelError, ModelErrorKind, Prompt, Route, TokenSource,
+    Auth, Delta, Endpoint, HttpModel, LoginToken, Model, ModelError, ModelErrorKind, Prompt, Route,
+    TokenSource,
 };
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use futures::StreamExt;
@@ -14,15 +15,17 @@ use secrecy::{ExposeSecret, SecretString};
 #[derive(Debug, Default)]
 struct Counting {
     asked: Mutex<Vec<Option<String>>>,
+    account_id: Option<String>,
 }
 
 #[async_trait]
 impl TokenSource for Counting {
-    async fn token(&self, stale: Option<&SecretString>) -> Result<SecretString, ModelError> {
+    async fn token(&self, stale: Option<&SecretString>) -> Result<LoginToken, ModelError> {
         let mut asked = self.asked.lock().unwrap();
         asked.push(stale.map(|stale| stale.expose_secret().to_owned()));
         let renewed = asked.iter().flatten().count();
-        Ok(format!("token-{renewed}").into())
+        let account_id = self.account_id.clone();
+        Ok(LoginToken { secret: format!("token-{renewed}").into(), account_id })
     }
 
     fn hint(&self) -> String {
@@ -74,4 +77,15 @@ async fn a_token_that_is_refused_again_is_an_error_with_a_way_out() {
     assert_eq!((error.kind, error.hint.as_deref()), (ModelErrorKind::Auth, Some("run `buddy login acme`")));
     assert!(!error.message.contains("token-1"), "{error}");
     assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn the_account_of_a_plan_is_named_beside_the_token() {
+    let server = ModelServer::start(vec![turn().text("Yes.")]).await;
+    let source = Counting { account_id: Some("acc-7".to_owned()), ..Counting::default() };
+    let route = Route::chat(Endpoint::parse(&server.url()).unwrap(), Auth::Login(Arc::new(source)));
+    let prompt = Prompt { items: vec![buddy_model::PromptItem::user("Hi.")], ..Prompt::default() };
+    let mut deltas = HttpModel::new("m", route).unwrap().call(prompt);
+    while deltas.next().await.is_some() {}
+    assert_eq!(server.requests()[0].headers["chatgpt-account-id"], "acc-7");
 }

@@ -18,6 +18,7 @@ fn tokens(server: &OAuthServer) -> Tokens {
         expires_at: None,
         scope: None,
         account: None,
+        account_id: None,
     }
 }
 

@@ -5,13 +5,13 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use buddy_agent::ModelSource;
-use buddy_model::{Delta, ModelError, ModelErrorKind, Prompt, PromptItem};
+use buddy_model::{Delta, LoginProtocol, ModelError, ModelErrorKind, Prompt, PromptItem};
 use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
 use super::{Flow, input, interruptible, log_in, put_key, store, subject, tell_kept};
-use crate::auth_store::StoredKey;
+use crate::auth_store::{LoginSection, StoredKey};
 use crate::commands::config::{FileBefore, choose_model};
 use crate::commands::printer;
 use crate::commands::setup::{Invocation, Notes};
@@ -169,7 +169,7 @@ impl Guide<'_> {
             Way::Key => {
                 ("Paste an API key".to_owned(), "Anthropic, OpenAI, OpenRouter and others".to_owned())
             }
-            Way::Login(name) => (format!("Log in to {name}"), "in a browser".to_owned()),
+            Way::Login(name) => self.login_words(name),
             Way::Local => {
                 ("Use a model on this machine".to_owned(), "Ollama, llama.cpp, LM Studio, vLLM".to_owned())
             }
@@ -279,11 +279,29 @@ impl Guide<'_> {
         let flow = if section.device_url.is_some() && !super::browser::has_screen(environment) {
             Flow::Device
         } else {
-            Flow::Browser
+            Flow::BrowserOrBack
         };
-        let exit = log_in(environment, &store(environment)?, name, section, flow).await?;
+        let exit = log_in(environment, &store(environment)?, self.config(), name, section, flow).await?;
         if exit != Exit::Ok {
             return Ok(Step::Again);
+        }
+        let Some(profile) = self.profile_of(section) else { return Ok(Step::Done(Exit::Ok)) };
+        if let Err(why) = self.trial(profile).await {
+            printer().tell(&format!("A first call failed: {why}"));
+            let answers = ["Back", "Use it all the same"].map(|name| (name.to_owned(), String::new()));
+            match self.ask(&["", "What now?"], answers.to_vec(), "goes back").await? {
+                Chosen::At(1) => {}
+                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
+            }
+        }
+        self.use_profile(profile)
+    }
+
+    /// A profile that a login is for.
+    fn profile_of(&self, section: &LoginSection) -> Option<&str> {
+        if section.gives_key() {
+            return subject::keyed_profiles(self.config(), section).first().map(|(profile, _)| *profile);
         }
         let serves = |base: &str| {
             buddy_model::Endpoint::parse(base).is_ok_and(|base| section.serves(&base.to_string()))
@@ -291,10 +309,18 @@ impl Guide<'_> {
         let profile = self.config().models.iter().find(|(_, profile)| {
             profile.auth == AuthKind::Login && profile.api_base_url.as_deref().is_some_and(serves)
         });
-        match profile {
-            Some((profile, _)) => self.use_profile(profile),
-            None => Ok(Step::Done(Exit::Ok)),
-        }
+        profile.map(|(name, _)| name.as_str())
+    }
+
+    /// What the first question says about a login.
+    fn login_words(&self, name: &str) -> (String, String) {
+        let protocol = self.config().login.get(name).map(|section| section.protocol);
+        let (label, note) = match protocol.unwrap_or_default() {
+            LoginProtocol::Chatgpt => ("Log in with your ChatGPT plan".to_owned(), "browser or code"),
+            LoginProtocol::Openrouter => ("Log in with OpenRouter".to_owned(), "many models, one account"),
+            LoginProtocol::Oauth => (format!("Log in to {name}"), "in a browser"),
+        };
+        (label, note.to_owned())
     }
 
     /// Servers on this machine: they are found by themselves once they run.

@@ -1,23 +1,79 @@
 //! What the person types: an address, a name, or a key that is not shown.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 
 /// The longest line that is read; addresses and keys have a few hundred bytes.
 const MAX_LINE: u64 = 64 * 1024;
 
-/// The first line that has something in it. An input that ends before never resolves: the browser may still come back.
-pub(super) async fn pasted() -> String {
-    let line = tokio::task::spawn_blocking(|| {
-        let mut lines = std::io::stdin().lock().take(MAX_LINE).lines();
-        lines.find_map(|line| line.ok().filter(|line| !line.trim().is_empty()))
-    });
-    match line.await {
+/// How often a wait for a line looks whether it is still wanted.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What a line that is waited for may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pasted {
+    /// The first one that has something in it.
+    Filled,
+    /// The first one.
+    Any,
+}
+
+/// A line beside something else that is waited for. An input that ends before never resolves: the browser may still come back. Nothing
+/// is read any more once this is dropped, so that what is typed then reaches whoever asks next.
+pub(super) async fn pasted(wanted: Pasted) -> String {
+    let wish = Wish(Arc::default());
+    let is_over = wish.0.clone();
+    let line = tokio::task::spawn_blocking(move || first_line(wanted, &is_over)).await;
+    match line {
         Ok(Some(line)) => line,
         _ => std::future::pending().await,
+    }
+}
+
+/// Tells the one who reads, when it is dropped, that nobody waits any more.
+struct Wish(Arc<AtomicBool>);
+
+impl Drop for Wish {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn first_line(wanted: Pasted, is_over: &AtomicBool) -> Option<String> {
+    let stdin = rustix::stdio::stdin();
+    let mut read = Vec::new();
+    loop {
+        let is_ready = match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)) {
+            Ok(count) => count > 0,
+            Err(Errno::INTR) => false,
+            Err(_) => return None,
+        };
+        if is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        if !is_ready {
+            continue;
+        }
+        let mut piece = [0; 4096];
+        let count = rustix::io::read(stdin, &mut piece).ok().filter(|count| *count > 0)?;
+        read.extend(piece.get(..count)?);
+        if read.len() as u64 > MAX_LINE {
+            return None;
+        }
+        while let Some(end) = read.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = read.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line).trim().to_owned();
+            if wanted == Pasted::Any || !line.is_empty() {
+                return Some(line);
+            }
+        }
     }
 }
 

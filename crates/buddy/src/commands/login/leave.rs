@@ -8,7 +8,7 @@ use buddy_tui::Exit;
 
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
 use crate::cli::Logout;
-use crate::commands::login::subject::{Subject, find};
+use crate::commands::login::subject::{Subject, find, keyed_profiles};
 use crate::commands::printer;
 use crate::config::Config;
 use crate::system::SystemClock;
@@ -61,6 +61,11 @@ fn named(config: &Config, contents: &mut Contents, name: Option<&str>) -> anyhow
     }
     if logins.is_empty() && keys.is_empty() {
         match find(config, name)? {
+            Subject::Provider { section, .. } if section.gives_key() => {
+                let profiles = keyed_profiles(config, section).into_iter();
+                let removed = profiles.filter_map(|(profile, _)| contents.api_keys.remove_entry(profile));
+                keys.extend(removed.map(|(profile, _)| profile));
+            }
             Subject::Provider { name, .. } => logins.extend(contents.logins.remove_entry(name)),
             Subject::Key { profile, .. } => {
                 keys.extend(contents.api_keys.remove_entry(profile).map(|(profile, _)| profile));

@@ -4,7 +4,7 @@ use buddy_protocol::{Clock, UnixMillis};
 use buddy_tui::Exit;
 
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
-use crate::commands::login::subject::{Subject, find};
+use crate::commands::login::subject::{Subject, find, keyed_profiles};
 use crate::commands::printer;
 use crate::config::Config;
 use crate::system::SystemClock;
@@ -24,6 +24,12 @@ pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> an
         return Ok(Exit::Ok);
     };
     let line = match find(config, Some(name))? {
+        Subject::Provider { section, .. } if section.gives_key() => {
+            let kept = keyed_profiles(config, section).into_iter();
+            let lines = kept.filter(|(profile, _)| contents.api_keys.contains_key(*profile));
+            let lines: Vec<String> = lines.map(|(profile, address)| of_key(profile, &address)).collect();
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }
         Subject::Provider { name, .. } => contents.logins.get(name).map(|login| of_login(name, login)),
         Subject::Key { profile, .. } => {
             contents.api_keys.get(profile).map(|key| of_key(profile, &key.address))

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use buddy_model::Endpoint;
 
 use crate::auth_store::LoginSection;
-use crate::config::{AuthKind, Config};
+use crate::config::{AuthKind, Config, is_builtin_login};
 
 /// What is logged in to.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) enum Subject<'a> {
     Key { profile: &'a str, address: String },
 }
 
-/// What a name means; without one, the profile in use, or the only provider.
+/// What a name means; without one, the profile in use, or the only provider that the person configured.
 pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
     if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
         return Ok(Subject::Provider { name, section });
@@ -23,9 +23,8 @@ pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result
     let in_use = config.agent.model.split('/').next().unwrap_or_default();
     let wish = name.unwrap_or(in_use);
     let uses_login = config.models.get(wish).is_some_and(|profile| profile.auth == AuthKind::Login);
-    if let (None, false, Some((name, section))) = (name, uses_login, config.login.first_key_value())
-        && config.login.len() == 1
-    {
+    let mut own = config.login.iter().filter(|(name, _)| !is_builtin_login(name));
+    if let (None, false, Some((name, section)), None) = (name, uses_login, own.next(), own.next()) {
         return Ok(Subject::Provider { name, section });
     }
     let (profile, address) = self::profile(config, Some(wish))?;
@@ -50,4 +49,11 @@ pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Res
     let base = profile.api_base_url.as_deref();
     let base = base.with_context(|| format!("`models.{name}.api_base_url` is not set"))?;
     Ok((name, Endpoint::parse(base)?.to_string()))
+}
+
+/// The profiles that take an API key at a provider's addresses, each with its address.
+pub(super) fn keyed_profiles<'a>(config: &'a Config, section: &LoginSection) -> Vec<(&'a str, String)> {
+    let keyed = config.models.iter().filter(|(_, profile)| profile.auth == AuthKind::ApiKey);
+    let addressed = keyed.filter_map(|(name, _)| profile(config, Some(name)).ok());
+    addressed.filter(|(_, address)| section.serves(address)).collect()
 }

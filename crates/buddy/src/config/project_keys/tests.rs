@@ -94,6 +94,7 @@ fn values(key: &str, may: ProjectMay, node: &Value) -> (String, String) {
         (Tighten(Adds), _) => pair("['shutdown *']", "[]"),
         (ChooseModel, _) => pair("'claude'", "'deepseek'"),
         (_, "models.*.api") => pair("'messages'", "'ollama'"),
+        (_, "login.*.protocol") => pair("'oauth'", "'chatgpt'"),
         (_, "models.*.auth") => pair("'none'", "'login'"),
         (_, "models.*.max_tokens_field") => pair("'max_tokens'", "'max_completion_tokens'"),
         (_, "models.*.reasoning_replay") => pair("'off'", "'all'"),

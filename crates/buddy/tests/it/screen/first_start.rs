@@ -1,6 +1,7 @@
 //! The first start on a real terminal: a home without anything, and the ways to a model.
 
 use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::oauth::{OAuthScript, OAuthServer, Poll, follow};
 
 use super::Screen;
 use crate::stage::Stage;
@@ -9,6 +10,14 @@ impl Screen {
     /// buddy in a home where nobody was before, without any key. `claude` is the scripted server.
     pub(super) async fn first_start(turns: impl IntoIterator<Item = Turn>, columns: u32, rows: u32) -> Self {
         let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
+        Self::configure_bare(&stage);
+        let screen = Self::prepared(stage);
+        screen.begin_first_start(columns, rows);
+        screen
+    }
+
+    /// Leads the profile `claude` to the scripted server, and looks for no other.
+    fn configure_bare(stage: &Stage) {
         let config = stage.home.path().join(".config/buddy");
         std::fs::create_dir_all(&config).unwrap();
         let text = format!(
@@ -16,14 +25,20 @@ impl Screen {
             stage.server.url()
         );
         std::fs::write(config.join("buddy.toml"), text).unwrap();
+    }
+
+    fn prepared(stage: Stage) -> Self {
         let socket = stage.home.path().join("terminal");
-        let screen = Self { stage, socket, variables: Vec::new() };
+        Self { stage, socket, variables: Vec::new() }
+    }
+
+    /// Starts buddy for the first time on a terminal of this size.
+    fn begin_first_start(&self, columns: u32, rows: u32) {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let words =
             ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, "-s", "screen", "--"];
-        screen.start_bare(&words);
-        screen.tmux(&["set-option", "-g", "remain-on-exit", "on"]);
-        screen
+        self.start_bare(&words);
+        self.tmux(&["set-option", "-g", "remain-on-exit", "on"]);
     }
 
     /// Starts buddy without a word about models.
@@ -192,6 +207,87 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     screen.keys(&["C-c"]);
     screen.wait_dead().await;
+}
+
+/// Further lines of the configuration: the built-in logins lead to a stand-in, and a port that is free.
+fn lead_logins_to(screen: &Screen, provider: &OAuthServer) {
+    let file = screen.stage.home.path().join(".config/buddy/buddy.toml");
+    let (id, api, client) = (provider.url(), screen.stage.server.url(), OAuthServer::CLIENT);
+    let more = format!(
+        "[models.chatgpt]\napi_base_url = '{api}/backend-api/codex'\n\
+         [login.chatgpt]\naddresses = ['{api}']\nclient_id = '{client}'\ntoken_url = '{id}/oauth/token'\n\
+         device_url = '{id}/api/accounts/deviceauth/usercode'\n"
+    );
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &more).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_is_used_without_a_question() {
+    let mut screen = Screen::prepared(Stage::new([turn().text("Here I am.")]).await);
+    screen.variables.push(format!("OLLAMA_HOST={}", screen.stage.server.url()));
+    screen.begin_first_start(80, 24);
+    screen.wait_for("Do you trust it?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("> what shall we do?").await;
+    screen.line("hello");
+    screen.wait_for("Here I am.").await;
+    assert!(!screen.everything().contains("Welcome"), "there is nothing to ask");
+}
+
+#[tokio::test]
+async fn a_plan_is_connected_with_a_code_and_ends_in_a_prompt() {
+    let provider =
+        OAuthServer::start(OAuthScript { polls: vec![Poll::Pending], ..OAuthScript::default() }).await;
+    let stage = Stage::new([turn().text("OK"), turn().text("Here I am.")]).await;
+    Screen::configure_bare(&stage);
+    let screen = Screen::prepared(stage);
+    lead_logins_to(&screen, &provider);
+    screen.begin_first_start(80, 30);
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["2"]);
+    screen.wait_for("WXYZ-1234").await;
+    screen.wait_for("`chatgpt` is used from now on").await;
+    screen.wait_for("Do you trust it?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("> what shall we do?").await;
+    screen.line("hello");
+    screen.wait_for("Here I am.").await;
+    let paths: Vec<String> = screen.stage.server.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/backend-api/codex/responses"; 2], "one call tries it, one is the turn");
+}
+
+#[tokio::test]
+async fn openrouter_is_connected_in_a_browser_and_no_key_of_the_person_is_lost() {
+    let provider = OAuthServer::start(OAuthScript::default()).await;
+    let stage = Stage::new([turn().text("OK"), turn().text("Here I am.")]).await;
+    Screen::configure_bare(&stage);
+    let port = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let (file, api) = (stage.home.path().join(".config/buddy/buddy.toml"), stage.server.url());
+    let more = format!(
+        "[models.deepseek]\napi_base_url = '{api}/v1'\n[login.openrouter]\naddresses = ['{api}']\n\
+         redirect_port = {port}\nauthorize_url = '{id}/auth'\ntoken_url = '{id}/api/v1/auth/keys'\n",
+        id = provider.url()
+    );
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &more).unwrap();
+    let screen = Screen::prepared(stage);
+    screen.begin_first_start(250, 40);
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["3"]);
+    screen.wait_for("Enter alone goes back.").await;
+    screen.keys(&["Enter"]);
+    screen.wait_for("How do you want to begin?").await;
+    screen.keys(&["3"]);
+    let is_again = |shown: &str| shown.matches("Enter alone goes back.").count() == 2;
+    let shown = screen.wait_until("the page", is_again).await;
+    let pages: Vec<&str> = shown.lines().filter(|line| line.contains("/auth?callback_url=")).collect();
+    assert_eq!(follow(pages.last().unwrap().trim()).await.status, 200);
+    screen.wait_for("is used from now on").await;
+    screen.wait_for("Do you trust it?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("> what shall we do?").await;
+    screen.line("hello");
+    screen.wait_for("Here I am.").await;
+    assert!(!screen.everything().contains("sk-or-"), "the key is not shown");
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ async fn demo(size: Size) -> Screen {
 async fn first_run(size: Size) {
     let screen = Screen::first_start([], size.columns, size.rows).await;
     size.check("first_run", &screen.wait_for_words("esc for the demo").await);
-    screen.keys(&["Down", "Down", "Enter"]);
+    screen.keys(&["Down", "Down", "Down", "Down", "Enter"]);
     size.check("first_trust", &screen.wait_for_words("Do you trust it?").await);
     screen.keys(&["y"]);
     screen.wait_for("> say tour").await;
