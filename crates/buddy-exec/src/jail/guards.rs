@@ -76,15 +76,10 @@ impl Guards {
         }
         // No other command starts until this one has published its baseline.
         let (turn, register, others) = join(scene);
-        for other in &others {
-            let is_there = |guarded: &Resolved| !other.misses(&guarded.path);
-            let missing = ground.guarded.iter().filter(|guarded| !is_there(guarded));
-            ground.missing.extend(missing.map(|guarded| guarded.path.clone()));
-            ground.guarded.retain(is_there);
-        }
         let mut sights = look(&roots, &orders, &sealed, &past, Budget::usual());
         sights.orders.retain(|path| !clear_left_behind(path));
         for other in &others {
+            restrict_ground(ground, other);
             other.restrict(&mut sights);
         }
         for (git, part) in
@@ -92,27 +87,19 @@ impl Guards {
         {
             clear_left_behind(&git.join(part));
         }
-        let is_closed = |path: &PathBuf| is_closed(path, bounds);
-        ground.sealed = std::mem::take(&mut sights.sealed).into_iter().filter(is_closed).collect();
-        if ground.sealed.len() > MAX_SEALED {
-            let reason =
-                format!("more than {MAX_SEALED} files here hold secrets, too many to keep from a command");
-            return Err(Refusal::new(BOUNDS, reason));
-        }
-        let elsewhere = secrets_elsewhere(&sealed, &roots, &past, scene).into_iter().filter(is_closed);
-        ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
-        ground.sealed.extend(secrets_searched(bounds, &sealed, &roots, &past)?.into_iter().filter(is_closed));
-        seal_further_names(bounds, ground, scene, &roots, &past);
+        let found = std::mem::take(&mut sights.sealed);
+        seal(found, bounds, ground, scene, &Searched { names: &sealed, roots: &roots, past: &past })?;
         let mut named = Named::find(&sights, &roots, &orders, ground, scene);
+        for other in &others {
+            named.restrict(other);
+        }
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let opened: BTreeSet<PathBuf> = bounds.opened.iter().map(|path| without_links(path)).collect();
-        let mut places: BTreeSet<PathBuf> = sights
-            .orders
-            .iter()
-            .filter(|path| (is_near(path, &near) || is_too_large(path)) && !is_opened(path, bounds))
-            .flat_map(|path| without_opened(path, &opened))
-            .chain(sights.git_files.iter().chain(&named.there).cloned())
-            .collect();
+        let is_near = |path: &&PathBuf| is_near(path, &near) || is_too_large(path);
+        let near_orders = sights.orders.iter().filter(is_near).filter(|path| !is_opened(path, bounds));
+        let mut places: BTreeSet<PathBuf> =
+            near_orders.flat_map(|path| without_opened(path, &opened)).collect();
+        places.extend(sights.git_files.iter().chain(&named.there).cloned());
         for git in &sights.git {
             places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
         }
@@ -161,6 +148,43 @@ impl Guards {
     }
 }
 
+/// Places where nothing was when another command started, which still runs, count as missing.
+fn restrict_ground(ground: &mut Ground, other: &Baseline) {
+    let missing = ground.guarded.iter().filter(|guarded| other.misses(&guarded.path));
+    ground.missing.extend(missing.map(|guarded| guarded.path.clone()));
+    ground.guarded.retain(|guarded| !other.misses(&guarded.path));
+}
+
+/// The places that are searched for secrets of these names.
+struct Searched<'a> {
+    names: &'a Names,
+    roots: &'a [PathBuf],
+    past: &'a [PathBuf],
+}
+
+/// Adds to the ground the secrets that were found in the roots, and those in other places that the command reads.
+fn seal(
+    found: BTreeSet<PathBuf>,
+    bounds: &Bounds,
+    ground: &mut Ground,
+    scene: &Scene<'_>,
+    searched: &Searched<'_>,
+) -> Result<(), Refusal> {
+    let Searched { names, roots, past } = *searched;
+    let is_closed = |path: &PathBuf| is_closed(path, bounds);
+    ground.sealed = found.into_iter().filter(is_closed).collect();
+    if ground.sealed.len() > MAX_SEALED {
+        let reason =
+            format!("more than {MAX_SEALED} files here hold secrets, too many to keep from a command");
+        return Err(Refusal::new(BOUNDS, reason));
+    }
+    let elsewhere = secrets_elsewhere(names, roots, past, scene).into_iter().filter(is_closed);
+    ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
+    ground.sealed.extend(secrets_searched(bounds, names, roots, past)?.into_iter().filter(is_closed));
+    seal_further_names(bounds, ground, scene, roots, past);
+    Ok(())
+}
+
 /// Takes a place among the commands that run, and reads the baselines of the others. Without a quarantine
 /// there is no place for them.
 fn join(scene: &Scene<'_>) -> (Option<Turn>, Option<Register>, Vec<Baseline>) {
@@ -171,10 +195,13 @@ fn join(scene: &Scene<'_>) -> (Option<Turn>, Option<Register>, Vec<Baseline>) {
         let others = register.others(&turn);
         Ok((Some(turn), Some(register), others))
     });
-    joined.transpose().map(Option::unwrap_or_default).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the baselines of other commands are not known");
-        Default::default()
-    })
+    match joined.transpose() {
+        Ok(joined) => joined.unwrap_or_default(),
+        Err(error) => {
+            tracing::warn!(%error, "the baselines of other commands are not known");
+            Default::default()
+        }
+    }
 }
 
 /// Seals the other hard links of sealed or hidden files, also where nothing may be written: they are as
