@@ -392,9 +392,8 @@ fn leading(word: &str) -> Vec<&str> {
         // Hosts are judged apart.
         return Vec::new();
     }
-    let leads = |piece: &&str| {
-        piece.starts_with(['/', '~']) || piece.split('/').any(|component| component == "..")
-    };
+    let leads =
+        |piece: &&str| piece.starts_with(['/', '~']) || piece.split('/').any(|component| component == "..");
     let pieces = word.split(['=', ':', ',']).map(|piece| {
         // The letter of an option can stand directly before its path.
         let start = piece.find(['/', '~']).into_iter().chain(piece.find("../")).chain(piece.find(".."));

@@ -301,6 +301,7 @@ impl Judge<'_> {
                 published(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
+                    sheet.tells_network();
                 }
                 let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
@@ -576,6 +577,7 @@ fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
     if uncovered.iter().any(is_publishing) {
         sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
+        sheet.tells_network();
     }
     let git = uncovered.iter().filter(|leaf| leaf.program == "git");
     for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
@@ -583,6 +585,7 @@ fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
         let reason =
             format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
         sheet.ask(Weight::Seen, Risk::Medium, reason);
+        sheet.tells_network();
     }
 }
 

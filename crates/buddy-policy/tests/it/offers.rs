@@ -137,8 +137,7 @@ fn a_grant_covers_what_it_says_and_nothing_else() {
 #[test]
 fn a_grant_of_commands_covers_no_file_outside_the_project() {
     let development = policy(Mode::Development);
-    let granted =
-        |text: &str| Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) };
+    let granted = |text: &str| Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) };
     let grants = [granted("cargo build *"), granted("mkdir *"), granted("pytest /opt/suite *")];
     for command in [
         "cargo build --manifest-path ../other/Cargo.toml",
