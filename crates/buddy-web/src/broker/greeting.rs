@@ -161,7 +161,7 @@ pub(super) mod tests {
         let hello = hello("a.test", true);
         for port in [443, 8443] {
             assert!(!passes(&hello[..40], &[], "a.test", port).await, "it ends too early");
-            let endless = [&[HANDSHAKE, 3, 1, 0, 1][..], &[0; 100_000]].concat();
+            let endless = [vec![HANDSHAKE, 3, 1, 0, 1], vec![0; 100_000]].concat();
             assert!(!passes(&endless, &[], "a.test", port).await);
         }
     }
