@@ -10,8 +10,8 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Registry, Trail,
-    Verdict, decide, recalled, removed, reword, touched,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Landing, Mode, Needs, Now, Offer, Policy,
+    Registry, Trail, Verdict, decide, outside, recalled, removed, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -40,6 +40,11 @@ pub trait PolicySource: Send + Sync {
 
     /// Of these paths that a call would remove, those that undo would not bring back. Where that is not known, none.
     fn lost(&self, _: &Policy, _: &[PathBuf], _: Remover) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// What is at these paths outside the workspace. Where that is not known, nothing.
+    fn landings(&self, _: &Policy, _: &[PathBuf]) -> Vec<Landing> {
         Vec::new()
     }
 
@@ -187,9 +192,20 @@ impl Gate {
             paths if paths.is_empty() => paths,
             paths => ground.source.lost(&policy, &paths, remover),
         };
-        let attendance = self.attendance;
-        let (links, tracked, lost) = (links, &tracked, &lost);
-        let now = Now { approvals, attendance, grants: &grants, trail: &trail, links: &links, tracked, lost };
+        let landings = match outside(intent, &policy) {
+            paths if paths.is_empty() => Vec::new(),
+            paths => ground.source.landings(&policy, &paths),
+        };
+        let now = Now {
+            approvals,
+            attendance: self.attendance,
+            grants: &grants,
+            trail: &trail,
+            links: &links,
+            tracked: &tracked,
+            lost: &lost,
+            landings: &landings,
+        };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;

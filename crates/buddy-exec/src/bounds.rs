@@ -15,6 +15,10 @@ pub struct Bounds {
     /// Files that may be created, changed and removed. A file that is not readable is not writable
     /// either.
     pub write: Reach,
+    /// Single paths outside of `write` that may be created, changed and removed too, and nothing beside them. A command can write only
+    /// a file there: one that is missing is made before it starts.
+    #[serde(default)]
+    pub write_alone: Vec<PathBuf>,
     /// Paths that are neither read nor written: buddy's own configuration, database and sockets, and keys.
     /// Whether they exist does not matter.
     pub hidden: Vec<PathBuf>,
@@ -92,6 +96,7 @@ impl Bounds {
         Self {
             read: Reach::Anywhere,
             write: Reach::Anywhere,
+            write_alone: Vec::new(),
             hidden: Vec::new(),
             ways: Vec::new(),
             shown: Vec::new(),

@@ -42,6 +42,7 @@ mod rules;
 mod seals;
 mod seccomp;
 mod setuid;
+mod single_files;
 mod socket_list;
 mod stand_in;
 mod start;

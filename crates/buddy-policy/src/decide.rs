@@ -3,6 +3,7 @@
 mod command;
 mod egress;
 mod file;
+mod outside;
 mod secrets;
 mod sheet;
 
@@ -95,6 +96,24 @@ pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
         | Action::Terminal { .. } => Vec::new(),
     };
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(removed).collect();
+    paths.truncate(MAX_TOUCHED);
+    paths
+}
+
+/// The paths outside the workspace that an intent is known to change, where a yes could open them: the host says what is there.
+pub fn outside(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
+    let changed = |action: &Action| match action {
+        Action::Run { command, cwd } => command::changed(command, Some(cwd), policy),
+        Action::Write(path) | Action::Delete(path) => vec![clean(path)],
+        Action::Read(_) | Action::Repository { .. } | Action::Fetch(_) | Action::Terminal { .. } => {
+            Vec::new()
+        }
+    };
+    if !policy.is_confined() {
+        return Vec::new();
+    }
+    let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(changed).collect();
+    paths.retain(|path| !file::is_open(path, &policy.places));
     paths.truncate(MAX_TOUCHED);
     paths
 }

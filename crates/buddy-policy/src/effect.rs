@@ -11,6 +11,7 @@ mod git;
 mod git_reading;
 mod guards;
 mod hosts;
+mod in_place;
 mod interpreters;
 mod launchers;
 mod lookalikes;
@@ -112,6 +113,8 @@ pub(crate) enum Access {
 pub(crate) struct Touch {
     pub(crate) access: Access,
     pub(crate) reach: Reach,
+    /// Whether the file is opened and written where it stands, so that nothing else in its directory changes.
+    pub(crate) in_place: bool,
 }
 
 impl Touch {
@@ -129,7 +132,7 @@ impl Touch {
     pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
         let path = self.reach.path()?;
         if from != path && from.starts_with(path) && matches!(self.access, Access::Write | Access::Perhaps) {
-            return Some(Self { access: self.access, reach: Reach::Path(to.clone()) });
+            return Some(Self { reach: Reach::Path(to.clone()), ..*self });
         }
         if self.anchor() != Some(from) {
             return None;
@@ -143,7 +146,7 @@ impl Touch {
             Reach::Beneath(_) => Reach::Beneath(real),
             Reach::Unknown(_) => return None,
         };
-        Some(Self { access: self.access, reach })
+        Some(Self { reach, ..*self })
     }
 }
 

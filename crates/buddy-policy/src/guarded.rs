@@ -185,6 +185,19 @@ pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {
     !is_opened && homes.into_iter().any(|home| path.starts_with(clean(home)))
 }
 
+/// Whether a directory holds a place of the home or of the system that is protected, or of buddy itself.
+pub(crate) fn holds_protected(path: &Path, places: &Places) -> bool {
+    let path = clean(path);
+    let holds = |place: &Path| clean(place).starts_with(&path);
+    let names = || PROTECTED.iter().map(|row| Path::new(row.name)).filter(|name| name.is_relative());
+    // A file system may not tell spellings apart.
+    let below = |home: &PathBuf| path.strip_prefix(clean(home)).map(fold_path).ok();
+    let in_home = |below: Vec<String>| names().any(|name| fold_path(name).starts_with(&below));
+    places.own.iter().any(|place| holds(place))
+        || PROTECTED.iter().any(|row| row.name.starts_with('/') && holds(Path::new(row.name)))
+        || places.home.iter().filter_map(below).any(in_home)
+}
+
 /// `/proc/self/…` and `/proc/<number>/…`: memory, environment, and other ways round to any file.
 fn is_of_a_process(path: &Path) -> bool {
     let Ok(rest) = path.strip_prefix("/proc") else { return false };

@@ -13,6 +13,7 @@ mod effect;
 mod grant;
 mod guarded;
 mod intent;
+mod landing;
 mod later;
 mod limits;
 mod needs;
@@ -28,7 +29,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, recalled, removed, touched};
+pub use decide::{decide, outside, recalled, removed, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};
@@ -37,6 +38,7 @@ pub use guarded::{
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
 pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};
+pub use landing::{Found, Landing};
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};

@@ -14,6 +14,8 @@ pub struct Needs {
     pub searched: Vec<PathBuf>,
     /// Directories outside the workspace that it changes. They are open once a person allows this call.
     pub written: Vec<PathBuf>,
+    /// Paths outside the workspace that it changes and nothing beside them. They are open once a person allows this call.
+    pub written_alone: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,
     /// Whether a lasting rule allows every command that it runs.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::trail::BLANK;
-use crate::{CommandPattern, Grant, Limits, RuleSet, Trail};
+use crate::{CommandPattern, Grant, Landing, Limits, RuleSet, Trail};
 
 /// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +153,8 @@ pub struct Now<'a> {
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
     pub lost: &'a [PathBuf],
+    /// The paths outside the workspace that it changes, as the host has them.
+    pub landings: &'a [Landing],
 }
 
 impl Now<'_> {
@@ -176,6 +178,7 @@ impl Now<'_> {
             links: &[],
             tracked: &[],
             lost: &[],
+            landings: &[],
         }
     }
 }

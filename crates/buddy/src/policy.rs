@@ -3,6 +3,7 @@
 mod bounds;
 mod grants;
 mod guards;
+mod landings;
 mod limits;
 mod links;
 mod project;

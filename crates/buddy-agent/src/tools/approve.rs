@@ -324,7 +324,7 @@ impl Pipeline {
     pub(crate) fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
-        let (action, cwd) = action_line(&ready.intent, &ready.target.place, &judged.links);
+        let (action, cwd) = action_line(&ready.intent, &ready.target.place, judged);
         // What a link leads to is in the line of the action.
         let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
         let action = own.unwrap_or(action);
@@ -358,7 +358,13 @@ impl Judged {
         other.decision.risk <= self.decision.risk
             && (self.needs_word || !other.needs_word)
             && other.opens.iter().all(|file| self.opens.contains(file))
+            && opened_outside(other).all(|path| opened_outside(self).any(|known| known == path))
     }
+}
+
+/// The paths outside the workspace that a yes opens.
+fn opened_outside(judged: &Judged) -> impl Iterator<Item = &PathBuf> {
+    judged.decision.needs.written.iter().chain(&judged.decision.needs.written_alone)
 }
 
 fn is_batch(decision: &Decision) -> bool {
@@ -477,11 +483,15 @@ fn forbidden(judged: &Judged) -> ToolFailure {
 
 /// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
 /// that leads elsewhere is followed by where it leads.
-fn action_line(intent: &Intent, place: &Place, links: &[(PathBuf, PathBuf)]) -> (String, String) {
+fn action_line(intent: &Intent, place: &Place, judged: &Judged) -> (String, String) {
     let mut cwd = shown(&place.cwd);
-    let named = |path: &PathBuf| match links.iter().find(|(from, _)| from == path) {
+    let named = |path: &PathBuf| match judged.links.iter().find(|(from, _)| from == path) {
         Some((_, to)) => format!("{}, which leads to {}", place.named(path), place.named(to)),
         None => place.named(path),
+    };
+    let outside = |path: &PathBuf| {
+        let is_outside = judged.decision.needs.written_alone.contains(path);
+        if is_outside { ", outside the project?" } else { "" }
     };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {
@@ -492,9 +502,9 @@ fn action_line(intent: &Intent, place: &Place, links: &[(PathBuf, PathBuf)]) -> 
             cwd.clone_from(pane);
             line.clone()
         }
-        Action::Write(path) => format!("Write {}", named(path)),
+        Action::Write(path) => format!("Write {}{}", named(path), outside(path)),
         Action::Read(path) => format!("Read {}", named(path)),
-        Action::Delete(path) => format!("Delete {}", place.named(path)),
+        Action::Delete(path) => format!("Delete {}{}", place.named(path), outside(path)),
         Action::Repository { top, .. } => format!("Change the repository {}", named(top)),
         Action::Fetch(address) => format!("Fetch {address}"),
     };

@@ -33,6 +33,8 @@ pub(super) struct Way {
     roots: Vec<Arc<Root>>,
     /// Names of roots that now lead elsewhere.
     replaced: Vec<PathBuf>,
+    /// Single paths that are in reach, with their directories.
+    alone: Vec<(Arc<Root>, PathBuf)>,
 }
 
 /// An object that was opened for reading, and is within the bounds.
@@ -52,7 +54,7 @@ impl Opened {
 
 impl View {
     pub(crate) fn new(roots: &Roots, bounds: &Bounds) -> Result<Self, TargetError> {
-        let write = Way::new(roots, &bounds.write, &bounds.anchors)?;
+        let write = Way::new(roots, &bounds.write, &bounds.anchors)?.with_alone(roots, &bounds.write_alone);
         let read = Way::new(roots, &bounds.read, &bounds.anchors)?;
         let anchors = Way::new(roots, &Reach::Beneath(bounds.anchors.clone()), &[])?;
         let protected = Protected::new(bounds, anchors.roots(), write.roots());
@@ -177,7 +179,7 @@ impl Way {
             Reach::Anywhere => (Some(roots.pin(Path::new("/"))?), anchors),
             Reach::Beneath(paths) => (None, paths.as_slice()),
         };
-        let mut way = Self { top, roots: Vec::new(), replaced: Vec::new() };
+        let mut way = Self { top, roots: Vec::new(), replaced: Vec::new(), alone: Vec::new() };
         for path in paths {
             match roots.pin(path) {
                 Ok(root) => way.roots.push(root),
@@ -188,6 +190,16 @@ impl Way {
             }
         }
         Ok(way)
+    }
+
+    /// The same with single paths beside. One whose directory is missing, or is behind a link, is out of reach.
+    fn with_alone(self, roots: &Roots, paths: &[PathBuf]) -> Self {
+        let open = |path: &PathBuf| {
+            let directory = path.parent()?;
+            let root = roots.pin(directory).ok().filter(|root| root.real() == directory)?;
+            Some((root, path.clone()))
+        };
+        Self { alone: paths.iter().filter_map(open).collect(), ..self }
     }
 
     fn is_anywhere(&self) -> bool {
@@ -216,7 +228,11 @@ impl Way {
     ) -> Result<(&Root, &'p Path, ResolveFlags), TargetError> {
         self.check_in_place(path)?;
         let top = self.top.as_ref().map(|top| (&**top, path.strip_prefix("/").unwrap_or(path)));
-        let found = self.beneath(path).map(|(root, below, _)| (root, below)).or(top);
+        let alone = || {
+            let (root, _) = self.alone.iter().find(|(_, alone)| alone == path)?;
+            Some((&**root, Path::new(path.file_name()?)))
+        };
+        let found = self.beneath(path).map(|(root, below, _)| (root, below)).or(top).or_else(alone);
         let (root, below) = found.ok_or_else(|| TargetError::Outside { path: path.to_owned() })?;
         Ok((root, below, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS))
     }

@@ -228,7 +228,7 @@ fn is_writable(path: &Path, bounds: &Bounds) -> bool {
     match &bounds.write {
         Reach::Anywhere => true,
         Reach::Nothing => false,
-        Reach::Beneath(roots) => roots.iter().any(|root| path.starts_with(root)),
+        Reach::Beneath(roots) => roots.iter().chain(&bounds.write_alone).any(|root| path.starts_with(root)),
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Ground {
     pub(super) read: Option<Vec<PathBuf>>,
     /// Directories to write. `/` for everywhere.
     pub(super) write: Vec<PathBuf>,
+    /// Single files to write besides.
+    pub(super) write_files: Vec<PathBuf>,
     pub(super) hidden: Vec<Resolved>,
     /// Directories that stay visible inside hidden ones.
     pub(super) shown: Vec<Shown>,
@@ -82,6 +84,7 @@ impl Ground {
         Ok(Self {
             read,
             write,
+            write_files: Vec::new(),
             hidden,
             shown,
             guarded,
@@ -89,6 +92,13 @@ impl Ground {
             blank: bounds.blank_names.clone(),
             sealed: Vec::new(),
         })
+    }
+
+    /// Opens single files, unless they are protected.
+    pub(super) fn open_files(&mut self, files: &[PathBuf]) {
+        let is_guarded = |file: &Path| self.guarded.iter().any(|guarded| file.starts_with(&guarded.path));
+        let is_free = |file: &&PathBuf| !self.is_hidden(file) && !is_guarded(file) && self.is_readable(file);
+        self.write_files = files.iter().filter(is_free).cloned().collect();
     }
 
     /// Whether a command may read here, as far as the roots say.

@@ -85,7 +85,7 @@ pub(super) fn blank_content(at: &Path) -> &'static str {
 impl Mounts {
     pub(super) fn of(ground: &Ground, cwd: &Path, network: bool) -> Result<Self, Refusal> {
         let mut plan = Plan { covers: BTreeMap::new(), ground };
-        for root in &ground.write {
+        for root in ground.write.iter().chain(&ground.write_files) {
             plan.put(root, Cover::Writable);
         }
         plan.show_again(cwd, network);

@@ -80,6 +80,7 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             rules.devices.extend(raw(OWN_TERMINALS));
             rules.write = raw(&ground.write);
             rules.write.push(OWN_MEMORY.into());
+            rules.write.extend(raw(&ground.write_files));
             rules.read = raw(ground.read.as_deref().unwrap_or(&["/".into()]));
         }
         Place::Bare => {
@@ -98,6 +99,7 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
             holes.extend(["/proc", "/sys"].map(PathBuf::from));
             rules.write = carve_all(&ground.write, &holes)?;
+            rules.write.extend(carve_all(&ground.write_files, &holes)?);
             let sealed = |shown: &Shown| {
                 ground
                     .sealed

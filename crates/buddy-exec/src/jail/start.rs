@@ -28,6 +28,7 @@ use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
 use super::refusal::{BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
 use super::seals::{Seals, tell_git};
+use super::single_files::SingleFiles;
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
 use super::words::{Covered, Place, Plan, RawPath, Status, Word};
@@ -70,6 +71,8 @@ pub(crate) struct Jail {
     configs: Arc<ConfigWrites>,
     /// Kept until nothing of the command is left.
     _stand_ins: Vec<StandIn>,
+    /// Files that were made for the command; those that it did not write go with this.
+    _single_files: SingleFiles,
     /// The lock of the layers over caches; kept as long.
     _cache_slot: Option<File>,
 }
@@ -126,7 +129,7 @@ fn start_with(
     manner: Manner,
 ) -> Result<Jail, Report> {
     let prepared = prepare(spec, cwd, bubblewrap, manner).map_err(Report::Refused)?;
-    let Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot } = prepared;
+    let Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot, single_files } = prepared;
     // In a session of its own the process inside takes the terminal itself.
     let is_ours = plan.has_terminal && plan.place != Place::Namespaces;
     let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
@@ -158,6 +161,7 @@ fn start_with(
         sweeper,
         configs,
         _stand_ins: stand_ins,
+        _single_files: single_files,
         _cache_slot: cache_slot.map(|slot| slot.lock),
     })
 }
@@ -200,6 +204,7 @@ struct Prepared {
     guards: Guards,
     seals: Option<Seals>,
     cache_slot: Option<Slot>,
+    single_files: SingleFiles,
 }
 
 fn prepare(
@@ -229,6 +234,8 @@ fn prepare(
     }
     let Bounds { network, .. } = bounds;
     let mut ground = Ground::of(&bounds)?;
+    let single_files = SingleFiles::make(&bounds.write_alone);
+    ground.open_files(&single_files.files);
     let directory = |wanted: &str| {
         spec.env
             .iter()
@@ -286,7 +293,7 @@ fn prepare(
         has_terminal: spec.has_terminal,
         is_pane: pane.is_some(),
     };
-    Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot })
+    Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot, single_files })
 }
 
 /// The path without links, if that is known.

@@ -9,6 +9,7 @@ use super::file::{
     Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
     is_untrusted, loses, rule, secret, untrusted,
 };
+use super::outside::{Change, Manner, Opening};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
@@ -98,6 +99,14 @@ pub(super) fn removed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     let removals = touches.iter().filter(|touch| touch.access == Access::Delete);
     removals.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
+}
+
+/// The paths that a command is known to change.
+pub(super) fn changed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let examined = examine(command, cwd, &policy.places);
+    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
+    let changes = touches.iter().filter(|touch| matches!(touch.access, Access::Write | Access::Delete));
+    changes.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
 }
 
 /// Judges a command.
@@ -412,8 +421,10 @@ impl Judge<'_> {
                 }
                 if socket(&touch.reach).is_some() {
                     // It is no file: the host is judged.
-                } else if let Some(reason) = self.refused(path, "write", allowed) {
+                } else if let Some(reason) = self.refused(touch, path, allowed) {
                     sheet.deny(reason);
+                } else if let Some((change, opening)) = self.opening(touch, path) {
+                    change.ask(opening, self.policy, sheet);
                 } else if path.starts_with("/dev") {
                     sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
                 } else if is_guarded(path, places) {
@@ -458,7 +469,7 @@ impl Judge<'_> {
                 if let Some(reason) = reach.path().and_then(|path| self.closed_change(touch, path)) {
                     sheet.deny(reason);
                 }
-                self.removal(reach, sheet);
+                self.removal(touch, sheet);
                 false
             }
         }
@@ -487,9 +498,10 @@ impl Judge<'_> {
     }
 
     /// Why no answer lets a command change the path, where none does: the jail lets nothing change it, or it is closed to agents.
-    fn refused(&self, path: &Path, kind: &str, allowed: Allowed) -> Option<String> {
+    fn refused(&self, touch: &Touch, path: &Path, allowed: Allowed) -> Option<String> {
         let places = &self.policy.places;
-        let verb = if kind == "delete" { "remove" } else { kind };
+        let (kind, verb) =
+            if touch.access == Access::Delete { ("delete", "remove") } else { ("write", "write") };
         if !self.policy.holds_to_reading() {
             return is_closed(path, allowed, self.policy).then(|| closed(kind, path));
         }
@@ -499,19 +511,52 @@ impl Judge<'_> {
         if is_sensitive(path, places) && !path.starts_with("/dev") {
             return Some(hidden(path));
         }
-        let is_layered =
-            |home: &PathBuf| cache_places(home, |_| None).iter().any(|cache| path.starts_with(&cache.at));
         if path.starts_with("/dev") {
             let is_there = JAIL_DEVICES.iter().any(|device| path.starts_with(device));
             return (!is_there).then(|| format!("the jail has no device `{}`", shown(path)));
         }
-        if !is_open(path, places) && !places.home.iter().any(is_layered) && !path.starts_with("/proc") {
-            return Some(outside_jail(verb, path));
+        if let Some(change) = self.change_outside(touch, path) {
+            let opening = if change.is_outside(self.policy) {
+                change.opening(self.policy, self.now).err()
+            } else {
+                let is_plan = self.policy.mode == Mode::Plan;
+                let why = if is_plan { "plan mode changes nothing" } else { "this folder is not trusted" };
+                Some(why.to_owned())
+            };
+            return opening.map(|why| outside_jail(verb, path, &why));
         }
         let shown = shown(path);
         is_git_order(path, places).then(|| {
             format!("the jail keeps commands from changing `{shown}`; `write_file` and `delete_path` can, after a question")
         })
+    }
+
+    /// The change of a path that no command in the jail has by itself.
+    fn change_outside<'p>(&self, touch: &Touch, path: &'p Path) -> Option<Change<'p>> {
+        let places = &self.policy.places;
+        let is_layered =
+            |home: &PathBuf| cache_places(home, |_| None).iter().any(|cache| path.starts_with(&cache.at));
+        let is_had = is_open(path, places) || places.home.iter().any(is_layered);
+        if is_had
+            || !self.policy.holds_to_reading()
+            || ["/proc", "/dev"].iter().any(|at| path.starts_with(at))
+        {
+            return None;
+        }
+        let verb = if touch.access == Access::Delete { "remove" } else { "write" };
+        let manner = match &touch.reach {
+            Reach::Beneath(_) => Manner::Beneath,
+            _ if touch.in_place && touch.access == Access::Write => Manner::InPlace,
+            _ => Manner::ByName,
+        };
+        Some(Change { path, verb, manner })
+    }
+
+    /// The same, with what a yes opens.
+    fn opening<'p>(&self, touch: &Touch, path: &'p Path) -> Option<(Change<'p>, Opening)> {
+        let change = self.change_outside(touch, path)?;
+        let opening = change.opening(self.policy, self.now).ok()?;
+        Some((change, opening))
     }
 
     fn reading(&self, access: Access, reach: &Reach, sheet: &mut Sheet) -> bool {
@@ -531,12 +576,14 @@ impl Judge<'_> {
         !(is_pattern && is_wide)
     }
 
-    fn removal(&self, reach: &Reach, sheet: &mut Sheet) {
-        let places = &self.policy.places;
+    fn removal(&self, touch: &Touch, sheet: &mut Sheet) {
+        let (places, reach) = (&self.policy.places, &touch.reach);
         let Some(path) = reach.path() else { return };
         let allowed = rule(Thing::Delete(path), self.policy, sheet);
-        if let Some(reason) = self.refused(path, "delete", allowed) {
+        if let Some(reason) = self.refused(touch, path, allowed) {
             sheet.deny(reason);
+        } else if let Some((change, opening)) = self.opening(touch, path) {
+            change.ask(opening, self.policy, sheet);
         } else if holds_a_root(path, places) {
             let reason = format!("it removes `{}` or what is in it", shown(path));
             let is_undone = self.policy.is_confined() && !self.now.loses(path);
@@ -565,9 +612,9 @@ impl Judge<'_> {
 }
 
 /// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
-fn outside_jail(verb: &str, path: &Path) -> String {
+fn outside_jail(verb: &str, path: &Path, why: &str) -> String {
     format!(
-        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; `[jail] write` opens a directory, or run it yourself with `!`",
+        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; no question can open it, as {why}; `[jail] write` opens a directory, or run it yourself with `!`",
         shown(path)
     )
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use buddy_protocol::Risk;
 
+use super::outside::{Change, Manner};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret, is_sensitive};
@@ -111,11 +112,11 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     if policy.mode == Mode::Development && is_untrusted(&path, &policy.places) {
         return sheet.deny(untrusted("write", &path));
     }
-    if policy.mode == Mode::Development && !is_open(&path, &policy.places) {
-        return sheet.deny(outside("write", &path));
-    }
     if is_closed(&path, allowed, policy) {
         return sheet.deny(closed("write", &path));
+    }
+    if policy.mode == Mode::Development && !is_open(&path, &policy.places) {
+        return change_outside("write", &path, policy, now, sheet);
     }
     if is_guarded(&path, &policy.places) {
         return guarded("writes", &path, sheet);
@@ -229,10 +230,10 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
         sheet.deny(untrusted("remove", &path));
     } else if holds_a_root(&path, places) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
-    } else if policy.mode == Mode::Development && !is_open(&path, places) {
-        sheet.deny(outside("remove", &path));
     } else if is_closed(&path, allowed, policy) {
         sheet.deny(closed("delete", &path));
+    } else if policy.mode == Mode::Development && !is_open(&path, places) {
+        change_outside("remove", &path, policy, now, sheet);
     } else if is_guarded(&path, places) {
         guarded("removes", &path, sheet);
     } else if is_sealed(&path, policy) {
@@ -293,6 +294,18 @@ pub(crate) fn changes_secrets(kind: &str, path: &Path) -> String {
 
 pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
     format!("it {verb} `{}`, which decides what runs later or who may say yes", shown(path))
+}
+
+/// Judges a change by a tool outside the workspace, in development.
+fn change_outside(verb: &'static str, path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    let change = Change { path, verb, manner: Manner::Alone };
+    if !change.is_outside(policy) {
+        return sheet.deny(outside(verb, path));
+    }
+    match change.opening(policy, now) {
+        Ok(opening) => change.ask(opening, policy, sheet),
+        Err(why) => sheet.deny(format!("{}; {why}", outside(verb, path))),
+    }
 }
 
 fn outside(verb: &str, path: &Path) -> String {

@@ -14,7 +14,9 @@ use super::reading::{loose_reading, only_looks, reading};
 use super::recall::{Recall, recalled};
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
-use super::{evaluated, find, git, git_reading, guards, lookalikes, names, recipes, telling, wrappers};
+use super::{
+    evaluated, find, git, git_reading, guards, in_place, lookalikes, names, recipes, telling, wrappers,
+};
 use crate::Places;
 use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
@@ -38,7 +40,7 @@ pub(crate) fn examine_words(
     cwd: Option<&Path>,
     places: &Places,
 ) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd) };
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
     let words = words.iter().cloned().map(Word::Literal).collect();
     examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
     Ok(examiner.found)
@@ -46,7 +48,7 @@ pub(crate) fn examine_words(
 
 /// Examines a command line that would run in this directory, or in an unknown one.
 pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd) };
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
     let script = shell::read(command)?;
     let plain =
         (script.is_plain).then(|| script.commands.first().map(|simple| simple.words.clone())).flatten();
@@ -81,6 +83,8 @@ struct Examiner<'a> {
     places: &'a Places,
     found: Examination,
     cwds: Option<Vec<PathBuf>>,
+    /// Whether the files that are noted now are written where they stand.
+    in_place: bool,
 }
 
 impl Examiner<'_> {
@@ -139,7 +143,9 @@ impl Examiner<'_> {
                 Direction::Read => Access::Read,
                 Direction::Write => Access::Write,
             };
+            self.in_place = true;
             self.touch(access, &redirect.file);
+            self.in_place = false;
             let runs = |simple: &Simple| {
                 let first = simple.words.first().and_then(Word::literal).map(program_name);
                 first.is_some_and(is_interpreter)
@@ -350,9 +356,11 @@ impl Examiner<'_> {
     /// The files that the command itself reads and writes, and whether it only reads.
     fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
         let outcome = outcome(program, arguments);
+        self.in_place = in_place::writes_in_place(program, arguments);
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
             self.touch_as(touched.access, &touched.word, touched.scope);
         }
+        self.in_place = false;
         for danger in outcome.iter().flat_map(|outcome| &outcome.dangers) {
             self.danger(*danger);
         }
@@ -681,7 +689,7 @@ impl Examiner<'_> {
 
     fn note(&mut self, access: Access, reaches: Vec<Reach>) {
         for reach in reaches {
-            let touch = Touch { access, reach };
+            let touch = Touch { access, reach, in_place: self.in_place };
             if !self.found.touches.contains(&touch) {
                 self.found.touches.push(touch);
             }

@@ -181,9 +181,12 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
             Reach::Beneath(changed.iter().chain(scratch).chain(asked).cloned().collect())
         }
     };
+    let is_confined = matches!(write, Reach::Beneath(_)) && call.by == AllowedBy::Person;
+    let write_alone = needs.written_alone.iter().filter(|_| is_confined).cloned().collect();
     let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
     Bounds {
         write,
+        write_alone,
         searched: needs.searched.clone(),
         caches: caches.filter(|_| needs.runs),
         opened: opened(needs, call.by, is_production, &hidden),

@@ -10,14 +10,15 @@ use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, git_orders};
 use buddy_policy::{
-    CommandMode, CommandPattern, Grant, Mode, Places, Policy, Registry, RuleSet, Rules, SettingsSource,
-    guarded_names, registry_of,
+    CommandMode, CommandPattern, Grant, Landing, Mode, Places, Policy, Registry, RuleSet, Rules,
+    SettingsSource, guarded_names, registry_of,
 };
 use buddy_protocol::GrantScope;
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
+use super::landings::landing;
 use super::limits::LimitSettings;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
@@ -287,6 +288,11 @@ impl PolicySource for Policies {
         // As with links, another host is not asked.
         let roots = policy.places.workspace.iter().filter(|_| self.remote.is_none());
         roots.flat_map(|root| lost(root, paths, remover, UndoSettings::default())).collect()
+    }
+
+    fn landings(&self, _: &Policy, paths: &[PathBuf]) -> Vec<Landing> {
+        // As with links, another host is not asked.
+        if self.remote.is_some() { Vec::new() } else { paths.iter().map(|path| landing(path)).collect() }
     }
 
     fn registry(&self, cwd: &Path, commands: &[String], host: &str) -> Option<Registry> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use buddy_protocol::{Fact, ItemId};
 use buddy_testkit::model::{ModelServer, Turn, turn};
@@ -13,13 +14,22 @@ use crate::stage::{Stage, done, run};
 async fn stage(calls: Vec<Turn>) -> Stage {
     let mut stage = Stage::apart(vec![done()]).await;
     let home = stage.home.path();
-    for name in
-        [".ssh/id_ed25519", ".aws/credentials", ".npmrc", ".bashrc", "notes.txt", ".password-store/a.gpg"]
-    {
+    for name in [
+        ".ssh/id_ed25519",
+        ".aws/credentials",
+        ".npmrc",
+        ".bashrc",
+        "notes.txt",
+        "docs/old.txt",
+        "twice.txt",
+        ".password-store/a.gpg",
+    ] {
         let path = home.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "kept\n").unwrap();
     }
+    fs::hard_link(home.join("twice.txt"), home.join("docs/second.txt")).unwrap();
+    symlink("docs", home.join("linked")).unwrap();
     let work = stage.home.work();
     fs::write(work.join(".env"), "A=1\n").unwrap();
     fs::write(work.join("a.txt"), "a\n").unwrap();
@@ -70,13 +80,16 @@ const IN_VAIN: &[&str] = &[
     "cat ~/.config/buddy/auth.json",
     "cat /etc/shadow",
     "rm -rf ~/.aws",
-    "echo x > ~/new.txt",
     "echo x >> ~/.bashrc",
     "rm ~/notes.txt",
-    "touch ../outside",
     "mkdir ~/new",
-    "cp a.txt ~/a.txt",
     "mv a.txt ~/a.txt",
+    "sed -i s/k/x/ ~/notes.txt",
+    "echo x > ~/.config/autostart",
+    "echo x > ~/missing/new.txt",
+    "echo x > ~/twice.txt",
+    "echo x > ~/linked/new.txt",
+    "cp -r . ~/.config",
     "git config --global user.name x",
     "echo x > /etc/motd",
     "echo x > /dev/sda",
@@ -119,6 +132,14 @@ const WORKING: &[&str] = &[
     "echo x > /dev/shm/x",
     "echo x > buddy.toml",
     "rm -r .vscode",
+    "echo x > ~/new.txt",
+    "echo more >> ~/notes.txt",
+    "touch ../outside",
+    "cp a.txt ~/a.txt",
+    "mkdir ~/docs/new",
+    "mv made.txt ~/docs/made.txt",
+    "rm ~/docs/old.txt",
+    "cp a.txt ~/docs",
 ];
 
 /// Names of tools with their inputs.
@@ -134,7 +155,9 @@ fn file_calls() -> (FileCalls, FileCalls) {
         ("read_file", path("/etc/shadow")),
         ("write_file", write("~/.ssh/authorized_keys")),
         ("write_file", write("~/.bashrc")),
-        ("write_file", write("~/new.txt")),
+        ("write_file", write("~/missing/new.txt")),
+        ("write_file", write("~/linked/new.txt")),
+        ("delete_path", path("~/docs/../..")),
         ("write_file", write("~/.config/buddy/rules.toml")),
         ("delete_path", path("~/.bashrc")),
     ];
@@ -145,6 +168,9 @@ fn file_calls() -> (FileCalls, FileCalls) {
         ("write_file", write(".env")),
         ("write_file", write(".git/hooks/post-commit")),
         ("delete_path", path(".envrc")),
+        ("write_file", write("~/tool.txt")),
+        ("delete_path", path("~/notes.txt")),
+        ("make_directory", path("~/made")),
     ];
     (in_vain, working)
 }
@@ -171,11 +197,18 @@ async fn nobody_is_asked_about_what_cannot_happen_and_what_is_approved_happens()
         let is_done = result["ok"] == true && result["result"]["exit_code"].as_i64().unwrap_or(0) == 0;
         assert!(is_done && result["result"]["jail"].is_null(), "{name} was approved in vain: {result}");
     }
-    for kept in [".ssh/id_ed25519", ".aws/credentials", ".bashrc", "notes.txt"] {
+    for kept in [".ssh/id_ed25519", ".aws/credentials", ".bashrc", "twice.txt"] {
         assert_eq!(fs::read_to_string(stage.home.path().join(kept)).unwrap(), "kept\n", "{kept}");
     }
-    assert!(!stage.home.path().join("new.txt").exists() && !stage.home.work().join("stolen").exists());
-    assert!(stage.home.work().join("made.txt").exists() && stage.home.work().join("disk.img").exists());
+    let (home, work) = (stage.home.path(), stage.home.work());
+    for gone in ["work/stolen", "missing", "docs/new.txt", "docs/old.txt", "notes.txt"] {
+        assert!(!home.join(gone).exists(), "{gone}");
+    }
+    assert!(work.join("disk.img").exists() && work.join("a.txt").exists());
+    for made in ["new.txt", "outside", "a.txt", "docs/new", "docs/made.txt", "docs/a.txt", "tool.txt", "made"]
+    {
+        assert!(home.join(made).exists(), "{made}");
+    }
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ mod limits;
 mod litter;
 mod login;
 mod manual;
+mod outside;
 mod pane_results;
 mod panes;
 mod past;

@@ -1,0 +1,150 @@
+//! Changes outside the workspace, in development: what a yes opens to the call, or why no yes helps.
+
+use std::path::{Path, PathBuf};
+
+use buddy_protocol::Risk;
+
+use super::file::{holds_a_root, is_open};
+use super::sheet::{Sheet, Weight};
+use crate::guarded::{holds_protected, is_guarded, is_secret, is_sensitive};
+use crate::later::runs_later;
+use crate::path::{clean, shown};
+use crate::{Found, Landing, Now, Policy};
+
+/// Places of the system. Nothing of a project is there, and a change can break every program.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/sys",
+    "/usr",
+    "/var/cache",
+    "/var/lib",
+    "/var/log",
+    "/var/run",
+    "/var/spool",
+];
+
+/// The way in which a call changes a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// A tool for files changes exactly this name.
+    Alone,
+    /// A command writes the file where it stands.
+    InPlace,
+    /// A command makes, replaces or removes the name, for which it needs the directory.
+    ByName,
+    /// A command changes files beneath it.
+    Beneath,
+}
+
+/// What a yes opens.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// This path and nothing beside it.
+    Alone(PathBuf),
+    /// This directory and everything in it.
+    Directory(PathBuf),
+}
+
+/// A change that is judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change<'a> {
+    pub(crate) path: &'a Path,
+    /// `write` or `remove`.
+    pub(crate) verb: &'static str,
+    pub(crate) manner: Manner,
+}
+
+impl Change<'_> {
+    /// What a yes opens to the call. The error says why no yes helps.
+    pub(crate) fn opening(&self, policy: &Policy, now: &Now<'_>) -> Result<Opening, String> {
+        let (path, places) = (clean(self.path), &policy.places);
+        if SYSTEM.iter().any(|place| path.starts_with(place)) {
+            return Err("it is a place of the system".to_owned());
+        }
+        if is_sensitive(&path, places) || is_secret(&path, places) {
+            return Err("it can hold secrets".to_owned());
+        }
+        if is_guarded(&path, places) {
+            return Err("it decides what runs later or who may say yes".to_owned());
+        }
+        if holds_a_root(&path, places) || holds_protected(&path, places) {
+            return Err("protected places are in it".to_owned());
+        }
+        if let Some((_, to)) = now.links.iter().find(|(from, _)| path.starts_with(from)) {
+            return Err(format!("a link leads from there to `{}`", shown(to)));
+        }
+        let Some(landing) = now.landings.iter().find(|landing| landing.path == path) else {
+            return Err("buddy cannot tell what is there".to_owned());
+        };
+        match (self.manner, &landing.found) {
+            (Manner::Alone | Manner::InPlace, Found::Closed(why)) => Err(why.clone()),
+            (Manner::Alone, _) | (Manner::InPlace, Found::File | Found::Missing) => Ok(Opening::Alone(path)),
+            (Manner::InPlace | Manner::Beneath, Found::Directory) => self.directory(&path, policy),
+            (Manner::ByName, Found::Directory) if self.verb == "write" => self.directory(&path, policy),
+            (Manner::ByName | Manner::Beneath, _) => self.directory_above(landing, policy),
+        }
+    }
+
+    fn directory_above(&self, landing: &Landing, policy: &Policy) -> Result<Opening, String> {
+        match &landing.directory {
+            Some(directory) => self.directory(directory, policy),
+            None => Err("your account may not change the directory that it is in".to_owned()),
+        }
+    }
+
+    /// A directory is opened as a whole, so nothing in it may be protected.
+    fn directory(&self, directory: &Path, policy: &Policy) -> Result<Opening, String> {
+        let places = &policy.places;
+        let is_system = SYSTEM
+            .iter()
+            .any(|place| directory.starts_with(place) || Path::new(place).starts_with(directory));
+        if is_system || holds_a_root(directory, places) || holds_protected(directory, places) {
+            let shown = shown(directory);
+            return Err(format!("a yes would have to open all of `{shown}`, where protected places are"));
+        }
+        Ok(Opening::Directory(directory.to_owned()))
+    }
+
+    /// Asks about the change, and says what a yes opens.
+    pub(crate) fn ask(&self, opening: Opening, policy: &Policy, sheet: &mut Sheet) {
+        let named = shown(self.path);
+        let verb = if self.verb == "remove" { "removes" } else { "writes" };
+        let later = runs_later(self.path, &policy.places).map_or("", |_| " and decides what runs later");
+        let change = format!("it {verb} `{named}`, which is outside the workspace{later}");
+        let undo = if self.manner == Manner::Alone { "" } else { "; undo does not cover it" };
+        let opened = match &opening {
+            Opening::Alone(_) => "a yes opens it alone, for this call".to_owned(),
+            Opening::Directory(directory) => {
+                format!("a yes opens all of `{}` to this command", shown(directory))
+            }
+        };
+        let risk = if self.verb == "remove" { Risk::High } else { Risk::Medium };
+        sheet.ask(Weight::Boundary, risk, format!("{change}: {opened}{undo}"));
+        let directory = match &opening {
+            Opening::Alone(path) => path.parent().unwrap_or(path),
+            Opening::Directory(directory) => directory,
+        };
+        sheet.way(format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)));
+        match opening {
+            Opening::Alone(path) => sheet.needs.written_alone.push(path),
+            Opening::Directory(directory) => sheet.needs.written.push(directory),
+        }
+    }
+
+    /// Whether the path is outside of what the jail lets a call change, in a folder that is worked on.
+    pub(crate) fn is_outside(&self, policy: &Policy) -> bool {
+        policy.is_confined() && !is_open(self.path, &policy.places)
+    }
+}

@@ -1,0 +1,125 @@
+//! A change outside the workspace is asked about in every mode, and a yes opens what the question names and nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use buddy_protocol::{Fact, Question};
+use buddy_testkit::model::{ModelServer, Turn, turn};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, done, run};
+
+/// Keeps buddy from bubblewrap, so that the jail is made of the other layers alone.
+const WITHOUT_BUBBLEWRAP: &str = "mount --bind /dev/null /usr/bin/bwrap";
+
+/// A home with files of its own, and a trusted folder in it.
+async fn stage(calls: Vec<Turn>) -> Stage {
+    let mut stage = Stage::apart(vec![done()]).await;
+    for name in ["notes.txt", "docs/a.txt", "docs/b.txt", "other.txt"] {
+        let path = stage.home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "kept\n").unwrap();
+    }
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage.server = ModelServer::start(calls.into_iter().chain([done()]).collect::<Vec<_>>()).await;
+    stage
+}
+
+/// Makes the calls, says yes to every question, and returns the questions' reasons and the results.
+async fn approved(stage: &Stage, policy: &str, has_bubblewrap: bool) -> (Vec<String>, Vec<Value>) {
+    let words = format!("-c agent.max_iterations=200 --approve {policy}");
+    let program = match has_bubblewrap {
+        true => stage.in_bash(&format!("exec \"$BUDDY\" {words}")),
+        false => stage.in_bash(&format!(
+            "exec unshare --map-root-user --mount sh -c '{WITHOUT_BUBBLEWRAP} && exec \"$BUDDY\" {words}'"
+        )),
+    };
+    let mut started = program.env("BUDDY_ENV", "development").converse();
+    started.write(b"go\n").await;
+    for count in 1.. {
+        tokio::select! {
+            () = started.stderr.wait_for("approve? [y/n] ", count) => {}
+            () = started.stdout.wait_for("So be it.", 1) => break,
+        }
+        started.write(b"y\n").await;
+    }
+    started.finish().await.expect_code(0);
+    let log = stage.only_log().await;
+    let reasons = log.events.iter().filter_map(|event| match &event.fact {
+        Fact::Asked(asked) => match &asked.ask.question {
+            Question::Approval(approval) => {
+                Some(format!("{}: {}", approval.action, approval.reasons.join("; ")))
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    (reasons.collect(), stage.results())
+}
+
+fn read(home: &Path, name: &str) -> String {
+    fs::read_to_string(home.join(name)).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_yes_opens_the_one_file_and_nothing_beside_it() {
+    for (policy, has_bubblewrap) in
+        [("auto", true), ("ask", true), ("edits", true), ("auto", false), ("all", true)]
+    {
+        let stage = stage(vec![
+            // The words name one file, and the program that runs beside it tries others.
+            run("echo more >> ~/notes.txt; python3 -c 'open(\"../other.txt\", \"w\")'; python3 -c 'open(\"../docs/c.txt\", \"w\")'; true"),
+            run("echo made > ~/new.txt; python3 -c 'import os; os.remove(\"../new.txt\")'; true"),
+            run("false && echo x > ~/never.txt; true"),
+            run("python3 -c 'open(\"../notes.txt\", \"w\")'; true"),
+            run("rm ~/docs/a.txt && mkdir ~/docs/sub; python3 -c 'open(\"../other.txt\", \"w\")'; true"),
+            turn().call("write_file", json!({"path": "~/tool.txt", "content": "tool\n"})),
+        ])
+        .await;
+        let (asked, results) = approved(&stage, policy, has_bubblewrap).await;
+        let home = stage.home.path();
+        let told = format!("{policy} {has_bubblewrap}: {asked:#?} {results:#?}");
+        assert_eq!(read(home, "notes.txt"), "kept\nmore\n", "{told}");
+        assert_eq!(read(home, "other.txt"), "kept\n", "{told}");
+        assert_eq!(read(home, "new.txt"), "made\n", "{told}");
+        assert_eq!(read(home, "tool.txt"), "tool\n", "{told}");
+        assert!(!home.join("never.txt").exists() && !home.join("docs/c.txt").exists(), "{told}");
+        assert!(!home.join("docs/a.txt").exists() && home.join("docs/sub").is_dir(), "{told}");
+        assert_eq!(read(home, "docs/b.txt"), "kept\n", "{told}");
+        let named = |text: &str| asked.iter().any(|asked| asked.contains(text));
+        assert!(named("/notes.txt`, which is outside the workspace: a yes opens it alone"), "{told}");
+        assert!(named("/docs` to this command; undo does not cover it"), "{told}");
+        assert!(named("Write ~/tool.txt, outside the project?"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_it_is_denied_and_the_setting_is_named() {
+    for policy in ["auto", "all"] {
+        let calls = vec![
+            run("echo x > ~/new.txt"),
+            turn().call("write_file", json!({"path": "~/tool.txt", "content": "x"})),
+        ];
+        let stage = stage(calls).await;
+        stage.buddy(["exec", "--approve", policy, "go"]).run().await;
+        for result in stage.results() {
+            assert_eq!(result["error"]["code"], "approval_needed", "{result}");
+            assert!(result.to_string().contains("under `[jail]` in your own buddy.toml"), "{result}");
+        }
+        assert!(!stage.home.path().join("new.txt").exists() && !stage.home.path().join("tool.txt").exists());
+    }
+}
+
+#[tokio::test]
+async fn an_edited_command_that_would_open_another_path_is_asked_about_again() {
+    let stage = stage(vec![run("echo more >> ~/notes.txt")]).await;
+    let mut started = stage.buddy(["--approve", "ask"]).env("BUDDY_ENV", "development").converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("approve? [y/n] ", 1).await;
+    started.write(b"e echo more >> ~/other.txt\n").await;
+    started.stderr.wait_for("approve? [y/n] ", 2).await;
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(read(stage.home.path(), "other.txt"), "kept\n");
+}
