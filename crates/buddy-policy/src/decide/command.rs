@@ -421,6 +421,9 @@ impl Judge<'_> {
                 }
                 if socket(&touch.reach).is_some() {
                     // It is no file: the host is judged.
+                } else if self.may_lead_outside(touch, path) {
+                    let reason = format!("it may write `{}`, outside the workspace", shown(path));
+                    sheet.ask(Weight::Contained, Risk::Medium, reason);
                 } else if let Some(reason) = self.refused(touch, path, allowed) {
                     sheet.deny(reason);
                 } else if let Some((change, opening)) = self.opening(touch, path) {
@@ -531,6 +534,11 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether it is not certain that a change is outside the workspace, where the jail stops it if it is.
+    fn may_lead_outside(&self, touch: &Touch, path: &Path) -> bool {
+        touch.is_alternative && self.policy.is_confined() && !is_open(path, &self.policy.places)
+    }
+
     /// The change of a path that no command in the jail has by itself.
     fn change_outside<'p>(&self, touch: &Touch, path: &'p Path) -> Option<Change<'p>> {
         let places = &self.policy.places;
@@ -580,7 +588,10 @@ impl Judge<'_> {
         let (places, reach) = (&self.policy.places, &touch.reach);
         let Some(path) = reach.path() else { return };
         let allowed = rule(Thing::Delete(path), self.policy, sheet);
-        if let Some(reason) = self.refused(touch, path, allowed) {
+        if self.may_lead_outside(touch, path) {
+            let reason = format!("it may remove `{}`, outside the workspace", shown(path));
+            sheet.ask(Weight::Contained, Risk::High, reason);
+        } else if let Some(reason) = self.refused(touch, path, allowed) {
             sheet.deny(reason);
         } else if let Some((change, opening)) = self.opening(touch, path) {
             change.ask(opening, self.policy, sheet);
