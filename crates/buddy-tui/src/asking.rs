@@ -130,7 +130,8 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
         None => {}
     }
     if let Some(why) = &approval.why {
-        let _ = writeln!(text, "{indent}{}", one_paragraph(why));
+        // Without a mark the model's words could pass for buddy's own.
+        let _ = writeln!(text, "{indent}it says: {}", one_paragraph(why));
     }
     if let Some(opens) = approval.opens_line() {
         let _ = writeln!(text, "{indent}{opens}");
@@ -388,7 +389,10 @@ mod tests {
     fn an_approval_is_one_line_after_what_it_is_for() {
         let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
         let keys = "  y yes, e COMMAND runs that, d deny, n WORDS no and say why, ? more";
-        assert_eq!(shown, format!("To see whether it works\n{keys}\nann@atlas$ ls -- approve? [y/n] "));
+        assert_eq!(
+            shown,
+            format!("it says: To see whether it works\n{keys}\nann@atlas$ ls -- approve? [y/n] ")
+        );
     }
 
     #[test]

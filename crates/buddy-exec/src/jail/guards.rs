@@ -133,6 +133,10 @@ impl Guards {
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         watched.note();
+        if let Some(unseen) = watched.unguarded() {
+            let reason = format!("{unseen}; nothing could keep a command from changing files there");
+            return Err(Refusal::new(BOUNDS, reason));
+        }
         watched.inherit(&others);
         watched.register = register;
         watched.publish(turn.as_ref());

@@ -356,6 +356,18 @@ const MAX_FILE_DEPTH: usize = 8;
 
 /// All files beneath a path, or the path itself when it is one. Links are files.
 pub(super) fn files_beneath(path: &Path) -> BTreeSet<PathBuf> {
+    list_beneath(path).files
+}
+
+/// Files beneath a path.
+pub(super) struct FileList {
+    pub(super) files: BTreeSet<PathBuf>,
+    /// The reason why there may be more.
+    pub(super) unseen: Option<Unseen>,
+}
+
+/// The same, and whether these are all.
+pub(super) fn list_beneath(path: &Path) -> FileList {
     struct Files(BTreeSet<PathBuf>);
     impl Visitor for Files {
         fn enter(&mut self, _: &Visited<'_>) {}
@@ -367,10 +379,11 @@ pub(super) fn files_beneath(path: &Path) -> BTreeSet<PathBuf> {
         }
     }
     let mut files = Files(BTreeSet::new());
+    let mut budget = Budget::small(MAX_FILES, MAX_FILE_DEPTH);
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
-        walk(path, &mut Budget::small(MAX_FILES, MAX_FILE_DEPTH), &mut files);
+        walk(path, &mut budget, &mut files);
     } else {
         files.0.insert(path.to_owned());
     }
-    files.0
+    FileList { files: files.0, unseen: budget.unseen }
 }

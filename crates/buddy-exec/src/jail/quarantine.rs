@@ -292,6 +292,11 @@ impl Spot {
         file.set_permissions(fs::Permissions::from_mode(mode & 0o777))
     }
 
+    /// Makes a directory if nothing is at the path.
+    pub(super) fn make_directory(&self) -> io::Result<()> {
+        fs::create_dir(self.path())
+    }
+
     pub(super) fn link_new(&self, target: &Path) -> io::Result<()> {
         std::os::unix::fs::symlink(target, self.path())
     }

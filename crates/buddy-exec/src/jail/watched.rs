@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
 use super::git_config::{MAX_CONFIG, judge_change, without_exec, without_programs};
-use super::look::{SharedPlaces, Sights, files_beneath, look, look_shared};
+use super::look::{SharedPlaces, Sights, files_beneath, list_beneath, look, look_shared};
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::setuid;
@@ -36,6 +36,7 @@ const ORDERS: &str = "programs take orders from this name";
 const GIT_ORDERS: &str = "git takes orders from it";
 const CHANGED: &str = "programs take orders from this file; its old content was put back";
 const LOST: &str = "programs take orders from this file; its old content was not kept";
+const TOO_MANY: &str = "programs take orders from it, and it has more files than buddy compares; those that were there before were put back";
 const TOO_DEEP: &str = "it lies too deep to be looked through";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
@@ -66,6 +67,8 @@ pub(super) struct Watched {
     pub(super) opened: BTreeSet<PathBuf>,
     /// Every other file.
     files: BTreeMap<PathBuf, Known>,
+    /// Directories that had more files before the command than are listed.
+    unlisted: BTreeMap<PathBuf, Unseen>,
     kept: usize,
     quarantine: Quarantine,
     /// The place of the command among others that run.
@@ -97,6 +100,7 @@ impl Watched {
             modes: BTreeMap::new(),
             opened: BTreeSet::new(),
             files: BTreeMap::new(),
+            unlisted: BTreeMap::new(),
             kept: 0,
             quarantine,
             register: None,
@@ -130,9 +134,13 @@ impl Watched {
         let parts: Vec<PathBuf> = gits.flat_map(|git| self.parts_of(git)).collect();
         let orders = both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files));
         let places = orders.chain(&parts).chain(&self.named);
-        let files = places.map(|path| (self.covered.contains(path), files_beneath(path)));
-        let files =
-            files.flat_map(|(is_covered, files)| files.into_iter().map(move |file| (is_covered, file)));
+        let listed: Vec<_> =
+            places.map(|path| (path.clone(), self.covered.contains(path), list_beneath(path))).collect();
+        let unlisted = listed.iter().filter_map(|(path, _, list)| Some((path.clone(), list.unseen.clone()?)));
+        self.unlisted = unlisted.collect();
+        let files = listed
+            .into_iter()
+            .flat_map(|(_, is_covered, list)| list.files.into_iter().map(move |file| (is_covered, file)));
         // A cover goes when somebody outside replaces what it stands over, as git does with settings.
         let is_to_note = |(is_covered, file): &(bool, PathBuf)| {
             !is_covered || has_further_names(file) || self.is_config(file)
@@ -250,7 +258,8 @@ impl Watched {
         );
         moved.truncate(MAX_TOLD);
         let unseen = [&self.known, &now, &self.known_shared, &shared].map(|sights| sights.unseen.clone());
-        let unseen: Option<Unseen> = unseen.into_iter().flatten().next();
+        let unlisted = self.unlisted.values().next().cloned();
+        let unseen: Option<Unseen> = unseen.into_iter().flatten().chain(unlisted).next();
         unseen.map(SweepNote::Unseen).into_iter().chain(moved.into_iter().map(SweepNote::Moved)).collect()
     }
 
@@ -352,9 +361,13 @@ impl Watched {
     /// further names are compared.
     fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
         let is_covered = self.covered.contains(path);
-        for file in files_beneath(path).into_iter().filter(|file| !self.is_opened(file)) {
+        let (list, was_whole) = (list_beneath(path), !self.unlisted.contains_key(path));
+        if list.unseen.is_some() && was_whole && !is_covered {
+            return self.take_whole(path, moved);
+        }
+        for file in list.files.into_iter().filter(|file| !self.is_opened(file)) {
             let Some(known) = self.files.get(&file) else {
-                if !is_covered {
+                if !is_covered && (was_whole || is_since(&file, self.began)) {
                     self.take(&file, ORDERS, moved);
                 }
                 continue;
@@ -373,11 +386,38 @@ impl Watched {
         }
     }
 
+    /// Moves away a directory whose files cannot be compared one by one, and puts back those that were there.
+    fn take_whole(&self, path: &Path, moved: &mut Vec<Moved>) {
+        if !self.take(path, TOO_MANY, moved) {
+            return;
+        }
+        for (file, known) in self.files.iter().filter(|(file, _)| file.starts_with(path)) {
+            let mut above: Vec<&Path> =
+                file.ancestors().skip(1).take_while(|above| above.starts_with(path)).collect();
+            above.reverse();
+            for directory in above {
+                let _ = Spot::of(directory).and_then(|spot| spot.make_directory());
+            }
+            put_back(file, known.content.as_ref());
+        }
+    }
+
+    /// A directory in the workspace whose files cannot all be compared, and that the kernel does not guard either.
+    pub(super) fn unguarded(&self) -> Option<&Unseen> {
+        let is_held = |path: &PathBuf| self.covered.contains(path) || self.is_opened(path);
+        let is_here = |path: &PathBuf| self.roots.iter().any(|root| path.starts_with(root));
+        self.unlisted.iter().find(|(path, _)| is_here(path) && !is_held(path)).map(|(_, unseen)| unseen)
+    }
+
     /// Whether all that is at a place may be changed.
     fn is_opened(&self, path: &Path) -> bool {
         let is_free = |path: &Path| self.opened.iter().any(|opened| path.starts_with(opened));
         let is_above = || self.opened.iter().any(|opened| opened.starts_with(path));
-        is_free(path) || (is_above() && files_beneath(path).iter().all(|file| is_free(file)))
+        is_free(path)
+            || (is_above() && {
+                let list = list_beneath(path);
+                list.unseen.is_none() && list.files.iter().all(|file| is_free(file))
+            })
     }
 
     /// Whether a file has the settings of a repository that was there before.
@@ -409,7 +449,11 @@ impl Watched {
             let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
             self.filter(&git.join(name), |text| without_programs(text, is_work_tree), moved);
         }
-        for hook in files_beneath(&git.join("hooks")) {
+        let hooks = list_beneath(&git.join("hooks"));
+        if hooks.unseen.is_some() {
+            self.take(&git.join("hooks"), GIT_ORDERS, moved);
+        }
+        for hook in hooks.files {
             let is_sample = hook.extension().is_some_and(|extension| extension == "sample");
             if !is_sample && is_there(&hook) {
                 self.take(&hook, GIT_ORDERS, moved);
@@ -473,9 +517,12 @@ impl Watched {
     }
 }
 
-/// Whether a file cannot be put back, so that it must not be changed in the first place.
-pub(super) fn is_too_large(file: &Path) -> bool {
-    fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() > MAX_KEPT_FILE)
+/// Whether a file cannot be put back, or a directory not be compared, so that it must not be changed in the first place.
+pub(super) fn is_too_large(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| {
+        (found.is_file() && found.len() > MAX_KEPT_FILE)
+            || (found.is_dir() && list_beneath(path).unseen.is_some())
+    })
 }
 
 fn is_harmless_change(old: Option<&Content>, new: Option<&Content>) -> bool {

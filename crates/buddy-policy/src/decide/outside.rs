@@ -91,30 +91,10 @@ impl Change<'_> {
         match (self.manner, &landing.found) {
             (Manner::Alone | Manner::InPlace, Found::Closed(why)) => Err(why.clone()),
             (Manner::Alone, _) | (Manner::InPlace, Found::File | Found::Missing) => Ok(Opening::Alone(path)),
-            (Manner::InPlace | Manner::Beneath, Found::Directory) => self.directory(&path, policy),
-            (Manner::ByName, Found::Directory) if self.verb == "write" => self.directory(&path, policy),
-            (Manner::ByName | Manner::Beneath, _) => self.directory_above(landing, policy),
+            (Manner::InPlace | Manner::Beneath, Found::Directory) => whole_directory(&path, policy),
+            (Manner::ByName, Found::Directory) if self.verb == "write" => whole_directory(&path, policy),
+            (Manner::ByName | Manner::Beneath, _) => directory_above(landing, policy),
         }
-    }
-
-    fn directory_above(&self, landing: &Landing, policy: &Policy) -> Result<Opening, String> {
-        match &landing.directory {
-            Some(directory) => self.directory(directory, policy),
-            None => Err("your account may not change the directory that it is in".to_owned()),
-        }
-    }
-
-    /// A directory is opened as a whole, so nothing in it may be protected.
-    fn directory(&self, directory: &Path, policy: &Policy) -> Result<Opening, String> {
-        let places = &policy.places;
-        let is_system = SYSTEM
-            .iter()
-            .any(|place| directory.starts_with(place) || Path::new(place).starts_with(directory));
-        if is_system || holds_a_root(directory, places) || holds_protected(directory, places) {
-            let shown = shown(directory);
-            return Err(format!("a yes would have to open all of `{shown}`, where protected places are"));
-        }
-        Ok(Opening::Directory(directory.to_owned()))
     }
 
     /// Asks about the change, and says what a yes opens.
@@ -147,4 +127,23 @@ impl Change<'_> {
     pub(crate) fn is_outside(&self, policy: &Policy) -> bool {
         policy.is_confined() && !is_open(self.path, &policy.places)
     }
+}
+
+fn directory_above(landing: &Landing, policy: &Policy) -> Result<Opening, String> {
+    match &landing.directory {
+        Some(directory) => whole_directory(directory, policy),
+        None => Err("your account may not change the directory that it is in".to_owned()),
+    }
+}
+
+/// A directory is opened as a whole, so nothing in it may be protected.
+fn whole_directory(directory: &Path, policy: &Policy) -> Result<Opening, String> {
+    let places = &policy.places;
+    let is_system =
+        SYSTEM.iter().any(|place| directory.starts_with(place) || Path::new(place).starts_with(directory));
+    if is_system || holds_a_root(directory, places) || holds_protected(directory, places) {
+        let shown = shown(directory);
+        return Err(format!("a yes would have to open all of `{shown}`, where protected places are"));
+    }
+    Ok(Opening::Directory(directory.to_owned()))
 }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files::{Scope, git_words, outcome};
-use super::interpreters::{Given, given, is_interpreter, is_shell};
+use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{loose_reading, only_looks, reading};
@@ -25,7 +25,8 @@ use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Un
 /// Directories of programs that come with the system.
 const SYSTEM_PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
 /// Places that only the system's owner writes to, so that programs there need no pin.
-const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt", "/nix", "/snap"];
+const SYSTEM: &[&str] =
+    &["/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/snap"];
 /// Programs that fetch.
 const DOWNLOADS: &[&str] =
     &["curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat", "ftp", "lynx"];
@@ -231,7 +232,8 @@ impl Examiner<'_> {
             self.pin(&Word::Literal(first.to_owned()));
         }
         // A file that has the name of a known program and lies elsewhere is another program.
-        let known = if first.contains('/') && !is_of_system(first) { "" } else { program };
+        let is_elsewhere = first.contains('/') && !is_of_system(first) && !is_loader_of_system(first);
+        let known = if is_elsewhere { "" } else { program };
         let is_plain = simple.assignments.iter().all(|name| names::is_harmless(name));
         if is_plain && self.only_tells(known, arguments) {
             self.leaf(program.to_owned(), simple, Effect::Held, true);
@@ -355,7 +357,15 @@ impl Examiner<'_> {
 
     /// The files that the command itself reads and writes, and whether it only reads.
     fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
-        let outcome = outcome(program, arguments);
+        let module = module_words(program, arguments);
+        let outcome = match module {
+            // A module without a row of its own is the program of its name.
+            Some((name, words)) => outcome(&module_program(name), words).or_else(|| outcome(name, words)),
+            None => outcome(program, arguments),
+        };
+        for danger in module.iter().flat_map(|(name, words)| guards::dangers(name, words)) {
+            self.danger(danger);
+        }
         self.in_place = in_place::writes_in_place(program, arguments);
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
             self.touch_as(touched.access, &touched.word, touched.scope);
@@ -731,6 +741,13 @@ fn program_name(text: &str) -> &str {
 
 fn is_of_system(text: &str) -> bool {
     SYSTEM_PROGRAMS.iter().any(|place| text.strip_prefix(place).is_some_and(|name| !name.contains('/')))
+}
+
+/// Whether a path is that of the dynamic loader, which stands beside libraries.
+fn is_loader_of_system(text: &str) -> bool {
+    wrappers::is_loader(program_name(text))
+        && ["/lib", "/usr/lib"].iter().any(|place| text.starts_with(place))
+        && !text.contains("/../")
 }
 
 /// The output of `echo` or `printf`, if it is certain and all that feeds a pipe.

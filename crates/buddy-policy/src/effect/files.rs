@@ -11,8 +11,10 @@ mod compressors;
 mod copies;
 mod git;
 mod git_options;
+mod keys;
 mod outputs;
 mod parse;
+mod python_modules;
 mod runners;
 mod weigh;
 
@@ -109,6 +111,8 @@ pub(crate) enum Operands {
     /// The first is an archive that is read; its members are written here, or in the directory of
     /// an option.
     Unpack,
+    /// The first is an archive that is read; its members are written in the second, or here.
+    UnpackTo,
     /// Each is read, and files are written here, or in the directory of an option.
     Here,
     /// The first is read; files are written whose names begin with the second, or here.
@@ -231,7 +235,16 @@ impl Row {
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, compilers::ROWS, git::ROWS]
-        .into_iter()
-        .flatten()
+    [
+        copies::ROWS,
+        archives::ROWS,
+        compressors::ROWS,
+        outputs::ROWS,
+        keys::ROWS,
+        compilers::ROWS,
+        python_modules::ROWS,
+        git::ROWS,
+    ]
+    .into_iter()
+    .flatten()
 }

@@ -1,5 +1,6 @@
 //! Programs that run programs given as text: shells, and the languages.
 
+use super::files::outcome;
 use crate::shell::Word;
 
 /// Shells that read roughly the same language as `sh`.
@@ -113,14 +114,8 @@ const MODULES: &[&str] = &[
     "pyflakes",
     "bandit",
     "pip",
-    "ensurepip",
     "build",
-    "venv",
-    "virtualenv",
     "http.server",
-    "json.tool",
-    "compileall",
-    "py_compile",
     "flask",
     "uvicorn",
     "gunicorn",
@@ -269,16 +264,39 @@ impl Language {
     }
 }
 
+/// The name of a module of Python in the table of files.
+pub(crate) fn module_program(module: &str) -> String {
+    format!("python -m {module}")
+}
+
+/// The module that a language with these words runs, and its own words.
+pub(crate) fn module_words<'a>(program: &str, arguments: &'a [Word]) -> Option<(&'a str, &'a [Word])> {
+    let language = language(program).filter(|language| matches!(language.name, "python" | "pypy"))?;
+    let mut words = arguments.iter();
+    while let Some(text) = words.next().and_then(Word::literal) {
+        match text {
+            "-m" => {
+                let (name, words) = words.as_slice().split_first()?;
+                return Some((name.literal()?, words));
+            }
+            _ if language.valued.contains(&text) => drop(words.next()),
+            _ if language.is_plain(text) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// The program that a module with these words runs.
 fn module(words: &[Word]) -> Given {
     let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
     let top = name.split('.').next().unwrap_or(name);
-    let is_clearing = words.iter().any(|word| word.literal().is_none_or(|text| text == "--clear"));
-    // Its second file is written.
-    let is_writing = name == "json.tool"
-        && words.iter().skip(1).filter(|word| !word.unexpanded().starts_with('-')).count() > 1;
-    let is_known = (MODULES.contains(&name) || MODULES.contains(&top)) && !is_writing;
-    if is_known && (name != "venv" || !is_clearing) { Given::Module } else { Given::Unclear }
+    let is_listed = outcome(&module_program(name), words.get(1..).unwrap_or_default()).is_some();
+    if is_listed || MODULES.contains(&name) || MODULES.contains(&top) {
+        Given::Module
+    } else {
+        Given::Unclear
+    }
 }
 
 fn file(word: &Word) -> Given {

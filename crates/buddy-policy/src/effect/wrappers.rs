@@ -123,16 +123,70 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(&["ltrace"], Flags::of("fcCiLSt", "eosua"), 0, Form::Words),
     wrapper(&["taskset"], Flags::of("ac", ""), 1, Form::Words),
     wrapper(&["chrt"], Flags::of("bfior", ""), 1, Form::Words),
-    wrapper(&["setarch", "linux32", "linux64"], Flags::of("BFILRSTXZ3", ""), 0, Form::Words),
+    wrapper(
+        &["setarch", "linux32", "linux64", "i386", "x86_64", "aarch64", "uname26"],
+        Flags::of("BFILRSTXZ3", ""),
+        0,
+        Form::Words,
+    ),
+    wrapper(&[LOADER], LOADER_FLAGS, 0, Form::Words),
+    // Their options are many: with one, each word may begin the command.
+    wrapper(
+        &[
+            "bwrap",
+            "capsh",
+            "choom",
+            "chpst",
+            "daemon",
+            "daemonize",
+            "dtach",
+            "gdb",
+            "nocache",
+            "proot",
+            "scl",
+            "setpriv",
+            "softlimit",
+            "start-stop-daemon",
+            "systemd-run",
+            "trickle",
+        ],
+        Flags::NONE,
+        0,
+        Form::Words,
+    ),
     wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, Form::Joined),
 ];
 /// Wrappers whose syntax is beyond the table.
 const SPECIAL: &[&str] =
     &["env", "su", "script", "flock", "find", "docker", "podman", "nerdctl", "kubectl", "oc", "eval", "trap"];
 
+/// The name under which the table has the dynamic loader, which runs the program that it is given.
+const LOADER: &str = "ld.so";
+/// Options that choose the libraries choose what runs, so they are not listed.
+const LOADER_FLAGS: Flags =
+    Flags::NONE.long(&["inhibit-cache"], &["argv0", "inhibit-rpath", "glibc-hwcaps-mask"]);
+
+/// Whether a name is one of the dynamic loader's: `ld-linux-x86-64.so.2`, `ld-musl-aarch64.so.1`, `ld64.so.2`, `ld-2.31.so`, `ld.so`.
+pub(super) fn is_loader(program: &str) -> bool {
+    let is_name = |name: &str| name.is_empty() || name == "64" || name.starts_with('-');
+    program
+        .strip_prefix("ld")
+        .and_then(|rest| rest.split_once(".so"))
+        .is_some_and(|(name, after)| is_name(name) && (after.is_empty() || after.starts_with('.')))
+}
+
+/// Emulators of one program: `qemu-x86_64`, `qemu-arm-static`. Those of a whole machine run no command of this one.
+fn is_emulator(program: &str) -> bool {
+    let of_machine = ["qemu-system", "qemu-img", "qemu-nbd", "qemu-io", "qemu-storage"];
+    program.starts_with("qemu-") && !of_machine.iter().any(|machine| program.starts_with(machine))
+}
+
 /// Whether a program runs other programs that it is given.
 pub(crate) fn is_wrapper(program: &str) -> bool {
-    SPECIAL.contains(&program) || WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&program))
+    is_loader(program)
+        || is_emulator(program)
+        || SPECIAL.contains(&program)
+        || WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&program))
 }
 
 /// The commands that a program with these words runs; `None` if it is no wrapper.
@@ -148,6 +202,8 @@ pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
             texts: arguments.first().cloned().into_iter().collect(),
             ..Unwrapped::default()
         }),
+        _ if is_loader(program) && program != LOADER => unwrap(LOADER, arguments),
+        _ if is_emulator(program) => Some(best_guess(arguments)),
         _ => WRAPPERS
             .iter()
             .find(|wrapper| wrapper.names.contains(&program))

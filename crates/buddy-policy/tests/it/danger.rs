@@ -759,3 +759,73 @@ fn code_on_a_command_line_asks_in_production_wherever_it_stands() {
         check(Mode::Production, line, Verdict::Allow);
     }
 }
+
+#[test]
+fn a_program_behind_the_loader_a_key_and_a_module_are_judged_within_a_window_too() {
+    let judged =
+        |line: &str| decide(&run(line), &policy(Mode::Production), &Now::with(Approvals::Window)).verdict;
+    for loader in [
+        "/lib64/ld-linux-x86-64.so.2",
+        "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
+        "/lib/ld-linux-aarch64.so.1",
+        "/lib/ld-musl-x86_64.so.1",
+        "/lib64/ld64.so.2",
+        "/lib/x86_64-linux-gnu/ld-2.31.so",
+        "/nix/store/x-glibc-2.39/lib/ld-linux-x86-64.so.2",
+        "ld.so",
+        "./ld-linux.so.2",
+        "/lib64/ld-linux-x86-64.so.2 --argv0 ls --inhibit-cache",
+        "setpriv --no-new-privs",
+        "choom -n 5 --",
+        "x86_64",
+        "qemu-x86_64",
+    ] {
+        let line = format!("{loader} /bin/rm -rf /srv/x");
+        assert_eq!(judged(&line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "/lib64/ld-linux-x86-64.so.2 --preload ./x.so /bin/ls",
+        "/lib64/ld-linux-x86-64.so.2 --library-path . /bin/ls",
+        "/lib64/ld-linux-x86-64.so.2 $x",
+        "ssh-keygen -f /srv/key",
+        "ssh-keygen -q -N '' -t ed25519 -f/srv/key",
+        "ssh-keygen -p -N x -f ../key",
+        "ssh-keygen -t ed25519",
+        "ssh-keygen -A",
+        "ssh-keygen -D ./x.so",
+        "ssh-keygen -s ca -I x /srv/key.pub",
+        "ssh-keygen -R host -f /srv/known_hosts",
+        "python3 -m venv /srv/x",
+        "python3 -m venv --clear ../x",
+        "python3.12 -u -m venv $x",
+        "python3 -m virtualenv /srv/x",
+        "python3 -m zipfile -e a.zip /srv",
+        "python3 -m zipfile -c /srv/a.zip x",
+        "python3 -m tarfile -e a.tar /srv",
+        "cd /srv && python3 -m tarfile -e a.tar",
+        "python3 -m tarfile --create /srv/a.tar x",
+        "python3 -m compileall /srv",
+        "python3 -m compileall",
+        "python3 -m pip install --target /srv x",
+        "python3 -m pip install -t ../x x",
+        "python3 -m ensurepip --root /srv",
+        "python3 -m json.tool a /srv/b",
+        "python3 -m frobnicate",
+    ] {
+        assert_eq!(judged(line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "/lib64/ld-linux-x86-64.so.2 /bin/ls",
+        "ssh-keygen -l -f /srv/key.pub",
+        "ssh-keygen -q -N '' -t ed25519 -f key",
+        "python3 -m venv .venv",
+        "python3 -m zipfile -l /srv/a.zip",
+        "python3 -m tarfile -e a.tar out",
+        "python3 -m compileall src",
+        "python3 -m pip install -r requirements.txt",
+        "python3 -m json.tool /srv/a",
+        "python3 -m pytest -q",
+    ] {
+        assert_eq!(judged(line), Verdict::Allow, "{line}");
+    }
+}

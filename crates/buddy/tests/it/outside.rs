@@ -28,11 +28,11 @@ async fn stage(calls: Vec<Turn>) -> Stage {
 /// Makes the calls, says yes to every question, and returns the questions' reasons and the results.
 async fn approved(stage: &Stage, policy: &str, has_bubblewrap: bool) -> (Vec<String>, Vec<Value>) {
     let words = format!("-c agent.max_iterations=200 --approve {policy}");
-    let program = match has_bubblewrap {
-        true => stage.in_bash(&format!("exec \"$BUDDY\" {words}")),
-        false => stage.in_bash(&format!(
-            "exec unshare --map-root-user --mount sh -c '{WITHOUT_BUBBLEWRAP} && exec \"$BUDDY\" {words}'"
-        )),
+    let program = if has_bubblewrap {
+        stage.in_bash(&format!("exec \"$BUDDY\" {words}"))
+    } else {
+        let line = format!("{WITHOUT_BUBBLEWRAP} && exec \"$BUDDY\" {words}");
+        stage.in_bash(&format!("exec unshare --map-root-user --mount sh -c '{line}'"))
     };
     let mut started = program.env("BUDDY_ENV", "development").converse();
     started.write(b"go\n").await;

@@ -616,3 +616,59 @@ async fn what_a_person_opened_stays_and_nothing_else() {
         }
     }
 }
+
+/// More files than are compared one by one, in a directory that programs take orders from.
+const MANY: usize = 5000;
+
+fn fill(cell: &Cell, at: &str) {
+    fs::create_dir_all(cell.ws(at)).unwrap();
+    for number in 0..MANY {
+        fs::write(cell.ws(at).join(format!("f{number:05}")), "kept\n").unwrap();
+    }
+    give_all(cell, &cell.ws(at));
+}
+
+fn evil_files(cell: &Cell, at: &str) -> usize {
+    let entries = fs::read_dir(cell.ws(at)).into_iter().flatten().flatten();
+    entries.filter(|entry| fs::read_to_string(entry.path()).is_ok_and(|text| text == "evil\n")).count()
+}
+
+#[tokio::test]
+async fn no_file_of_a_large_directory_of_orders_is_changed_and_the_result_says_that_it_is_large() {
+    for kind in ALL {
+        for at in [".git/hooks", ".husky", "deep/er/.husky"] {
+            let cell = repository(kind);
+            fill(&cell, at);
+            let script =
+                format!("for f in {at}/*; do echo evil > $f; done 2>/dev/null; echo evil > {at}/new");
+            let exit = cell.run_in(bounds(&cell), &script).await;
+            assert_eq!(evil_files(&cell, at), 0, "{kind:?} {at}");
+            let is_told = exit.swept.iter().any(|note| matches!(note, SweepNote::Unseen(_)));
+            assert!(is_told, "{kind:?} {at}: {:?}", exit.swept);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_directory_of_orders_that_a_command_fills_goes_and_its_old_files_come_back() {
+    for kind in ALL {
+        let cell = repository(kind);
+        cell.file("deep/er/.husky/sub/old", "kept\n");
+        give_all(&cell, &cell.ws("deep"));
+        let script = format!(
+            "cd deep/er/.husky; seq -f f%g {MANY} | xargs touch; cp f1 sub/new; echo evil > sub/old; \
+                      mkdir ../../../new; cd ../../../new; git init -q; seq -f .git/hooks/f%g {MANY} | xargs touch"
+        );
+        let exit = cell.run_in(bounds(&cell), &script).await;
+        let left: Vec<_> = fs::read_dir(cell.ws("deep/er/.husky"))
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        assert_eq!(left, ["sub"], "{kind:?}: {:?}", exit.swept);
+        assert_eq!(fs::read_to_string(cell.ws("deep/er/.husky/sub/old")).unwrap(), "kept\n");
+        assert!(!cell.ws("deep/er/.husky/sub/new").exists());
+        let hooks = fs::read_dir(cell.ws("new/.git/hooks")).map_or(0, Iterator::count);
+        assert_eq!(hooks, 0, "{kind:?}: {:?}", exit.swept);
+    }
+}

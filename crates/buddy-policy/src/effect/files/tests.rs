@@ -17,6 +17,8 @@ mkdir -p dir/sub empty nest/in/most m home
 printf 'one\ntwo\nthree\n' > a.txt
 printf 'beta\n' > b.txt
 printf 'gamma\n' > dir/c.txt
+printf 'x = 1\n' > dir/e.py; printf '{}\n' > one.json
+ssh-keygen -q -t ed25519 -N '' -f ssh
 printf 'delta\n' > dir/sub/d.txt
 printf 'x\r\n' > crlf.txt
 printf '#!/bin/sh\n' > run.sh; chmod 755 run.sh

@@ -208,6 +208,13 @@ impl Weigher {
                     self.here(Access::Write);
                 }
             }
+            Operands::UnpackTo => {
+                self.each(read, operands.get(..1).unwrap_or_default());
+                match operands.get(1) {
+                    Some(place) => self.touch(Access::Write, place, Scope::Within),
+                    None => self.here(Access::Write),
+                }
+            }
             Operands::Here => {
                 self.each(read, &operands);
                 if !is_placed {
