@@ -185,6 +185,29 @@ pub(super) fn without_exec(todo: &str) -> Option<String> {
     Some(todo.lines().filter(|line| !is_exec(line)).flat_map(|line| [line, "\n"]).collect())
 }
 
+/// Strategies that are part of git. Any other one is the name of a program.
+const BUILT_IN_STRATEGIES: &[&str] = &["octopus", "ort", "ours", "recursive", "resolve", "subtree"];
+
+/// The options of a cherry-pick in the exact form in which git writes them, or none when there are no others. Other forms could hide a
+/// strategy.
+pub(super) fn with_plain_options(options: &str) -> Option<String> {
+    let is_plain = |line: &&str| {
+        let Some((key, value)) = line.strip_prefix('\t').and_then(|line| line.split_once(" = ")) else {
+            return *line == "[options]";
+        };
+        let is_word = |text: &str| {
+            let is_usual = |letter: char| letter.is_ascii_alphanumeric() || "-_=.%".contains(letter);
+            !text.is_empty() && text.chars().all(is_usual)
+        };
+        let is_built_in = !key.eq_ignore_ascii_case("strategy") || BUILT_IN_STRATEGIES.contains(&value);
+        is_word(key) && is_word(value) && is_built_in
+    };
+    if options.lines().all(|line| is_plain(&line)) {
+        return None;
+    }
+    Some(options.lines().filter(is_plain).flat_map(|line| [line, "\n"]).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +248,30 @@ mod tests {
     fn a_rebase_without_its_programs() {
         assert_eq!(without_exec("pick a\n# exec\n"), None);
         assert_eq!(without_exec("pick a\nexec sh\n x y\npick b\n").as_deref(), Some("pick a\npick b\n"));
+    }
+
+    #[test]
+    fn a_cherry_pick_without_its_programs() {
+        let plain =
+            "[options]\n\tno-commit = true\n\tmainline = 1\n\tstrategy = ort\n\tstrategy-option = ours\n";
+        assert_eq!(with_plain_options(plain), None);
+        for line in [
+            "\tstrategy = x/evil",
+            "\tStrategy = evil",
+            "\tstrategy = \"evil\"",
+            "\tstrategy = or\\",
+            "strategy = evil",
+            "[options] strategy = evil",
+            "\tstrategy=evil",
+            "[include]\n\tpath = /x",
+        ] {
+            let text = format!("{plain}{line}\n");
+            let rest = with_plain_options(&text).unwrap();
+            assert!(
+                !rest.contains("evil") && !rest.contains("/x") && rest.starts_with(plain),
+                "{line}: {rest}"
+            );
+        }
     }
 
     const OLD: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://a.example/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\

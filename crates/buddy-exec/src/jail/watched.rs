@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
-use super::git_config::{MAX_CONFIG, judge_change, without_exec, without_programs};
+use super::git_config::{MAX_CONFIG, judge_change, with_plain_options, without_exec, without_programs};
 use super::look::{SharedPlaces, Sights, files_beneath, list_beneath, look, look_shared};
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
@@ -25,6 +25,12 @@ const MAX_KEPT: usize = 16 * 1024 * 1024;
 
 /// Where a rebase that was interrupted goes on.
 const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
+
+/// How a cherry-pick or a revert that was interrupted goes on.
+const SEQUENCER_OPTIONS: &str = "sequencer/opts";
+
+/// Directories of what waits to be continued. git makes them itself, and none of them a link.
+const UNFINISHED: &[&str] = &["rebase-apply", "rebase-merge", "sequencer"];
 
 /// Files of such a rebase that choose how to merge.
 const REBASE_STRATEGIES: &[&str] = &["rebase-merge/strategy", "rebase-merge/strategy_opts"];
@@ -175,9 +181,11 @@ impl Watched {
         self.files.insert(path, Known { stamp: Some(stamp), content });
     }
 
-    /// The places in a repository's own directory that git takes orders from, and the steps of a rebase.
+    /// The places in a repository's own directory that git takes orders from, and the steps of a rebase or a
+    /// cherry-pick.
     fn parts_of(&self, git: &Path) -> Vec<PathBuf> {
-        self.orders.git_parts().iter().map(|part| git.join(part)).chain([git.join(REBASE_STEPS)]).collect()
+        let parts = self.orders.git_parts().iter().map(String::as_str);
+        parts.chain([REBASE_STEPS, SEQUENCER_OPTIONS]).map(|part| git.join(part)).collect()
     }
 
     /// Takes the present state for the one before: no process of the command has run since the last search.
@@ -439,7 +447,7 @@ impl Watched {
                 self.take(&part, GIT_ORDERS, moved);
             }
         }
-        self.check_rebase(git, moved);
+        self.check_unfinished(git, moved);
     }
 
     /// A repository that the command has made stays, without the settings that make git run
@@ -467,7 +475,7 @@ impl Watched {
         if is_there(&attributes) {
             self.take(&attributes, GIT_ORDERS, moved);
         }
-        self.check_rebase(git, moved);
+        self.check_unfinished(git, moved);
     }
 
     /// Whether a path is one in the workspace from the own directory of a submodule, which says by it where its files are.
@@ -480,13 +488,26 @@ impl Watched {
         is_module && Path::new(to).is_relative() && self.roots.iter().any(|root| at.starts_with(root))
     }
 
-    fn check_rebase(&self, git: &Path, moved: &mut Vec<Moved>) {
-        let todo = git.join(REBASE_STEPS);
-        let is_unchanged = self.files.get(&todo).is_some_and(|known| {
-            fs::symlink_metadata(&todo).is_ok_and(|found| Some(Stamp::of(&found)) == known.stamp)
-        });
-        if !is_unchanged {
-            self.filter(&todo, without_exec, moved);
+    /// Takes programs out of a rebase, a cherry-pick or a revert that waits to be continued.
+    fn check_unfinished(&self, git: &Path, moved: &mut Vec<Moved>) {
+        for directory in UNFINISHED.iter().map(|name| git.join(name)) {
+            let is_link = fs::symlink_metadata(&directory).is_ok_and(|found| found.is_symlink());
+            if is_link && is_since(&directory, self.began) {
+                self.take(&directory, LEADS_AWAY, moved);
+            }
+        }
+        let is_unchanged = |path: &Path| {
+            let is_same =
+                |stamp| fs::symlink_metadata(path).is_ok_and(|found| Some(Stamp::of(&found)) == stamp);
+            self.files.get(path).is_some_and(|known| is_same(known.stamp))
+        };
+        let filters: [(&str, fn(&str) -> Option<String>); 2] =
+            [(REBASE_STEPS, without_exec), (SEQUENCER_OPTIONS, with_plain_options)];
+        for (name, rest) in filters {
+            let path = git.join(name);
+            if !is_unchanged(&path) {
+                self.filter(&path, rest, moved);
+            }
         }
         // A strategy of its own is a program.
         for strategy in REBASE_STRATEGIES.iter().map(|name| git.join(name)) {

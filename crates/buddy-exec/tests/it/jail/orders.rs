@@ -584,6 +584,31 @@ async fn a_rebase_that_waits_runs_no_program_later() {
     }
 }
 
+/// A strategy that git does not know is a program, also one that stands in the work tree.
+#[tokio::test]
+async fn a_cherry_pick_that_waits_runs_no_program_later() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let script = "mkdir -p .git/sequencer; printf '[options]\\n\\tedit = true\\n\\tstrategy = x/evil\\n' > .git/sequencer/opts";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        let options = fs::read_to_string(cell.ws(".git/sequencer/opts")).unwrap();
+        assert_eq!(options, "[options]\n\tedit = true\n", "{kind:?}");
+        assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
+    }
+}
+
+#[tokio::test]
+async fn steps_that_wait_are_not_behind_a_link() {
+    for kind in WITH_MOUNTS {
+        for name in ["rebase-merge", "rebase-apply", "sequencer"] {
+            let cell = repository(kind);
+            let script = format!("mkdir st; echo 'x evil' > st/git-rebase-todo; ln -s ../st .git/{name}");
+            cell.run_in(bounds(&cell), &script).await;
+            assert!(fs::symlink_metadata(cell.ws(&format!(".git/{name}"))).is_err(), "{kind:?} {name}");
+        }
+    }
+}
+
 /// A yes to `.vscode/tasks.json` opens that file, and nothing beside it.
 #[tokio::test]
 async fn what_a_person_opened_stays_and_nothing_else() {
