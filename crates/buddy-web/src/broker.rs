@@ -4,6 +4,7 @@
 //! name before it looks the name up, since a lookup sends a message too. It connects only to an address that
 //! was judged.
 
+mod body;
 mod greeting;
 mod nearness;
 mod open;
@@ -29,6 +30,7 @@ use crate::address::{Whereabouts, whereabouts};
 use crate::resolver::{Resolver, SystemResolver, lookup};
 pub use nearness::Nearness;
 use open::{OpenConnections, SharedConnections};
+use relay::Limit;
 use request::{Reply, Request};
 pub use upstream::UpstreamProxy;
 use upstream::Via;
@@ -135,7 +137,7 @@ impl Broker {
 
 async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections, warrant: &Arc<dyn Warrant>) {
     let Ok(Ok(request)) = timeout(REQUEST_WITHIN, request::read(&mut client)).await else { return };
-    let Request { wanted, reply, forward } = request;
+    let Request { wanted, reply, forward, body } = request;
     let open = open.begin(wanted.clone(), warrant.clone());
     let (mut server, via) = match ways.connect(&wanted, reply, &**warrant).await {
         Ok(connected) => connected,
@@ -147,10 +149,9 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
     };
     open.set(Outcome::Made);
     if reply.accept(&mut client).await.is_ok() {
-        // A plain request was read as a whole, and its host is the one that was judged.
-        let tunnel = (reply != Reply::Plain).then_some(&wanted);
+        let limit = body.map_or(Limit::Tunnel(&wanted), Limit::Request);
         let first = via.first(&wanted, forward);
-        let relayed = relay::relay(&mut client, &mut server, first, tunnel, &open.counts).await;
+        let relayed = relay::relay(&mut client, &mut server, first, limit, &open.counts).await;
         if relayed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
             open.set(Outcome::Refused);
         }

@@ -29,8 +29,9 @@ const MOST_TURNS: &str = "100";
 /// file of another account fails the sample's tests.
 const STRAY: [&str; 3] = ["/tmp/env_dump.txt", "/tmp/test_dl.txt", "/tmp/test_setup.db"];
 const WORKSPACE: &str = "workspace";
-/// buddy's own directory in the home, which it writes to by itself.
-const OWN: &str = ".buddy";
+/// Directories in the home that buddy itself writes: its own one, and the layers over caches, which only commands of
+/// the same workspace see.
+const OWN: [&str; 2] = [".buddy", ".cache/buddy/layers"];
 const GIT_SETTINGS: &str = ".git/config";
 const SETTINGS: &str = ".config/buddy/buddy.toml";
 /// The script that builds the packages that payloads ask for.
@@ -96,7 +97,7 @@ impl<'a> Stage<'a> {
         let turns = script(sample, &world);
         let calls: usize = turns.iter().map(Vec::len).sum();
         let model = ScriptedModel::start(turns, secrets())?;
-        let take = || (Snapshot::take(&workspace, &[]), Snapshot::take(&home, &[WORKSPACE, OWN]));
+        let take = || (Snapshot::take(&workspace, &[]), Snapshot::take(&home, &[WORKSPACE, OWN[0], OWN[1]]));
         let before = take();
         let answer = self.exec(mode, &world, &model, &world.map(&sample.prompt))?;
         let after = take();

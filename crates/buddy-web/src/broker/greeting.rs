@@ -10,6 +10,8 @@ use rustls::server::Acceptor;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
+use super::body::Body;
+use super::request::{MAX_HEAD, tunnelled};
 use super::{Wanted, literal};
 
 /// The port where nothing but TLS is spoken.
@@ -21,26 +23,73 @@ const MAX_GREETING: usize = 64 * 1024;
 /// The timeout for a greeting, from its first byte on.
 const GREETING_WITHIN: Duration = Duration::from_secs(30);
 
-/// Reads from the command until its greeting is complete, and checks it. Returns all bytes to send on,
-/// `first` among them. An error means that nothing of it may be sent.
+/// A greeting that may be sent on.
+pub(super) struct Greeting {
+    pub(super) bytes: Vec<u8>,
+    /// If only one request may be sent, the part of it that is still to come.
+    pub(super) body: Option<Body>,
+}
+
+/// Reads from the command until its greeting is complete, and checks it. `first` was read before. An error
+/// means that nothing of it may be sent.
 pub(super) async fn read(
     client: &mut (impl AsyncRead + Unpin),
     first: Vec<u8>,
     wanted: &Wanted,
     idle: Duration,
-) -> io::Result<Vec<u8>> {
+) -> io::Result<Greeting> {
     let mut bytes = first;
     if bytes.is_empty() {
         timeout(idle, client.read_buf(&mut bytes)).await.map_err(|_| ErrorKind::TimedOut)??;
     }
-    match bytes.first() {
-        None => Ok(bytes),
-        Some(&HANDSHAKE) => timeout(GREETING_WITHIN, read_hello(client, bytes, wanted))
-            .await
-            .map_err(|_| io::Error::from(ErrorKind::TimedOut))?,
-        // Other protocols are spoken on other ports, and some of them name no host.
-        Some(_) if wanted.port != TLS_PORT => Ok(bytes),
-        Some(_) => Err(refused()),
+    let is_known = timeout(GREETING_WITHIN, read_known(client, bytes, wanted)).await;
+    is_known.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
+}
+
+async fn read_known(
+    client: &mut (impl AsyncRead + Unpin),
+    bytes: Vec<u8>,
+    wanted: &Wanted,
+) -> io::Result<Greeting> {
+    let whole = |bytes| Ok(Greeting { bytes, body: None });
+    if bytes.first() == Some(&HANDSHAKE) {
+        return whole(read_hello(client, bytes, wanted).await?);
+    }
+    if wanted.port == TLS_PORT && !bytes.is_empty() {
+        return Err(refused());
+    }
+    if !has_neighbours(wanted) {
+        return whole(bytes);
+    }
+    read_plain(client, bytes, wanted).await
+}
+
+/// Reads a request in plain HTTP. Other protocols pass as they are.
+async fn read_plain(
+    client: &mut (impl AsyncRead + Unpin),
+    mut bytes: Vec<u8>,
+    wanted: &Wanted,
+) -> io::Result<Greeting> {
+    loop {
+        let start = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let request = bytes.get(start..).unwrap_or_default();
+        let line = request.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let is_text = line.iter().all(|byte| matches!(byte, b'\t' | b'\r' | b' '..=b'~'));
+        let is_line = line.len() < request.len();
+        let is_http = line.windows(5).any(|word| word.eq_ignore_ascii_case(b"HTTP/"));
+        if !is_text || is_line && !is_http {
+            return Ok(Greeting { bytes, body: None });
+        }
+        if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n").filter(|_| is_line) {
+            let (bytes, body) = tunnelled(request, end + 4, wanted).ok_or_else(refused)?;
+            return Ok(Greeting { bytes, body: Some(body) });
+        }
+        if bytes.len() >= MAX_HEAD {
+            return Err(refused());
+        }
+        if client.read_buf(&mut bytes).await? == 0 {
+            return if is_line { Err(refused()) } else { Ok(Greeting { bytes, body: None }) };
+        }
     }
 }
 
@@ -72,8 +121,15 @@ fn is_for(name: Option<&str>, wanted: &Wanted) -> bool {
     match name {
         _ if literal(host).is_some() => true,
         Some(name) => name.trim_end_matches('.').eq_ignore_ascii_case(host),
-        None => !host.contains('.'),
+        None => !has_neighbours(wanted),
     }
+}
+
+/// Whether other hosts can be at the same address: whoever allows an address or a name without a dot means the
+/// machine.
+fn has_neighbours(wanted: &Wanted) -> bool {
+    let host = wanted.host.trim_end_matches('.');
+    literal(host).is_none() && host.contains('.')
 }
 
 fn refused() -> io::Error {
@@ -118,8 +174,8 @@ pub(super) mod tests {
         let wanted = Wanted { host: host.to_owned(), port };
         let mut then = then;
         match read(&mut then, first.to_vec(), &wanted, Duration::from_secs(20)).await {
-            Ok(bytes) => {
-                assert!(bytes.starts_with(first));
+            Ok(greeting) => {
+                assert!(greeting.bytes.starts_with(first) || greeting.body.is_some());
                 true
             }
             Err(error) => {
@@ -157,12 +213,43 @@ pub(super) mod tests {
     #[tokio::test]
     async fn only_tls_passes_at_its_port_and_only_whole_greetings_anywhere() {
         assert!(!passes(b"GET / HTTP/1.1\r\nHost: b.test\r\n\r\n", &[], "a.test", 443).await);
-        assert!(passes(b"SSH-2.0-x\r\n", &[], "a.test", 22).await);
+        for text in ["SSH-2.0-x\r\n", "HELO a.test\r\n", "AMQP\0\0\u{9}\u{1}", "\0\0", "", "get x\r\n"] {
+            assert!(passes(text.as_bytes(), &[], "a.test", 5000).await, "{text:?}");
+        }
         let hello = hello("a.test", true);
         for port in [443, 8443] {
             assert!(!passes(&hello[..40], &[], "a.test", port).await, "it ends too early");
             let endless = [vec![HANDSHAKE, 3, 1, 0, 1], vec![0; 100_000]].concat();
             assert!(!passes(&endless, &[], "a.test", port).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_plain_request_is_for_the_host_that_was_allowed() {
+        let request = |host: &str| format!("GET /x HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        for host in ["a.test", "A.TEST", "a.test:80", "a.test."] {
+            let text = request(host);
+            for (first, then) in [(text.as_str(), ""), ("", text.as_str()), text.split_at(7)] {
+                assert!(passes(first.as_bytes(), then.as_bytes(), "a.test", 80).await, "{host}");
+            }
+        }
+        let others = [
+            request("b.test"),
+            format!("\r\n{}", request("b.test")),
+            "GET http://b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n".to_owned(),
+            "GET / HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\n\r\n".to_owned(),
+            "GET / HTTP/1.1\r\n\r\n".to_owned(),
+            "GET / http/1.1\r\nHost: b.test\r\n\r\n".to_owned(),
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+            "GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n"
+                .to_owned(),
+            "GET / HTTP/1.1\nHost: b.test\n\n".to_owned(),
+        ];
+        for text in others {
+            for (first, then) in [(text.as_str(), ""), ("", text.as_str()), text.split_at(3)] {
+                assert!(!passes(first.as_bytes(), then.as_bytes(), "a.test", 80).await, "{text}");
+            }
+            assert!(passes(text.as_bytes(), &[], "localhost", 80).await, "{text}");
         }
     }
 }

@@ -8,7 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::{Wanted, greeting};
+use super::Wanted;
+use super::body::Body;
+use super::greeting::{self, Greeting};
 
 /// The timeout without traffic in either direction.
 const IDLE: Duration = Duration::from_mins(15);
@@ -28,6 +30,14 @@ impl Counts {
     }
 }
 
+/// What a command may send over a connection.
+pub(super) enum Limit<'a> {
+    /// A greeting of this host, and more.
+    Tunnel(&'a Wanted),
+    /// One request, of which this much is still to come.
+    Request(Body),
+}
+
 /// Relays bytes until both sides have ended or one has failed. Sends `first` to the server before everything
 /// else. In a tunnel, sends nothing before the greeting was found to be for that host; the server may speak
 /// first all the same.
@@ -35,21 +45,21 @@ pub(super) async fn relay(
     client: &mut TcpStream,
     server: &mut TcpStream,
     first: Vec<u8>,
-    tunnel: Option<&Wanted>,
+    limit: Limit<'_>,
     counts: &Counts,
 ) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
     let up = async {
-        let first = match tunnel {
-            Some(wanted) => greeting::read(&mut from_client, first, wanted, IDLE).await?,
-            None => first,
+        let Greeting { bytes: first, body } = match limit {
+            Limit::Tunnel(wanted) => greeting::read(&mut from_client, first, wanted, IDLE).await?,
+            Limit::Request(body) => Greeting { bytes: first, body: Some(body) },
         };
         to_server.write_all(&first).await?;
         counts.sent.fetch_add(first.len() as u64, Ordering::Relaxed);
-        pump(&mut from_client, &mut to_server, &counts.sent, counts).await
+        pump(&mut from_client, &mut to_server, body, &counts.sent, counts).await
     };
-    let down = pump(&mut from_server, &mut to_client, &counts.received, counts);
+    let down = pump(&mut from_server, &mut to_client, None, &counts.received, counts);
     tokio::try_join!(up, down)?;
     Ok(())
 }
@@ -57,11 +67,12 @@ pub(super) async fn relay(
 async fn pump(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
+    mut body: Option<Body>,
     count: &AtomicU64,
     all: &Counts,
 ) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
-    loop {
+    while !body.as_ref().is_some_and(Body::is_over) {
         let before = all.read();
         let length = match timeout(IDLE, from.read(&mut block)).await {
             Ok(length) => length?,
@@ -72,7 +83,11 @@ async fn pump(
         if length == 0 {
             return to.shutdown().await;
         }
-        to.write_all(block.get(..length).unwrap_or_default()).await?;
-        count.fetch_add(length as u64, Ordering::Relaxed);
+        let read = block.get(..length).unwrap_or_default();
+        let taken = body.as_mut().map_or(Some(length), |body| body.take(read));
+        let sent = taken.and_then(|taken| read.get(..taken)).ok_or(io::ErrorKind::InvalidData)?;
+        to.write_all(sent).await?;
+        count.fetch_add(sent.len() as u64, Ordering::Relaxed);
     }
+    Ok(())
 }

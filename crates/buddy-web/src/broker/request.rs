@@ -8,9 +8,10 @@ use tokio::net::TcpStream;
 use url::{Host, Url};
 
 use super::Wanted;
+use super::body::Body;
 
 /// The maximum size of a request head.
-const MAX_HEAD: usize = 64 * 1024;
+pub(super) const MAX_HEAD: usize = 64 * 1024;
 /// The maximum number of headers in a request.
 const MAX_HEADERS: usize = 128;
 
@@ -31,6 +32,8 @@ pub(super) struct Request {
     pub(super) reply: Reply,
     /// The first bytes to send to the server.
     pub(super) forward: Vec<u8>,
+    /// The part of a plain request that is still to come.
+    pub(super) body: Option<Body>,
 }
 
 /// The form of the answer to the command.
@@ -116,7 +119,7 @@ async fn read_socks(client: &mut TcpStream) -> io::Result<Request> {
     match host {
         Some(host) if version == SOCKS && command == CONNECT && port != 0 => {
             let wanted = Wanted { host: host.to_string(), port };
-            Ok(Request { wanted, reply: Reply::Socks, forward: Vec::new() })
+            Ok(Request { wanted, reply: Reply::Socks, forward: Vec::new(), body: None })
         }
         _ => {
             client.write_all(&socks_reply(NOT_SUPPORTED)).await?;
@@ -166,24 +169,58 @@ fn understood(read: &[u8], head: usize) -> Option<Request> {
         let url = Url::parse(&format!("http://{path}/")).ok().filter(is_plain)?;
         let port = path.rsplit(':').next()?.parse().ok().filter(|&port| port != 0)?;
         let wanted = Wanted { host: url.host()?.to_string(), port };
-        return Some(Request { wanted, reply: Reply::Tunnel, forward: body.to_vec() });
+        return Some(Request { wanted, reply: Reply::Tunnel, forward: body.to_vec(), body: None });
     }
     let url = Url::parse(path).ok().filter(|url| url.scheme() == "http" && is_plain(url))?;
     let wanted = Wanted { host: url.host()?.to_string(), port: url.port_or_known_default()? };
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
-    // One request per connection, so that each is judged: the next one may be for another host.
+    let (forward, rest) = rewritten(method, path, authority, request.headers, body)?;
+    Some(Request { wanted, reply: Reply::Plain, forward, body: Some(rest) })
+}
+
+/// A request as it is sent on, and the part of its body that is still to come. One request per connection, so
+/// that each is judged: the next one may be for another host.
+fn rewritten(
+    method: &str,
+    path: &str,
+    authority: &str,
+    headers: &[httparse::Header<'_>],
+    body: &[u8],
+) -> Option<(Vec<u8>, Body)> {
     let head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n");
     let mut forward = head.into_bytes();
-    for header in request.headers.iter().filter(|header| !is_between_hops(header.name)) {
+    for header in headers.iter().filter(|header| !is_between_hops(header.name)) {
         forward.extend_from_slice(header.name.as_bytes());
         forward.extend_from_slice(b": ");
         forward.extend_from_slice(header.value);
         forward.extend_from_slice(b"\r\n");
     }
     forward.extend_from_slice(b"\r\n");
-    forward.extend_from_slice(body);
-    Some(Request { wanted, reply: Reply::Plain, forward })
+    let mut rest = Body::of(headers)?;
+    let taken = rest.take(body)?;
+    forward.extend_from_slice(body.get(..taken)?);
+    Some((forward, rest))
+}
+
+/// A plain request in a tunnel to a host, as it is sent on. `None` if it is for another host, or if servers could
+/// read it in different ways. `head` is the start of its body.
+pub(super) fn tunnelled(read: &[u8], head: usize, wanted: &Wanted) -> Option<(Vec<u8>, Body)> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    request.parse(read).ok()?;
+    let (method, path) =
+        (request.method?, request.path.filter(|path| path.starts_with('/') || *path == "*")?);
+    let mut hosts = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("host"));
+    let (authority, None) = (str::from_utf8(hosts.next()?.value).ok()?.trim(), hosts.next()) else {
+        return None;
+    };
+    let url = Url::parse(&format!("http://{authority}/")).ok().filter(is_plain)?;
+    let is_wanted = url.host()?.to_string().trim_end_matches('.') == wanted.host.trim_end_matches('.');
+    if !is_wanted {
+        return None;
+    }
+    rewritten(method, path, authority, request.headers, read.get(head..)?)
 }
 
 /// Whether a URL has no user name before its host.

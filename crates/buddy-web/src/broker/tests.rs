@@ -143,19 +143,19 @@ fn allowing() -> Listed {
 async fn a_tunnel_leads_to_a_host_that_is_allowed() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();
-    let answer = stage.text(&format!("CONNECT Here.Test:{port} HTTP/1.1\r\nHost: x\r\n\r\nping")).await;
+    let answer = stage.text(&format!("CONNECT Here.Test:{port} HTTP/1.1\r\nHost: x\r\n\r\nping\n")).await;
     assert_eq!(answer, "HTTP/1.1 200 Connection established\r\n\r\npong");
-    assert_eq!(stage.heard(), "ping");
+    assert_eq!(stage.heard(), "ping\n");
     assert_eq!(stage.warrant.asked(), ["here.test", "here.test at 127.0.0.1"]);
-    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Made, 4, 4)]);
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Made, 5, 4)]);
 }
 
 #[tokio::test]
 async fn socks_leads_there_too() {
     let stage = Stage::new(allowing()).await;
-    let answer = stage.send(&stage.socks("here.test", b"ping")).await;
+    let answer = stage.send(&stage.socks("here.test", b"ping\n")).await;
     assert_eq!(answer, [&[5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0][..], b"pong"].concat());
-    assert_eq!(stage.heard(), "ping");
+    assert_eq!(stage.heard(), "ping\n");
 }
 
 #[tokio::test]
@@ -189,6 +189,25 @@ async fn a_plain_request_arrives_without_its_proxy_headers() {
 }
 
 #[tokio::test]
+async fn nothing_follows_a_plain_request() {
+    let stage = Stage::new(allowing()).await;
+    let port = stage.server.port();
+    let evil = "GET http://evil.test/?k=1 HTTP/1.1\r\nHost: evil.test\r\n\r\n";
+    let plain = format!("GET http://here.test:{port}/ HTTP/1.1\r\nHost: x\r\n\r\n{evil}");
+    assert_eq!(stage.text(&plain).await, "pong");
+    let tunnel = format!(
+        "CONNECT here.test:{port} HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nHost: here.test\r\nContent-Length: 2\r\n\r\nhi{evil}"
+    );
+    assert!(stage.text(&tunnel).await.ends_with("pong"));
+    let heard = stage.heard();
+    assert!(heard.contains("GET / ") && heard.ends_with("\r\n\r\nhi") && !heard.contains("evil"), "{heard}");
+    let other = format!("CONNECT here.test:{port} HTTP/1.1\r\n\r\n{evil}");
+    assert!(!stage.text(&other).await.ends_with("pong"));
+    assert_eq!(stage.heard(), heard);
+    assert_eq!(stage.warrant.outcomes(3).await.get(2), Some(&(Outcome::Refused, 0, 0)));
+}
+
+#[tokio::test]
 async fn a_host_that_is_not_allowed_is_neither_looked_up_nor_reached() {
     let stage = Stage::new(Listed::default()).await;
     let port = stage.server.port();
@@ -196,7 +215,7 @@ async fn a_host_that_is_not_allowed_is_neither_looked_up_nor_reached() {
     assert!(tunnel.starts_with("HTTP/1.1 403 ") && tunnel.contains("nobody allowed it"), "{tunnel}");
     let plain = stage.text(&format!("GET http://here.test:{port}/ HTTP/1.1\r\n\r\n")).await;
     assert!(plain.starts_with("HTTP/1.1 403 "), "{plain}");
-    let socks = stage.send(&stage.socks("here.test", b"ping")).await;
+    let socks = stage.send(&stage.socks("here.test", b"ping\n")).await;
     assert_eq!(socks.get(..4), Some(&[5, 0, 5, 2][..]));
     assert_eq!(stage.heard(), "");
     assert_eq!(stage.warrant.asked(), ["here.test"; 3]);
@@ -208,7 +227,7 @@ async fn a_host_that_is_nearby_needs_more() {
     let stage = Stage::new(Listed { is_nearby_refused: true, ..allowing() }).await;
     let port = stage.server.port();
     for host in ["here.test", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"] {
-        let answer = stage.text(&format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\nping")).await;
+        let answer = stage.text(&format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\nping\n")).await;
         assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
     }
     assert_eq!(stage.heard(), "");
@@ -221,7 +240,7 @@ async fn a_host_that_is_nearby_needs_more() {
 async fn one_address_among_others_closes_a_name() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();
-    let answer = stage.text(&format!("CONNECT cloud.test:{port} HTTP/1.1\r\n\r\nping")).await;
+    let answer = stage.text(&format!("CONNECT cloud.test:{port} HTTP/1.1\r\n\r\nping\n")).await;
     assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("169.254.169.254"), "{answer}");
     assert_eq!(stage.heard(), "");
 }
@@ -278,7 +297,7 @@ fn everywhere() -> Listed {
 #[tokio::test]
 async fn the_proxy_of_the_network_is_asked_by_name_after_the_verdict() {
     let (stage, proxy) = behind_proxy(everywhere(), "").await;
-    stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\nping").await;
+    stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\nping\n").await;
     stage.text("CONNECT unknown.test:443 HTTP/1.1\r\n\r\n").await;
     let heard = proxy.heard();
     assert!(heard.starts_with("CONNECT far.test:443 HTTP/1.1\r\nHost: far.test:443\r\n"), "{heard}");
@@ -309,9 +328,9 @@ async fn the_proxy_is_asked_for_nothing_that_is_forbidden_private_or_here() {
         assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
     }
     let port = stage.server.port();
-    let answer = stage.text(&format!("CONNECT here.test:{port} HTTP/1.1\r\n\r\nping")).await;
+    let answer = stage.text(&format!("CONNECT here.test:{port} HTTP/1.1\r\n\r\nping\n")).await;
     assert!(
-        answer.ends_with("pong") && stage.heard() == "ping",
+        answer.ends_with("pong") && stage.heard() == "ping\n",
         "this machine is reached directly: {answer}"
     );
     assert_eq!(proxy.heard(), "");
