@@ -6,6 +6,7 @@
 mod approval;
 mod asks;
 mod background;
+mod card;
 mod choose;
 mod commands;
 mod custom;
@@ -30,6 +31,7 @@ mod status;
 mod summary;
 mod tasks;
 mod terminal;
+mod wording;
 #[cfg(test)]
 mod tests;
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::summary::summary;
 use super::tasks::elapsed_text;
-use crate::diff::diff_rows;
+use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed};
@@ -97,7 +97,7 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
         Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
         Content::Compaction { summary, .. } => {
             let row =
-                Line::styled("what was said before is summed up from here on", look.theme.style(Paint::Dim));
+                Line::styled("what was said before is summed up from here on", look.style(Paint::Dim));
             Shown { kind: Kind::Note, rows: vec![row], folded: Some(summary.clone()) }
         }
         Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
@@ -111,7 +111,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = format!("{} earlier items", items.len() - shown.len());
-        rows.push(Line::styled(&text, look.theme.style(Paint::Dim)));
+        rows.push(Line::styled(&text, look.style(Paint::Dim)));
     }
     let mut last = None;
     for item in shown.into_iter().rev() {
@@ -129,7 +129,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
 }
 
 fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
-    let style = look.theme.style(Paint::Person);
+    let style = look.style(Paint::Person);
     let (first, next) = (Line::styled("> ", style.bold()), Line::plain("  "));
     let mut rows = Vec::new();
     for line in text.lines() {
@@ -143,7 +143,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         rows.truncate(OWN_LINES - 2);
         let mark = look.sign("…", "...");
         let fold = format!("{mark} {} rows left out, ctrl-o shows all", left_out + 1);
-        rows.extend(wrap(&Line::styled(&fold, look.theme.style(Paint::Dim)), width, &next, &next));
+        rows.extend(wrap(&Line::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
     }
     for (place, image) in images.iter().enumerate() {
@@ -155,7 +155,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
 
 /// What an image is called, and the image itself where the terminal can show it.
 fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
-    let label = Line::styled(&image_label(image), look.theme.style(Paint::Dim));
+    let label = Line::styled(&image_label(image), look.style(Paint::Dim));
     let mut rows = wrap(&label, width, lead, &Line::plain("  "));
     // To draw takes a while, so of many only the names are shown.
     if look.pictures != Pictures::None && is_drawn {
@@ -166,7 +166,7 @@ fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) 
 
 /// The line of a command that the person runs themselves.
 pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
-    let style = look.theme.style(Paint::Person);
+    let style = look.style(Paint::Person);
     let line = ran.command.lines().next().unwrap_or_default();
     Line::styled("! ", style.bold()).and(line, style)
 }
@@ -175,7 +175,7 @@ pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
 fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
     let mut head = own_title(run, look);
     if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let text = printed(run);
@@ -183,7 +183,7 @@ fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width:
     output.push(&text);
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
-    let style = if is_ok { Style::new() } else { look.theme.style(Paint::Bad) };
+    let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
     let folded = (output.line_count() > OWN_LINES).then(|| text.clone());
@@ -198,14 +198,14 @@ fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
         format!("{} thought for {} ({lines} {noun}, ctrl-o shows)", look.sign("✻", "*"), elapsed_text(ran));
-    let row = Line::styled(&text_row, look.theme.style(Paint::Dim));
+    let row = Line::styled(&text_row, look.style(Paint::Dim));
     Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
 }
 
 /// The line that says which call it is.
 pub(super) fn title(call: &ToolCall, bullet: Span, look: &Look) -> Line {
     let mut line = Line::from(bullet).and(" ", Style::new());
-    line.push(Span::new(&call.name, look.theme.style(Paint::Tool)));
+    line.push(Span::new(&call.name, look.style(Paint::Agent)));
     let title = call.title.lines().next().unwrap_or_default();
     line.and(&look.details.called("  ", title), Style::new())
 }
@@ -213,16 +213,16 @@ pub(super) fn title(call: &ToolCall, bullet: Span, look: &Look) -> Line {
 fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
     let is_ok = status == ItemStatus::Completed;
     let bullet =
-        Span::new(look.sign("●", "*"), look.theme.style(if is_ok { Paint::Good } else { Paint::Bad }));
+        Span::new(look.sign("●", "*"), look.style(if is_ok { Paint::Good } else { Paint::Bad }));
     let mut head = title(call, bullet, look);
     if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let body = Body::of(call, status);
     // Why something failed is mostly said last.
     let (first, last) = if body.is_bad { FAILED_LINES } else { (OUTPUT_LINES - 1, 1) };
-    let style = look.theme.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
+    let style = look.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
     let folded;
     if let Some(text) = &body.diff {
         rows.extend(diff(text, look, width));
@@ -235,7 +235,7 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
         folded = (output.line_count() > first + last).then(|| body.text.clone());
     }
     for line in stopped(call) {
-        let lead = Line::styled("  jail: ", look.theme.style(Paint::Warning));
+        let lead = Line::styled("  jail: ", look.style(Paint::Warning));
         let next = Line::plain("    ");
         rows.extend(wrap(&Line::plain(&line), width, &lead, &next));
     }
@@ -327,7 +327,7 @@ fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
 
 /// A unified diff in rows.
 fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
-    indented(diff_rows(text, look, width.saturating_sub(2), DIFF_LINES)).collect()
+    indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
 }
 
 /// A plan with what is done of it.
@@ -335,11 +335,11 @@ pub(super) fn plan(steps: &[PlanStep], look: &Look, width: usize) -> Vec<Line> {
     let mut rows = Vec::new();
     for step in steps {
         let (mark, style) = match step.state {
-            PlanStepState::Done => (look.sign("✔ ", "[x] "), look.theme.style(Paint::Dim).strikethrough()),
-            PlanStepState::Active => (look.sign("▶ ", "[>] "), look.theme.style(Paint::Strong)),
+            PlanStepState::Done => (look.sign("✔ ", "[x] "), look.style(Paint::Dim).strikethrough()),
+            PlanStepState::Active => (look.sign("▶ ", "[>] "), look.style(Paint::Strong)),
             PlanStepState::Pending => (look.sign("☐ ", "[ ] "), Style::new()),
         };
-        let lead = Line::styled(mark, look.theme.style(Paint::Tool));
+        let lead = Line::styled(mark, look.style(Paint::Agent));
         let next = Line::plain(&" ".repeat(lead.width()));
         rows.extend(wrap(&Line::styled(&step.text, style), width, &lead, &next));
     }

@@ -72,7 +72,7 @@ impl Console {
     /// What runs.
     fn work(&self, room: usize) -> Vec<Line> {
         let front = self.front();
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         let mut rows = Vec::new();
         let mut below = Vec::new();
         let open: Vec<&Item> = front.reader.transcript().open_items().collect();
@@ -89,7 +89,7 @@ impl Console {
         }
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
         if let Some(text) = front.reader.retry(self.now) {
-            let row = Line::styled(&text, self.look.theme.style(Paint::Warning));
+            let row = Line::styled(&text, self.look.style(Paint::Warning));
             below.push(row.cut(self.columns, self.look.sign("…", "~")));
         }
         below.extend(self.liveness());
@@ -108,10 +108,10 @@ impl Console {
     }
 
     fn open_item(&self, item: &Item) -> Vec<Line> {
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         match &item.content {
             Content::ToolCall(call) if item.status == ItemStatus::Running => {
-                let bullet = Span::new(self.spinner(), self.look.theme.style(Paint::Tool));
+                let bullet = Span::new(self.spinner(), self.look.style(Paint::Agent));
                 let ran = elapsed_text(self.front().reader.ran(&item.id, self.now));
                 let mark = self.look.sign("…", "~");
                 let room = self.columns.saturating_sub(ran.len() + 2);
@@ -153,7 +153,7 @@ impl Console {
     fn quiet(&self, item: &Item) -> Option<Line> {
         let silence = self.front().reader.silence(&item.id, self.now);
         let text = format!("  nothing printed for {}", elapsed_text(silence));
-        (silence >= QUIET).then(|| Line::styled(&text, self.look.theme.style(Paint::Dim)))
+        (silence >= QUIET).then(|| Line::styled(&text, self.look.style(Paint::Dim)))
     }
 
     fn plan(&self) -> Vec<Line> {
@@ -167,13 +167,13 @@ impl Console {
         });
         match steps.into_iter().next() {
             Some(steps) => items::plan(steps, &self.look, self.columns),
-            None => vec![Line::styled("there is no plan yet", self.look.theme.style(Paint::Dim))],
+            None => vec![Line::styled("there is no plan yet", self.look.style(Paint::Dim))],
         }
     }
 
     /// What a task beside the conversation is at.
     fn task_row(&self, task: &Task) -> Line {
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         let state = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
             (false, _) => "waits for you".to_owned(),
             (true, true) => "done".to_owned(),
@@ -187,7 +187,7 @@ impl Console {
     /// The line that says that something goes on.
     fn liveness(&self) -> Option<Line> {
         let front = self.front();
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         if let Some((armed, _)) = self.armed {
             return match armed {
                 Armed::Quit => Some(Line::styled("press ctrl-c again to leave", dim)),
@@ -200,7 +200,7 @@ impl Console {
         let time = front.elapsed(self.now).unwrap_or_default();
         let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
         let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
-        let mut row = Line::styled(self.spinner(), self.look.theme.style(Paint::Tool));
+        let mut row = Line::styled(self.spinner(), self.look.style(Paint::Agent));
         let text =
             format!(" working {}{left} (esc interrupts, enter steers, tab queues)", elapsed_text(time));
         row.push(Span::new(&text, dim));
@@ -222,14 +222,14 @@ impl Console {
         }
         if let Some(search) = &self.search {
             let prompt =
-                Line::styled(&format!("(search) {}: ", search.wish()), self.look.theme.style(Paint::Warning));
+                Line::styled(&format!("(search) {}: ", search.wish()), self.look.style(Paint::Warning));
             let hit = search.hit(&self.history).unwrap_or_default();
             return view(&prompt, hit, hit.len(), width);
         }
         let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
         if let (true, [row]) = (self.is_new(), input.rows.as_mut_slice()) {
             let hint = format!("{}{HINT_KEYS}", self.surroundings.hint.as_deref().unwrap_or(HINT));
-            let hinted = row.clone().and(&hint, self.look.theme.style(Paint::Dim));
+            let hinted = row.clone().and(&hint, self.look.style(Paint::Dim));
             *row = hinted.cut(width, self.look.sign("…", "~"));
         }
         if let Some(completion) = &self.completion {
@@ -255,7 +255,7 @@ impl Console {
     /// What waits in the draft while a question is put.
     fn kept_draft(&self) -> Option<Line> {
         let line = self.draft.shown().lines().last().filter(|line| !line.is_empty())?;
-        let row = Line::styled(&format!("your draft: {line}"), self.look.theme.style(Paint::Dim));
+        let row = Line::styled(&format!("your draft: {line}"), self.look.style(Paint::Dim));
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
@@ -266,7 +266,7 @@ impl Console {
     }
 
     fn prompt_line(&self) -> Line {
-        let style = self.look.theme.style(Paint::Person).bold();
+        let style = self.look.style(Paint::Person).bold();
         let place = match &self.surroundings.host {
             Some(host) => Line::styled(&format!("({host})"), Style::new()),
             None => Line::default(),

@@ -174,11 +174,11 @@ impl Reader {
             Fact::ItemDelta(delta) => self.grow(delta, look, width, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
-                let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
+                let row = Line::styled(&notice.text, look.style(Paint::Warning));
                 self.put(Kind::Note, items::wrapped(&row, width));
             }
             Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
-                let row = Line::styled(&notice.text, look.theme.style(Paint::Dim));
+                let row = Line::styled(&notice.text, look.style(Paint::Dim));
                 self.put(Kind::Note, items::wrapped(&row, width));
             }
             _ => {}
@@ -273,7 +273,7 @@ impl Reader {
     }
 
     fn remark(&mut self, text: &str, look: &Look) {
-        self.put(Kind::Note, vec![Line::styled(text, look.theme.style(Paint::Dim))]);
+        self.put(Kind::Note, vec![Line::styled(text, look.style(Paint::Dim))]);
     }
 
     fn tell(&mut self, shown: items::Shown) {
@@ -314,17 +314,17 @@ impl Reader {
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
                 let mut rows =
-                    items::wrapped(&Line::styled(&failure.message, look.theme.style(Paint::Bad)), width);
+                    items::wrapped(&Line::styled(&failure.message, look.style(Paint::Bad)), width);
                 if let Some(hint) = &failure.hint {
-                    rows.extend(items::wrapped(&Line::styled(hint, look.theme.style(Paint::Dim)), width));
+                    rows.extend(items::wrapped(&Line::styled(hint, look.style(Paint::Dim)), width));
                 }
                 rows
             }
             (None, TurnOutcome::Interrupted) => {
-                vec![Line::styled("interrupted", look.theme.style(Paint::Warning))]
+                vec![Line::styled("interrupted", look.style(Paint::Warning))]
             }
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                items::wrapped(&Line::styled(GO_AHEAD, look.theme.style(Paint::Strong)), width)
+                items::wrapped(&Line::styled(GO_AHEAD, look.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

@@ -134,7 +134,7 @@ impl Console {
         let (look, columns) = (self.look.clone(), self.columns);
         let task = &mut self.tasks[place];
         let used = look.details.tokens(&task.used, &task.reader.transcript().bill().usage);
-        let rows = used.map(|text| Line::styled(&text, look.theme.style(Paint::Dim)));
+        let rows = used.map(|text| Line::styled(&text, look.style(Paint::Dim)));
         if place == 0 {
             // Behind the end of the answer.
             let finished = task.reader.take_rows(&look, columns, 0);
@@ -181,7 +181,7 @@ impl Console {
             _ => "failed",
         };
         let line = task.prompt.lines().next().unwrap_or_default();
-        let style = self.look.theme.style(Paint::Strong);
+        let style = self.look.style(Paint::Strong);
         let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
         let rows = items::wrapped(&head, self.columns);
         self.show(std::iter::once(Line::default()).chain(rows));

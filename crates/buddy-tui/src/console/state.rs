@@ -215,7 +215,7 @@ impl Console {
 
     /// Shows a remark of buddy's own.
     pub(super) fn say(&mut self, text: &str) {
-        self.tell(text, self.look.theme.style(Paint::Dim));
+        self.tell(text, self.look.style(Paint::Dim));
     }
 
     /// Shows what a command of buddy's own said, in rows that are not cut.
@@ -224,7 +224,7 @@ impl Console {
     }
 
     pub(super) fn complain(&mut self, text: &str) {
-        self.tell(text, self.look.theme.style(Paint::Bad));
+        self.tell(text, self.look.style(Paint::Bad));
     }
 
     fn tell(&mut self, text: &str, style: Style) {
@@ -242,7 +242,7 @@ impl Console {
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
         let rows = super::items::wrapped(
-            &Line::styled(&format!("> {line}"), self.look.theme.style(Paint::Dim)),
+            &Line::styled(&format!("> {line}"), self.look.style(Paint::Dim)),
             self.columns,
         );
         self.show(std::iter::once(Line::default()).chain(rows));
@@ -345,7 +345,7 @@ impl Console {
     }
 
     fn pass_time(&mut self) {
-        self.settle_key();
+        self.wake_question();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<(usize, SessionId)> = self

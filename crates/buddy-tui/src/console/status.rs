@@ -58,7 +58,7 @@ pub(super) fn row(console: &Console, width: usize) -> Line {
     if let Some(line) = console.own_status.line() {
         let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
         let text = one_line(&line, width.saturating_mul(2));
-        return Line::styled(&text, console.look.theme.style(Paint::Dim))
+        return Line::styled(&text, console.look.style(Paint::Dim))
             .cut(width, console.look.sign("…", "~"));
     }
     let parts = console.status_parts.iter().filter_map(|&name| part(console, name));
@@ -165,7 +165,7 @@ fn context(console: &Console) -> Option<String> {
 
 /// The first parts that fit.
 fn joined(parts: &[String], look: &Look, width: usize) -> Line {
-    let dim = look.theme.style(Paint::Dim);
+    let dim = look.style(Paint::Dim);
     let between = look.sign(" · ", " | ");
     let mut line = Line::default();
     for part in parts {

@@ -107,7 +107,7 @@ async fn a_task_in_the_background_asks_in_the_foreground_and_tells_its_end() {
     screen.line("hi");
     screen.wait_for("Hello.").await;
     screen.line("make it &");
-    screen.wait_for_question("$ mkdir made -- approve?").await;
+    screen.wait_for_question("▌ mkdir made").await;
     screen.keys(&["y"]);
     let told = screen.wait_for("task 2 done: make it").await;
     assert!(told.contains("So be it."), "{told}");

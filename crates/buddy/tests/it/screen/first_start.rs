@@ -317,7 +317,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.line("/trust");
     screen.wait_for("files in it can be changed").await;
     screen.line("write it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["y"]);
     screen.wait_for("Done.").await;
     assert!(screen.stage.home.work().join("two").exists());

@@ -43,7 +43,7 @@ async fn shift_tab_goes_from_asking_to_accepting_edits_to_planning() {
     screen.wait_for("· accepts edits").await;
     screen.line("write it");
     let shown = screen.wait_for("Written.").await;
-    assert!(!shown.contains("approve?"), "{shown}");
+    assert!(!shown.contains("Run this command?"), "{shown}");
     assert_eq!(screen.stage.home.text("made.txt"), "new\n");
     screen.wait_idle().await;
     screen.keys(&["BTab"]);
@@ -93,7 +93,7 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
     screen.wait_for("Known from before.").await;
     screen.wait_idle().await;
     screen.line("build it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["y"]);
     screen.wait_for("enter steers").await;
     screen.keys(&["C-b"]);

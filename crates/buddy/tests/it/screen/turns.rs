@@ -45,7 +45,7 @@ async fn a_turn_with_tools_shows_each_call_in_one_line() {
     let screen = Screen::start(turns, 80, 24).await;
     std::fs::write(screen.stage.home.work().join("notes.txt"), "x\n").unwrap();
     screen.line("look");
-    screen.wait_for_question("$ touch x; seq 1 30 -- approve?").await;
+    screen.wait_for_question("▌ touch x; seq 1 30").await;
     screen.keys(&["y"]);
     screen.wait_for("There is nothing.").await;
     insta::assert_snapshot!(screen.wait_idle().await);
@@ -59,7 +59,7 @@ async fn an_interrupt_ends_the_turn_and_the_prompt_is_there_again() {
         [turn().call("run_shell", shell("touch x; cat /dev/zero | tr -d '\\0'")), turn().text("never")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("wait");
-    screen.wait_for("approve?").await;
+    screen.wait_for("Run this command?").await;
     screen.keys(&["C-c"]);
     let ended = screen.wait_for("interrupted").await;
     assert!(!ended.contains("never"), "{ended}");

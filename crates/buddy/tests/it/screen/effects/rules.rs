@@ -12,7 +12,7 @@ async fn check(command: &str, told: &str, is_made: bool) {
     screen.wait_for(told).await;
     screen.line("make it");
     let shown = screen.wait_for("So be it.").await;
-    assert!(!shown.contains("approve?"), "{shown}");
+    assert!(!shown.contains("Run this command?"), "{shown}");
     assert_eq!(screen.stage.home.work().join("made").is_dir(), is_made);
     assert_eq!(screen.stage.results()[0]["ok"], json!(is_made));
 }
@@ -51,7 +51,7 @@ async fn asking_begins_again() {
     screen.line("/approve ask");
     screen.wait_gone("· approves all").await;
     screen.line("make another");
-    screen.wait_for_question("$ mkdir two -- approve?").await;
+    screen.wait_for_question("▌ mkdir two").await;
     screen.keys(&["d"]);
     screen.wait_for("Both.").await;
     assert!(screen.stage.home.work().join("one").is_dir() && !screen.stage.home.work().join("two").exists());

@@ -31,7 +31,7 @@ async fn first_run(size: Size) {
 async fn demo_tour(size: Size) {
     let screen = demo(size).await;
     screen.line("tour");
-    let question = screen.wait_for_question("approve?").await;
+    let question = screen.wait_for_question("Run this command?").await;
     size.check("demo_question", question.rsplit_once('\n').unwrap().0);
     screen.keys(&["y"]);
     screen.wait_for_words("connect a model.").await;
