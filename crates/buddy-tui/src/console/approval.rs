@@ -12,7 +12,7 @@ use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted};
+use super::wording::{ApprovalWords, marked_command, quoted, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
@@ -62,10 +62,12 @@ pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, Question
     let is_cut = shown < count;
     if (is_cut || is_folded) && card.is_marked() {
         let text = mark(asking, top + 1..top + shown + 1, count, is_cut);
-        rows.push(Line::styled(&text, room.look.style(Paint::Warning)).cut(card.width(), room.look.sign("…", "~")));
+        rows.push(
+            Line::styled(&text, room.look.style(Paint::Warning)).cut(card.width(), room.look.sign("…", "~")),
+        );
     }
     let note = asking.note().map(|text| Line::styled(&text, room.look.style(Paint::Warning)));
-    let Framed { view, begin } = card.framed(&head, rows, note, end);
+    let Framed { view, begin } = card.framed(&head, &rows, note, &end);
     let part = QuestionPart { at: begin + above..begin + shown, first: top.saturating_sub(lead), layout };
     (view, part)
 }
@@ -107,9 +109,9 @@ fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
             format!("Apply {} edits?", approvals.len())
         }
         Question::Batch { approvals } => format!("Allow {} actions?", approvals.len()),
-        Question::Text { text, .. } => {
-            Some(text.trim().to_owned()).filter(|text| fits(text) && !text.contains('\n')).unwrap_or_else(|| "buddy asks".to_owned())
-        }
+        Question::Text { text, .. } => Some(text.trim().to_owned())
+            .filter(|text| fits(text) && !text.contains('\n'))
+            .unwrap_or_else(|| "buddy asks".to_owned()),
     };
     Head { title, tail }
 }
@@ -122,7 +124,6 @@ fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
         Tone::Question => "",
     };
     let chosen = match (&asking.stage, card.is_narrow()) {
-        (_, true) => None,
         (Stage::Picking(allowed), false) => {
             let count = allowed.iter().filter(|is_allowed| **is_allowed).count();
             Some(format!("{count} chosen"))
@@ -178,7 +179,8 @@ fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan 
     let is_folded = folded.is_some();
     rows.extend(folded.unwrap_or(whole));
     // Without a row that says what is left out there is room for one more.
-    let fitting = if rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len()) { rows.len() } else { fitting };
+    let fitting =
+        if rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len()) { rows.len() } else { fitting };
     Plan { lead, rows, is_folded, fitting, end }
 }
 
@@ -195,7 +197,8 @@ fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
     let mark = room.look.sign("…", "~");
     if let Some(task) = room.task {
         let line = task.prompt.lines().next().unwrap_or_default();
-        let row = Line::styled(&format!("task {} asks: {line}", task.number), room.look.style(Paint::Warning));
+        let row =
+            Line::styled(&format!("task {} asks: {line}", task.number), room.look.style(Paint::Warning));
         rows.push(row.cut(card.width(), mark));
     }
     if let Some(time) = asking.ask.expires {
@@ -213,7 +216,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             let mut parts = vec![subject(approval, card, head, fold)];
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
-            } else {
+            } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
                 parts.push(risks(approval, card));
                 parts.push(remarks(approval, room, card));
             }
@@ -281,7 +284,11 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
     let look = card.look;
     let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
     let mut rows = Vec::new();
-    let texts = if approval.risk == Risk::High { approval.reasons.clone() } else { vec![approval.reasons.join("; ")] };
+    let texts = if approval.risk == Risk::High {
+        approval.reasons.clone()
+    } else {
+        vec![approval.reasons.join("; ")]
+    };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
         rows.extend(card.fact(name, &Line::styled(text, ink)));
@@ -351,10 +358,14 @@ fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -
     for (number, approval) in (1..).zip(approvals) {
         let is_allowed = allowed.get(number - 1).copied().unwrap_or(allowed.is_empty());
         let mark = if is_allowed { look.sign("[✓]", "[x]") } else { "[ ]" };
-        let lead = Line::styled(&number.to_string(), look.style(Paint::Strong)).and(&format!("  {mark}  "), Style::new());
+        let lead = Line::styled(&number.to_string(), look.style(Paint::Strong))
+            .and(&format!("  {mark}  "), Style::new());
         let next = Line::plain(&" ".repeat(lead.width()));
         let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
-        let name = action.strip_prefix("Write ").filter(|_| approval.diff.is_some()).unwrap_or(&action);
+        let name = action
+            .strip_prefix("Write ")
+            .filter(|_| approval.diff.is_some())
+            .map_or(action.as_str(), without_counts);
         let mut line = Line::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
         if let Some(diff) = &approval.diff {
             let (added, removed) = change_counts(diff);
@@ -379,7 +390,13 @@ fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -
 }
 
 /// The words of a question where the band has no room for them, and the answers to pick from.
-fn text_question(text: &str, options: &[String], asking: &Asking, card: &Card<'_>, head: &Head) -> Vec<Vec<Line>> {
+fn text_question(
+    text: &str,
+    options: &[String],
+    asking: &Asking,
+    card: &Card<'_>,
+    head: &Head,
+) -> Vec<Vec<Line>> {
     let look = card.look;
     let mut words = Vec::new();
     if text.trim() != head.title {
@@ -472,7 +489,9 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
     let mut allow = Vec::new();
     let yes = if is_high { KeyWeight::Danger } else { KeyWeight::Primary };
     match (&approval.word, asking.seen.is_whole()) {
-        (_, false) => allow.push(KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))),
+        (_, false) => {
+            allow.push(KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual)));
+        }
         (Some(_), true) => {
             allow.push(KeyChoice::new("y", "Allow by typing a word", "Allow", weigh(is_open, yes)));
         }
@@ -492,7 +511,12 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
     let no = if is_high { KeyWeight::Primary } else { KeyWeight::Usual };
     let mut deny = vec![
         KeyChoice::new("d", words.no, words.no, weigh(is_awake, no)),
-        KeyChoice::new("n", &format!("{} and say why", words.no), "Say why", weigh(is_awake, KeyWeight::Usual)),
+        KeyChoice::new(
+            "n",
+            &format!("{} and say why", words.no),
+            "Say why",
+            weigh(is_awake, KeyWeight::Usual),
+        ),
     ];
     if approval.is_editable {
         deny.push(KeyChoice::new("e", "Edit", "Edit", weigh(is_open, KeyWeight::Usual)));

@@ -9,9 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{
-    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, SessionId,
-};
+use buddy_protocol::{Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, SessionId};
 use crossterm::event::KeyCode;
 
 use super::approval::reach;
@@ -115,7 +113,7 @@ impl Console {
         // Who has just answered goes on with the line as it was.
         let awake = awake.filter(|_| again.is_none());
         if again.is_none() {
-            self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
+            self.ring("buddy waits for your answer");
         }
         let is_shown = again.is_some();
         let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);

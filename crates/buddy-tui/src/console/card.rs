@@ -129,7 +129,7 @@ impl<'a> Card<'a> {
 
     /// Puts the frame around a body and what stands at its end, of which the cursor is in the latter. Returns with it the row
     /// that the body begins in.
-    pub(super) fn framed(&self, head: &Head, body: Vec<Line>, note: Option<Line>, end: InputView) -> Framed {
+    pub(super) fn framed(&self, head: &Head, body: &[Line], note: Option<Line>, end: &InputView) -> Framed {
         let mut rows = Vec::new();
         if self.has_frame() {
             rows.push(self.band(head));
@@ -206,12 +206,15 @@ impl<'a> Card<'a> {
     fn rows_of(&self, groups: &[Vec<KeyChoice>]) -> Vec<Line> {
         let whole = |choice: &KeyChoice| self.chip(choice, &choice.label);
         let short = |choice: &KeyChoice| self.chip(choice, &Line::plain(choice.short));
-        self.aligned(groups, whole).or_else(|| self.aligned(groups, short)).unwrap_or_else(|| self.columns_of(groups))
+        self.aligned(groups, whole)
+            .or_else(|| self.aligned(groups, short))
+            .unwrap_or_else(|| self.columns_of(groups))
     }
 
     /// The groups below each other with their second keys in one column; none where a row would be too wide.
     fn aligned(&self, groups: &[Vec<KeyChoice>], chip: impl Fn(&KeyChoice) -> Line) -> Option<Vec<Line>> {
-        let first = groups.iter().filter_map(|group| group.first()).map(|choice| chip(choice).width()).max()?;
+        let first =
+            groups.iter().filter_map(|group| group.first()).map(|choice| chip(choice).width()).max()?;
         let mut rows = Vec::new();
         for group in groups.iter().filter(|group| !group.is_empty()) {
             let mut row = Line::default();
@@ -234,8 +237,14 @@ impl<'a> Card<'a> {
         let short = |choice: &KeyChoice| {
             self.chip(choice, &Line::plain(choice.short)).cut(self.width(), self.look.sign("…", "~"))
         };
-        let (Some(left), Some(right)) = (groups.first(), groups.get(1)) else {
-            return groups.iter().flatten().map(short).collect();
+        let (left, right) = if let [left, right, ..] = groups {
+            (left.clone(), right.clone())
+        } else {
+            // One group goes from the left to the right.
+            let all = groups.iter().flatten().cloned().enumerate();
+            let (left, right): (Vec<_>, Vec<_>) = all.partition(|(place, _)| place % 2 == 0);
+            let keys = |side: Vec<(usize, KeyChoice)>| side.into_iter().map(|(_, choice)| choice).collect();
+            (keys(left), keys(right))
         };
         let mut rows = Vec::new();
         for place in 0..left.len().max(right.len()) {
@@ -261,7 +270,8 @@ impl<'a> Card<'a> {
         let look = self.look;
         if *weight == KeyWeight::Primary && look.colors != Colors::None {
             let style = look.style(Paint::Primary);
-            return Line::styled(&format!(" {key} "), style.bold()).and(&format!(" {} ", label.text()), style);
+            return Line::styled(&format!(" {key} "), style.bold())
+                .and(&format!(" {} ", label.text()), style);
         }
         let is_capped = look.colors >= Colors::Palette;
         let cap = if is_capped { format!(" {key} ") } else { format!("[{key}]") };

@@ -115,8 +115,7 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &Look, width: usize) -> 
     let mut rows: Vec<Line> =
         question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)).collect();
     if let Some(answer) = answer {
-        let line =
-            Line::styled(&format!("{}{answer}", look.sign("❯ ", "> ")), look.style(Paint::Person));
+        let line = Line::styled(&format!("{}{answer}", look.sign("❯ ", "> ")), look.style(Paint::Person));
         rows.extend(wrapped(&line, width));
     }
     rows

@@ -16,10 +16,10 @@ use tokio_stream::StreamMap;
 
 use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
-use super::effect::{Effect, Input, Reply};
+use super::effect::{Effect, Focus, Input, Reply};
 use super::ground::{Ground, Heard, QUESTION};
 use super::lanes::{Lanes, Order, Refusal};
-use super::live::SPINNER_MS;
+use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
 use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
@@ -262,7 +262,7 @@ impl Driver {
     fn next_tick(&self) -> Option<Instant> {
         // What waits for a person does not move.
         let is_moving = self.console.look.has_motion && self.console.asking.is_none();
-        let step = if is_moving { Duration::from_millis(SPINNER_MS) } else { SECOND };
+        let step = if is_moving { Duration::from_millis(LAMP_MS) } else { SECOND };
         let busy = self.console.is_busy();
         let next = busy.then(|| self.painted.map_or_else(Instant::now, |painted| painted + step));
         let wakes = self.console.wakes_at();
@@ -276,7 +276,9 @@ impl Driver {
             }
             Ok(TerminalEvent::Paste(text)) => Some(Input::Paste(text)),
             Ok(TerminalEvent::Resize(..)) => Some(Input::Resized),
-            Ok(_) => None,
+            Ok(TerminalEvent::FocusGained) => Some(Input::Focus(Focus::Here)),
+            Ok(TerminalEvent::FocusLost) => Some(Input::Focus(Focus::Elsewhere)),
+            Ok(TerminalEvent::Mouse(_) | TerminalEvent::Key(_)) => None,
             // The terminal is gone.
             Err(_) => Some(Input::Stop),
         }

@@ -84,7 +84,12 @@ impl Granting {
         let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
         rows.extend(line.rows);
         rows.extend(card.fact("covers", &Line::plain(&self.covers(approval))));
-        for (place, (_, words, _)) in PLACES.iter().enumerate() {
+        let chosen = PLACES.get(self.place).map(|(_, words, _)| *words).unwrap_or_default();
+        if !card.is_roomy() {
+            let row = Line::styled(&format!("{}{chosen}", look.sign("❯ ", "> ")), look.style(Paint::Strong));
+            rows.push(row.cut(width, look.sign("…", "~")));
+        }
+        for (place, (_, words, _)) in PLACES.iter().enumerate().filter(|_| card.is_roomy()) {
             let is_chosen = place == self.place;
             let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
             let style = if is_chosen { look.style(Paint::Strong) } else { Style::new() };
@@ -104,8 +109,7 @@ impl Granting {
     fn covers(&self, approval: &Approval) -> String {
         match approval.offers.get(self.offer) {
             Some(offer) if self.is_offered(approval) => offer.covers.clone(),
-            _ => "buddy checks it when you press Enter: it must cover this command and no more than the offer"
-                .to_owned(),
+            _ => "checked when you press Enter".to_owned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
-use super::effect::{Effect, Reply};
+use super::effect::{Effect, Focus, Reply};
 use super::items;
 use super::picker::Picker;
 use super::state::{Console, Paths};
@@ -156,8 +156,10 @@ impl Console {
             self.effect(Effect::LookAround);
             // The agent may have made files.
             self.paths = Paths::Unknown;
-            if ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
-                self.effect(Effect::Ring("buddy is done".to_owned()));
+            let is_elsewhere = self.focus == Focus::Elsewhere;
+            self.is_done_unseen = is_elsewhere;
+            if is_elsewhere || ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
+                self.ring("buddy is done");
             }
             return;
         }
@@ -169,7 +171,7 @@ impl Console {
         let task = self.tasks.remove(place);
         self.tell_result(&task);
         self.effect(Effect::Leave(task.session));
-        self.effect(Effect::Ring(format!("task {} is done", task.number)));
+        self.ring(&format!("task {} is done", task.number));
     }
 
     fn tell_result(&mut self, task: &Task) {
@@ -198,7 +200,8 @@ impl Console {
         if let Some(text) = answer {
             let mut markdown = Markdown::default();
             markdown.push(text);
-            let rows = markdown.finish(&self.look, self.columns);
+            let rows = markdown.finish(&self.look, items::prose_width(self.columns));
+            let rows = items::said(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
         let id = format!("it can be taken up with /resume {}", task.session);

@@ -10,6 +10,8 @@ use crate::text::{Line, Look, Paint, Span, expand_tabs, fold, wrap};
 const NUMBERED: usize = 30;
 /// How many rows a line takes at most; a line of a whole file in one is not what anybody reads.
 const LINE_ROWS: usize = 5;
+/// Columns of a number, so that the diffs of most files are aligned.
+const LEAST_DIGITS: usize = 4;
 /// How many columns a tab leads to a multiple of.
 const TAB: usize = 4;
 
@@ -39,7 +41,9 @@ pub(crate) fn whole_diff_rows(diff: &str, look: &Look, width: usize, head: DiffH
 /// How many lines a diff adds and removes.
 pub(crate) fn change_counts(diff: &str) -> (usize, usize) {
     let entries = parse(diff);
-    let count = |wanted| entries.iter().filter(|entry| matches!(entry, Entry::Line(kind, ..) if *kind == wanted)).count();
+    let count = |wanted| {
+        entries.iter().filter(|entry| matches!(entry, Entry::Line(kind, ..) if *kind == wanted)).count()
+    };
     (count(Kind::Added), count(Kind::Removed))
 }
 
@@ -126,7 +130,7 @@ fn digits(entries: &[Entry<'_>]) -> usize {
     });
     match numbers.max().unwrap_or(0) {
         0 => 0,
-        largest => largest.to_string().len(),
+        largest => largest.to_string().len().max(LEAST_DIGITS),
     }
 }
 
@@ -150,7 +154,12 @@ impl Painter<'_> {
                 gap.into_iter().chain(plain(&header)).collect()
             }
             // Where the first lines are is told by their numbers.
-            Some(Entry::Place(..)) if self.has_numbers() && !matches!(entries.get(index.wrapping_sub(1)), Some(Entry::Line(..))) => Vec::new(),
+            Some(Entry::Place(..))
+                if self.has_numbers()
+                    && !matches!(entries.get(index.wrapping_sub(1)), Some(Entry::Line(..))) =>
+            {
+                Vec::new()
+            }
             Some(Entry::Place(number, around)) => plain(&self.place(*number, around)),
             Some(Entry::Note(text)) => plain(&Line::styled(text, self.style(Paint::Dim))),
             Some(Entry::Line(kind, number, text)) => {

@@ -32,7 +32,8 @@ rename from a
 ";
 
 fn shown(diff: &str, width: usize, limit: usize) -> String {
-    let rows: Vec<String> = diff_rows(diff, &Look::plain(), width, (limit, DiffHead::Shown)).iter().map(Line::text).collect();
+    let rows: Vec<String> =
+        diff_rows(diff, &Look::plain(), width, (limit, DiffHead::Shown)).iter().map(Line::text).collect();
     rows.join("\n")
 }
 
@@ -40,25 +41,25 @@ fn shown(diff: &str, width: usize, limit: usize) -> String {
 fn in_a_narrow_terminal() {
     insta::assert_snapshot!(shown(DIFF, 39, 100), @r#"
     src/main.rs  +3 −2
-     8       let before = 1;
-     9 −     let count = compute(before, 10
-         );
-    10 −     println!("漢字");
-     9 +     let total = compute(before, 10
-         );
-    10 +     println!("漢字 🚀");
-    11 +     // An added line which is so l
-         ong that a narrow terminal has to
-         fold it.
-    12       let after = 2;
-    13   }
+       8       let before = 1;
+       9 −     let count = compute(before,
+           10);
+      10 −     println!("漢字");
+       9 +     let total = compute(before,
+           10);
+      10 +     println!("漢字 🚀");
+      11 +     // An added line which is so
+            long that a narrow terminal has
+            to fold it.
+      12       let after = 2;
+      13   }
     \ No newline at end of file
 
     notes.txt (new)  +1 −0
-     1 + --- a note
+       1 + --- a note
 
     old.txt (removed)  +0 −1
-     1 − --- gone
+       1 − --- gone
     rename from a
     "#);
 }
@@ -67,25 +68,25 @@ fn in_a_narrow_terminal() {
 fn in_a_terminal_of_forty_columns() {
     insta::assert_snapshot!(shown(DIFF, 40, 100), @r#"
     src/main.rs  +3 −2
-     8       let before = 1;
-     9 −     let count = compute(before, 10)
-         ;
-    10 −     println!("漢字");
-     9 +     let total = compute(before, 10)
-         ;
-    10 +     println!("漢字 🚀");
-    11 +     // An added line which is so lo
-         ng that a narrow terminal has to fo
-         ld it.
-    12       let after = 2;
-    13   }
+       8       let before = 1;
+       9 −     let count = compute(before, 1
+           0);
+      10 −     println!("漢字");
+       9 +     let total = compute(before, 1
+           0);
+      10 +     println!("漢字 🚀");
+      11 +     // An added line which is so
+           long that a narrow terminal has t
+           o fold it.
+      12       let after = 2;
+      13   }
     \ No newline at end of file
 
     notes.txt (new)  +1 −0
-     1 + --- a note
+       1 + --- a note
 
     old.txt (removed)  +0 −1
-     1 − --- gone
+       1 − --- gone
     rename from a
     "#);
 }
@@ -94,22 +95,22 @@ fn in_a_terminal_of_forty_columns() {
 fn in_a_usual_terminal() {
     insta::assert_snapshot!(shown(DIFF, 80, 100), @r#"
     src/main.rs  +3 −2
-     8       let before = 1;
-     9 −     let count = compute(before, 10);
-    10 −     println!("漢字");
-     9 +     let total = compute(before, 10);
-    10 +     println!("漢字 🚀");
-    11 +     // An added line which is so long that a narrow terminal has to fold it
-         .
-    12       let after = 2;
-    13   }
+       8       let before = 1;
+       9 −     let count = compute(before, 10);
+      10 −     println!("漢字");
+       9 +     let total = compute(before, 10);
+      10 +     println!("漢字 🚀");
+      11 +     // An added line which is so long that a narrow terminal has to fold
+           it.
+      12       let after = 2;
+      13   }
     \ No newline at end of file
 
     notes.txt (new)  +1 −0
-     1 + --- a note
+       1 + --- a note
 
     old.txt (removed)  +0 −1
-     1 − --- gone
+       1 − --- gone
     rename from a
     "#);
 }
@@ -118,9 +119,9 @@ fn in_a_usual_terminal() {
 fn in_a_wide_terminal() {
     insta::assert_snapshot!(shown(DIFF, 200, 5), @r#"
     src/main.rs  +3 −2
-     8       let before = 1;
-     9 −     let count = compute(before, 10);
-    10 −     println!("漢字");
+       8       let before = 1;
+       9 −     let count = compute(before, 10);
+      10 −     println!("漢字");
     … 13 more lines
     "#);
 }
@@ -135,11 +136,11 @@ fn changes_within_a_line_are_marked_in_colours() {
     }
     insta::assert_snapshot!(out.replace('\u{1b}', "␛"), @r#"
     ␛[1msrc/main.rs␛[0m␛[32m  +3␛[0m␛[91m −2␛[0m
-    ␛[2m 8 ␛[0m      let before = 1;
-    ␛[2m 9 ␛[0m␛[1m␛[91m−␛[0m ␛[91m    let ␛[0m␛[1m␛[4m␛[91mcount␛[0m␛[91m = compute(before, 10);␛[0m
-    ␛[2m10 ␛[0m␛[1m␛[91m−␛[0m ␛[91m    println!("漢字");␛[0m
-    ␛[2m 9 ␛[0m␛[1m␛[32m+␛[0m ␛[32m    let ␛[0m␛[1m␛[4m␛[32mtotal␛[0m␛[32m = compute(before, 10);␛[0m
-    ␛[2m10 ␛[0m␛[1m␛[32m+␛[0m ␛[32m    println!("漢字␛[0m␛[1m␛[4m␛[32m 🚀␛[0m␛[32m");␛[0m
+    ␛[2m   8 ␛[0m      let before = 1;
+    ␛[2m   9 ␛[0m␛[1m␛[91m−␛[0m ␛[91m    let ␛[0m␛[1m␛[4m␛[91mcount␛[0m␛[91m = compute(before, 10);␛[0m
+    ␛[2m  10 ␛[0m␛[1m␛[91m−␛[0m ␛[91m    println!("漢字");␛[0m
+    ␛[2m   9 ␛[0m␛[1m␛[32m+␛[0m ␛[32m    let ␛[0m␛[1m␛[4m␛[32mtotal␛[0m␛[32m = compute(before, 10);␛[0m
+    ␛[2m  10 ␛[0m␛[1m␛[32m+␛[0m ␛[32m    println!("漢字␛[0m␛[1m␛[4m␛[32m 🚀␛[0m␛[32m");␛[0m
     ␛[2m… 11 more lines␛[0m
     "#);
 }
@@ -149,8 +150,8 @@ fn what_is_left_out_is_counted() {
     let diff: String = std::iter::once("@@ -1,3 +1,9 @@\n".to_owned())
         .chain((1..=9).map(|number| format!("+line {number}\n")))
         .collect();
-    assert_eq!(shown(&diff, 80, 4), "1 + line 1\n2 + line 2\n3 + line 3\n… 6 more lines");
-    assert_eq!(shown(&diff, 80, 10).lines().last(), Some("9 + line 9"));
+    assert_eq!(shown(&diff, 80, 4), "   1 + line 1\n   2 + line 2\n   3 + line 3\n… 6 more lines");
+    assert_eq!(shown(&diff, 80, 10).lines().last(), Some("   9 + line 9"));
     assert_eq!(shown(&diff, 80, 8).lines().last(), Some("… 2 more lines"));
     assert_eq!(shown(&diff, 80, 1), "… 9 more lines");
     assert_eq!(shown(&diff, 80, 0), "");
@@ -159,18 +160,16 @@ fn what_is_left_out_is_counted() {
 #[test]
 fn a_diff_with_bad_counts_loses_nothing() {
     assert_eq!(shown("@@ fn main\n-a\n+b\n c", 80, 10), "… fn main\n− a\n+ b\n  c");
-    assert_eq!(shown("@@ -1 +1 @@\n-a\n+b\n+c\n", 80, 10), "1 − a\n1 + b\n2 + c");
-    assert_eq!(
-        shown("@@ -1,9 +1,9 @@\n-a\nBinary files differ", 80, 10),
-        "1 − a\nBinary files differ"
-    );
+    assert_eq!(shown("@@ -1 +1 @@\n-a\n+b\n+c\n", 80, 10), "   1 − a\n   1 + b\n   2 + c");
+    assert_eq!(shown("@@ -1,9 +1,9 @@\n-a\nBinary files differ", 80, 10), "   1 − a\nBinary files differ");
     assert_eq!(shown("--- a\n", 80, 10), "--- a");
 }
 
 #[test]
 fn a_line_without_end_is_cut() {
     let diff = format!("@@ -1 +1 @@\n-{}\n+b", "a".repeat(100_000));
-    let rows: Vec<String> = diff_rows(&diff, &Look::plain(), 42, (10, DiffHead::Shown)).iter().map(Line::text).collect();
+    let rows: Vec<String> =
+        diff_rows(&diff, &Look::plain(), 42, (10, DiffHead::Shown)).iter().map(Line::text).collect();
     assert_eq!(rows.len(), 5 + 1);
     assert!(rows[4].ends_with("a…"), "{rows:?}");
 }

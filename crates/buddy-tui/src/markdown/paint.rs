@@ -9,6 +9,8 @@ use crate::text::{Line, Look, Paint, fold, wrap};
 
 /// The narrowest room for text beside marks and quotes. Where there is less, the outer ones are left out.
 const LEAST_ROOM: usize = 4;
+/// The widest that a line of prose is; tables and code take the room that there is.
+pub(super) const MEASURE: usize = 86;
 /// How long the line of a rule is.
 const RULE: usize = 40;
 /// What stands around code where there are no colours.
@@ -62,8 +64,7 @@ impl Painter {
     }
 
     fn text(&mut self, text: &Text, path: &[Step], mut margin: Margin, look: &Look) -> Vec<Line> {
-        let base =
-            if path.contains(&Step::Quote) { look.style(Paint::Quote) } else { anstyle::Style::new() };
+        let base = if path.contains(&Step::Quote) { look.style(Paint::Quote) } else { anstyle::Style::new() };
         let mut shapes = shapes(&text.source, text.follows.is_some(), look, base);
         if let Some(Carried { row, first }) = self.carried.take() {
             margin.first = first.unwrap_or(margin.first);
@@ -81,7 +82,9 @@ impl Painter {
             }
             match shape {
                 Shape::Lines(lines) => {
-                    content.extend(lines.iter().flat_map(|line| wrap(line, margin.room, &none, &none)));
+                    content.extend(
+                        lines.iter().flat_map(|line| wrap(line, margin.room.min(MEASURE), &none, &none)),
+                    );
                 }
                 Shape::Table(table) => content.extend(table.lines(look, margin.room)),
             }

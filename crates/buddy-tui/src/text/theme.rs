@@ -142,16 +142,11 @@ const KEY: Fill = Fill {
     ground: shade([0xe0_ded7, 0x2a_3740], [252, 238], [None; 2]),
     text: Some(shade([0x15_2025, 0xf2_f0ea], [16, 231], [None; 2])),
 };
-const ADDED_LINE: Fill =
-    Fill { ground: shade([0xdc_f7e2, 0x0d_2c1b], [194, 22], [None; 2]), text: None };
-const ADDED_WORD: Fill =
-    Fill { ground: shade([0xaf_eabe, 0x09_5330], [157, 28], [None; 2]), text: None };
-const REMOVED_LINE: Fill =
-    Fill { ground: shade([0xff_e8e7, 0x3c_171a], [224, 52], [None; 2]), text: None };
-const REMOVED_WORD: Fill =
-    Fill { ground: shade([0xff_c4c3, 0x73_282d], [217, 88], [None; 2]), text: None };
-const SELECTED: Fill =
-    Fill { ground: shade([0xea_e8df, 0x1c_2a32], [254, 236], [None; 2]), text: None };
+const ADDED_LINE: Fill = Fill { ground: shade([0xdc_f7e2, 0x0d_2c1b], [194, 22], [None; 2]), text: None };
+const ADDED_WORD: Fill = Fill { ground: shade([0xaf_eabe, 0x09_5330], [157, 28], [None; 2]), text: None };
+const REMOVED_LINE: Fill = Fill { ground: shade([0xff_e8e7, 0x3c_171a], [224, 52], [None; 2]), text: None };
+const REMOVED_WORD: Fill = Fill { ground: shade([0xff_c4c3, 0x73_282d], [217, 88], [None; 2]), text: None };
+const SELECTED: Fill = Fill { ground: shade([0xea_e8df, 0x1c_2a32], [254, 236], [None; 2]), text: None };
 
 impl Theme {
     /// All themes.

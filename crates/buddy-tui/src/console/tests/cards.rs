@@ -1,5 +1,7 @@
 //! What each question looks like, in windows of every size and at every depth of colour.
 
+use std::fmt::Write;
+
 use super::*;
 use crate::text::{Colors, Theme, encode};
 
@@ -46,12 +48,12 @@ fn check(name: &str, question: &Question, keys: &[&str]) {
         for key in keys {
             seat.press(key);
         }
-        shown.push_str(&format!("{}x{}\n", size.0, size.1));
+        let _ = writeln!(shown, "{}x{}", size.0, size.1);
         let rows = rows(&seat);
         assert!(rows.len() <= size.1, "{name} at {size:?} has {} rows", rows.len());
         for row in &rows {
             assert!(row.width() <= size.0, "{name} at {size:?}: {}", row.text());
-            shown.push_str(&format!("{}\n", row.text().trim_end()));
+            let _ = writeln!(shown, "{}", row.text().trim_end());
         }
         shown.push('\n');
     }
@@ -60,11 +62,19 @@ fn check(name: &str, question: &Question, keys: &[&str]) {
 
 fn testing() -> Approval {
     let offers = vec![
-        Offer { grant: "cargo test *".to_owned(), covers: "every command that starts with `cargo test`".to_owned() },
+        Offer {
+            grant: "cargo test *".to_owned(),
+            covers: "every command that starts with `cargo test`".to_owned(),
+        },
         Offer { grant: "cargo test -p parser".to_owned(), covers: "exactly this command".to_owned() },
     ];
     let why = Some("see whether the fix works".to_owned());
-    Approval { offers, why, reasons: vec!["it runs a program".to_owned()], ..approval("cargo test -p parser", Risk::Low) }
+    Approval {
+        offers,
+        why,
+        reasons: vec!["it runs a program".to_owned()],
+        ..approval("cargo test -p parser", Risk::Low)
+    }
 }
 
 fn forcing() -> Approval {
@@ -99,7 +109,10 @@ fn medium_risk() {
     let push = Approval {
         reasons: vec!["it publishes to `origin`, on `git.example.com`".to_owned()],
         why: Some("open the branch for review".to_owned()),
-        offers: vec![Offer { grant: "git push origin parser-fix".to_owned(), covers: "exactly this command".to_owned() }],
+        offers: vec![Offer {
+            grant: "git push origin parser-fix".to_owned(),
+            covers: "exactly this command".to_owned(),
+        }],
         ..approval("git push origin parser-fix", Risk::Medium)
     };
     check("medium", &Question::Approval(push), &[]);
@@ -150,7 +163,11 @@ fn a_word_in_production() {
 #[test]
 fn a_question_in_words() {
     let options = ["In memory", "On disk, in ~/.cache/app", "Redis"].map(str::to_owned).to_vec();
-    check("question", &Question::Text { text: "Where should the cache live?".to_owned(), options }, &["down"]);
+    check(
+        "question",
+        &Question::Text { text: "Where should the cache live?".to_owned(), options },
+        &["down"],
+    );
 }
 
 #[test]
@@ -162,10 +179,12 @@ fn a_key_that_does_nothing() {
 fn at_every_depth() {
     let mut shown = String::new();
     let depths = [Colors::True, Colors::Palette, Colors::Sixteen, Colors::Mono, Colors::None];
-    for (colors, theme) in depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)]) {
+    for (colors, theme) in
+        depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)])
+    {
         let look = Look { colors, theme, ..looks() };
         let seat = seat(&look, (80, 24), Question::Approval(forcing()));
-        shown.push_str(&format!("{colors:?} {theme:?}\n"));
+        let _ = writeln!(shown, "{colors:?} {theme:?}");
         for row in rows(&seat) {
             encode(&row, &look, &mut shown);
             shown.push('\n');
@@ -180,7 +199,7 @@ fn in_ascii() {
     let mut shown = String::new();
     for question in [Question::Approval(forcing()), Question::Approval(editing())] {
         for row in rows(&seat(&look, (80, 24), question)) {
-            shown.push_str(&format!("{}\n", row.text().trim_end()));
+            let _ = writeln!(shown, "{}", row.text().trim_end());
         }
     }
     assert!(shown.is_ascii(), "{shown}");

@@ -196,8 +196,9 @@ fn in_a_wide_terminal() {
     insta::assert_snapshot!(shown(ANSWER, &Look::plain(), 200), @r#"
     # Caching 🚀 the répertoire
 
-    A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on for a while so that it is wrapped; 漢字も折り返されます。 See the manual (https://example.org/manual) or
-    https://example.org/.
+    A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on for a
+    while so that it is wrapped; 漢字も折り返されます。 See the manual
+    (https://example.org/manual) or https://example.org/.
 
     Steps:
 

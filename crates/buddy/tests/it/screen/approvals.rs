@@ -51,7 +51,7 @@ async fn e_runs_another_command_instead() {
     let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
     let screen = check(&keys, false, "the person changed the command to: ls -a").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("run_shell  ls -a") && !shown.contains("run_shell  mkdir"), "{shown}");
+    assert!(shown.contains("✓ Ran     ls -a") && !shown.contains("Ran     mkdir"), "{shown}");
 }
 
 #[tokio::test]
@@ -118,11 +118,12 @@ async fn a_command_that_is_longer_than_the_screen_can_be_read_from_its_beginning
     let shown = screen.wait_for_question("y shows the others first").await;
     assert!(shown.contains("▌ echo line 1 > made"), "what is to be done comes first: {shown}");
     assert!(!shown.contains("line 60 "), "{shown}");
+    let place = |shown: &str| shown.lines().find(|row| row.contains(" to ")).map(str::to_owned);
     let mut seen = shown;
-    for _ in 0..20 {
+    while !seen.contains("line 60 ") || !seen.contains("runs   echo line 60") {
+        let before = place(&screen.screen());
         screen.keys(&["NPage"]);
-        sleep(LOOK).await;
-        seen.push_str(&screen.screen());
+        seen.push_str(&screen.wait_until("the next rows", |shown| place(shown) != before).await);
     }
     for line in &lines {
         assert!(seen.contains(line), "`{line}` was never shown");
@@ -139,9 +140,9 @@ async fn keys_typed_before_the_question_never_answer_it() {
     let turns = [turn().gate("answer").call("run_shell", shell("mkdir made")), turn().text("So be it.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("make it");
-    screen.wait_for("working").await;
+    screen.wait_until("work", crate::screen::is_working).await;
     screen.text("yyy");
-    screen.wait_for("> yyy").await;
+    screen.wait_for("› yyy").await;
     screen.stage.server.gate("answer").open();
     while !screen.screen().contains("Run this command?") {
         screen.text("y");

@@ -17,7 +17,11 @@ async fn each_part_of_an_answer_is_shown_once() {
     screen.wait_idle().await;
     let all = screen.everything();
     for part in ["The first part.", "The second part."] {
-        assert_eq!(all.lines().filter(|line| *line == part).count(), 1, "{part}: {all}");
+        assert_eq!(
+            all.lines().filter(|line| line.strip_prefix("● ") == Some(part)).count(),
+            1,
+            "{part}: {all}"
+        );
         assert_eq!(all.matches(part).count(), 1, "{part}: {all}");
     }
 }
@@ -64,7 +68,7 @@ async fn an_interrupt_ends_the_turn_and_the_prompt_is_there_again() {
     let ended = screen.wait_for("interrupted").await;
     assert!(!ended.contains("never"), "{ended}");
     screen.text("a new draft");
-    screen.wait_for("> a new draft").await;
+    screen.wait_for("› a new draft").await;
 }
 
 #[tokio::test]
@@ -78,7 +82,7 @@ async fn a_conversation_is_taken_up_with_its_end_in_view() {
     let session = screen.stage.only_log().await.session.to_string();
     screen.again(&["resume", &session]).await;
     let shown = screen.wait_for("Remember me.").await;
-    assert!(shown.contains("> first"), "{shown}");
+    assert!(shown.contains("› first"), "{shown}");
     screen.line("second");
     screen.wait_for("I do.").await;
 }
