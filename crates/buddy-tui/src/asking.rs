@@ -30,16 +30,13 @@ pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
 fn put(question: &Question, cwd: &str) -> String {
     match question {
         Question::Approval(approval) => {
-            let mut text = details(approval, cwd, "");
+            let mut text = format!("{}\n", title(approval));
             text.push_str(&changes(approval, ""));
+            text.push_str(&details(approval, cwd, "  "));
             if let Some(unfit) = &approval.unfit {
                 let _ = writeln!(text, "buddy: {}", unfit.why);
             }
-            let offer = approval.offers.first().filter(|offer| offer.grant != approval.action);
-            if let Some(offer) = offer {
-                let _ = writeln!(text, "  also allow `{}`: {}", offer.grant, offer.covers);
-            }
-            let _ = writeln!(text, "  {}", keys(approval));
+            text.push_str(&keys(approval));
             let answers = approval.word.as_ref().map_or("[y/n]".to_owned(), |word| format!("[{word}/n]"));
             let _ = write!(text, "{} -- approve? {answers} ", command(approval));
             text
@@ -70,23 +67,43 @@ fn put(question: &Question, cwd: &str) -> String {
     }
 }
 
-/// The keys that answer, in one line.
-fn keys(approval: &Approval) -> String {
-    let mut text = match &approval.word {
-        Some(word) => format!("type {word} to allow it"),
-        None => "y yes".to_owned(),
+/// What is asked for, and how risky it is.
+fn title(approval: &Approval) -> String {
+    let what = match (&approval.diff, approval.is_editable) {
+        (Some(_), _) => "Apply this change?",
+        (None, true) => "Run this command?",
+        (None, false) => "Allow this?",
     };
+    let risk = match approval.risk {
+        Risk::Low => "Low risk",
+        Risk::Medium => "Medium risk",
+        Risk::High => "High risk",
+    };
+    format!("{what}  {risk}")
+}
+
+/// The keys that answer, one a line. At high risk denying comes first.
+fn keys(approval: &Approval) -> String {
+    let mut allow = vec![match &approval.word {
+        Some(word) => format!("{word}  Allow: type this word"),
+        None => "y  Allow once".to_owned(),
+    }];
     if let Some(offer) = approval.offers.first() {
-        let what = if offer.grant == approval.action { "exactly this" } else { "that" };
-        let _ = write!(text, ", a always {what} until you quit, p choose what to allow");
+        let what = if offer.grant == approval.action { "exactly this" } else { offer.grant.as_str() };
+        let covers =
+            if offer.grant == approval.action { String::new() } else { format!(": {}", offer.covers) };
+        allow.push(format!("a  Allow {what} this session{covers}"));
+        allow.push("p  Always: choose what to allow, and where".to_owned());
     }
+    let mut deny = vec!["d  Deny".to_owned(), "n  Deny and say why: n WORDS".to_owned()];
     match &approval.word {
         _ if !approval.is_editable => {}
-        Some(word) => drop(write!(text, ", e {word} COMMAND runs that")),
-        None => text.push_str(", e COMMAND runs that"),
+        Some(word) => deny.push(format!("e  Edit: e {word} COMMAND")),
+        None => deny.push("e  Edit: e COMMAND".to_owned()),
     }
-    text.push_str(", d deny, n WORDS no and say why, ? more");
-    text
+    deny.push("?  Details".to_owned());
+    let (first, second) = if approval.risk == Risk::High { (deny, allow) } else { (allow, deny) };
+    first.iter().chain(&second).fold(String::new(), |text, line| format!("{text}  {line}\n"))
 }
 
 /// What there is to know about a question and its answers.
@@ -121,23 +138,23 @@ fn help(question: &Question) -> String {
     text
 }
 
-/// What a person should know before the command itself.
+/// What a person should know before the command itself: why it is asked for, what it is for, and where it happens if that is
+/// elsewhere than usual.
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
-    match &approval.target {
-        Some(target) => drop(writeln!(text, "{indent}on {target}, in {}", approval.cwd)),
-        None if approval.cwd != cwd => drop(writeln!(text, "{indent}in {}", approval.cwd)),
-        None => {}
-    }
-    if let Some(why) = &approval.why {
-        // Without a mark the model's words could pass for buddy's own.
-        let _ = writeln!(text, "{indent}it says: {}", one_paragraph(why));
+    if !approval.reasons.is_empty() {
+        let _ = writeln!(text, "{indent}risk   {}", approval.reasons.join("; "));
     }
     if let Some(opens) = approval.opens_line() {
-        let _ = writeln!(text, "{indent}{opens}");
+        let _ = writeln!(text, "{indent}secrets {opens}");
     }
-    if approval.risk == Risk::High {
-        let _ = writeln!(text, "{indent}high risk: {}", approval.reasons.join("; "));
+    if let Some(why) = &approval.why {
+        let _ = writeln!(text, "{indent}why    \"{}\"", one_paragraph(why));
+    }
+    match &approval.target {
+        Some(target) => drop(writeln!(text, "{indent}where  on {target}, in {}", approval.cwd)),
+        None if approval.cwd != cwd => drop(writeln!(text, "{indent}where  in {}", approval.cwd)),
+        None => {}
     }
     text
 }
@@ -386,13 +403,15 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_one_line_after_what_it_is_for() {
+    fn an_approval_says_what_it_is_and_why_and_has_its_keys_one_a_line() {
         let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
-        let keys = "  y yes, e COMMAND runs that, d deny, n WORDS no and say why, ? more";
-        assert_eq!(
-            shown,
-            format!("it says: To see whether it works\n{keys}\nann@atlas$ ls -- approve? [y/n] ")
-        );
+        let facts = "  risk   it runs a command\n  why    \"To see whether it works\"\n";
+        let keys = "  y  Allow once\n  d  Deny\n  n  Deny and say why: n WORDS\n  e  Edit: e COMMAND\n  ?  Details\n";
+        let title = "Run this command?  Medium risk\n";
+        assert_eq!(shown, format!("{title}{facts}{keys}ann@atlas$ ls -- approve? [y/n] "));
+        let grave = Approval { risk: Risk::High, ..approval("ls", vec![]) };
+        let shown = question(&ask(Question::Approval(grave)), "/w");
+        assert!(shown.find("  d  Deny") < shown.find("  y  Allow once"), "{shown}");
     }
 
     #[test]
@@ -424,12 +443,7 @@ mod tests {
     fn an_offer_is_taken_with_a_key_for_the_session_or_by_its_number() {
         let approval = approval("cargo test", vec![offer()]);
         let shown = question(&ask(Question::Approval(approval.clone())), "/w");
-        assert!(
-            shown.contains(
-                "also allow `cargo *`: every command of cargo\n  y yes, a always that until you quit"
-            ),
-            "{shown}"
-        );
+        assert!(shown.contains("  a  Allow cargo * this session: every command of cargo\n"), "{shown}");
         let question = Question::Approval(approval);
         let wish = |line: &str| match read(&question, line) {
             Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
@@ -463,7 +477,10 @@ mod tests {
     fn an_action_with_a_word_is_allowed_by_writing_it() {
         let grave = Approval { word: Some("bcdfg".to_owned()), ..approval("rm -r x", vec![]) };
         let shown = question(&ask(Question::Approval(grave.clone())), "/w");
-        assert!(shown.ends_with("$ rm -r x -- approve? [bcdfg/n] ") && !shown.contains("y yes"), "{shown}");
+        assert!(
+            shown.ends_with("$ rm -r x -- approve? [bcdfg/n] ") && !shown.contains("y  Allow"),
+            "{shown}"
+        );
         let question = Question::Approval(grave);
         for key in ["y", "Y", "yes", "", "?", "1", "a", "e", "e ls"] {
             helped(&question, key);
@@ -530,7 +547,10 @@ mod tests {
     fn another_directory_and_an_end_are_told() {
         let ask = Ask { expires: Some(UnixMillis(0)), ..ask(Question::Approval(approval("ls", vec![]))) };
         let shown = question(&ask, "/elsewhere");
-        assert!(shown.starts_with("denied by itself at 19") && shown.contains("\nin /w\n"), "{shown}");
+        assert!(
+            shown.starts_with("denied by itself at 19") && shown.contains("\n  where  in /w\n"),
+            "{shown}"
+        );
     }
 
     #[test]

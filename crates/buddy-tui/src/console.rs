@@ -6,6 +6,8 @@
 mod approval;
 mod asks;
 mod background;
+mod calls;
+mod card;
 mod choose;
 mod commands;
 mod custom;
@@ -25,6 +27,7 @@ mod past;
 mod picker;
 mod reader;
 mod replies;
+mod slot;
 mod state;
 mod status;
 mod summary;
@@ -32,14 +35,15 @@ mod tasks;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod wording;
 
+pub(crate) use calls::{begun_line, ended_line, named_line};
 pub use choose::{Alternatives, Chosen, choose};
 pub(crate) use commands::{canonical, is_command, is_for_idle};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
 pub(crate) use help::listed;
-pub(crate) use items::{stopped, trouble};
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
 pub(crate) use terminal::{copy_order, terminal_size};

@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, ItemStatus, NewSession,
-    NoticeLevel, Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
+    Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, NewSession, NoticeLevel,
+    Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::console::{stopped, trouble};
+use crate::console::{begun_line, ended_line};
 use crate::counting::counted;
 use crate::details::Details;
 use crate::exit::Exit;
@@ -31,7 +31,6 @@ use crate::left_running::LeftRunning;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
 use crate::retrying::FirstRetry;
-use crate::visible::one_line;
 use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
@@ -42,8 +41,6 @@ use steered::Steering;
 const STOP_WITHIN: Duration = Duration::from_secs(15);
 /// How long a reader may take for what is left to print once a run was stopped.
 const READ_WITHIN: Duration = Duration::from_secs(5);
-/// Characters of a call's title on a status line.
-const TITLE: usize = 120;
 
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +127,8 @@ struct Run<'a> {
     last: Option<ExecOutcome>,
     first_retry: FirstRetry,
     left_running: LeftRunning,
+    /// Where the session works, where it began here.
+    cwd: String,
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
@@ -167,6 +166,7 @@ pub async fn run_exec(
         last: None,
         first_retry: FirstRetry::default(),
         left_running: LeftRunning::default(),
+        cwd: String::new(),
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
@@ -318,7 +318,10 @@ impl Run<'_> {
             return;
         }
         let is_news = self.first_retry.is_news(&event.fact);
-        if let Some(line) = status_line(event, self.request.details).filter(|_| is_news) {
+        if let Fact::SessionStarted(started) = &event.fact {
+            self.cwd.clone_from(&started.cwd);
+        }
+        if let Some(line) = status_line(event, self.request.details, &self.cwd).filter(|_| is_news) {
             self.outlet.status(line);
         }
     }
@@ -398,18 +401,16 @@ fn with_newline(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// What a person who watches is told about an event.
-fn status_line(event: &Event, details: Details) -> Option<String> {
+/// What a person who watches is told about an event, in a session that works in `cwd`.
+fn status_line(event: &Event, details: Details, cwd: &str) -> Option<String> {
+    let call = |item: &Item| match &item.content {
+        Content::ToolCall(call) => Some((**call).clone()),
+        _ => None,
+    };
     match &event.fact {
         Fact::SessionStarted(_) => Some(format!("session {}", event.session)),
-        Fact::ItemChanged(changed) => call_line(&changed.item, "▶", details),
-        Fact::ItemEnded(ended) => match ended.item.status {
-            ItemStatus::Failed => call_line(&ended.item, "✗", details),
-            ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:", details),
-            ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:", details),
-            ItemStatus::Completed => failed_line(&ended.item, details),
-            _ => None,
-        },
+        Fact::ItemChanged(changed) => begun_line(&call(&changed.item)?, "", details, cwd),
+        Fact::ItemEnded(ended) => Some(ended_line(&call(&ended.item)?, ended.item.status, "", details, cwd)),
         Fact::Notice(notice) => match notice.level {
             NoticeLevel::Info => Some(notice.text.clone()),
             NoticeLevel::Warning => Some(format!("warning: {}", notice.text)),
@@ -417,22 +418,4 @@ fn status_line(event: &Event, details: Details) -> Option<String> {
         },
         _ => None,
     }
-}
-
-/// How a command went that ran and failed, and what the jail stopped in it.
-fn failed_line(item: &Item, details: Details) -> Option<String> {
-    let Content::ToolCall(call) = &item.content else { return None };
-    let trouble = trouble(call, item.status)?;
-    let called = details.called(": ", &one_line(&call.title, TITLE));
-    let head = format!("✗ {}{called} ({})", call.name, one_line(&trouble, TITLE));
-    let jail = stopped(call).into_iter().map(|line| format!("  jail: {line}"));
-    Some([head].into_iter().chain(jail).collect::<Vec<_>>().join("\n"))
-}
-
-fn call_line(item: &Item, mark: &str, details: Details) -> Option<String> {
-    let Content::ToolCall(call) = &item.content else { return None };
-    let failure = call.output.as_ref().and_then(|output| output.error.as_ref());
-    let why = failure.map(|failure| format!(" ({})", one_line(&failure.message, TITLE))).unwrap_or_default();
-    let called = details.called(": ", &one_line(&call.title, TITLE));
-    Some(format!("{mark} {}{called}{why}", call.name))
 }

@@ -48,7 +48,7 @@ impl Output {
         if self.lines.left_out > 0 {
             let ending = if self.lines.left_out == 1 { "" } else { "s" };
             let text = format!("{mark} {} line{ending} left out", self.lines.left_out);
-            rows.push(Line::styled(&text, look.theme.style(Paint::Dim)).cut(width, ""));
+            rows.push(Line::styled(&text, look.style(Paint::Dim)).cut(width, ""));
         }
         rows.extend(self.lines.tail.iter().chain(self.lines.open()).flat_map(shown));
         rows.iter().map(Line::trimmed).collect()

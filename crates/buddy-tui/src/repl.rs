@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, stopped, terminal_size, trouble};
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, begun_line, ended_line, is_command, terminal_size};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
@@ -31,11 +31,8 @@ use crate::printer::{OutputClosed, Printer};
 use crate::retrying::FirstRetry;
 use crate::show::printed;
 use crate::targets::default_target;
-use crate::visible::one_line;
 use pages::Pages;
 
-/// Characters of a call's title.
-const TITLE: usize = 120;
 /// Events that are taken up before the next prompt.
 const BATCH: usize = 512;
 /// How long a question must have been there before a line allows what it asks for: one that comes sooner was typed before.
@@ -473,22 +470,16 @@ impl Repl<'_> {
                 {
                     self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;
                 }
-                if let Content::ToolCall(call) = &ended.item.content
-                    && let Some(trouble) = trouble(call, ended.item.status)
-                {
-                    let on = self.where_of(call);
-                    let called = self.details.called(": ", &one_line(&call.title, TITLE));
-                    self.status(&format!("✗ {}{on}{called}: {}", call.name, one_line(&trouble, TITLE)))?;
-                    for line in stopped(call) {
-                        self.status(&format!("  jail: {line}"))?;
-                    }
+                if let Content::ToolCall(call) = &ended.item.content {
+                    let (on, cwd) = (self.where_of(call), self.cwd());
+                    self.status(&ended_line(call, ended.item.status, &on, self.details, &cwd))?;
                 }
             }
             Fact::ItemChanged(changed) => {
-                if let Content::ToolCall(call) = &changed.item.content {
-                    let on = self.where_of(call);
-                    let called = self.details.called(": ", &one_line(&call.title, TITLE));
-                    self.status(&format!("▶ {}{on}{called}", call.name))?;
+                if let Content::ToolCall(call) = &changed.item.content
+                    && let Some(line) = begun_line(call, &self.where_of(call), self.details, &self.cwd())
+                {
+                    self.status(&line)?;
                 }
             }
             // One question at a time: the others wait until this one is answered.
@@ -527,6 +518,11 @@ impl Repl<'_> {
     }
 
     /// Which target a call is on, where there are several.
+    /// Where the session works.
+    fn cwd(&self) -> String {
+        self.transcript.started().map(|started| started.cwd.clone()).unwrap_or_default()
+    }
+
     fn where_of(&self, call: &ToolCall) -> String {
         let target = call.target.as_ref().filter(|_| self.transcript.targets().len() > 1);
         target.map(|target| format!(" on {target}")).unwrap_or_default()

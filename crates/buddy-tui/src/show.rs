@@ -10,14 +10,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::asking::question;
+use crate::console::named_line;
 use crate::counting::counted;
 use crate::printer::{OutputClosed, Printer};
 use crate::visible::one_line;
 
 /// Characters of a title in a list.
 const TITLE: usize = 60;
-/// Characters of a call's title in a transcript.
-const CALL: usize = 160;
 /// Characters of what stands for an image.
 const LABEL: usize = 140;
 /// Characters of an excerpt.
@@ -125,7 +124,8 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
             let outcome = allowed.map_or(String::new(), |name| format!(" [allowed by {name}]")) + &outcome;
             let target = call.target.as_ref().filter(|_| has_targets);
             let on = target.map(|target| format!(" on {target}")).unwrap_or_default();
-            Some(format!("▶ {}{on}: {}{outcome}", call.name, one_line(&call.title, CALL)))
+            let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+            Some(format!("{}{outcome}", named_line(call, item.status, &on, cwd)))
         }
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,

@@ -14,6 +14,6 @@ pub use look::{Colors, Look};
 pub(crate) use picture::Picture;
 pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;
-pub(crate) use theme::Paint;
 pub use theme::Theme;
+pub(crate) use theme::{Paint, Tone};
 pub(crate) use wrap::{fold, wrap};

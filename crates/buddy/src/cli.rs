@@ -345,7 +345,12 @@ impl ColorWish {
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
-    pub(crate) id: String,
+    #[arg(required_unless_present = "last", conflicts_with = "last")]
+    pub(crate) id: Option<String>,
+
+    /// Show the session that was used last; with `-C DIR` the last one of that directory.
+    #[arg(long)]
+    pub(crate) last: bool,
 
     /// Print the events of the log, one per line
     #[arg(long)]

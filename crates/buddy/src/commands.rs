@@ -76,6 +76,13 @@ fn checked(cli: Cli) -> Result<Cli, UsageError> {
     if cli.print {
         return Err(UsageError::new("`-p` is written as an option of its own and not together with others"));
     }
+    let has_choice = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if matches!(&cli.command, Some(Action::Resume(resume)) if resume.id.is_none() && !resume.last)
+        && !has_choice
+    {
+        let message = "without a terminal there is nothing to pick from: run `buddy resume ID` or `buddy resume --last`";
+        return Err(UsageError::new(message));
+    }
     Ok(cli)
 }
 
@@ -169,7 +176,7 @@ async fn dispatch(
         Some(Action::Login(login)) => login::run(&invocation, login).await,
         Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
         Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
-        Some(Action::Show(show)) => sessions::show(environment, &show).await,
+        Some(Action::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
         Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,

@@ -1,19 +1,23 @@
-//! How a question looks.
+//! How a question looks: what is to be done, how risky that is and why, and the keys that answer.
+//!
+//! What is to be done comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
+//! them were on the screen.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
 
 use super::asks::{Asking, Stage};
+use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use crate::diff::{diff_rows, whole_diff_rows};
+use super::wording::{ApprovalWords, marked_command, quoted, without_counts};
+use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
 use crate::show::local_time;
-use crate::text::{Line, Look, Paint, Span, wrap};
+use crate::text::{Line, Look, Paint, Tone, wrap};
 use crate::visible::one_line;
 
 /// The most rows of a command before it is folded; all of it is shown when the question is expanded.
@@ -22,8 +26,10 @@ const FOLDED_ROWS: usize = 6;
 /// The most rows of a diff before it is folded, and of each of several.
 const FOLDED_DIFF: usize = 12;
 const FOLDED_EACH: usize = 6;
-/// Characters of what an answer for longer would allow, in the row of keys.
-const GRANT: usize = 80;
+/// Characters of what an answer for longer would allow, in its label.
+const GRANT: usize = 48;
+/// Columns of what one of several would do.
+const ACTION: usize = 30;
 
 /// What a question is shown in.
 pub(super) struct Room<'a> {
@@ -39,15 +45,12 @@ pub(super) struct Room<'a> {
     pub(super) height: usize,
 }
 
-/// The fewest rows of a room in which one says how much there is.
-const MARKED: usize = 3;
-
 /// The rows of a question with the cursor, and which of them are the question itself. Of one that is higher than the room a part
 /// is shown, with how much there is.
 pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, QuestionPart) {
-    let end = end(asking, room);
-    let fitting = fitting(end.rows.len(), room);
-    let Body { lead, mut rows, is_folded } = body(asking, room, fitting);
+    let card = card(asking, room);
+    let head = head(asking, room, &card);
+    let Plan { lead, mut rows, is_folded, fitting, end } = plan(asking, room, &card, &head);
     let layout =
         Layout { width: room.width, rows: rows.len() - lead, is_folded, is_expanded: asking.is_expanded };
     let count = rows.len();
@@ -55,68 +58,130 @@ pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, Question
     rows = rows.into_iter().skip(top).take(fitting).collect();
     // Rows above the question itself do not count.
     let above = lead.saturating_sub(top).min(rows.len());
-    let part = QuestionPart { at: above..rows.len(), first: top.saturating_sub(lead), layout };
-    let is_cut = rows.len() < count;
-    if (is_cut || is_folded) && room.height >= MARKED {
-        let text = mark(asking, top + 1..top + rows.len() + 1, count, is_cut);
-        let mark = Line::styled(&text, room.look.theme.style(Paint::Warning));
-        rows.push(mark.cut(room.width, room.look.sign("…", "~")));
+    let shown = rows.len();
+    let is_cut = shown < count;
+    if (is_cut || is_folded) && card.is_marked() {
+        let text = mark(asking, top + 1..top + shown + 1, count, is_cut);
+        rows.push(
+            Line::styled(&text, room.look.style(Paint::Warning)).cut(card.width(), room.look.sign("…", "~")),
+        );
     }
-    let first = rows.len();
-    rows.extend(end.rows);
-    (InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }, part)
+    let note = asking.note().map(|text| Line::styled(&text, room.look.style(Paint::Warning)));
+    let Framed { view, begin } = card.framed(&head, &rows, note, &end);
+    let part = QuestionPart { at: begin + above..begin + shown, first: top.saturating_sub(lead), layout };
+    (view, part)
+}
+
+/// How far a question can be scrolled, and how many rows stand above it.
+pub(super) fn reach(asking: &Asking, room: &Room<'_>) -> (usize, usize) {
+    let card = card(asking, room);
+    let plan = plan(asking, room, &card, &head(asking, room, &card));
+    (plan.rows.len().saturating_sub(plan.fitting), plan.lead)
+}
+
+fn card<'a>(asking: &Asking, room: &Room<'a>) -> Card<'a> {
+    let note = usize::from(asking.note().is_some() && room.height < 8);
+    Card::new(tone(&asking.ask.question), room.look, room.width, room.height.saturating_sub(note))
+}
+
+fn tone(question: &Question) -> Tone {
+    let risk = match question {
+        Question::Approval(approval) => Some(approval.risk),
+        Question::Batch { approvals } => approvals.iter().map(|approval| approval.risk).max(),
+        Question::Text { .. } => None,
+    };
+    match risk {
+        Some(Risk::Low) => Tone::Low,
+        Some(Risk::Medium) => Tone::Medium,
+        Some(Risk::High) => Tone::High,
+        None => Tone::Question,
+    }
+}
+
+/// The title, and at the end of its row the risk and which of several questions it is.
+fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
+    let tail = tail(asking, room, card);
+    let fits = |title: &str| card.holds_title(title, &tail);
+    let title = match &asking.ask.question {
+        _ if matches!(asking.stage, Stage::Granting(_)) => "Always allow".to_owned(),
+        Question::Approval(approval) => ApprovalWords::of(approval, fits).title,
+        Question::Batch { approvals } if approvals.iter().all(|approval| approval.diff.is_some()) => {
+            format!("Apply {} edits?", approvals.len())
+        }
+        Question::Batch { approvals } => format!("Allow {} actions?", approvals.len()),
+        Question::Text { text, .. } => Some(text.trim().to_owned())
+            .filter(|text| fits(text) && !text.contains('\n'))
+            .unwrap_or_else(|| "buddy asks".to_owned()),
+    };
+    Head { title, tail }
+}
+
+fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
+    let risk = match tone(&asking.ask.question) {
+        Tone::Low => "Low risk",
+        Tone::Medium => "Medium risk",
+        Tone::High => "High risk",
+        Tone::Question => "",
+    };
+    let chosen = match (&asking.stage, card.is_narrow()) {
+        (Stage::Picking(allowed), false) => {
+            let count = allowed.iter().filter(|is_allowed| **is_allowed).count();
+            Some(format!("{count} chosen"))
+        }
+        (Stage::Choosing, false) if asking.is_expanded => Some("details".to_owned()),
+        _ => None,
+    };
+    let changed = match &asking.ask.question {
+        Question::Approval(Approval { diff: Some(diff), .. }) if !card.is_narrow() => {
+            let (added, removed) = change_counts(diff);
+            Some(format!("+{added} {}{removed}", room.look.sign("−", "-")))
+        }
+        _ => None,
+    };
+    let place = (room.others > 0 && !card.is_narrow()).then(|| format!("1 of {}", room.others + 1));
+    let parts = Some(risk.to_owned()).filter(|risk| !risk.is_empty()).into_iter();
+    parts.chain(chosen).chain(changed).chain(place).collect::<Vec<_>>().join(", ")
 }
 
 /// What is said of rows that are not shown.
 fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> String {
     let is_approval = !matches!(asking.ask.question, Question::Text { .. });
+    let (first, last) = (rows.start, rows.end - 1);
     match (is_cut, is_approval && !asking.seen.is_whole()) {
-        (true, true) => {
-            format!("rows {} to {} of {count}: y shows the others first", rows.start, rows.end - 1)
-        }
-        (true, false) => {
-            format!(
-                "rows {} to {} of {count}: arrows and page keys show the others",
-                rows.start,
-                rows.end - 1
-            )
-        }
+        (true, true) => format!("rows {first} to {last} of {count}: y shows the others first"),
+        (true, false) => format!("rows {first} to {last} of {count}: arrows and page keys show the others"),
         (false, true) => "some rows are folded: y shows them first".to_owned(),
         (false, false) => "some rows are folded: ? shows them".to_owned(),
     }
 }
 
-/// How far a question can be scrolled, and how many rows stand above it.
-pub(super) fn reach(asking: &Asking, room: &Room<'_>) -> (usize, usize) {
-    let fitting = fitting(end(asking, room).rows.len(), room);
-    let body = body(asking, room, fitting);
-    (body.rows.len().saturating_sub(fitting), body.lead)
-}
-
-/// How many rows of the body fit beside the end of it and the row that says what is left out.
-fn fitting(end: usize, room: &Room<'_>) -> usize {
-    room.height.saturating_sub(end + usize::from(room.height >= MARKED)).max(1)
-}
-
-/// Everything but the last rows.
-struct Body {
+/// What a question is made of in its room.
+struct Plan {
     /// How many rows stand above the question itself.
     lead: usize,
     rows: Vec<Line>,
     is_folded: bool,
+    /// How many rows fit.
+    fitting: usize,
+    end: InputView,
 }
 
 /// What is higher than the room is folded, unless the person unfolded it.
-fn body(asking: &Asking, room: &Room<'_>, fitting: usize) -> Body {
-    let mut rows = lead(asking, room);
+fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan {
+    let mut rows = lead(asking, room, card);
     let lead = rows.len();
-    let whole = itself(asking, room, Fold::Nothing);
-    let folded = (!asking.is_expanded && lead + whole.len() > fitting)
-        .then(|| itself(asking, room, Fold::Much))
+    let whole = itself(asking, room, card, head, Fold::Nothing);
+    let end = end(asking, card, lead + whole.len());
+    let fitting = card.fitting(end.rows.len());
+    let folded = (!asking.is_expanded && !card.fits(lead + whole.len(), end.rows.len()))
+        .then(|| itself(asking, room, card, head, Fold::Much))
         .filter(|folded| *folded != whole);
     let is_folded = folded.is_some();
     rows.extend(folded.unwrap_or(whole));
-    Body { lead, rows, is_folded }
+    // Without a row that says what is left out there is room for one more.
+    let fitting =
+        if rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len()) { rows.len() } else { fitting };
+    Plan { lead, rows, is_folded, fitting, end }
 }
 
 /// How much of a question is folded away.
@@ -126,67 +191,236 @@ enum Fold {
     Much,
 }
 
-/// What stands above a question.
-fn lead(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
-    let Room { task, others, look, width, .. } = *room;
+/// What stands above a question: which task asks, and how long it waits.
+fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
     let mut rows = Vec::new();
-    let dim = look.theme.style(Paint::Dim);
-    if let Some(task) = task {
+    let mark = room.look.sign("…", "~");
+    if let Some(task) = room.task {
         let line = task.prompt.lines().next().unwrap_or_default();
         let row =
-            Line::styled(&format!("task {} asks: {line}", task.number), look.theme.style(Paint::Warning));
-        rows.push(row.cut(width, look.sign("…", "~")));
+            Line::styled(&format!("task {} asks: {line}", task.number), room.look.style(Paint::Warning));
+        rows.push(row.cut(card.width(), mark));
     }
     if let Some(time) = asking.ask.expires {
-        rows.push(Line::styled(&format!("denied by itself at {}", local_time(time)), dim));
-    }
-    if others > 0 {
-        let noun = if others == 1 { "question waits" } else { "questions wait" };
-        rows.push(Line::styled(&format!("{others} more {noun}"), dim));
+        let text = format!("denied by itself at {}", local_time(time));
+        rows.push(Line::styled(&text, room.look.style(Paint::Dim)).cut(card.width(), mark));
     }
     rows
 }
 
 /// The question itself.
-fn itself(asking: &Asking, room: &Room<'_>, fold: Fold) -> Vec<Line> {
-    let Room { cwd, look, width, .. } = *room;
-    let mut rows = Vec::new();
-    match &asking.ask.question {
+fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
+    let title = card.own_title(&head.title).map(|title| wrapped(&title, card.width()));
+    let parts = match &asking.ask.question {
         Question::Approval(approval) => {
+            let mut parts = vec![subject(approval, card, head, fold)];
             if asking.is_expanded {
-                rows.extend(details(approval, cwd, look, width));
-            } else {
-                rows.extend(remarks(approval, cwd, look, width));
+                parts.extend(details(approval, room, card));
+            } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
+                parts.push(risks(approval, card));
+                parts.push(remarks(approval, room, card));
             }
-            rows.extend(diff(approval, fold, FOLDED_DIFF, look, width));
-            rows.extend(command(approval, fold, look, width));
+            parts
         }
-        Question::Batch { approvals } => rows.extend(batch(approvals, asking, fold, look, width)),
-        Question::Text { text, options } => {
-            for line in text.lines() {
-                rows.extend(wrapped(&Line::styled(line, look.theme.style(Paint::Strong)), width));
-            }
-            for (number, option) in (1..).zip(options) {
-                rows.extend(wrapped(&Line::plain(&format!("{number:>3}. {option}")), width));
-            }
-        }
+        Question::Batch { approvals } => vec![batch(approvals, asking, card, fold)],
+        Question::Text { text, options } => text_question(text, options, asking, card, head),
+    };
+    let mut rows = Vec::new();
+    for part in title.into_iter().chain(parts).filter(|part| !part.is_empty()) {
+        rows.extend((!rows.is_empty() && card.is_roomy()).then(Line::default));
+        rows.extend(part);
     }
     rows
 }
 
+/// What is to be done: the diff, or the exact command. A line break in it is shown as one, and further rows are indented, so that
+/// nothing can pass for a row of buddy's own.
+fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
+    let is_titled = ApprovalWords::of(approval, |title| title == head.title).is_told;
+    let mut rows = Vec::new();
+    if !is_titled || approval.diff.is_none() {
+        rows.extend(command(approval, card, fold));
+    }
+    let shown = if is_titled { DiffHead::Hidden } else { DiffHead::Shown };
+    rows.extend(diff(approval, card, fold, (FOLDED_DIFF, shown)));
+    rows
+}
+
 /// What would change in files.
-fn diff(approval: &Approval, fold: Fold, limit: usize, look: &Look, width: usize) -> Vec<Line> {
-    let rows = |diff: &str| match fold {
-        Fold::Nothing => whole_diff_rows(diff, look, width),
-        Fold::Much => diff_rows(diff, look, width, limit),
+fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize, DiffHead)) -> Vec<Line> {
+    let Some(diff) = &approval.diff else { return Vec::new() };
+    match fold {
+        Fold::Nothing => whole_diff_rows(diff, card.look, card.width(), head),
+        Fold::Much => diff_rows(diff, card.look, card.width(), (limit, head)),
+    }
+}
+
+fn command(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+    let look = card.look;
+    let risk = tone(&Question::Approval(approval.clone())).ink();
+    let next = Line::plain("  ");
+    let lines: Vec<&str> = approval.action.split('\n').collect();
+    let mut rows = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };
+        let row = marked_command(line, &approval.reasons, look, risk).and(mark, look.style(Paint::Dim));
+        let first = if index == 0 { Line::default() } else { next.clone() };
+        rows.extend(wrap(&row, card.width(), &first, &next));
+    }
+    if rows.len() > FOLDED_ROWS && fold == Fold::Much {
+        let hidden = rows.len() - FOLDED_ROWS;
+        let tail = rows.split_off(rows.len() - 2);
+        rows.truncate(FOLDED_ROWS - 2);
+        let noun = if hidden == 1 { "row" } else { "rows" };
+        let text = format!("  {} {hidden} more {noun}  ? shows all", look.sign("…", "..."));
+        rows.push(Line::styled(&text, look.style(Paint::Warning)));
+        rows.extend(tail);
+    }
+    rows
+}
+
+/// Why it is asked for, and which secrets it can read.
+fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
+    let look = card.look;
+    let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
+    let mut rows = Vec::new();
+    let texts = if approval.risk == Risk::High {
+        approval.reasons.clone()
+    } else {
+        vec![approval.reasons.join("; ")]
     };
-    approval.diff.as_deref().map(rows).unwrap_or_default()
+    for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
+        let name = if place == 0 { "risk" } else { "" };
+        rows.extend(card.fact(name, &Line::styled(text, ink)));
+    }
+    if let Some(opens) = approval.opens_line() {
+        rows.extend(card.fact("secrets", &Line::styled(&opens, look.style(Paint::Warning))));
+    }
+    rows
+}
+
+/// What it is for, and where it happens. A narrow window has room for that only where it is elsewhere than usual.
+fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
+    let mut rows = Vec::new();
+    if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
+        rows.extend(card.fact("why", &Line::plain(&quoted(why, card.look))));
+    }
+    let is_elsewhere = approval.cwd != room.cwd || approval.target.is_some();
+    if is_elsewhere || !card.is_narrow() {
+        rows.extend(card.fact("where", &place(approval, room)));
+    }
+    rows
+}
+
+/// Which account, on which target, in which directory.
+fn place(approval: &Approval, room: &Room<'_>) -> Line {
+    let look = room.look;
+    let warning = look.style(Paint::Warning);
+    let target = approval.target.as_ref().map(|target| format!("  on {target}")).unwrap_or_default();
+    let style = if approval.cwd == room.cwd { Style::new() } else { warning };
+    Line::plain(&approval.place).and(&target, warning).and(&format!("  {}", look.path(&approval.cwd)), style)
+}
+
+/// Everything that is known beside the action.
+fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Line>> {
+    let look = card.look;
+    let flat = |text: &str| Line::plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut parts = Vec::new();
+    for part in &approval.parts {
+        parts.extend(card.fact("runs", &flat(part)));
+    }
+    let mut rows = Vec::new();
+    for reason in &approval.reasons {
+        let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
+        rows.extend(card.fact("asked", &Line::styled(&flat(reason).text(), ink)));
+    }
+    if !approval.opens.is_empty() {
+        let opens = Line::styled(&approval.opens.join(", "), look.style(Paint::Warning));
+        rows.extend(card.fact("secrets", &opens));
+    }
+    rows.extend(card.fact("who", &flat(&approval.actor)));
+    rows.extend(card.fact("where", &place(approval, room)));
+    if let Some(why) = &approval.why {
+        rows.extend(card.fact("why", &Line::plain(&quoted(why, look))));
+    }
+    for offer in &approval.offers {
+        let covers = Line::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
+        rows.extend(card.fact("a, p", &covers.and(&flat(&offer.covers).text(), Style::new())));
+    }
+    vec![parts, rows]
+}
+
+/// Several actions: which are chosen, what each would do, and the diffs.
+fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+    let look = card.look;
+    let allowed: &[bool] = if let Stage::Picking(allowed) = &asking.stage { allowed } else { &[] };
+    let mut rows = Vec::new();
+    for (number, approval) in (1..).zip(approvals) {
+        let is_allowed = allowed.get(number - 1).copied().unwrap_or(allowed.is_empty());
+        let mark = if is_allowed { look.sign("[✓]", "[x]") } else { "[ ]" };
+        let lead = Line::styled(&number.to_string(), look.style(Paint::Strong))
+            .and(&format!("  {mark}  "), Style::new());
+        let next = Line::plain(&" ".repeat(lead.width()));
+        let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
+        let name = action
+            .strip_prefix("Write ")
+            .filter(|_| approval.diff.is_some())
+            .map_or(action.as_str(), without_counts);
+        let mut line = Line::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
+        if let Some(diff) = &approval.diff {
+            let (added, removed) = change_counts(diff);
+            line = line
+                .and(&format!("  +{added}"), look.style(Paint::Good))
+                .and(&format!(" {}{removed}", look.sign("−", "-")), look.style(Paint::Bad));
+        }
+        let tone = tone(&Question::Approval(approval.clone()));
+        let (sign, word) = match approval.risk {
+            Risk::Low => ("", "low"),
+            Risk::Medium => ("", "medium"),
+            Risk::High => (look.sign("▲ ", "! "), "high"),
+        };
+        let style = if approval.risk == Risk::Low { look.style(Paint::Dim) } else { look.style(tone.ink()) };
+        rows.extend(wrap(&line.and(&format!("  {sign}{word}"), style), card.width(), &lead, &next));
+        if let Some(opens) = approval.opens_line() {
+            rows.extend(wrap(&Line::styled(&opens, look.style(Paint::Warning)), card.width(), &next, &next));
+        }
+        rows.extend(diff(approval, card, fold, (FOLDED_EACH, DiffHead::Hidden)));
+    }
+    rows
+}
+
+/// The words of a question where the band has no room for them, and the answers to pick from.
+fn text_question(
+    text: &str,
+    options: &[String],
+    asking: &Asking,
+    card: &Card<'_>,
+    head: &Head,
+) -> Vec<Vec<Line>> {
+    let look = card.look;
+    let mut words = Vec::new();
+    if text.trim() != head.title {
+        for line in text.lines() {
+            words.extend(wrapped(&Line::styled(line, look.style(Paint::Strong)), card.width()));
+        }
+    }
+    let written = asking.stage.entry().map(|entry| entry.draft.shown());
+    let mut rows = Vec::new();
+    for (number, option) in (1..).zip(options) {
+        let is_chosen = written == Some(option.as_str());
+        let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
+        let style = if is_chosen { look.style(Paint::Selected).bold() } else { Style::new() };
+        let lead = Line::styled(&format!("{mark}{number}  "), style);
+        let next = Line::plain(&" ".repeat(lead.width()));
+        rows.extend(wrap(&Line::styled(option, style), card.width(), &lead, &next));
+    }
+    vec![words, rows]
 }
 
 /// The last rows, as many as leave room for a row of the question.
-fn end(asking: &Asking, room: &Room<'_>) -> InputView {
-    let InputView { mut rows, cursor } = whole_end(asking, room.look, room.width);
-    let most = room.height.saturating_sub(2).max(1);
+fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
+    let InputView { mut rows, cursor } = whole_end(asking, card, body);
+    let most = card.most_end();
     if rows.len() <= most {
         return InputView { rows, cursor };
     }
@@ -198,174 +432,119 @@ fn end(asking: &Asking, room: &Room<'_>) -> InputView {
 }
 
 /// What can be pressed, or what is being written.
-fn whole_end(asking: &Asking, look: &Look, width: usize) -> InputView {
-    let written = |label: &str, entry: &Entry| {
-        let draft = &entry.draft;
-        let prompt = Line::styled(label, look.theme.style(Paint::Warning));
-        view(&prompt, draft.shown(), draft.cursor(), width)
+fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
+    let written = |label: &str, entry: &Entry, keys: &[KeyChoice]| {
+        let mut rows = wrapped(&Line::styled(label, card.look.style(Paint::Strong)), card.width());
+        rows.retain(|row| !row.is_empty());
+        let prompt = Line::styled(card.look.sign("› ", "> "), card.look.style(Paint::Person));
+        let line = view(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
+        let first = rows.len();
+        rows.extend(line.rows);
+        let used = body + rows.len();
+        rows.extend(card.keys(&[keys.to_vec()], used).rows);
+        InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
     };
+    let key = |key, label, weight| KeyChoice::new(key, label, label, weight);
+    let back = || key("esc", "Back", KeyWeight::Usual);
     match &asking.stage {
-        Stage::Choosing => keys(&asking.ask.question, look, width),
-        Stage::Picking(_) => hint(
-            "y allows all, d none, n none and say why; a number turns one on or off, enter answers, ? more",
-            look,
-            width,
-        ),
-        Stage::Telling(entry) => written("no; tell it what to do instead: ", entry),
-        Stage::Editing(entry) => written("run: ", entry),
+        Stage::Choosing => card.keys(&choices(asking, card), body),
+        Stage::Picking(allowed) => card.keys(&batch_choices(asking, allowed), body),
+        Stage::Telling(entry) => {
+            let keys = [key("enter", "Deny", KeyWeight::Primary), back()];
+            written("Deny it. What should buddy do instead?", entry, &keys)
+        }
+        Stage::Editing(entry) => {
+            let keys = [key("enter", "Run this instead", KeyWeight::Primary), back()];
+            written("Edit the command:", entry, &keys)
+        }
         Stage::Confirming(confirming) => {
             let word = asking.ask.question.word().unwrap_or_default();
-            written(&format!("type {word} and press Enter to allow this: "), &confirming.entry)
+            let keys = [key("enter", "Allow", KeyWeight::Danger), back()];
+            written(&format!("Type {word} to allow this:"), &confirming.entry, &keys)
         }
         Stage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
-            written(
-                if has_options { "arrows, a number, or your own words: " } else { "your answer: " },
-                entry,
-            )
+            let choose = has_options.then(|| key("↑↓", "Choose", KeyWeight::Usual));
+            let skip = key("esc", "Skip", KeyWeight::Usual);
+            let answer = key("enter", "Answer", KeyWeight::Primary);
+            let keys: Vec<KeyChoice> = std::iter::once(answer).chain(choose).chain([skip]).collect();
+            written(if has_options { "Pick one, or write your own answer:" } else { "" }, entry, &keys)
         }
         Stage::Granting(granting) => match &asking.ask.question {
-            Question::Approval(approval) => granting.view(approval, look, width),
-            _ => hint("", look, width),
+            Question::Approval(approval) => granting.view(approval, card, body),
+            _ => InputView { rows: vec![Line::default()], cursor: (0, 0) },
         },
     }
 }
 
-fn keys(question: &Question, look: &Look, width: usize) -> InputView {
-    let Question::Approval(approval) = question else { return hint("", look, width) };
-    let mut text = if approval.word.is_some() { "y yes, with a word" } else { "y yes" }.to_owned();
+/// The keys of an approval: those that allow, and those that do not. At high risk denying comes first.
+fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
+    let Question::Approval(approval) = &asking.ask.question else { return Vec::new() };
+    let is_high = approval.risk == Risk::High;
+    let is_awake = !asking.is_asleep();
+    let is_open = is_awake && asking.seen.is_whole();
+    let weigh = |is_on: bool, weight| if is_on { weight } else { KeyWeight::Asleep };
+    let words = ApprovalWords::of(approval, |_| false);
+    let mut allow = Vec::new();
+    let yes = if is_high { KeyWeight::Danger } else { KeyWeight::Primary };
+    match (&approval.word, asking.seen.is_whole()) {
+        (_, false) => {
+            allow.push(KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual)));
+        }
+        (Some(_), true) => {
+            allow.push(KeyChoice::new("y", "Allow by typing a word", "Allow", weigh(is_open, yes)));
+        }
+        (None, true) => allow.push(KeyChoice::new("y", words.yes, words.yes, weigh(is_open, yes))),
+    }
     if let Some(offer) = approval.offers.first() {
-        let what = if offer.grant == approval.action {
-            "exactly this".to_owned()
+        let label = if offer.grant == approval.action {
+            Line::plain("Allow exactly this, this session")
         } else {
-            one_line(&offer.grant, GRANT)
+            let grant = one_line(&offer.grant, GRANT);
+            Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
         };
-        let _ = write!(text, " · a always until you quit: {what} · p choose what to allow");
+        allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));
+        let always = format!("Always{}", card.look.sign("…", "..."));
+        allow.push(KeyChoice::new("p", &always, "Always", weigh(is_open, KeyWeight::Usual)));
     }
+    let no = if is_high { KeyWeight::Primary } else { KeyWeight::Usual };
+    let mut deny = vec![
+        KeyChoice::new("d", words.no, words.no, weigh(is_awake, no)),
+        KeyChoice::new(
+            "n",
+            &format!("{} and say why", words.no),
+            "Say why",
+            weigh(is_awake, KeyWeight::Usual),
+        ),
+    ];
     if approval.is_editable {
-        text.push_str(" · e edit");
+        deny.push(KeyChoice::new("e", "Edit", "Edit", weigh(is_open, KeyWeight::Usual)));
     }
-    text.push_str(" · d deny · n no, and say why · ? more");
-    hint(&text, look, width)
+    let look = if asking.is_expanded { "Less" } else { "Details" };
+    deny.push(KeyChoice::new("?", look, look, weigh(is_awake, KeyWeight::Usual)));
+    if is_high { vec![deny, allow] } else { vec![allow, deny] }
 }
 
-fn hint(text: &str, look: &Look, width: usize) -> InputView {
-    let text = if look.is_ascii { text.replace('·', "|") } else { text.to_owned() };
-    let rows = wrapped(&Line::styled(&text, look.theme.style(Paint::Dim)), width);
-    let last = rows.len() - 1;
-    let column = rows.last().map_or(0, Line::width);
-    InputView { rows, cursor: (last, column) }
-}
-
-/// What a person should know in any case: that it happens elsewhere than usual, what it is for, and which secrets it can read.
-fn remarks(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Line> {
-    let target = approval.target.as_ref().map(|target| format!("on {target}"));
-    let place = (approval.cwd != cwd).then(|| format!("in {}", approval.cwd));
-    let warning = look.theme.style(Paint::Warning);
-    let elsewhere = target.into_iter().chain(place).map(|text| Line::styled(&text, warning));
-    let why = approval.why.as_ref().map(|why| {
-        let text = why.split_whitespace().collect::<Vec<_>>().join(" ");
-        Line::styled(&format!("it says: {text}"), look.theme.style(Paint::Dim))
-    });
-    let opens = approval.opens_line().map(|text| Line::styled(&text, warning));
-    elsewhere.chain(why).chain(opens).flat_map(|line| wrapped(&line, width)).collect()
-}
-
-/// What a person should know beside the command itself.
-fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Line> {
-    let theme = look.theme;
-    let dim = theme.style(Paint::Dim);
-    let mut rows = Vec::new();
-    let mut put = |name: &str, text: &str, style: Style| {
-        let lead = Line::styled(&format!("{name:<8}"), dim);
-        let next = Line::plain("        ");
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        rows.extend(wrap(&Line::styled(&text, style), width, &lead, &next));
+fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
+    let is_awake = !asking.is_asleep();
+    let weigh = |is_on: bool, weight| if is_on { weight } else { KeyWeight::Asleep };
+    let (yes, no) = match tone(&asking.ask.question) {
+        Tone::High => (KeyWeight::Danger, KeyWeight::Primary),
+        _ => (KeyWeight::Primary, KeyWeight::Usual),
     };
-    put("who", &approval.actor, Style::new());
-    if let Some(target) = &approval.target {
-        put("target", target, Style::new());
-    }
-    let place = format!("{} in {}", approval.place, approval.cwd);
-    put("where", &place, if approval.cwd == cwd { Style::new() } else { theme.style(Paint::Warning) });
-    let (risk, style) = match approval.risk {
-        Risk::Low => ("low", theme.style(Paint::Good)),
-        Risk::Medium => ("medium", theme.style(Paint::Tool)),
-        Risk::High => ("high", theme.style(Paint::Bad).bold()),
+    let count = allowed.iter().filter(|is_allowed| **is_allowed).count();
+    let label = format!("Allow the {count} chosen");
+    let yes = if asking.seen.is_whole() {
+        KeyChoice::new("y", &label, "Allow chosen", weigh(is_awake, yes))
+    } else {
+        KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))
     };
-    put("risk", risk, style);
-    for reason in &approval.reasons {
-        put("asked", reason, Style::new());
-    }
-    if !approval.opens.is_empty() {
-        put("secrets", &approval.opens.join(", "), theme.style(Paint::Warning));
-    }
-    if let Some(why) = &approval.why {
-        put("it says", why, Style::new());
-    }
-    for part in &approval.parts {
-        put("runs", part, Style::new());
-    }
-    for offer in &approval.offers {
-        put("allow", &format!("`{}` would cover {}", offer.grant, offer.covers), Style::new());
-    }
-    rows
-}
-
-/// The exact action in the one-line form, its further lines below it. A line break in it is shown as one, so that nothing
-/// can pass for a line of buddy's own.
-fn command(approval: &Approval, fold: Fold, look: &Look, width: usize) -> Vec<Line> {
-    let theme = look.theme;
-    let risk = if approval.risk == Risk::High { theme.style(Paint::Bad) } else { theme.style(Paint::Person) };
-    let mut lead = Line::default();
-    if approval.actor != "buddy" {
-        lead.push(Span::new(&format!("[{}] ", approval.actor), theme.style(Paint::Warning)));
-    }
-    lead.push(Span::new(&format!("{}$ ", approval.place), risk));
-    let mut rows = Vec::new();
-    let lines: Vec<&str> = approval.action.split('\n').collect();
-    let next = Line::plain("    ");
-    for (index, line) in lines.iter().enumerate() {
-        let is_last = index + 1 == lines.len();
-        let mark = if is_last { String::new() } else { look.sign("⏎", "\\n").to_owned() };
-        let mut row = if index == 0 { lead.clone() } else { next.clone() };
-        row.push(Span::new(line, theme.style(Paint::Strong)));
-        row.push(Span::new(&mark, theme.style(Paint::Dim)));
-        if is_last {
-            row.push(Span::new(" -- approve?", theme.style(Paint::Warning)));
-        }
-        rows.extend(wrap(&row, width, &Line::default(), &next));
-    }
-    if rows.len() > FOLDED_ROWS && fold == Fold::Much {
-        let hidden = rows.len() - FOLDED_ROWS;
-        let tail = rows.split_off(rows.len() - 2);
-        rows.truncate(FOLDED_ROWS - 2);
-        let noun = if hidden == 1 { "row" } else { "rows" };
-        rows.push(Line::styled(
-            &format!("    {hidden} more {noun}: ? shows all"),
-            theme.style(Paint::Warning),
-        ));
-        rows.extend(tail);
-    }
-    rows
-}
-
-fn batch(approvals: &[Approval], asking: &Asking, fold: Fold, look: &Look, width: usize) -> Vec<Line> {
-    let Stage::Picking(allowed) = &asking.stage else { return Vec::new() };
-    let mut rows = Vec::new();
-    for (number, approval) in (1..).zip(approvals) {
-        let is_allowed = allowed.get(number - 1).copied().unwrap_or(false);
-        let mark = if is_allowed { look.sign("☑", "[x]") } else { look.sign("☐", "[ ]") };
-        let risk = if approval.risk == Risk::High { look.theme.style(Paint::Bad) } else { Style::new() };
-        let lead = Line::plain(&format!("{number:>3}. {mark} "));
-        let next = Line::plain(&" ".repeat(lead.width()));
-        let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
-        rows.extend(wrap(&Line::styled(&format!("{}$ {action}", approval.place), risk), width, &lead, &next));
-        if let Some(opens) = approval.opens_line() {
-            rows.extend(wrap(&Line::styled(&opens, look.theme.style(Paint::Warning)), width, &next, &next));
-        }
-        rows.extend(diff(approval, fold, FOLDED_EACH, look, width));
-    }
-    rows
+    vec![
+        vec![yes, KeyChoice::new("1-9", "Choose", "Choose", weigh(is_awake, KeyWeight::Usual))],
+        vec![
+            KeyChoice::new("d", "Deny all", "Deny all", weigh(is_awake, no)),
+            KeyChoice::new("n", "Deny all and say why", "Say why", weigh(is_awake, KeyWeight::Usual)),
+        ],
+    ]
 }

@@ -1,17 +1,15 @@
 //! Questions: which one is put, and which key answers it how.
 //!
-//! A key answers only a question that the person can have read, and only by itself. What was typed before it appeared, or in
-//! the same breath, belongs to the draft: so a letter waits for a moment whether another one follows. Only `n` does not, behind
-//! which words are meant to follow.
+//! A key counts from the moment on that the question is on the screen. Who was typing in the half second before that has not
+//! read it: then the question says so, and keys do nothing until the person has paused. No key at a question goes to the draft,
+//! and one that means nothing there is told.
 //!
 //! No key allows what was not on the screen: while rows of a question are folded or beyond the window, a key that would allow
 //! it shows the next of them instead. A question with a word is allowed by writing that word, which no key does.
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{
-    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId,
-};
+use buddy_protocol::{Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, SessionId};
 use crossterm::event::KeyCode;
 
 use super::approval::reach;
@@ -22,12 +20,10 @@ use super::state::Console;
 use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
 use crate::screen::{QuestionPart, Seen};
 
-/// How long a question must have been there before a key answers it.
+/// How long a letter that opened a line may be held down before it is written into it.
 const READ: Duration = Duration::from_millis(150);
-/// The same while somebody types.
-const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
-/// How long a letter waits for another one before it answers.
-const HOLD: Duration = Duration::from_millis(200);
+/// How long somebody who types must pause before a key answers.
+const PAUSE: Duration = Duration::from_millis(500);
 /// How long the key that showed more rows must rest before it does so again or allows: longer than keys wait before they repeat.
 const READ_MORE: Duration = Duration::from_millis(600);
 /// Rows that a page key goes.
@@ -40,8 +36,12 @@ pub(super) struct Asking {
     pub(super) ask: Ask,
     /// From when on keys answer it.
     ready: Instant,
-    /// A letter that answers unless another one follows it.
-    held: Option<Held>,
+    /// Whether it was on the screen.
+    is_shown: bool,
+    /// What is said about the last key.
+    remark: Option<Remark>,
+    /// The key that opened the line that is written.
+    opened: Option<Key>,
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
     pub(super) is_expanded: bool,
@@ -56,13 +56,13 @@ pub(super) struct Asking {
     keys: KeyStyle,
 }
 
-/// A letter that waits whether another one follows.
-#[derive(Debug, Clone, Copy)]
-struct Held {
-    key: Key,
-    since: Instant,
-    /// How often it was pressed.
-    count: usize,
+/// What is said about a key that did nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Remark {
+    /// The person was typing when the question appeared.
+    Typing,
+    /// The key is none of those that answer.
+    NoChoice(String),
 }
 
 /// How far the answering is.
@@ -106,29 +106,29 @@ impl Console {
             Some((task.session.clone(), ask.clone()))
         });
         let Some((session, ask)) = waiting else { return };
-        let is_typing =
-            self.last_key.is_some_and(|key| self.now.saturating_duration_since(key) < READ_WHILE_TYPING);
-        let pause = if is_typing { READ_WHILE_TYPING } else { READ };
+        let awake = self.last_key.map(|key| key + PAUSE).filter(|awake| *awake > self.now);
         let is_expanded = is_grave(&ask.question);
         let keys = if self.vim.is_some() { KeyStyle::Vim } else { KeyStyle::Readline };
         let again = again(&ask.question, self.wished.take().as_ref(), keys);
         // Who has just answered goes on with the line as it was.
-        let ready = if again.is_some() { self.now } else { self.now + pause };
+        let awake = awake.filter(|_| again.is_none());
         if again.is_none() {
-            self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
+            self.ring("buddy waits for your answer");
         }
+        let is_shown = again.is_some();
         let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
-        let scroll = first_row(&ask.question);
         self.asking = Some(Asking {
             session,
             ask,
-            ready,
-            held: None,
+            ready: awake.unwrap_or(self.now),
+            is_shown,
+            remark: awake.map(|_| Remark::Typing),
+            opened: None,
             answered: None,
             is_expanded,
             seen: Seen::default(),
             turned: None,
-            scroll,
+            scroll: 0,
             stage,
             keys,
         });
@@ -150,69 +150,43 @@ impl Console {
         if asking.rests(key, self.now) {
             return true;
         }
-        if let Some(held) = asking.held.take() {
-            if key == held.key {
-                asking.held = Some(Held { count: held.count.saturating_add(1), ..held });
-                return true;
-            }
-            if key.letter().is_some() {
-                asking.ready = self.now + READ_WHILE_TYPING;
-                for _ in 0..held.count {
-                    self.input_key(held.key, None);
-                }
-                return false;
-            }
-            match action {
-                // Somebody thought better of it.
-                Some(Action::Escape | Action::Cancel) => {}
-                Some(Action::Submit) => return self.step(held.key, None),
-                _ => {
-                    self.step(held.key, None);
-                    return self.answer_key(key);
-                }
-            }
+        // Stopping what runs never waits.
+        if action == Some(Action::Cancel) {
+            return self.step(key, action);
         }
-        if self.now < asking.ready {
-            match asking.stage {
-                Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
+        asking.wake(self.now);
+        match asking.stage {
+            Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
+                if !asking.is_shown || self.now < asking.ready {
                     // Whoever goes on typing still has not read it.
-                    asking.ready = self.now + READ_WHILE_TYPING;
-                    return false;
-                }
-                // The letter that led here may have been held down for too long.
-                Stage::Granting(_) if matches!(key.letter(), Some('p' | '3')) => return true,
-                Stage::Confirming(_) if matches!(key.letter(), Some('y' | '1')) => return true,
-                Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) | Stage::Confirming(_) => {}
-            }
-        }
-        if let (Some(letter), Stage::Choosing | Stage::Picking(_)) = (key.letter(), &asking.stage) {
-            match asking.meaning(letter) {
-                Meaning::Answer => {
-                    asking.held = Some(Held { key, since: self.now, count: 1 });
+                    (asking.ready, asking.remark) = (self.now + PAUSE, Some(Remark::Typing));
                     return true;
                 }
-                Meaning::Word => {
-                    asking.ready = self.now + READ_WHILE_TYPING;
-                    return false;
-                }
-                Meaning::Look => {}
             }
+            // The letter that led here may have been held down for too long.
+            Stage::Granting(_) | Stage::Editing(_) | Stage::Confirming(_)
+                if self.now < asking.ready && asking.opened == Some(key) =>
+            {
+                asking.ready = self.now + READ;
+                return true;
+            }
+            Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) | Stage::Confirming(_) => {}
         }
+        asking.remark = None;
         self.step(key, action)
     }
 
-    /// Lets a letter answer that no other one followed.
-    pub(super) fn settle_key(&mut self) {
-        let due = self.held_until().is_some_and(|until| until <= self.now);
-        let held = self.asking.as_mut().filter(|_| due).and_then(|asking| asking.held.take());
-        if let Some(held) = held {
-            self.step(held.key, None);
+    /// Lets keys answer again after a pause.
+    pub(super) fn wake_question(&mut self) {
+        let now = self.now;
+        if let Some(asking) = &mut self.asking {
+            asking.wake(now);
         }
     }
 
-    /// Until when a letter waits for another one.
-    pub(super) fn held_until(&self) -> Option<Instant> {
-        Some(self.asking.as_ref()?.held?.since + HOLD)
+    /// When keys answer again.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        self.asking.as_ref().filter(|asking| asking.is_asleep()).map(|asking| asking.ready)
     }
 
     /// An answer was not taken, so another one can be given.
@@ -226,8 +200,10 @@ impl Console {
     }
 
     /// Takes note of what is on the screen of a question. True when with it the whole was.
-    pub(super) fn note_painted(&mut self, part: &QuestionPart) -> bool {
-        self.asking.as_mut().is_some_and(|asking| asking.seen.note(part))
+    pub(super) fn note_painted(&mut self, part: Option<&QuestionPart>) -> bool {
+        let Some(asking) = &mut self.asking else { return false };
+        asking.is_shown = true;
+        part.is_some_and(|part| asking.seen.note(part))
     }
 
     /// Shows more of a question that was not seen to its end.
@@ -255,11 +231,12 @@ impl Console {
         let was_written = asking.stage.entry().is_some();
         let step = asking.key(key, action);
         if !was_written && asking.stage.entry().is_some() {
-            asking.ready = self.now + READ;
+            (asking.ready, asking.opened) = (self.now + READ, Some(key));
         }
         match step {
             Step::Stay => {}
             Step::Elsewhere => return false,
+            Step::Unknown => asking.remark = Some(Remark::NoChoice(key.to_string())),
             Step::Back => {
                 (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
             }
@@ -268,7 +245,7 @@ impl Console {
             Step::Answer(answer) if asking.lacks_word(&answer) => {
                 let entry = Entry::new(asking.keys, "");
                 asking.stage = Stage::Confirming(Confirming { entry, answer });
-                asking.ready = self.now + READ;
+                (asking.ready, asking.opened) = (self.now + READ, Some(key));
             }
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
@@ -309,24 +286,11 @@ impl Console {
     }
 }
 
-/// The row of a question that is shown first where not all of it fits: what is to be done stands at its end, right above the
-/// keys.
-fn first_row(question: &Question) -> usize {
-    if matches!(question, Question::Approval(_)) { usize::MAX } else { 0 }
-}
-
-/// What a letter is to a question that one key decides.
-enum Meaning {
-    Answer,
-    /// It decides nothing: it shows more, marks one of several, or opens the line for a reason.
-    Look,
-    /// Somebody writes something.
-    Word,
-}
-
 /// What a key does to a question.
 enum Step {
     Stay,
+    /// It means nothing here.
+    Unknown,
     /// It is for somebody else.
     Elsewhere,
     /// So many rows further down, or up.
@@ -368,12 +332,31 @@ impl Stage {
 /// Whether the whole of it is shown from the start.
 fn is_grave(question: &Question) -> bool {
     match question {
-        Question::Approval(approval) => approval.risk == Risk::High || approval.action.contains('\n'),
+        Question::Approval(approval) => approval.action.contains('\n'),
         _ => false,
     }
 }
 
 impl Asking {
+    /// Whether keys do nothing yet, as somebody was typing.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.remark == Some(Remark::Typing)
+    }
+
+    fn wake(&mut self, now: Instant) {
+        if now >= self.ready && self.is_asleep() {
+            self.remark = None;
+        }
+    }
+
+    /// What is to be said about the last key.
+    pub(super) fn note(&self) -> Option<String> {
+        match self.remark.as_ref()? {
+            Remark::Typing => Some("You were typing. Keys count after a short pause.".to_owned()),
+            Remark::NoChoice(key) => Some(format!("{key} does nothing here.")),
+        }
+    }
+
     /// Whether a key that showed more rows is still pressed, or was pressed again before anybody can have read them.
     fn rests(&mut self, key: Key, now: Instant) -> bool {
         let Some((turned, until)) = &mut self.turned else { return false };
@@ -404,7 +387,8 @@ impl Asking {
     }
 
     fn key(&mut self, key: Key, action: Option<Action>) -> Step {
-        if action == Some(Action::Cancel) {
+        // These are about the terminal and what runs, whatever is asked.
+        if matches!(action, Some(Action::Cancel | Action::Redraw | Action::Suspend)) {
             return Step::Elsewhere;
         }
         match key.code {
@@ -456,8 +440,7 @@ impl Asking {
             },
             Stage::Picking(allowed) => match (action, key.letter()) {
                 (Some(Action::Escape), _) | (None, Some('d')) => Step::Answer(Answer::Deny { reason: None }),
-                (Some(Action::Submit), _) => Step::Answer(each(allowed)),
-                (None, Some('y')) => Step::Answer(Answer::allow()),
+                (None, Some('y')) => Step::Answer(each(allowed)),
                 (None, Some('n')) => {
                     self.stage = Stage::Telling(Entry::new(self.keys, ""));
                     Step::Stay
@@ -468,7 +451,7 @@ impl Asking {
                     }
                     Step::Stay
                 }
-                _ => Step::Stay,
+                _ => Step::Unknown,
             },
         }
     }
@@ -503,15 +486,7 @@ impl Asking {
                 self.stage = Stage::Telling(Entry::new(self.keys, ""));
                 Step::Stay
             }
-            _ => self.look_at(key, action).unwrap_or(Step::Stay),
-        }
-    }
-
-    fn meaning(&self, letter: char) -> Meaning {
-        match (&self.stage, letter) {
-            (_, '?' | 'n') | (Stage::Picking(_), '1'..='9') | (Stage::Choosing, '6') => Meaning::Look,
-            (_, 'y' | 'd') | (Stage::Choosing, 'a' | 'p' | 'e' | '1'..='5') => Meaning::Answer,
-            _ => Meaning::Word,
+            _ => self.look_at(key, action).unwrap_or(Step::Unknown),
         }
     }
 
@@ -522,7 +497,7 @@ impl Asking {
             (_, Some(Action::Down)) => Some(Step::Scroll(1)),
             (Some('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
                 self.is_expanded = !self.is_expanded;
-                self.scroll = first_row(&self.ask.question);
+                self.scroll = 0;
                 Some(Step::Stay)
             }
             _ => None,
@@ -563,6 +538,9 @@ fn deny(text: &str) -> Answer {
 }
 
 fn each(allowed: &[bool]) -> Answer {
+    if allowed.iter().all(|is_allowed| *is_allowed) {
+        return Answer::allow();
+    }
     let answer =
         |&is_allowed: &bool| if is_allowed { Answer::allow() } else { Answer::Deny { reason: None } };
     Answer::Each { answers: allowed.iter().map(answer).collect() }

@@ -92,17 +92,17 @@ fn frame(question: &Alternatives, at: usize, look: &Look, width: usize) -> Frame
     for (place, (name, note)) in question.answers.iter().enumerate() {
         let is_chosen = place == at;
         let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
-        let style = if is_chosen { look.theme.style(Paint::Person).bold() } else { anstyle::Style::new() };
+        let style = if is_chosen { look.style(Paint::Person).bold() } else { anstyle::Style::new() };
         let gap = " ".repeat(names.saturating_sub(Line::plain(name).width()) + 2);
         let row = Line::styled(&format!("{mark}{}. {name}", place + 1), style);
-        let whole = row.clone().and(&format!("{gap}{note}"), look.theme.style(Paint::Dim));
+        let whole = row.clone().and(&format!("{gap}{note}"), look.style(Paint::Dim));
         // A note that does not fit says nothing in part.
         rows.push(if whole.width() <= width { whole } else { row.cut(width, look.sign("…", "~")) });
     }
     let letters: Vec<String> = question.letters.iter().map(char::to_string).collect();
     let keys = if letters.is_empty() { "a number".to_owned() } else { letters.join(" or ") };
     let hint = format!("arrows and enter, or {keys}; esc {}", question.escape);
-    rows.extend(wrapped(&Line::styled(&hint, look.theme.style(Paint::Dim)), width));
+    rows.extend(wrapped(&Line::styled(&hint, look.style(Paint::Dim)), width));
     Frame { rows, cursor: (first + at, 0), question: None }
 }
 
@@ -115,8 +115,7 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &Look, width: usize) -> 
     let mut rows: Vec<Line> =
         question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)).collect();
     if let Some(answer) = answer {
-        let line =
-            Line::styled(&format!("{}{answer}", look.sign("❯ ", "> ")), look.theme.style(Paint::Person));
+        let line = Line::styled(&format!("{}{answer}", look.sign("❯ ", "> ")), look.style(Paint::Person));
         rows.extend(wrapped(&line, width));
     }
     rows

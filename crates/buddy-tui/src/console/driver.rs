@@ -16,10 +16,10 @@ use tokio_stream::StreamMap;
 
 use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
-use super::effect::{Effect, Input, Reply};
+use super::effect::{Effect, Focus, Input, Reply};
 use super::ground::{Ground, Heard, QUESTION};
 use super::lanes::{Lanes, Order, Refusal};
-use super::live::SPINNER_MS;
+use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
 use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
@@ -30,7 +30,7 @@ use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
-use crate::text::{Colors, Look};
+use crate::text::Look;
 
 /// The shortest time between two paintings that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -116,7 +116,7 @@ pub async fn run_console(
     if asked.is_some() {
         driver.terminal.write(QUESTION).ok();
     }
-    if driver.console.look.colors != Colors::None {
+    if !driver.console.look.is_plain() {
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
             load_syntaxes();
@@ -262,11 +262,11 @@ impl Driver {
     fn next_tick(&self) -> Option<Instant> {
         // What waits for a person does not move.
         let is_moving = self.console.look.has_motion && self.console.asking.is_none();
-        let step = if is_moving { Duration::from_millis(SPINNER_MS) } else { SECOND };
+        let step = if is_moving { Duration::from_millis(LAMP_MS) } else { SECOND };
         let busy = self.console.is_busy();
         let next = busy.then(|| self.painted.map_or_else(Instant::now, |painted| painted + step));
-        let held = self.console.held_until();
-        next.into_iter().chain(held).min()
+        let wakes = self.console.wakes_at();
+        next.into_iter().chain(wakes).min()
     }
 
     fn terminal_input(event: std::io::Result<TerminalEvent>) -> Option<Input> {
@@ -276,7 +276,9 @@ impl Driver {
             }
             Ok(TerminalEvent::Paste(text)) => Some(Input::Paste(text)),
             Ok(TerminalEvent::Resize(..)) => Some(Input::Resized),
-            Ok(_) => None,
+            Ok(TerminalEvent::FocusGained) => Some(Input::Focus(Focus::Here)),
+            Ok(TerminalEvent::FocusLost) => Some(Input::Focus(Focus::Elsewhere)),
+            Ok(TerminalEvent::Mouse(_) | TerminalEvent::Key(_)) => None,
             // The terminal is gone.
             Err(_) => Some(Input::Stop),
         }
@@ -591,7 +593,7 @@ impl Driver {
         let title = self.console.title();
         let written = self.terminal.write(&bytes).and_then(|()| self.terminal.set_title(title));
         written.map_err(|_| SessionsError::Closed)?;
-        if self.painter.question().is_some_and(|part| self.console.note_painted(part)) {
+        if self.console.note_painted(self.painter.question()) {
             // The row that said how to see the rest says that no more.
             let frame = self.console.frame(self.painter.height());
             let bytes = self.painter.paint(&[], frame);

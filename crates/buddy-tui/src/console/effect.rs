@@ -25,11 +25,22 @@ pub(super) enum Input {
     Missed(SessionId),
     /// The terminal said what its ground is like.
     Ground(Theme),
+    /// The person looks at the terminal again, or elsewhere.
+    Focus(Focus),
     /// Some time went by.
     Tick,
     /// A signal asks to stop.
     Stop,
     Reply(Reply),
+}
+
+/// Where the person looks, as far as the terminal tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    /// Many terminals do not tell.
+    Unknown,
+    Here,
+    Elsewhere,
 }
 
 /// What is to be done. Nothing here waits: what it brings comes as an input.

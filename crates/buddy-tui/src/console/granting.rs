@@ -2,11 +2,13 @@
 //!
 //! Whether other words than those of the offer hold is judged by the agent, which asks again where they do not.
 
+use anstyle::Style;
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
+use super::card::{Card, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use crate::editor::{Entry, InputView, KeyStyle, view};
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Paint};
 
 /// How long a grant for a session holds.
 pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -73,25 +75,33 @@ impl Granting {
     }
 
     /// Why it was refused before, the line, what it covers, the places, and the keys.
-    pub(super) fn view(&self, approval: &Approval, look: &Look, width: usize) -> InputView {
-        let theme = look.theme;
-        let refused = approval.unfit.as_ref().map(|unfit| Line::styled(&unfit.why, theme.style(Paint::Bad)));
+    pub(super) fn view(&self, approval: &Approval, card: &Card<'_>, body: usize) -> InputView {
+        let (look, width) = (card.look, card.width());
+        let refused = approval.unfit.as_ref().map(|unfit| Line::styled(&unfit.why, look.style(Paint::Bad)));
         let mut rows: Vec<Line> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
         let first = rows.len();
-        let prompt = Line::styled("allow: ", theme.style(Paint::Warning));
+        let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
         let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
         rows.extend(line.rows);
-        let dim = theme.style(Paint::Dim);
-        rows.extend(wrapped(&Line::styled(&self.covers(approval), dim), width));
-        for (place, (_, words, _)) in PLACES.iter().enumerate() {
+        rows.extend(card.fact("covers", &Line::plain(&self.covers(approval))));
+        let chosen = PLACES.get(self.place).map(|(_, words, _)| *words).unwrap_or_default();
+        if !card.is_roomy() {
+            let row = Line::styled(&format!("{}{chosen}", look.sign("❯ ", "> ")), look.style(Paint::Strong));
+            rows.push(row.cut(width, look.sign("…", "~")));
+        }
+        for (place, (_, words, _)) in PLACES.iter().enumerate().filter(|_| card.is_roomy()) {
             let is_chosen = place == self.place;
             let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
-            let style = if is_chosen { theme.style(Paint::Person).bold() } else { anstyle::Style::new() };
+            let style = if is_chosen { look.style(Paint::Strong) } else { Style::new() };
             rows.push(Line::styled(&format!("{mark}{words}"), style).cut(width, look.sign("…", "~")));
         }
-        let other = if approval.offers.len() > 1 { "tab takes another offer, " } else { "" };
-        let keys = format!("enter allows it, arrows say where, {other}esc goes back");
-        rows.extend(wrapped(&Line::styled(&keys, dim), width));
+        let usual = |key, label| KeyChoice::new(key, label, label, KeyWeight::Usual);
+        let mut keys = vec![KeyChoice::new("enter", "Allow", "Allow", KeyWeight::Primary)];
+        keys.push(usual(look.sign("↑↓", "up/down"), "Where"));
+        keys.extend((approval.offers.len() > 1).then(|| usual("tab", "Another pattern")));
+        keys.push(usual("esc", "Back"));
+        let used = body + rows.len();
+        rows.extend(card.keys(&[keys], used).rows);
         InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
     }
 
@@ -99,8 +109,7 @@ impl Granting {
     fn covers(&self, approval: &Approval) -> String {
         match approval.offers.get(self.offer) {
             Some(offer) if self.is_offered(approval) => offer.covers.clone(),
-            _ => "judged when you press enter: it must cover this and say no more than what is offered"
-                .to_owned(),
+            _ => "checked when you press Enter".to_owned(),
         }
     }
 }

@@ -8,22 +8,19 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
+use super::calls::{self, Paper};
 use super::summary::summary;
 use super::tasks::elapsed_text;
-use crate::diff::diff_rows;
+use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed};
-use crate::text::{Line, Look, Paint, Picture, Pictures, Span, wrap};
+use crate::text::{Line, Look, Paint, Picture, Pictures, wrap};
 use crate::visible::one_line;
 
-/// How many lines of a command's output are shown.
-const OUTPUT_LINES: usize = 5;
 /// Characters of what the jail stopped.
 const STOPPED: usize = 400;
-/// How many of the first and of the last lines are shown of one that failed.
-const FAILED_LINES: (usize, usize) = (4, 8);
-/// The same for a command of the person's own, and rows of what the person said.
+/// How many lines are shown of a command of the person's own, and rows of what the person said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
@@ -62,6 +59,66 @@ pub(super) struct Shown {
     pub(super) folded: Option<String>,
 }
 
+/// The widest that prose is.
+pub(super) const PROSE: usize = 88;
+
+/// What stands in the gutter before the first row of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gutter {
+    /// The agent speaks.
+    Lamp,
+    /// It goes on.
+    Empty,
+}
+
+/// Columns for what the agent says, beside the gutter.
+pub(super) fn prose_width(width: usize) -> usize {
+    width.saturating_sub(2).max(1)
+}
+
+/// Rows of what the agent says, behind the gutter.
+pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
+    let mut is_begun = gutter == Gutter::Empty;
+    let put = |row: Line| {
+        if row.is_empty() {
+            return row;
+        }
+        let mut line = if std::mem::replace(&mut is_begun, true) {
+            Line::plain("  ")
+        } else {
+            Line::styled(look.sign("●", "*"), look.style(Paint::Agent)).and(" ", Style::new())
+        };
+        line.append(row);
+        line
+    };
+    rows.into_iter().map(put).collect()
+}
+
+/// A notice behind its sign.
+pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Vec<Line> {
+    let (sign, paint) = match level {
+        Notice::Careful => (look.sign("▲ ", "! "), Paint::Warning),
+        Notice::Failed => (look.sign("✗ ", "x "), Paint::Bad),
+        Notice::Aside => ("  ", Paint::Dim),
+    };
+    let style = if level == Notice::Aside { look.style(Paint::Dim) } else { Style::new() };
+    let (first, next) = (Line::styled(sign, look.style(paint)), Line::plain("  "));
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let lead = if rows.is_empty() { &first } else { &next };
+        rows.extend(wrap(&Line::styled(line, style), width.min(PROSE), lead, &next));
+    }
+    rows
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notice {
+    Careful,
+    Failed,
+    Aside,
+}
+
 /// The rows of a line without an indent.
 pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
     let none = Line::default();
@@ -69,7 +126,8 @@ pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
 }
 
 /// How a finished item looks.
-pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) -> Shown {
+pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
+    let Paper { look, width, .. } = *paper;
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
         // A notice tells of its end.
@@ -81,12 +139,13 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
-            shown(Kind::Message, markdown.finish(look, width))
+            let rows = markdown.finish(look, prose_width(width));
+            shown(Kind::Message, said(rows, Gutter::Lamp, look))
         }
         Content::Reasoning { text } => thought(text, ran, look),
         Content::ToolCall(call) => {
-            let mut shown = self::call(call, item.status, ran, look, width);
-            let lead = Line::plain("  ");
+            let mut shown = calls::finished(call, item.status, ran, paper);
+            let lead = Line::plain("    ");
             for (place, image) in call.images.iter().enumerate() {
                 shown.rows.extend(self::image(image, &lead, place < MAX_DRAWN, look, width));
             }
@@ -96,9 +155,11 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
         Content::Plan { steps } => shown(Kind::Note, plan(steps, look, width)),
         Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
         Content::Compaction { summary, .. } => {
-            let row =
-                Line::styled("what was said before is summed up from here on", look.theme.style(Paint::Dim));
-            Shown { kind: Kind::Note, rows: vec![row], folded: Some(summary.clone()) }
+            let row = Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
+                .and(" Summarised the conversation", look.style(Paint::Strong))
+                .and("  ctrl+o shows the summary", look.style(Paint::Dim));
+            let rows = vec![row.cut(width, look.sign("…", "~"))];
+            Shown { kind: Kind::Note, rows, folded: Some(summary.clone()) }
         }
         Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
     }
@@ -111,11 +172,13 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = format!("{} earlier items", items.len() - shown.len());
-        rows.push(Line::styled(&text, look.theme.style(Paint::Dim)));
+        rows.push(Line::styled(&text, look.style(Paint::Dim)));
     }
     let mut last = None;
+    let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+    let paper = Paper { look, width, cwd };
     for item in shown.into_iter().rev() {
-        let shown = finished(item, Duration::ZERO, look, width);
+        let shown = finished(item, Duration::ZERO, &paper);
         if shown.rows.is_empty() {
             continue;
         }
@@ -129,8 +192,9 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
 }
 
 fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
-    let style = look.theme.style(Paint::Person);
-    let (first, next) = (Line::styled("> ", style.bold()), Line::plain("  "));
+    let style = look.style(Paint::Person);
+    let (first, next) = (Line::styled(look.sign("› ", "> "), style), Line::plain("  "));
+    let width = width.min(PROSE);
     let mut rows = Vec::new();
     for line in text.lines() {
         let lead = if rows.is_empty() { &first } else { &next };
@@ -142,8 +206,8 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         let last = rows.split_off(rows.len() - 1);
         rows.truncate(OWN_LINES - 2);
         let mark = look.sign("…", "...");
-        let fold = format!("{mark} {} rows left out, ctrl-o shows all", left_out + 1);
-        rows.extend(wrap(&Line::styled(&fold, look.theme.style(Paint::Dim)), width, &next, &next));
+        let fold = format!("{mark} {} more rows  ctrl+o show", left_out + 1);
+        rows.extend(wrap(&Line::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
     }
     for (place, image) in images.iter().enumerate() {
@@ -155,7 +219,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
 
 /// What an image is called, and the image itself where the terminal can show it.
 fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
-    let label = Line::styled(&image_label(image), look.theme.style(Paint::Dim));
+    let label = Line::styled(&image_label(image), look.style(Paint::Dim));
     let mut rows = wrap(&label, width, lead, &Line::plain("  "));
     // To draw takes a while, so of many only the names are shown.
     if look.pictures != Pictures::None && is_drawn {
@@ -166,7 +230,7 @@ fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) 
 
 /// The line of a command that the person runs themselves.
 pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
-    let style = look.theme.style(Paint::Person);
+    let style = look.style(Paint::Person);
     let line = ran.command.lines().next().unwrap_or_default();
     Line::styled("! ", style.bold()).and(line, style)
 }
@@ -175,7 +239,7 @@ pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
 fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
     let mut head = own_title(run, look);
     if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let text = printed(run);
@@ -183,7 +247,7 @@ fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width:
     output.push(&text);
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
-    let style = if is_ok { Style::new() } else { look.theme.style(Paint::Bad) };
+    let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
     let folded = (output.line_count() > OWN_LINES).then(|| text.clone());
@@ -197,49 +261,9 @@ fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
     }
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
-        format!("{} thought for {} ({lines} {noun}, ctrl-o shows)", look.sign("✻", "*"), elapsed_text(ran));
-    let row = Line::styled(&text_row, look.theme.style(Paint::Dim));
+        format!("  {} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
+    let row = Line::styled(&text_row, look.style(Paint::Dim));
     Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
-}
-
-/// The line that says which call it is.
-pub(super) fn title(call: &ToolCall, bullet: Span, look: &Look) -> Line {
-    let mut line = Line::from(bullet).and(" ", Style::new());
-    line.push(Span::new(&call.name, look.theme.style(Paint::Tool)));
-    let title = call.title.lines().next().unwrap_or_default();
-    line.and(&look.details.called("  ", title), Style::new())
-}
-
-fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
-    let is_ok = status == ItemStatus::Completed;
-    let bullet =
-        Span::new(look.sign("●", "*"), look.theme.style(if is_ok { Paint::Good } else { Paint::Bad }));
-    let mut head = title(call, bullet, look);
-    if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
-    }
-    let mut rows = vec![head.cut(width, look.sign("…", "~"))];
-    let body = Body::of(call, status);
-    // Why something failed is mostly said last.
-    let (first, last) = if body.is_bad { FAILED_LINES } else { (OUTPUT_LINES - 1, 1) };
-    let style = look.theme.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
-    let folded;
-    if let Some(text) = &body.diff {
-        rows.extend(diff(text, look, width));
-        folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
-    } else {
-        let mut output = Output::new(first, last);
-        output.push(&body.text);
-        let shown = output.folded(look, width.saturating_sub(2));
-        rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
-        folded = (output.line_count() > first + last).then(|| body.text.clone());
-    }
-    for line in stopped(call) {
-        let lead = Line::styled("  jail: ", look.theme.style(Paint::Warning));
-        let next = Line::plain("    ");
-        rows.extend(wrap(&Line::plain(&line), width, &lead, &next));
-    }
-    Shown { kind: Kind::Call, rows, folded }
 }
 
 /// What the jail stopped in a call, one line each.
@@ -268,7 +292,6 @@ pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
 /// What is shown of a result.
 struct Body {
     text: String,
-    diff: Option<String>,
     is_bad: bool,
 }
 
@@ -276,19 +299,17 @@ impl Body {
     fn of(call: &ToolCall, status: ItemStatus) -> Self {
         let Some(output) = &call.output else {
             let text = if status == ItemStatus::Interrupted { "interrupted" } else { "" };
-            return Self { text: text.to_owned(), diff: None, is_bad: true };
+            return Self { text: text.to_owned(), is_bad: true };
         };
         if let Some(error) = &output.error {
             // What a refused call is told to do instead is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return Self { text: format!("{}{hint}", error.message), diff: None, is_bad: true };
+            return Self { text: format!("{}{hint}", error.message), is_bad: true };
         }
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
-        let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
         Self {
             text: text_of(call.kind, &result),
-            diff: diff.map(str::to_owned),
             is_bad: result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0),
         }
     }
@@ -327,20 +348,24 @@ fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
 
 /// A unified diff in rows.
 fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
-    indented(diff_rows(text, look, width.saturating_sub(2), DIFF_LINES)).collect()
+    indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
 }
 
 /// A plan with what is done of it.
 pub(super) fn plan(steps: &[PlanStep], look: &Look, width: usize) -> Vec<Line> {
-    let mut rows = Vec::new();
+    let done = steps.iter().filter(|step| step.state == PlanStepState::Done).count();
+    let head = Line::styled("  Plan", look.style(Paint::Strong));
+    let mut rows = vec![head.and(&format!("  {done} of {}", steps.len()), look.style(Paint::Dim))];
+    let next = Line::plain("    ");
     for step in steps {
-        let (mark, style) = match step.state {
-            PlanStepState::Done => (look.sign("✔ ", "[x] "), look.theme.style(Paint::Dim).strikethrough()),
-            PlanStepState::Active => (look.sign("▶ ", "[>] "), look.theme.style(Paint::Strong)),
-            PlanStepState::Pending => (look.sign("☐ ", "[ ] "), Style::new()),
+        let (sign, sign_style, style) = match step.state {
+            PlanStepState::Done => (look.sign("✓", "+"), look.style(Paint::Dim), look.style(Paint::Dim)),
+            PlanStepState::Active => {
+                (look.sign("●", "*"), look.style(Paint::Agent), look.style(Paint::Strong))
+            }
+            PlanStepState::Pending => (look.sign("○", "o"), look.style(Paint::Dim), Style::new()),
         };
-        let lead = Line::styled(mark, look.theme.style(Paint::Tool));
-        let next = Line::plain(&" ".repeat(lead.width()));
+        let lead = Line::plain("  ").and(sign, sign_style).and(" ", Style::new());
         rows.extend(wrap(&Line::styled(&step.text, style), width, &lead, &next));
     }
     rows

@@ -11,7 +11,7 @@ use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
 use crate::changes;
-use crate::diff::diff_rows;
+use crate::diff::{DiffHead, diff_rows};
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
 use crate::mentions::{dragged, images_in, is_image, mention};
@@ -432,7 +432,7 @@ impl Console {
         let Some(text) = self.front().reader.folded() else { return self.say("nothing is folded") };
         let mut output = Output::new(text.lines().count(), 1);
         output.push(text);
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         let rows = output.folded(&self.look, self.columns);
         self.show(rows.iter().map(|row| Line::styled(&row.text(), dim)));
     }
@@ -443,7 +443,7 @@ impl Console {
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
-        let rows = diff_rows(diff, &self.look, self.columns, usize::MAX);
+        let rows = diff_rows(diff, &self.look, self.columns, (usize::MAX, DiffHead::Shown));
         self.put_echo();
         self.show(rows);
         self.say_plain(others);

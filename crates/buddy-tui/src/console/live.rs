@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{Content, Item, ItemStatus};
+use buddy_protocol::{Content, Item, ItemStatus, ToolKind};
 
 use super::approval::{self, Room};
+use super::calls::{self, CallWords};
 use super::items;
+use super::slot::is_framed;
 use super::state::{Armed, Console};
 use super::status;
 use super::tasks::{Task, elapsed_text};
@@ -16,7 +18,7 @@ use crate::screen::{Frame, QuestionPart};
 use crate::text::{Line, Paint, Span};
 
 /// Rows of the live output of a call.
-const TAIL_ROWS: usize = 3;
+const TAIL_ROWS: usize = 2;
 /// The same of a command that the person runs.
 const OWN_TAIL_ROWS: usize = 8;
 /// Rows of a thought under way.
@@ -25,32 +27,52 @@ const THOUGHT_ROWS: usize = 2;
 const CALLS: usize = 6;
 /// From when on it is said that something prints nothing.
 const QUIET: Duration = Duration::from_secs(10);
-/// What is said in the input of a new conversation.
-const HINT: &str = "what shall we do?";
-/// What is said behind it.
-const HINT_KEYS: &str = " / commands, ? keys";
-/// Frames of the sign for work, and how long each stands.
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const SPINNER_ASCII: [&str; 4] = ["|", "/", "-", "\\"];
-pub(super) const SPINNER_MS: u64 = 100;
+/// From when on it is said how a command is sent to the background.
+const SLOW: Duration = Duration::from_secs(5);
+/// What is said in the input of a new conversation, and of one that goes on.
+const NEW_HINT: &str = "Ask buddy anything, or press ? for keys";
+const HINT: &str = "Ask buddy anything";
+/// In a narrower window hints are short.
+const WIDE: usize = 60;
+/// The same while buddy works, in a wide window and in a narrow one.
+const WORKING_HINT: &str = "Steer with Enter, queue with Tab, stop with Esc";
+const SHORT_HINT: &str = "Esc stops";
+/// Frames of the lamp, and how long each stands.
+const LAMP: [&str; 4] = ["·", "•", "●", "•"];
+pub(super) const LAMP_MS: u64 = 300;
 
 impl Console {
     /// What stands below the finished rows.
     pub(super) fn frame(&self, height: usize) -> Frame {
         let (input, question) = self.input(height);
-        let status = status::row(self, self.columns);
-        let room = height.saturating_sub(input.rows.len() + 2);
-        let mut rows = self.work(room);
+        let is_framed = is_framed(height) && self.asking.is_none() && self.picker.is_none();
+        let status = status::row(self, self.columns, !is_framed);
+        let rules = if is_framed { 2 } else { 0 };
+        let room = height.saturating_sub(input.rows.len() + 2 + rules);
+        let mut rows = self.work(room, is_framed);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
         // What was said is kept apart from the input where there is room for that, and where it does not go on.
         let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line);
         let is_apart = rows.first().is_some_and(|row| row.width() == 0);
-        if height > input.rows.len() + 1 && !goes_on && !is_apart {
+        if height > input.rows.len() + 1 + rules && !goes_on && !is_apart {
             rows.insert(0, Line::default());
         }
+        if is_framed && rows.len() > 1 && rows.len() < room {
+            rows.push(Line::default());
+        }
+        rows.extend(is_framed.then(|| self.top_rule()));
         let first = rows.len();
-        rows.extend(input.rows);
+        let menu = self
+            .completion
+            .as_ref()
+            .filter(|_| is_framed)
+            .map_or(0, |completion| menu_rows(&completion.menu, &self.look, self.columns).len());
+        let mut above = input.rows;
+        let below = above.split_off(above.len().saturating_sub(menu));
+        rows.extend(above);
+        rows.extend(is_framed.then(|| self.bottom_rule()));
+        rows.extend(below);
         rows.push(status);
         let question =
             question.map(|part| QuestionPart { at: part.at.start + first..part.at.end + first, ..part });
@@ -58,21 +80,20 @@ impl Console {
     }
 
     /// The sign for work.
-    fn spinner(&self) -> &'static str {
-        let Some(began) = self.front().reader.turn_began() else { return "" };
-        let frames: &[&str] = if self.look.is_ascii { &SPINNER_ASCII } else { &SPINNER };
-        if !self.look.has_motion {
-            return if self.look.is_ascii { "*" } else { "●" };
+    pub(super) fn lamp(&self) -> &'static str {
+        let Some(began) = self.front().reader.turn_began() else { return self.look.sign("●", "*") };
+        if !self.look.has_motion || self.look.is_ascii {
+            return self.look.sign("●", "*");
         }
-        let passed = self.now.saturating_duration_since(began).as_millis() / u128::from(SPINNER_MS);
-        let count = frames.len() as u128;
-        frames.get(usize::try_from(passed % count).unwrap_or(0)).copied().unwrap_or("")
+        let passed = self.now.saturating_duration_since(began).as_millis() / u128::from(LAMP_MS);
+        let count = LAMP.len() as u128;
+        LAMP.get(usize::try_from(passed % count).unwrap_or(0)).copied().unwrap_or("●")
     }
 
     /// What runs.
-    fn work(&self, room: usize) -> Vec<Line> {
+    fn work(&self, room: usize, is_framed: bool) -> Vec<Line> {
         let front = self.front();
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         let mut rows = Vec::new();
         let mut below = Vec::new();
         let open: Vec<&Item> = front.reader.transcript().open_items().collect();
@@ -80,23 +101,22 @@ impl Console {
             below.extend(self.open_item(item));
         }
         if open.len() > CALLS {
-            below.push(Line::styled(&format!("  and {} more", open.len() - CALLS), dim));
+            below.push(Line::styled(&format!("    and {} more", open.len() - CALLS), dim));
         }
         below.extend(self.plan());
         for text in &front.queue {
             let line = text.lines().next().unwrap_or_default();
-            below.push(Line::styled(&format!("queued: {line}"), dim));
+            let row = Line::styled("  next    ", self.look.style(Paint::Strong)).and(line, Style::new());
+            below.push(row.and("  queued", dim).cut(self.columns, self.look.sign("…", "~")));
         }
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
         if let Some(text) = front.reader.retry(self.now) {
-            let row = Line::styled(&text, self.look.theme.style(Paint::Warning));
-            below.push(row.cut(self.columns, self.look.sign("…", "~")));
+            let row = Line::styled(self.look.sign("▲ ", "! "), self.look.style(Paint::Warning));
+            below.push(row.and(&text, Style::new()).cut(self.columns, self.look.sign("…", "~")));
         }
-        below.extend(self.liveness());
+        below.extend(self.liveness(is_framed));
         let left = room.saturating_sub(below.len()).min(Self::open_rows(room));
-        if let Some(markdown) = front.reader.message() {
-            rows.extend(markdown.open(&self.look, self.columns, left));
-        }
+        rows.extend(front.reader.open_message(&self.look, self.columns, left));
         rows.extend(below);
         rows
     }
@@ -108,19 +128,27 @@ impl Console {
     }
 
     fn open_item(&self, item: &Item) -> Vec<Line> {
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         match &item.content {
             Content::ToolCall(call) if item.status == ItemStatus::Running => {
-                let bullet = Span::new(self.spinner(), self.look.theme.style(Paint::Tool));
-                let ran = elapsed_text(self.front().reader.ran(&item.id, self.now));
-                let mark = self.look.sign("…", "~");
-                let room = self.columns.saturating_sub(ran.len() + 2);
-                let head =
-                    items::title(call, bullet, &self.look).cut(room, mark).and(&format!("  {ran}"), dim);
-                let room = self.columns.saturating_sub(2);
+                let ran = self.front().reader.ran(&item.id, self.now);
+                let silence = self.front().reader.silence(&item.id, self.now);
+                let mut result = elapsed_text(ran);
+                if silence >= QUIET {
+                    result = format!("{result}, quiet {}", elapsed_text(silence));
+                }
+                let mut result = Line::styled(&result, dim);
+                if ran >= SLOW && call.kind == ToolKind::Execute && self.columns >= WIDE {
+                    let strong = self.look.style(Paint::Strong);
+                    result = result.and("   ctrl+b", strong).and(" background", dim);
+                }
+                let mark = Span::new(self.look.sign("●", "*"), self.look.style(Paint::Agent));
+                let words = CallWords::of(call, false, &self.look, &self.front().reader.cwd());
+                let head = calls::row(mark, &words, &result, Style::new(), &self.look, self.columns);
+                let room = calls::room_below(self.columns);
                 let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
-                let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
-                std::iter::once(head).chain(tail).chain(self.quiet(item)).collect()
+                let tail = tail.iter().map(|row| Line::styled(&row.text(), dim));
+                std::iter::once(head).chain(calls::below(tail, self.columns)).collect()
             }
             Content::UserMessage { ran: Some(ran), .. } => {
                 if let Some(own) = self.front().own_aside.as_ref().filter(|own| own.item == item.id) {
@@ -130,7 +158,7 @@ impl Console {
                     return vec![line.cut(self.columns, self.look.sign("…", "~"))];
                 }
                 let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
-                let end = format!("  {time} (esc stops it, ctrl-b background)");
+                let end = format!("  {time}  esc stops it, ctrl+b background");
                 let room = self.columns.saturating_sub(end.len());
                 let head = items::own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
                 let room = self.columns.saturating_sub(2);
@@ -152,8 +180,8 @@ impl Console {
     /// What is said of something that runs and has printed nothing for a while: it may be stuck, or only busy.
     fn quiet(&self, item: &Item) -> Option<Line> {
         let silence = self.front().reader.silence(&item.id, self.now);
-        let text = format!("  nothing printed for {}", elapsed_text(silence));
-        (silence >= QUIET).then(|| Line::styled(&text, self.look.theme.style(Paint::Dim)))
+        let text = format!("  quiet {}", elapsed_text(silence));
+        (silence >= QUIET).then(|| Line::styled(&text, self.look.style(Paint::Dim)))
     }
 
     fn plan(&self) -> Vec<Line> {
@@ -167,13 +195,13 @@ impl Console {
         });
         match steps.into_iter().next() {
             Some(steps) => items::plan(steps, &self.look, self.columns),
-            None => vec![Line::styled("there is no plan yet", self.look.theme.style(Paint::Dim))],
+            None => vec![Line::styled("there is no plan yet", self.look.style(Paint::Dim))],
         }
     }
 
     /// What a task beside the conversation is at.
     fn task_row(&self, task: &Task) -> Line {
-        let dim = self.look.theme.style(Paint::Dim);
+        let dim = self.look.style(Paint::Dim);
         let state = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
             (false, _) => "waits for you".to_owned(),
             (true, true) => "done".to_owned(),
@@ -184,26 +212,19 @@ impl Console {
         Line::styled(&text, dim).cut(self.columns, self.look.sign("…", "~"))
     }
 
-    /// The line that says that something goes on.
-    fn liveness(&self) -> Option<Line> {
-        let front = self.front();
-        let dim = self.look.theme.style(Paint::Dim);
+    /// The line that says that something goes on, where no rule says it.
+    fn liveness(&self, is_framed: bool) -> Option<Line> {
+        let dim = self.look.style(Paint::Dim);
         if let Some((armed, _)) = self.armed {
             return match armed {
-                Armed::Quit => Some(Line::styled("press ctrl-c again to leave", dim)),
+                Armed::Quit => Some(Line::styled("  Press ctrl+c again to leave.", dim)),
                 Armed::Rewind => None,
             };
         }
-        if front.is_idle() || self.asking.is_some() {
-            return None;
-        }
-        let time = front.elapsed(self.now).unwrap_or_default();
-        let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
-        let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
-        let mut row = Line::styled(self.spinner(), self.look.theme.style(Paint::Tool));
-        let text =
-            format!(" working {}{left} (esc interrupts, enter steers, tab queues)", elapsed_text(time));
-        row.push(Span::new(&text, dim));
+        let (what, time) = self.activity().filter(|_| !is_framed)?;
+        let mut row = Line::styled(self.lamp(), self.look.style(Paint::Agent)).and(" ", Style::new());
+        row = row.and(&what, self.look.style(Paint::Strong));
+        row.push(Span::new(&time.map(|time| format!("  {time}")).unwrap_or_default(), dim));
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
@@ -222,14 +243,21 @@ impl Console {
         }
         if let Some(search) = &self.search {
             let prompt =
-                Line::styled(&format!("(search) {}: ", search.wish()), self.look.theme.style(Paint::Warning));
+                Line::styled(&format!("(search) {}: ", search.wish()), self.look.style(Paint::Warning));
             let hit = search.hit(&self.history).unwrap_or_default();
             return view(&prompt, hit, hit.len(), width);
         }
         let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
-        if let (true, [row]) = (self.is_new(), input.rows.as_mut_slice()) {
-            let hint = format!("{}{HINT_KEYS}", self.surroundings.hint.as_deref().unwrap_or(HINT));
-            let hinted = row.clone().and(&hint, self.look.theme.style(Paint::Dim));
+        if let (true, [row]) = (self.draft.is_empty(), input.rows.as_mut_slice()) {
+            let hint = match (self.front().is_idle(), self.is_new()) {
+                (false, _) if width < WIDE => SHORT_HINT,
+                (false, _) => WORKING_HINT,
+                (true, true) => {
+                    self.surroundings.hint.as_deref().unwrap_or(if width < WIDE { HINT } else { NEW_HINT })
+                }
+                (true, false) => HINT,
+            };
+            let hinted = row.clone().and(hint, self.look.style(Paint::Dim));
             *row = hinted.cut(width, self.look.sign("…", "~"));
         }
         if let Some(completion) = &self.completion {
@@ -255,7 +283,9 @@ impl Console {
     /// What waits in the draft while a question is put.
     fn kept_draft(&self) -> Option<Line> {
         let line = self.draft.shown().lines().last().filter(|line| !line.is_empty())?;
-        let row = Line::styled(&format!("your draft: {line}"), self.look.theme.style(Paint::Dim));
+        let row = Line::styled(self.look.sign("› ", "> "), self.look.style(Paint::Dim))
+            .and(line, self.look.style(Paint::Soft))
+            .and("  your draft, kept", self.look.style(Paint::Dim));
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
@@ -266,11 +296,11 @@ impl Console {
     }
 
     fn prompt_line(&self) -> Line {
-        let style = self.look.theme.style(Paint::Person).bold();
+        let style = self.look.style(Paint::Person);
         let place = match &self.surroundings.host {
             Some(host) => Line::styled(&format!("({host})"), Style::new()),
             None => Line::default(),
         };
-        place.and("> ", style)
+        place.and(self.look.sign("› ", "> "), style)
     }
 }

@@ -125,15 +125,15 @@ impl Picker {
     }
 
     pub(super) fn view(&self, look: &Look, width: usize) -> InputView {
-        let prompt = Line::styled(&format!("{}: ", self.title), look.theme.style(Paint::Warning));
+        let prompt = Line::styled(&format!("{}: ", self.title), look.style(Paint::Warning));
         let mut input = view(&prompt, &self.wish, self.wish.len(), width);
         if self.menu.is_empty() {
-            input.rows.push(Line::styled("  nothing fits", look.theme.style(Paint::Dim)));
+            input.rows.push(Line::styled("  nothing fits", look.style(Paint::Dim)));
         }
         input.rows.extend(menu_rows(&self.menu, look, width));
         input.rows.push(Line::styled(
             "  arrows choose, typing narrows, enter takes, esc leaves",
-            look.theme.style(Paint::Dim),
+            look.style(Paint::Dim),
         ));
         input
     }

@@ -8,7 +8,8 @@ use buddy_protocol::{
     NoticeLevel, Transcript, TurnEnded, TurnOutcome,
 };
 
-use super::items::{self, Kind};
+use super::calls::Paper;
+use super::items::{self, Gutter, Kind, Notice, prose_width, said};
 use crate::changes::GO_AHEAD;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
@@ -53,6 +54,18 @@ struct Message {
     length: usize,
     /// Whether rows of it are finished, and stay whatever becomes of it.
     is_begun: bool,
+}
+
+impl Message {
+    fn gutter(&self) -> Gutter {
+        if self.is_begun { Gutter::Empty } else { Gutter::Lamp }
+    }
+
+    /// All rows that are left.
+    fn finish(self, look: &Look, width: usize) -> Vec<Line> {
+        let gutter = self.gutter();
+        said(self.markdown.finish(look, prose_width(width)), gutter, look)
+    }
 }
 
 /// An item that runs.
@@ -109,6 +122,18 @@ impl Reader {
     /// The message that streams.
     pub(super) fn message(&self) -> Option<&Markdown> {
         self.message.as_ref().map(|message| &message.markdown)
+    }
+
+    /// The rows of it that may still change, `limit` at most.
+    pub(super) fn open_message(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+        let Some(message) = &self.message else { return Vec::new() };
+        let rows = message.markdown.open(look, prose_width(width), limit);
+        said(rows, message.gutter(), look)
+    }
+
+    /// Where the session works.
+    pub(super) fn cwd(&self) -> String {
+        self.transcript.started().map(|started| started.cwd.clone()).unwrap_or_default()
     }
 
     /// Whether an item that has not ended was told already.
@@ -174,12 +199,10 @@ impl Reader {
             Fact::ItemDelta(delta) => self.grow(delta, look, width, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
-                let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
-                self.put(Kind::Note, items::wrapped(&row, width));
+                self.put(Kind::Note, items::notice(&notice.text, Notice::Careful, look, width));
             }
             Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
-                let row = Line::styled(&notice.text, look.theme.style(Paint::Dim));
-                self.put(Kind::Note, items::wrapped(&row, width));
+                self.put(Kind::Note, items::notice(&notice.text, Notice::Aside, look, width));
             }
             _ => {}
         }
@@ -190,9 +213,11 @@ impl Reader {
     /// where that is possible.
     pub(super) fn take_rows(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
         if let Some(message) = &mut self.message {
-            let mut rows = message.markdown.finished(look, width);
-            rows.extend(message.markdown.settled(look, width, keep));
+            let room = prose_width(width);
+            let mut rows = message.markdown.finished(look, room);
+            rows.extend(message.markdown.settled(look, room, keep));
             if !rows.is_empty() {
+                let rows = said(rows, message.gutter(), look);
                 message.is_begun = true;
                 self.put(Kind::Message, rows);
             }
@@ -243,7 +268,8 @@ impl Reader {
             |item: &&Item| matches!(item.content, Content::Reasoning { .. }) && !self.told.contains(&item.id);
         let thoughts: Vec<Item> = self.transcript.open_items().filter(is_new).cloned().collect();
         for thought in thoughts {
-            let shown = items::finished(&thought, self.ran(&thought.id, now), look, width);
+            let shown =
+                items::finished(&thought, self.ran(&thought.id, now), &Paper { look, width, cwd: "" });
             self.told.insert(thought.id);
             self.tell(shown);
         }
@@ -252,8 +278,8 @@ impl Reader {
     /// Finishes a message after which something else is said.
     fn close_message(&mut self, look: &Look, width: usize) {
         if let Some(message) = self.message.take() {
-            self.told.insert(message.id);
-            self.put(Kind::Message, message.markdown.finish(look, width));
+            self.told.insert(message.id.clone());
+            self.put(Kind::Message, message.finish(look, width));
         }
     }
 
@@ -265,7 +291,7 @@ impl Reader {
             && message.is_begun
         {
             is_begun = true;
-            self.put(Kind::Message, message.markdown.finish(look, width));
+            self.put(Kind::Message, message.finish(look, width));
         }
         if is_begun {
             self.remark("the answer broke off here and starts over", look);
@@ -273,7 +299,7 @@ impl Reader {
     }
 
     fn remark(&mut self, text: &str, look: &Look) {
-        self.put(Kind::Note, vec![Line::styled(text, look.theme.style(Paint::Dim))]);
+        self.put(Kind::Note, vec![Line::styled(text, look.style(Paint::Dim))]);
     }
 
     fn tell(&mut self, shown: items::Shown) {
@@ -288,6 +314,7 @@ impl Reader {
             return;
         }
         let was_told = self.told.remove(&item.id);
+        let cwd = self.cwd();
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {
             (Content::AgentMessage { text }, Some(message))
@@ -296,11 +323,11 @@ impl Reader {
                 if message.is_begun {
                     self.remark("some of this was missed; here it is whole", look);
                 }
-                self.tell(items::finished(item, ran, look, width));
+                self.tell(items::finished(item, ran, &Paper { look, width, cwd: &cwd }));
             }
-            (_, Some(message)) => self.put(Kind::Message, message.markdown.finish(look, width)),
+            (_, Some(message)) => self.put(Kind::Message, message.finish(look, width)),
             (_, None) if was_told => {}
-            (_, None) => self.tell(items::finished(item, ran, look, width)),
+            (_, None) => self.tell(items::finished(item, ran, &Paper { look, width, cwd: &cwd })),
         }
     }
 
@@ -313,18 +340,15 @@ impl Reader {
         self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
-                let mut rows =
-                    items::wrapped(&Line::styled(&failure.message, look.theme.style(Paint::Bad)), width);
+                let mut rows = items::notice(&failure.message, Notice::Failed, look, width);
                 if let Some(hint) = &failure.hint {
-                    rows.extend(items::wrapped(&Line::styled(hint, look.theme.style(Paint::Dim)), width));
+                    rows.extend(items::notice(hint, Notice::Aside, look, width));
                 }
                 rows
             }
-            (None, TurnOutcome::Interrupted) => {
-                vec![Line::styled("interrupted", look.theme.style(Paint::Warning))]
-            }
+            (None, TurnOutcome::Interrupted) => items::notice("interrupted", Notice::Careful, look, width),
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                items::wrapped(&Line::styled(GO_AHEAD, look.theme.style(Paint::Strong)), width)
+                items::wrapped(&Line::styled(GO_AHEAD, look.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

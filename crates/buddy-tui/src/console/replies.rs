@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
-use super::effect::{Effect, Reply};
+use super::effect::{Effect, Focus, Reply};
 use super::items;
 use super::picker::Picker;
 use super::state::{Console, Paths};
@@ -134,7 +134,7 @@ impl Console {
         let (look, columns) = (self.look.clone(), self.columns);
         let task = &mut self.tasks[place];
         let used = look.details.tokens(&task.used, &task.reader.transcript().bill().usage);
-        let rows = used.map(|text| Line::styled(&text, look.theme.style(Paint::Dim)));
+        let rows = used.map(|text| Line::styled(&text, look.style(Paint::Dim)));
         if place == 0 {
             // Behind the end of the answer.
             let finished = task.reader.take_rows(&look, columns, 0);
@@ -156,8 +156,10 @@ impl Console {
             self.effect(Effect::LookAround);
             // The agent may have made files.
             self.paths = Paths::Unknown;
-            if ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
-                self.effect(Effect::Ring("buddy is done".to_owned()));
+            let is_elsewhere = self.focus == Focus::Elsewhere;
+            self.is_done_unseen = is_elsewhere;
+            if is_elsewhere || ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
+                self.ring("buddy is done");
             }
             return;
         }
@@ -169,7 +171,7 @@ impl Console {
         let task = self.tasks.remove(place);
         self.tell_result(&task);
         self.effect(Effect::Leave(task.session));
-        self.effect(Effect::Ring(format!("task {} is done", task.number)));
+        self.ring(&format!("task {} is done", task.number));
     }
 
     fn tell_result(&mut self, task: &Task) {
@@ -181,7 +183,7 @@ impl Console {
             _ => "failed",
         };
         let line = task.prompt.lines().next().unwrap_or_default();
-        let style = self.look.theme.style(Paint::Strong);
+        let style = self.look.style(Paint::Strong);
         let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
         let rows = items::wrapped(&head, self.columns);
         self.show(std::iter::once(Line::default()).chain(rows));
@@ -198,7 +200,8 @@ impl Console {
         if let Some(text) = answer {
             let mut markdown = Markdown::default();
             markdown.push(text);
-            let rows = markdown.finish(&self.look, self.columns);
+            let rows = markdown.finish(&self.look, items::prose_width(self.columns));
+            let rows = items::said(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
         let id = format!("it can be taken up with /resume {}", task.session);

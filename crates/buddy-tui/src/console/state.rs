@@ -8,7 +8,7 @@ use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, Sessio
 use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::Surroundings;
-use super::effect::{Effect, Input};
+use super::effect::{Effect, Focus, Input};
 use super::keys::SECOND_PRESS;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
@@ -68,6 +68,10 @@ pub(super) struct Console {
     is_said_last: bool,
     /// Whether the person chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
+    /// Where the person looks.
+    pub(super) focus: Focus,
+    /// Whether a turn has ended since the person looked elsewhere.
+    pub(super) is_done_unseen: bool,
     rows: Vec<Line>,
     effects: Vec<Effect>,
 }
@@ -146,6 +150,8 @@ impl Console {
             echo: None,
             is_said_last: false,
             is_theme_chosen: false,
+            focus: Focus::Unknown,
+            is_done_unseen: false,
             rows: Vec::new(),
             effects: Vec::new(),
         }
@@ -169,6 +175,10 @@ impl Console {
                 }
             }
             Input::Ground(theme) => self.take_ground(theme),
+            Input::Focus(focus) => {
+                self.focus = focus;
+                self.is_done_unseen &= focus == Focus::Elsewhere;
+            }
             Input::Tick => self.pass_time(),
             Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
             Input::Reply(reply) => self.reply(reply),
@@ -202,6 +212,13 @@ impl Console {
         self.effects.push(effect);
     }
 
+    /// Tells the person who looks elsewhere. Who looks here sees it.
+    pub(super) fn ring(&mut self, text: &str) {
+        if self.focus != Focus::Here {
+            self.effect(Effect::Ring(text.to_owned()));
+        }
+    }
+
     /// Sends a command to the conversation that is shown.
     pub(super) fn send(&mut self, command: Command) {
         let session = self.front().session.clone();
@@ -215,7 +232,7 @@ impl Console {
 
     /// Shows a remark of buddy's own.
     pub(super) fn say(&mut self, text: &str) {
-        self.tell(text, self.look.theme.style(Paint::Dim));
+        self.tell(text, self.look.style(Paint::Dim));
     }
 
     /// Shows what a command of buddy's own said, in rows that are not cut.
@@ -224,7 +241,7 @@ impl Console {
     }
 
     pub(super) fn complain(&mut self, text: &str) {
-        self.tell(text, self.look.theme.style(Paint::Bad));
+        self.tell(text, self.look.style(Paint::Bad));
     }
 
     fn tell(&mut self, text: &str, style: Style) {
@@ -242,7 +259,7 @@ impl Console {
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
         let rows = super::items::wrapped(
-            &Line::styled(&format!("> {line}"), self.look.theme.style(Paint::Dim)),
+            &Line::styled(&format!("{} {line}", self.look.sign("›", ">")), self.look.style(Paint::Dim)),
             self.columns,
         );
         self.show(std::iter::once(Line::default()).chain(rows));
@@ -296,7 +313,7 @@ impl Console {
                 if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
             {
                 task.own_aside = None;
-                self.effect(Effect::Ring("your command has ended".to_owned()));
+                self.ring("your command has ended");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
             Fact::TurnStarted(_) => task.used = task.reader.transcript().bill().usage,
@@ -345,7 +362,7 @@ impl Console {
     }
 
     fn pass_time(&mut self) {
-        self.settle_key();
+        self.wake_question();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<(usize, SessionId)> = self
@@ -429,10 +446,11 @@ impl Console {
 
     /// What the window is called.
     pub(super) fn title(&self) -> &'static str {
-        match (self.asking.is_some(), self.front().is_idle()) {
-            (true, _) => "buddy waits for you",
-            (false, false) => "buddy works",
-            (false, true) => "buddy",
+        match (self.asking.is_some(), self.front().is_idle(), self.is_done_unseen) {
+            (true, ..) => self.look.sign("▲ buddy waits", "! buddy waits"),
+            (false, false, _) => self.look.sign("● buddy works", "* buddy works"),
+            (false, true, true) => self.look.sign("✓ buddy is done", "+ buddy is done"),
+            (false, true, false) => "buddy",
         }
     }
 

@@ -1,21 +1,27 @@
 //! The status line: what works, where, in which mode, and what it has used.
 
+use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, MicroUsd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::card::WIDEST;
 use super::state::Console;
 use crate::editor::{Entry, Vim};
 use crate::overview::short;
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Paint};
 use crate::visible::one_line;
 
 /// From which part of the context window on it is shown as a warning.
 const FULL_PERCENT: u64 = 80;
 
-/// What is shown where commands run with all rights of the account.
-const PRODUCTION: &str = "production";
+/// Columns of the bar that shows how full it is.
+const BAR: usize = 10;
+/// Columns that stay free between the left and the right, and at both ends.
+const GAP: usize = 8;
+/// How many ways there are to make it shorter.
+const LEVELS: usize = 5;
 
 /// A part of the status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +33,8 @@ pub enum StatusPart {
     Host,
     /// The directory, with the branch of its repository.
     Directory,
-    /// That it is production, and what becomes of calls that need an approval, where that is not to ask.
+    /// What becomes of calls that need an approval, and that it is production. It stands on the rule above the input, and in the
+    /// status line where there is none.
     Mode,
     /// How full the model's context is.
     Context,
@@ -44,13 +51,19 @@ pub enum StatusPart {
 }
 
 impl StatusPart {
+    /// Whether it stands at the right.
+    fn is_right(self) -> bool {
+        matches!(self, Self::Context | Self::Tokens | Self::Cost)
+    }
+
     /// The parts that are shown unless somebody wants others.
-    pub const USUAL: [Self; 7] =
-        [Self::Model, Self::Directory, Self::Mode, Self::Context, Self::Tokens, Self::Cost, Self::Tasks];
+    pub const USUAL: [Self; 6] =
+        [Self::Mode, Self::Model, Self::Directory, Self::Tasks, Self::Context, Self::Cost];
 }
 
-/// The status, in as many parts as fit; or the line of the person's own command.
-pub(super) fn row(console: &Console, width: usize) -> Line {
+/// The status, in as many parts as fit; or the line of the person's own command. The mode is in it where no rule tells it.
+pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> Line {
+    let width = width.min(WIDEST);
     // A question has a line of its own where words are written.
     let entry = console.asking.as_ref().and_then(|asking| asking.stage.entry());
     let vim = || console.vim.as_ref().map(Vim::name);
@@ -58,46 +71,84 @@ pub(super) fn row(console: &Console, width: usize) -> Line {
     if let Some(line) = console.own_status.line() {
         let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
         let text = one_line(&line, width.saturating_mul(2));
-        return Line::styled(&text, console.look.theme.style(Paint::Dim))
-            .cut(width, console.look.sign("…", "~"));
+        return Line::styled(&text, console.look.style(Paint::Dim)).cut(width, console.look.sign("…", "~"));
     }
-    let parts = console.status_parts.iter().filter_map(|&name| part(console, name));
-    let parts: Vec<String> = mode.into_iter().chain(parts).filter(|text| !text.is_empty()).collect();
-    joined(&parts, &console.look, width)
+    let vim = Line::styled(&mode.unwrap_or_default(), console.look.style(Paint::Soft));
+    let candidate = |shortness: usize| {
+        let shown = Shortness { level: shortness, has_mode };
+        let parts = |is_right: bool| {
+            let names = console.status_parts.iter().filter(move |name| name.is_right() == is_right);
+            names.filter_map(|&name| part(console, name, &shown)).collect::<Vec<_>>()
+        };
+        let left = std::iter::once(vim.clone()).chain(parts(false)).filter(|part| !part.is_empty());
+        (joined(left.collect()), joined(parts(true)))
+    };
+    let fits = |(left, right): &(Line, Line)| left.width() + right.width() + GAP <= width;
+    let (left, right) = (0..LEVELS).map(candidate).find(fits).unwrap_or_else(|| candidate(LEVELS));
+    let mark = console.look.sign("…", "~");
+    let left = Line::plain("  ").and_line(left).cut(width.saturating_sub(right.width() + 2).max(2), mark);
+    let gap = width.saturating_sub(left.width() + right.width() + 2);
+    left.and(&" ".repeat(gap), Style::new()).and_line(right).cut(width, mark)
 }
 
-fn part(console: &Console, name: StatusPart) -> Option<String> {
+/// How short the parts are: from the first level on the branch goes, then the bar, the model, the word `context`, the directory.
+struct Shortness {
+    level: usize,
+    has_mode: bool,
+}
+
+fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
+    let look = &console.look;
+    let soft = |text: &str| Line::styled(text, look.style(Paint::Soft));
+    let level = shown.level;
     match name {
-        StatusPart::Model => Some(console.model().to_owned()),
-        StatusPart::Host => surroundings.host.clone(),
+        StatusPart::Model => (level < 3).then(|| soft(console.model())),
+        StatusPart::Host => surroundings.host.as_deref().map(soft),
+        StatusPart::Directory if level >= 5 => None,
         StatusPart::Directory => {
-            let cwd = &transcript.started()?.cwd;
-            let directory = cwd.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("/");
-            let branch =
-                surroundings.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
-            Some(format!("{directory}{branch}"))
+            let line = soft(&look.path(&transcript.started()?.cwd));
+            let branch = surroundings.branch.as_ref().filter(|_| level < 1);
+            Some(
+                line.and(
+                    &branch.map(|branch| format!(" {branch}")).unwrap_or_default(),
+                    look.style(Paint::Dim),
+                ),
+            )
         }
-        StatusPart::Mode => {
-            let is_production = surroundings.is_production && !transcript.is_plan_only();
-            let production = is_production.then(|| PRODUCTION.to_owned());
-            let parts: Vec<String> = production.into_iter().chain(mode(console)).collect();
-            (!parts.is_empty()).then(|| parts.join(", "))
-        }
-        StatusPart::Context => context(console),
+        StatusPart::Mode => shown.has_mode.then(|| {
+            let mode = console.mode_label();
+            soft(if level < 4 { &mode.text } else { mode.short })
+        }),
+        StatusPart::Context => context(console, level),
         StatusPart::Tokens => {
             let tokens = transcript.bill().tokens();
-            (tokens > 0).then(|| format!("{} tokens", short(tokens)))
+            (tokens > 0).then(|| soft(&format!("{} tokens", short(tokens))))
         }
-        StatusPart::Cost => transcript.bill().total().filter(|cost| cost.0 > 0).map(|cost| cost.to_string()),
+        StatusPart::Cost => {
+            let cost = transcript.bill().total().filter(|cost| cost.0 > 0)?;
+            Some(soft(&cost.to_string()))
+        }
         StatusPart::Tasks => {
             let others = tasks(console) + commands(console);
-            (others > 0).then(|| format!("{others} in the background"))
+            (others > 0).then(|| soft(&format!("{others} in the background")))
         }
-        StatusPart::Title => transcript.title().map(str::to_owned),
-        StatusPart::Session => Some(console.front().session.to_string()),
+        StatusPart::Title => transcript.title().filter(|_| level < 1).map(soft),
+        StatusPart::Session => Some(soft(&console.front().session.to_string())),
     }
+}
+
+/// Parts beside each other.
+fn joined(parts: Vec<Line>) -> Line {
+    let mut line = Line::default();
+    for part in parts {
+        if !line.is_empty() {
+            line = line.and("   ", Style::new());
+        }
+        line = line.and_line(part);
+    }
+    line
 }
 
 /// How many tasks run in the background.
@@ -154,44 +205,34 @@ fn mode(console: &Console) -> Option<String> {
     }
 }
 
-/// How full the context window is.
-fn context(console: &Console) -> Option<String> {
-    let window = console.surroundings.window.filter(|window| *window > 0)?;
+/// How full the context window is, with a bar where there is room for it; how much is in it where its size is not known.
+fn context(console: &Console, level: usize) -> Option<Line> {
+    let look = &console.look;
     let usage = console.front().reader.transcript().last_usage()?;
-    let percent = (usage.input + usage.output).saturating_mul(100) / window;
-    let mark = if percent >= FULL_PERCENT { "!" } else { "" };
-    Some(format!("{percent}% context{mark}"))
-}
-
-/// The first parts that fit.
-fn joined(parts: &[String], look: &Look, width: usize) -> Line {
-    let dim = look.theme.style(Paint::Dim);
-    let between = look.sign(" · ", " | ");
-    let mut line = Line::default();
-    for part in parts {
-        let mut longer = line.clone();
-        if !longer.is_empty() {
-            longer = longer.and(between, dim);
-        }
-        longer = longer.and(part, dim);
-        if longer.width() > width && !line.is_empty() {
-            break;
-        }
-        line = longer;
+    let used = usage.input + usage.output;
+    if used == 0 {
+        return None;
     }
-    line.cut(width, look.sign("…", "~"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_fit_is_left_out_from_the_end() {
-        let parts = ["model", "work (main)", "34% context"].map(String::from);
-        let check = |width, text: &str| assert_eq!(joined(&parts, &Look::plain(), width).text(), text);
-        check(80, "model · work (main) · 34% context");
-        check(25, "model · work (main)");
-        check(4, "mod…");
+    let name = Line::styled(if level < 4 { "context " } else { "" }, look.style(Paint::Dim));
+    let Some(window) = console.surroundings.window.filter(|window| *window > 0) else {
+        return Some(name.and(&short(used), look.style(Paint::Soft)));
+    };
+    let percent = used.saturating_mul(100) / window;
+    let paint = match percent {
+        95.. => Paint::Bad,
+        FULL_PERCENT.. => Paint::Warning,
+        _ => Paint::Soft,
+    };
+    let mut line = name;
+    if level < 2 {
+        let filled = usize::try_from(percent.saturating_add(5) / 10)
+            .unwrap_or(BAR)
+            .clamp(usize::from(percent > 0), BAR);
+        line = line
+            .and(&look.sign("━", "=").repeat(filled), look.style(paint))
+            .and(&look.sign("─", "-").repeat(BAR - filled), look.style(Paint::Edge))
+            .and(" ", Style::new());
     }
+    let full = if percent >= FULL_PERCENT && level < 4 { " full" } else { "" };
+    Some(line.and(&format!("{percent}%{full}"), look.style(paint)))
 }

@@ -9,9 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::termios::tcgetwinsize;
 
-/// No wrapping by the terminal, pastes told apart from keys, keys told apart from each other, the title kept aside.
-const ENTER: &str = "\u{1b}[?7l\u{1b}[?2004h\u{1b}[>1u\u{1b}[22;2t";
-const LEAVE: &str = "\u{1b}[23;2t\u{1b}[<1u\u{1b}[?2004l\u{1b}[?7h\u{1b}[?25h";
+/// No wrapping by the terminal, pastes told apart from keys, keys told apart from each other, the title kept aside, and told when
+/// the person looks elsewhere.
+const ENTER: &str = "\u{1b}[?7l\u{1b}[?2004h\u{1b}[>1u\u{1b}[22;2t\u{1b}[?1004h";
+const LEAVE: &str = "\u{1b}[?1004l\u{1b}[23;2t\u{1b}[<1u\u{1b}[?2004l\u{1b}[?7h\u{1b}[?25h";
 /// The most that terminals take for their clipboard.
 const MAX_COPIED: usize = 74_000;
 /// A size for a terminal that does not say it.
@@ -77,9 +78,9 @@ impl Terminal {
         Ok(true)
     }
 
-    /// Rings, and tells terminals that show notifications. The text is buddy's own.
+    /// Rings, and tells terminals that show notifications, of which there are two kinds. The text is buddy's own.
     pub(super) fn ring(&mut self, text: &str) -> io::Result<()> {
-        self.write(&format!("\u{7}\u{1b}]9;{text}\u{7}"))
+        self.write(&format!("\u{7}\u{1b}]9;{text}\u{7}\u{1b}]777;notify;buddy;{text}\u{7}"))
     }
 
     /// The title of the window. The text is buddy's own.

@@ -7,24 +7,58 @@ use super::within::marked;
 use crate::text::{Line, Look, Paint, Span, expand_tabs, fold, wrap};
 
 /// The narrowest terminal in which lines have numbers.
-const NUMBERED: usize = 40;
+const NUMBERED: usize = 30;
 /// How many rows a line takes at most; a line of a whole file in one is not what anybody reads.
 const LINE_ROWS: usize = 5;
+/// Columns of a number, so that the diffs of most files are aligned.
+const LEAST_DIGITS: usize = 4;
 /// How many columns a tab leads to a multiple of.
 const TAB: usize = 4;
 
+/// Whether a diff of one file says which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffHead {
+    Shown,
+    /// It is said elsewhere. Of several files each is named.
+    Hidden,
+}
+
 /// The first rows of a diff, `limit` at most. The last one says how many lines more there are.
-pub(crate) fn diff_rows(diff: &str, look: &Look, width: usize, limit: usize) -> Vec<Line> {
-    rows(diff, look, width, limit, LINE_ROWS)
+pub(crate) fn diff_rows(
+    diff: &str,
+    look: &Look,
+    width: usize,
+    (limit, head): (usize, DiffHead),
+) -> Vec<Line> {
+    rows(diff, look, width, (limit, LINE_ROWS), head)
 }
 
 /// All rows of a diff, with every line to its end: what somebody must have seen before they allow it.
-pub(crate) fn whole_diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line> {
-    rows(diff, look, width, usize::MAX, usize::MAX)
+pub(crate) fn whole_diff_rows(diff: &str, look: &Look, width: usize, head: DiffHead) -> Vec<Line> {
+    rows(diff, look, width, (usize::MAX, usize::MAX), head)
 }
 
-fn rows(diff: &str, look: &Look, width: usize, limit: usize, line_rows: usize) -> Vec<Line> {
+/// How many lines a diff adds and removes.
+pub(crate) fn change_counts(diff: &str) -> (usize, usize) {
     let entries = parse(diff);
+    let count = |wanted| {
+        entries.iter().filter(|entry| matches!(entry, Entry::Line(kind, ..) if *kind == wanted)).count()
+    };
+    (count(Kind::Added), count(Kind::Removed))
+}
+
+fn rows(
+    diff: &str,
+    look: &Look,
+    width: usize,
+    (limit, line_rows): (usize, usize),
+    head: DiffHead,
+) -> Vec<Line> {
+    let mut entries = parse(diff);
+    let files = entries.iter().filter(|entry| matches!(entry, Entry::File(_))).count();
+    if head == DiffHead::Hidden && files == 1 {
+        entries.retain(|entry| !matches!(entry, Entry::File(_)));
+    }
     let (partners, digits, width) = (partners(&entries), digits(&entries), width.max(1));
     let painter = Painter { partners, digits, look, width, line_rows };
     let mut rows: Vec<Line> = Vec::new();
@@ -35,13 +69,30 @@ fn rows(diff: &str, look: &Look, width: usize, limit: usize, line_rows: usize) -
             let left = entries.len() - index;
             let ending = if left == 1 { "" } else { "s" };
             let text = format!("{} {left} more line{ending}", look.sign("…", "..."));
-            rows.push(Line::styled(&text, look.theme.style(Paint::Dim)).cut(painter.width, ""));
+            rows.push(Line::styled(&text, look.style(Paint::Dim)).cut(painter.width, ""));
             break;
         }
         rows.extend(more);
     }
     rows.truncate(limit);
-    rows
+    tinted(rows, look)
+}
+
+/// Rows on a ground of their own, up to the longest of them.
+fn tinted(rows: Vec<Line>, look: &Look) -> Vec<Line> {
+    let has_ground = |row: &Line| row.spans().first().and_then(|span| span.style().get_bg_color()).is_some();
+    let widest = rows.iter().filter(|row| has_ground(row)).map(Line::width).max().unwrap_or(0);
+    let pad = |row: Line| {
+        let ground = row.spans().first().map(Span::style).filter(|style| style.get_bg_color().is_some());
+        match ground {
+            Some(style) if !look.is_plain() => {
+                let gap = " ".repeat(widest - row.width());
+                row.and(&gap, Style::new().bg_color(style.get_bg_color()))
+            }
+            _ => row,
+        }
+    };
+    rows.into_iter().map(pad).collect()
 }
 
 /// For each line that stands against another version of itself, which that is.
@@ -79,7 +130,7 @@ fn digits(entries: &[Entry<'_>]) -> usize {
     });
     match numbers.max().unwrap_or(0) {
         0 => 0,
-        largest => largest.to_string().len(),
+        largest => largest.to_string().len().max(LEAST_DIGITS),
     }
 }
 
@@ -102,6 +153,13 @@ impl Painter<'_> {
                 let gap = (index > 0).then(Line::default);
                 gap.into_iter().chain(plain(&header)).collect()
             }
+            // Where the first lines are is told by their numbers.
+            Some(Entry::Place(..))
+                if self.has_numbers()
+                    && !matches!(entries.get(index.wrapping_sub(1)), Some(Entry::Line(..))) =>
+            {
+                Vec::new()
+            }
             Some(Entry::Place(number, around)) => plain(&self.place(*number, around)),
             Some(Entry::Note(text)) => plain(&Line::styled(text, self.style(Paint::Dim))),
             Some(Entry::Line(kind, number, text)) => {
@@ -117,7 +175,7 @@ impl Painter<'_> {
     }
 
     fn style(&self, paint: Paint) -> Style {
-        self.look.theme.style(paint)
+        self.look.style(paint)
     }
 
     /// The file, with how many lines of it were added and removed.
@@ -141,36 +199,55 @@ impl Painter<'_> {
         Line::styled(&name, self.style(Paint::Strong))
             .and(note, self.style(Paint::Dim))
             .and(&format!("  +{added}"), self.style(Paint::Good))
-            .and(&format!(" -{removed}"), self.style(Paint::Bad))
+            .and(&format!(" {}{removed}", self.look.sign("−", "-")), self.style(Paint::Bad))
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.digits > 0 && self.width >= NUMBERED
     }
 
     fn place(&self, number: Option<usize>, around: &str) -> Line {
-        let line = number.map(|number| format!(" line {number}")).unwrap_or_default();
-        let text = format!("@@{line} {around}");
-        Line::styled(text.trim_end(), self.style(Paint::Place))
+        let line = match number {
+            Some(number) if !self.has_numbers() => format!(" line {number}"),
+            _ => String::new(),
+        };
+        let text = format!("{}{line} {around}", self.look.sign("…", "..."));
+        let gap = if self.has_numbers() { " ".repeat(self.digits + 3) } else { String::new() };
+        Line::plain(&gap).and(text.trim_end(), self.style(Paint::Place))
     }
 
     fn change(&self, kind: Kind, number: Option<usize>, text: &str, other: Option<&str>) -> Vec<Line> {
-        let (sign, style) = match kind {
-            Kind::Same => (" ", Style::new()),
-            Kind::Removed => ("-", self.style(Paint::Bad)),
-            Kind::Added => ("+", self.style(Paint::Good)),
+        let (sign, ink, style, word) = match kind {
+            Kind::Same => (" ", Style::new(), Style::new(), Style::new()),
+            Kind::Removed => (
+                self.look.sign("−", "-"),
+                self.style(Paint::Bad).bold(),
+                self.style(Paint::RemovedLine),
+                self.style(Paint::RemovedWord),
+            ),
+            Kind::Added => (
+                "+",
+                self.style(Paint::Good).bold(),
+                self.style(Paint::AddedLine),
+                self.style(Paint::AddedWord),
+            ),
         };
-        let digits = if self.width < NUMBERED { 0 } else { self.digits };
+        let ground = |above: Style| above.bg_color(style.get_bg_color());
         let mut first = Line::default();
-        if digits > 0 {
+        if self.has_numbers() {
             let number = number.map(|number| number.to_string()).unwrap_or_default();
-            first = first.and(&format!("{number:>digits$} "), self.style(Paint::Dim));
+            let width = self.digits;
+            first = first.and(&format!("{number:>width$} "), ground(self.style(Paint::Dim)));
         }
-        first = first.and(sign, style);
-        let next = Line::plain(&" ".repeat(first.width()));
+        first = first.and(sign, ground(ink)).and(" ", ground(Style::new()));
+        let next = Line::styled(&" ".repeat(first.width()), ground(Style::new()));
         let text = expand_tabs(text, TAB);
         let other = other.map(|other| expand_tabs(other, TAB));
         let mut line = Line::default();
         match other.as_deref().and_then(|other| marked(&text, other)) {
             Some(pieces) => {
                 for (piece, is_changed) in pieces {
-                    line.push(Span::new(piece, if is_changed { style.invert() } else { style }));
+                    line.push(Span::new(piece, if is_changed { word } else { style }));
                 }
             }
             None => line.push(Span::new(&text, style)),

@@ -1,6 +1,7 @@
 //! Which key does what.
 
 use std::collections::HashMap;
+use std::fmt::{self, Write};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use schemars::JsonSchema;
@@ -22,6 +23,21 @@ pub enum KeyStyle {
 pub(crate) struct Key {
     pub(crate) code: KeyCode,
     pub(crate) held: KeyModifiers,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (held, name) in [(KeyModifiers::CONTROL, "ctrl+"), (KeyModifiers::ALT, "alt+")] {
+            formatter.write_str(if self.held.contains(held) { name } else { "" })?;
+        }
+        match self.code {
+            KeyCode::Char(' ') => formatter.write_str("space"),
+            KeyCode::Char(letter) => formatter.write_char(letter),
+            KeyCode::BackTab => formatter.write_str("shift+tab"),
+            KeyCode::F(number) => write!(formatter, "F{number}"),
+            code => formatter.write_str(&format!("{code:?}").to_lowercase()),
+        }
+    }
 }
 
 /// What a key does.

@@ -65,14 +65,14 @@ pub(crate) fn menu_rows(menu: &Menu, look: &Look, width: usize) -> Vec<Line> {
     for (index, choice) in shown.iter().enumerate() {
         let is_chosen = index == at;
         let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
-        let style = if is_chosen { look.theme.style(Paint::Person).bold() } else { Style::new() };
+        let style = if is_chosen { look.style(Paint::Person).bold() } else { Style::new() };
         let gap = " ".repeat(names.saturating_sub(choice.name.width()) + 2);
         let row = Line::styled(mark, style).and(&choice.name, style).and(&gap, Style::new());
-        rows.push(row.and(&choice.note, look.theme.style(Paint::Dim)).cut(width, look.sign("…", "~")));
+        rows.push(row.and(&choice.note, look.style(Paint::Dim)).cut(width, look.sign("…", "~")));
     }
     if count > shown.len() {
         let text = format!("  {} of {count}", shown.len());
-        rows.push(Line::styled(&text, look.theme.style(Paint::Dim)));
+        rows.push(Line::styled(&text, look.style(Paint::Dim)));
     }
     rows
 }

@@ -65,8 +65,7 @@ fn style(scopes: &ScopeStack, look: &Look) -> Style {
     let paint = scopes.scopes.iter().rev().find_map(|scope| {
         kinds.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, paint)| *paint)
     });
-    let color = paint.flatten().and_then(|paint| look.theme.style(paint).get_fg_color());
-    Style::new().fg_color(color)
+    paint.flatten().map(|paint| look.style(paint)).unwrap_or_default()
 }
 
 static KINDS: OnceLock<Vec<(Scope, Option<Paint>)>> = OnceLock::new();
@@ -76,17 +75,17 @@ fn kinds() -> Vec<(Scope, Option<Paint>)> {
     let names = [
         ("comment", Some(Paint::Dim)),
         ("string", Some(Paint::Good)),
-        ("constant", Some(Paint::Code)),
-        ("entity.name.function", Some(Paint::Place)),
-        ("entity.name.tag", Some(Paint::Warning)),
-        ("entity.name", Some(Paint::Link)),
-        ("support.function", Some(Paint::Place)),
-        ("support.macro", Some(Paint::Place)),
-        ("support", Some(Paint::Link)),
-        ("variable.function", Some(Paint::Place)),
+        ("constant", Some(Paint::Number)),
+        ("entity.name.function", Some(Paint::Code)),
+        ("entity.name.tag", Some(Paint::Keyword)),
+        ("entity.name", Some(Paint::Code)),
+        ("support.function", Some(Paint::Code)),
+        ("support.macro", Some(Paint::Code)),
+        ("support", Some(Paint::Code)),
+        ("variable.function", Some(Paint::Code)),
         ("keyword.operator", None),
-        ("keyword", Some(Paint::Warning)),
-        ("storage", Some(Paint::Warning)),
+        ("keyword", Some(Paint::Keyword)),
+        ("storage", Some(Paint::Keyword)),
         ("markup.inserted", Some(Paint::Good)),
         ("markup.deleted", Some(Paint::Bad)),
         ("markup.heading", Some(Paint::Heading)),

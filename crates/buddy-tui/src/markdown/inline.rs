@@ -6,7 +6,7 @@ use anstyle::Style;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::table::Table;
-use crate::text::{Colors, Line, Look, Paint, Span};
+use crate::text::{Line, Look, Paint, Span};
 
 /// What a text consists of.
 pub(super) enum Shape {
@@ -96,7 +96,7 @@ impl Reader<'_> {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Emphasis => self.open(Style::new().italic(), "*"),
-            Tag::Strong => self.open(self.look.theme.style(Paint::Strong), "**"),
+            Tag::Strong => self.open(self.look.style(Paint::Strong), "**"),
             Tag::Strikethrough => self.open(Style::new().strikethrough(), "~~"),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.open_link(dest_url),
             Tag::Heading { level, .. } => self.open_heading(level),
@@ -104,7 +104,7 @@ impl Reader<'_> {
                 self.end_lines();
                 self.table = Some(Table::new(alignments));
             }
-            Tag::TableHead => self.open(self.look.theme.style(Paint::Strong), ""),
+            Tag::TableHead => self.open(self.look.style(Paint::Strong), ""),
             Tag::TableCell => self.lines = vec![Line::default()],
             Tag::FootnoteDefinition(name) => {
                 self.end_lines();
@@ -155,7 +155,7 @@ impl Reader<'_> {
     /// Code within a sentence, between as many signs as it takes to be told from its content.
     fn code(&mut self, code: &str) {
         let sign = if code.contains('`') { "``" } else { "`" };
-        self.open(self.look.theme.style(Paint::Code), sign);
+        self.open(self.look.style(Paint::Code), sign);
         self.put(code);
         self.close();
     }
@@ -190,7 +190,7 @@ impl Reader<'_> {
 
     /// Begins a style. Where there are none, `mark` stands around the text.
     fn open(&mut self, style: Style, mark: &'static str) {
-        let mark = if self.look.colors == Colors::None { mark } else { "" };
+        let mark = if self.look.is_plain() { mark } else { "" };
         let base = self.styles.last().copied().unwrap_or_default();
         self.styles.push(over(base, style));
         self.marks.push(mark);
@@ -204,17 +204,17 @@ impl Reader<'_> {
     }
 
     fn open_heading(&mut self, level: HeadingLevel) {
-        let style = self.look.theme.style(Paint::Heading);
+        let style = self.look.style(Paint::Heading);
         self.end_lines();
         self.open(if level == HeadingLevel::H1 { style.underline() } else { style }, "");
-        if self.look.colors == Colors::None {
+        if self.look.is_plain() {
             self.put(&format!("{} ", "#".repeat(level as usize)));
         }
     }
 
     fn open_link(&mut self, address: CowStr<'_>) {
         let base = self.styles.last().copied().unwrap_or_default();
-        self.styles.push(over(base, self.look.theme.style(Paint::Link)));
+        self.styles.push(over(base, self.look.style(Paint::Link)));
         self.links.push(Link { address: address.into_string(), text: String::new() });
     }
 
@@ -230,7 +230,7 @@ impl Reader<'_> {
         let is_linked = self.look.has_links && leads_somewhere(&address) && !text.contains("://");
         if !is_said && !is_linked && !address.is_empty() {
             let style = self.styles.last().copied().unwrap_or_default();
-            self.styles.push(over(style, self.look.theme.style(Paint::Dim)));
+            self.styles.push(over(style, self.look.style(Paint::Dim)));
             self.put(&format!(" ({address})"));
             self.styles.pop();
         }

@@ -5,10 +5,12 @@ use unicode_width::UnicodeWidthStr;
 use super::highlight::Highlighter;
 use super::inline::{Shape, shapes};
 use super::piece::{Joint, Mark, Part, Piece, Step, Text};
-use crate::text::{Colors, Line, Look, Paint, fold, wrap};
+use crate::text::{Line, Look, Paint, fold, wrap};
 
 /// The narrowest room for text beside marks and quotes. Where there is less, the outer ones are left out.
 const LEAST_ROOM: usize = 4;
+/// The widest that a line of prose is; tables and code take the room that there is.
+pub(super) const MEASURE: usize = 86;
 /// How long the line of a rule is.
 const RULE: usize = 40;
 /// What stands around code where there are no colours.
@@ -62,8 +64,7 @@ impl Painter {
     }
 
     fn text(&mut self, text: &Text, path: &[Step], mut margin: Margin, look: &Look) -> Vec<Line> {
-        let base =
-            if path.contains(&Step::Quote) { look.theme.style(Paint::Quote) } else { anstyle::Style::new() };
+        let base = if path.contains(&Step::Quote) { look.style(Paint::Quote) } else { anstyle::Style::new() };
         let mut shapes = shapes(&text.source, text.follows.is_some(), look, base);
         if let Some(Carried { row, first }) = self.carried.take() {
             margin.first = first.unwrap_or(margin.first);
@@ -81,7 +82,9 @@ impl Painter {
             }
             match shape {
                 Shape::Lines(lines) => {
-                    content.extend(lines.iter().flat_map(|line| wrap(line, margin.room, &none, &none)));
+                    content.extend(
+                        lines.iter().flat_map(|line| wrap(line, margin.room.min(MEASURE), &none, &none)),
+                    );
                 }
                 Shape::Table(table) => content.extend(table.lines(look, margin.room)),
             }
@@ -95,7 +98,7 @@ impl Painter {
     }
 
     fn code_begin(&mut self, language: &str, margin: &Margin, look: &Look) -> Vec<Line> {
-        let is_plain = look.colors == Colors::None;
+        let is_plain = look.is_plain();
         let highlighter = if is_plain { None } else { Highlighter::of(language) };
         self.code = Some(Code { first: (!is_plain).then(|| margin.first.clone()), highlighter });
         let fence = Line::plain(&format!("{FENCE}{language}"));
@@ -112,7 +115,7 @@ impl Painter {
             margin.first = code.first.take().unwrap_or(margin.first);
         }
         let line = line.unwrap_or_else(|| Line::plain(text));
-        if look.colors != Colors::None {
+        if !look.is_plain() {
             margin.indent(CODE_INDENT);
         }
         margin.put(fold(&line, margin.room))
@@ -123,7 +126,7 @@ impl Painter {
         match first {
             // A block without a line.
             Some(first) => Margin { first, ..margin }.put(vec![Line::default()]),
-            None if look.colors == Colors::None => margin.put(fold(&Line::plain(FENCE), margin.room)),
+            None if look.is_plain() => margin.put(fold(&Line::plain(FENCE), margin.room)),
             None => Vec::new(),
         }
     }
@@ -144,7 +147,7 @@ fn join(row: Line, joint: Option<Joint>, shapes: &mut Vec<Shape>) {
 }
 
 fn rule(room: usize, look: &Look) -> Line {
-    Line::styled(&look.sign("─", "-").repeat(RULE.min(room)), look.theme.style(Paint::Dim))
+    Line::styled(&look.sign("─", "-").repeat(RULE.min(room)), look.style(Paint::Dim))
 }
 
 /// What stands before the rows of a piece.
@@ -159,7 +162,7 @@ impl Margin {
     /// The margin of what stands inside of these steps.
     fn of(path: &[Step], look: &Look, width: usize) -> Self {
         let width = width.max(1);
-        let dim = look.theme.style(Paint::Dim);
+        let dim = look.style(Paint::Dim);
         let signs: Vec<String> = path.iter().map(|step| sign(step, look)).collect();
         let mut room = width;
         let fits = signs.iter().rev().take_while(|sign| {
@@ -205,7 +208,7 @@ impl Margin {
 /// What stands for a quote or leads an item.
 fn sign(step: &Step, look: &Look) -> String {
     let mark = match step {
-        Step::Quote if look.colors == Colors::None => return "> ".to_owned(),
+        Step::Quote if look.is_plain() => return "> ".to_owned(),
         Step::Quote => return look.sign("│ ", "| ").to_owned(),
         Step::Item { mark, .. } => *mark,
     };

@@ -71,7 +71,7 @@ impl Table {
             if index == 0 {
                 let dashes = widths.iter().map(|width| look.sign("─", "-").repeat(*width));
                 let rule = dashes.collect::<Vec<_>>().join(look.sign("─┼─", "-+-"));
-                lines.push(Line::styled(&rule, look.theme.style(Paint::Dim)));
+                lines.push(Line::styled(&rule, look.style(Paint::Dim)));
             }
         }
         lines
@@ -92,7 +92,7 @@ impl Table {
             let mut line = Line::default();
             for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
                 if column > 0 {
-                    line.append(Line::styled(look.sign(" │ ", " | "), look.theme.style(Paint::Dim)));
+                    line.append(Line::styled(look.sign(" │ ", " | "), look.style(Paint::Dim)));
                 }
                 let alignment = self.alignments.get(column).copied().unwrap_or(Alignment::None);
                 line.append(aligned(cell.get(index).unwrap_or(&none), *width, alignment));
@@ -103,7 +103,7 @@ impl Table {
 
     /// Each row as an item with a line for each of its cells.
     fn list(&self, look: &Look, width: usize) -> Vec<Line> {
-        let dim = look.theme.style(Paint::Dim);
+        let dim = look.style(Paint::Dim);
         let (first, next) = (Line::styled(look.sign("• ", "- "), dim), Line::plain("  "));
         let none = Vec::new();
         let (head, rows) = self.rows.split_first().map_or((&none, &[][..]), |(head, rows)| (head, rows));

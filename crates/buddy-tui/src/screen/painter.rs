@@ -19,6 +19,8 @@ const END: &str = "\u{1b}[?2026l";
 /// there in its history.
 const WIPE: &str = "\r\u{1b}[K\u{1b}[2G\u{1b}[J\r";
 
+/// Rows below an answer that are as wide as the window, and one to spare.
+const LONG_ROWS: usize = 4;
 /// The fewest rows that are left open.
 const LEAST_OPEN: usize = 2;
 
@@ -61,8 +63,8 @@ impl Painter {
     /// How many live rows may be as long as the window is wide. When it gets narrower these break, and as many rows as come
     /// of that leave it at its top: finished ones, if there are enough of them, which need not be painted any more.
     pub(crate) fn most_open(&self) -> usize {
-        // One more for the row that says that something runs, which is as long as it can be.
-        self.finished.saturating_sub(1).min(self.height / 4).max(LEAST_OPEN)
+        // The rules around the input and the status are as long as they can be.
+        self.finished.saturating_sub(LONG_ROWS).min(self.height / 4).max(LEAST_OPEN)
     }
 
     pub(crate) fn set_look(&mut self, look: Look) {

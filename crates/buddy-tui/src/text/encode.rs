@@ -61,6 +61,7 @@ fn is_cluster(grapheme: &str) -> bool {
 fn reduced(style: Style, colors: Colors) -> Style {
     match colors {
         Colors::None => Style::new(),
+        Colors::Mono => style.fg_color(None).bg_color(None),
         _ => style
             .fg_color(style.get_fg_color().map(|color| reduce(color, colors)))
             .bg_color(style.get_bg_color().map(|color| reduce(color, colors))),
@@ -82,7 +83,7 @@ fn reduce(color: Color, colors: Colors) -> Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Paint, Span, Theme};
+    use crate::text::{Paint, Span};
 
     fn colored(colors: Colors) -> Look {
         Look { colors, has_links: true, ..Look::plain() }
@@ -96,10 +97,11 @@ mod tests {
 
     #[test]
     fn colours_are_reduced_to_what_there_is() {
-        let line = Line::styled("x", Theme::Dark.style(Paint::Bad));
-        assert_eq!(encoded(&line, &colored(Colors::True)), "\u{1b}[38;2;247;118;142mx\u{1b}[0m");
-        assert!(encoded(&line, &colored(Colors::Palette)).starts_with("\u{1b}[38;5;"));
-        assert_eq!(encoded(&line, &colored(Colors::Sixteen)).len(), "\u{1b}[91mx\u{1b}[0m".len());
+        let line = Line::styled("x", colored(Colors::True).style(Paint::Bad).bold());
+        assert_eq!(encoded(&line, &colored(Colors::True)), "\u{1b}[1m\u{1b}[38;2;255;158;155mx\u{1b}[0m");
+        assert!(encoded(&line, &colored(Colors::Palette)).starts_with("\u{1b}[1m\u{1b}[38;5;"));
+        assert_eq!(encoded(&line, &colored(Colors::Sixteen)).len(), "\u{1b}[1m\u{1b}[91mx\u{1b}[0m".len());
+        assert_eq!(encoded(&line, &colored(Colors::Mono)), "\u{1b}[1mx\u{1b}[0m");
         assert_eq!(encoded(&line, &colored(Colors::None)), "x");
     }
 

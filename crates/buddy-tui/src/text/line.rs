@@ -114,6 +114,13 @@ impl Line {
         self
     }
 
+    /// The line with another one behind it.
+    #[must_use]
+    pub(crate) fn and_line(mut self, other: Self) -> Self {
+        self.append(other);
+        self
+    }
+
     /// Adds a span, to the last one if they look alike.
     pub(crate) fn push(&mut self, span: Span) {
         match self.spans.last_mut() {

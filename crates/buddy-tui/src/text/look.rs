@@ -1,7 +1,9 @@
 //! What a terminal can show and what the person wants of it.
 
+use anstyle::Style;
+
 use super::picture::Pictures;
-use super::theme::Theme;
+use super::theme::{Paint, Theme};
 use crate::details::Details;
 
 /// How many colours there are.
@@ -9,6 +11,8 @@ use crate::details::Details;
 pub enum Colors {
     /// None, and no other attribute either.
     None,
+    /// None, but bold, dim, underlined and reversed text.
+    Mono,
     /// The sixteen of every terminal.
     Sixteen,
     /// The 256 of xterm.
@@ -38,6 +42,8 @@ pub struct Look {
     pub details: Details,
     /// Whether a program reads the screen aloud: nothing is repainted, everything is said in lines.
     pub is_read_aloud: bool,
+    /// The person's home, which paths are shown below as `~`; empty where it is not known.
+    pub home: String,
 }
 
 impl Look {
@@ -53,6 +59,35 @@ impl Look {
             has_motion: false,
             details: Details::default(),
             is_read_aloud: false,
+            home: String::new(),
+        }
+    }
+
+    /// The style of a kind of text.
+    pub(crate) fn style(&self, paint: Paint) -> Style {
+        self.theme.style(paint, self.colors)
+    }
+
+    /// Whether text has no colours to be told apart by.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.colors <= Colors::Mono
+    }
+
+    /// A path as people write it: below the home with `~`.
+    pub(crate) fn path(&self, path: &str) -> String {
+        match path.strip_prefix(self.home.as_str()) {
+            Some("") if !self.home.is_empty() => "~".to_owned(),
+            Some(rest) if !self.home.is_empty() && rest.starts_with('/') => format!("~{rest}"),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// A path as it is shown in a session that works in `cwd`: below that directory, else below the home, else whole.
+    pub(crate) fn path_in(&self, path: &str, cwd: &str) -> String {
+        match path.strip_prefix(cwd) {
+            Some("") if !cwd.is_empty() => ".".to_owned(),
+            Some(rest) if cwd.len() > 1 && rest.starts_with('/') => rest.trim_start_matches('/').to_owned(),
+            _ => self.path(path),
         }
     }
 

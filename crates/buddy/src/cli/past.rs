@@ -23,8 +23,8 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
-    /// The session.
-    #[arg(required_unless_present = "last", conflicts_with = "last")]
+    /// The session; on a terminal you pick one if you leave it out.
+    #[arg(conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
     /// Use the last session; with `-C DIR` the last one of that directory

@@ -4,8 +4,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
-use buddy_tui::{ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, run_console, run_repl};
+use buddy_protocol::{
+    ApprovalPolicy, Change, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
+};
+use buddy_tui::{
+    Alternatives, Chosen, ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, choose, counted,
+    local_time, run_console, run_repl,
+};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
@@ -20,6 +25,10 @@ use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
 use crate::signals::{interrupts, unless_interrupted};
 use crate::wiring::{Buddy, wire};
+
+/// Sessions to pick from, and characters of the title of each.
+const PICKED: usize = 9;
+const TITLE: usize = 60;
 
 /// Starts a new conversation, with this prompt where there is one already.
 pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) -> anyhow::Result<Exit> {
@@ -88,7 +97,14 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
-        None => last(&buddy, invocation.named.as_deref()).await?,
+        None if resume.last => last(&buddy, invocation.named.as_deref()).await?,
+        None => match pick(&buddy, &invocation, &setup).await? {
+            Some(summary) => summary,
+            None => {
+                buddy.close().await?;
+                return Ok(Exit::Ok);
+            }
+        },
     };
     let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
     if model.is_some() {
@@ -102,6 +118,35 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let environment = invocation.environment;
     let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
+}
+
+/// Lets the person pick one of the sessions that were used last, of a directory where one is named; none where they leave.
+async fn pick(
+    buddy: &Buddy,
+    invocation: &Invocation<'_>,
+    setup: &Setup,
+) -> anyhow::Result<Option<SessionSummary>> {
+    let cwd = invocation.named.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
+    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
+    let mut found: Vec<SessionSummary> = found.into_iter().filter(|session| session.turns > 0).collect();
+    found.truncate(PICKED);
+    anyhow::ensure!(!found.is_empty(), "there is no session to resume; start one with `buddy`");
+    let note = |session: &SessionSummary| {
+        format!("{}  {}", local_time(session.updated), counted(session.turns, "turn"))
+    };
+    let title = |session: &SessionSummary| match session.title.as_deref() {
+        Some(title) => title.chars().take(TITLE).collect(),
+        None => "untitled".to_owned(),
+    };
+    let answers = found.iter().map(|session| (title(session), note(session))).collect();
+    let lines = vec!["Resume a session".to_owned()];
+    let question = Alternatives { lines, answers, letters: &[], escape: "leaves" };
+    let look = look(invocation.environment, &setup.loaded.config.display);
+    let is_in_tmux = invocation.environment.get("TMUX").is_some();
+    Ok(match choose(&question, &look, is_in_tmux).await? {
+        Chosen::At(place) => found.get(place).cloned(),
+        Chosen::Escape | Chosen::Leave => None,
+    })
 }
 
 /// Whether a session was there before.

@@ -6,7 +6,7 @@ use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, T
 use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
-use crate::commands::{find, listing, printer};
+use crate::commands::{find, last, listing, printer};
 use crate::environment::Environment;
 use crate::wiring::{Buddy, Wishes, wire};
 
@@ -53,9 +53,16 @@ async fn search(buddy: Buddy, words: &str, here: Option<&str>, list: &List) -> a
 }
 
 /// Shows a session.
-pub(crate) async fn show(environment: &Environment, show: &Show) -> anyhow::Result<Exit> {
+pub(crate) async fn show(
+    environment: &Environment,
+    show: &Show,
+    named: Option<&Path>,
+) -> anyhow::Result<Exit> {
     let buddy = reader(environment)?;
-    let summary = find(&buddy, &show.id).await?;
+    let summary = match &show.id {
+        Some(id) => find(&buddy, id).await?,
+        None => last(&buddy, named).await?,
+    };
     let mut printer = printer();
     let mut transcript = Transcript::default();
     let damage = loop {

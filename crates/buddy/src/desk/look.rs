@@ -17,6 +17,7 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
         has_motion: display.motion,
         details: details(display),
         is_read_aloud: display.screen_reader,
+        home: environment.get("HOME").unwrap_or_default().trim_end_matches('/').to_owned(),
     }
 }
 
@@ -29,7 +30,8 @@ fn colors(environment: &Environment, display: &DisplaySection) -> Colors {
     let term = environment.get("TERM").unwrap_or("dumb");
     let says_all = matches!(environment.get("COLORTERM"), Some("truecolor" | "24bit"));
     match term {
-        _ if !display.color || term == "dumb" => Colors::None,
+        "dumb" => Colors::None,
+        _ if !display.color => Colors::Mono,
         _ if says_all || term.ends_with("-direct") => Colors::True,
         _ if term.contains("256color") || term.contains("kitty") => Colors::Palette,
         _ => Colors::Sixteen,
@@ -41,7 +43,7 @@ pub(crate) fn follows_ground(environment: &Environment, display: &DisplaySection
     let is_open = display.theme == ThemeChoice::Auto && environment.get("COLORFGBG").is_none();
     // The console of Linux has one ground and knows no such question.
     let may_answer = environment.get("TERM") != Some("linux");
-    is_open && may_answer && colors(environment, display) != Colors::None
+    is_open && may_answer && colors(environment, display) > Colors::Mono
 }
 
 /// What the person chose, or what fits the ground that the terminal tells of.

@@ -39,7 +39,7 @@ async fn a_grant_for_the_session_spares_the_next_question_and_no_other() {
     started.write(b"make them\n").await;
     started.stderr.wait_for(APPROVE, 1).await;
     let shown = started.stderr.text();
-    assert!(shown.contains("also allow `mkdir *`"), "{shown}");
+    assert!(shown.contains("a  Allow mkdir * this session"), "{shown}");
     started.write(b"s\n").await;
     started.stderr.wait_for("$ rm -r two -- approve?", 1).await;
     assert!(stage.home.work().join("two").is_dir(), "the second one was not asked for");

@@ -119,5 +119,5 @@ async fn a_failure_that_is_not_the_jails_doing_is_told_as_what_it_is() {
     for result in stage.results() {
         assert!(result["result"]["jail"].is_null(), "{result:#}");
     }
-    assert!(finished.stderr.contains("exit code 3") && !finished.stderr.contains("jail: "), "{finished}");
+    assert!(finished.stderr.contains("exit 3") && !finished.stderr.contains("jail: "), "{finished}");
 }

@@ -109,7 +109,7 @@ async fn check_stdout(answer: &str, expected: &[u8]) {
     .await;
     let finished = stage.exec(["go"]).run().await.expect_code(0);
     assert_eq!(finished.stdout, expected, "{finished}");
-    assert!(finished.stderr.contains("run_shell"), "what happens on the way is told: {finished}");
+    assert!(finished.stderr.contains("✓ Ran     echo noise"), "what happens on the way is told: {finished}");
 }
 
 #[tokio::test]
@@ -268,7 +268,7 @@ async fn without_approval_nothing_is_done() {
     assert_eq!(finished.stdout, b"I may not.\n");
     assert_eq!(stage.results()[0]["error"]["code"], "approval_needed");
     assert!(!stage.home.work().join("sentinel").exists());
-    finished.expect_stderr("not allowed");
+    finished.expect_stderr("denied: ");
 }
 
 #[tokio::test]
@@ -349,11 +349,11 @@ async fn a_session_has_one_user_at_a_time() {
 async fn how_much_is_told_of_calls_and_tokens_is_chosen() {
     let turns = || vec![turn().call("list_directory", json!({"path": "."})), turn().text("Done.")];
     let told = Stage::new(turns()).await.exec(["look"]).run().await.expect_code(0);
-    assert!(told.stderr.contains("▶ list_directory: ") && !told.stderr.contains(" tokens: "), "{told}");
+    assert!(told.stderr.contains("✓ Listed  .  ") && !told.stderr.contains(" tokens: "), "{told}");
     let stage = Stage::new(turns()).await;
     let wishes = ["-c", "display.show_tool_calls=false", "-c", "display.show_tokens=true"];
     let told = stage.exec(["look"]).args(wishes).run().await.expect_code(0);
-    assert!(told.stderr.contains("▶ list_directory\n"), "{told}");
+    assert!(told.stderr.contains("✓ Listed    "), "{told}");
     assert!(told.stderr.contains("240 tokens: 200 in, 0 of them cached, 40 out"), "{told}");
     assert_eq!(told.text(), "Done.\n");
 }

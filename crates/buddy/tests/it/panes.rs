@@ -193,7 +193,7 @@ async fn the_person_takes_the_panes_and_gives_them_back() {
     started.write(b"/pane take\n").await;
     started.stderr.wait_for("the panes are yours", 1).await;
     started.write(b"go\n").await;
-    started.stderr.wait_for("run_shell", 1).await;
+    started.stderr.wait_for("● Run ", 1).await;
     assert!(!stage.0.home.work().join("mine").exists(), "the agent waits");
     started.write(b"/pane give\n").await;
     started.stdout.wait_for("Done.", 1).await;

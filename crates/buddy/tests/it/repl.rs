@@ -249,9 +249,9 @@ async fn what_was_denied_and_what_failed_is_told_in_a_line() {
     started.stdout.wait_for("So be it.", 1).await;
     let finished = started.finish().await.expect_code(0);
     for line in [
-        "✗ run_shell: touch sentinel: the person said no: not now",
-        "✗ run_shell: ls nowhere-at-all: exit code 2: ls: cannot access 'nowhere-at-all'",
-        "✗ read_file: read nowhere: ",
+        "✗ Run     touch sentinel  you denied it: not now",
+        "✗ Ran     ls nowhere-at-all  exit 2: ls: cannot access 'nowhere-at-all'",
+        "✗ Read    nowhere  failed: ",
     ] {
         assert!(finished.to_string().contains(line), "{line} in:\n{finished}");
     }

@@ -228,8 +228,7 @@ impl Screen {
 
     /// Waits until nothing runs, and returns the screen.
     async fn wait_idle(&self) -> String {
-        self.wait_until("the end of the turn", |screen| !screen.contains("working") && has_prompt(screen))
-            .await
+        self.wait_until("the end of the turn", |screen| !is_working(screen) && has_prompt(screen)).await
     }
 
     /// Fails unless each of these words is there once, wherever it has scrolled to.
@@ -257,8 +256,8 @@ impl Screen {
     async fn wait_second(&self) {
         let working = || {
             let shown = String::from_utf8(self.tmux(&["capture-pane", "-p", "-t", "screen"]).stdout).unwrap();
-            let (_, time) = shown.split_once("working ")?;
-            time.split(' ').next().map(str::to_owned)
+            let row = shown.lines().find(|row| is_activity(row))?;
+            row.split(' ').find(|word| word.ends_with('s') && without_time(word) == "0s").map(str::to_owned)
         };
         let before = working();
         self.wait_until("another second", |_| working().is_some_and(|now| Some(now) != before)).await;
@@ -282,19 +281,32 @@ impl Drop for Screen {
 fn has_prompt(screen: &str) -> bool {
     let has_input = |line: &str| {
         let after_place = line.strip_prefix("(ssh machine)").unwrap_or(line);
-        after_place == ">" || after_place.starts_with("> ")
+        ["›", ">"].iter().any(|sign| after_place == *sign || after_place.starts_with(&format!("{sign} ")))
     };
-    has_status(screen) && screen.lines().rev().take(3).any(has_input)
+    has_status(screen) && screen.lines().rev().take(4).any(has_input)
 }
 
 /// Whether the last row is the status line.
 fn has_status(screen: &str) -> bool {
-    screen.lines().last().is_some_and(|status| status.contains("scripted"))
+    screen
+        .lines()
+        .last()
+        .is_some_and(|status| ["scripted", "~/work", "/yard"].iter().any(|part| status.contains(part)))
 }
 
-/// A screen as one line, with one space wherever there are several or a row ends.
+/// Whether it is told that something goes on.
+fn is_working(screen: &str) -> bool {
+    screen.lines().any(is_activity)
+}
+
+/// Whether a row is the rule above the input that tells what goes on.
+fn is_activity(row: &str) -> bool {
+    (row.starts_with("● ") && row.ends_with("──")) || (row.starts_with("* ") && row.ends_with("--"))
+}
+
+/// A screen as one line, with one space wherever there are several or a row ends, without the edge of a card.
 fn flowing(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+    screen.split_whitespace().filter(|word| *word != "▌").collect::<Vec<_>>().join(" ")
 }
 
 /// A line without what differs from run to run.

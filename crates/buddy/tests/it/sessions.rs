@@ -57,7 +57,7 @@ async fn a_session_can_be_read() {
     let stage = stage().await;
     let printed = stage.completed("find it").await;
     let shown = stage.buddy(["show", &printed.session()]).run().await.expect_code(0).text();
-    assert_eq!(shown, "> find it\nLet me see.\n\n▶ run_shell: echo there it is\nIt is there.\n\n");
+    assert_eq!(shown, "> find it\nLet me see.\n\n  ✓ Ran     echo there it is\nIt is there.\n\n");
     let lines = stage.buddy(["show", &printed.session(), "--json"]).run().await.expect_code(0).text();
     let events: Vec<Event> = lines.lines().map(|line| Event::from_json(line).unwrap()).collect();
     assert_eq!(events, printed.events);

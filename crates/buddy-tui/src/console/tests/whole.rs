@@ -39,9 +39,7 @@ impl Watched {
         let frame = self.seat.console.frame(height);
         let bytes = self.seat.painter.paint(&[], frame);
         self.terminal.process(bytes.as_bytes());
-        if let Some(part) = self.seat.painter.question() {
-            self.seat.console.note_painted(part);
-        }
+        self.seat.console.note_painted(self.seat.painter.question());
         let columns = self.terminal.screen().size().1.get();
         for row in self.terminal.screen().rows(0, columns) {
             self.words.extend(row.split_whitespace().map(|word| word.replace('⏎', "")));

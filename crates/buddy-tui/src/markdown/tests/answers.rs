@@ -196,8 +196,9 @@ fn in_a_wide_terminal() {
     insta::assert_snapshot!(shown(ANSWER, &Look::plain(), 200), @r#"
     # Caching 🚀 the répertoire
 
-    A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on for a while so that it is wrapped; 漢字も折り返されます。 See the manual (https://example.org/manual) or
-    https://example.org/.
+    A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on for a
+    while so that it is wrapped; 漢字も折り返されます。 See the manual
+    (https://example.org/manual) or https://example.org/.
 
     Steps:
 
@@ -304,13 +305,13 @@ fn in_ascii() {
 #[test]
 fn in_all_colors() {
     insta::assert_snapshot!(encoded(SHORT, &colored(Colors::True), 80), @r#"
-    ␛[1m␛[4m␛[38;2;122;162;247mTitle␛[0m
+    ␛[1m␛[4mTitle␛[0m
 
-    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[38;2;224;175;104mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[38;2;125;207;255ma link␛[0m␛]8;;␛\.
+    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[38;2;151;201;253mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[38;2;151;201;253ma link␛[0m␛]8;;␛\.
 
-    ␛[38;2;128;136;162m│ ␛[0m␛[3mquoted␛[0m
+    ␛[38;2;146;158;159m│ ␛[0m␛[3mquoted␛[0m
 
-      ␛[38;2;255;158;100mlet␛[0m x = ␛[38;2;158;206;106m"漢字"␛[0m; ␛[38;2;128;136;162m// 🚀␛[0m
+      ␛[38;2;213;185;247mlet␛[0m x = ␛[38;2;143;220;164m"漢字"␛[0m; ␛[38;2;146;158;159m// 🚀␛[0m
     "#);
 }
 
@@ -318,13 +319,13 @@ fn in_all_colors() {
 fn in_a_palette_on_a_light_ground() {
     let look = Look { theme: Theme::Light, ..colored(Colors::Palette) };
     insta::assert_snapshot!(encoded(SHORT, &look, 80), @r#"
-    ␛[1m␛[4m␛[38;5;25mTitle␛[0m
+    ␛[1m␛[4mTitle␛[0m
 
-    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[38;5;94mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[38;5;24ma link␛[0m␛]8;;␛\.
+    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[38;5;25mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[38;5;25ma link␛[0m␛]8;;␛\.
 
-    ␛[38;5;243m│ ␛[0m␛[3mquoted␛[0m
+    ␛[38;5;242m│ ␛[0m␛[3mquoted␛[0m
 
-      ␛[38;5;130mlet␛[0m x = ␛[38;5;64m"漢字"␛[0m; ␛[38;5;243m// 🚀␛[0m
+      ␛[38;5;91mlet␛[0m x = ␛[38;5;22m"漢字"␛[0m; ␛[38;5;242m// 🚀␛[0m
     "#);
 }
 
@@ -332,13 +333,13 @@ fn in_a_palette_on_a_light_ground() {
 fn in_the_colors_of_the_terminal() {
     let look = Look { theme: Theme::Terminal, ..colored(Colors::Sixteen) };
     insta::assert_snapshot!(encoded(SHORT, &look, 80), @r#"
-    ␛[1m␛[4m␛[34mTitle␛[0m
+    ␛[1m␛[4mTitle␛[0m
 
-    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[33mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[36ma link␛[0m␛]8;;␛\.
+    Some ␛[3msoft␛[0m, ␛[1mloud␛[0m and ␛[94mcode␛[0m, and ␛]8;;https://example.org/␛\␛[4m␛[94ma link␛[0m␛]8;;␛\.
 
-    ␛[90m│ ␛[0m␛[3mquoted␛[0m
+    ␛[2m│ ␛[0m␛[3mquoted␛[0m
 
-      ␛[35mlet␛[0m x = ␛[32m"漢字"␛[0m; ␛[90m// 🚀␛[0m
+      ␛[35mlet␛[0m x = ␛[32m"漢字"␛[0m; ␛[2m// 🚀␛[0m
     "#);
 }
 

@@ -191,8 +191,8 @@ proptest! {
         let look = colored(Colors::True);
         let whole = super::super::inline::shapes(text.trim_end(), false, &look, anstyle::Style::new());
         let [super::super::inline::Shape::Lines(lines)] = whole.as_slice() else { return Ok(()) };
-        let none = Line::default();
-        let whole: Vec<Line> = lines.iter().flat_map(|line| crate::text::wrap(line, width, &none, &none)).collect();
+        let (none, measure) = (Line::default(), width.min(super::super::paint::MEASURE));
+        let whole: Vec<Line> = lines.iter().flat_map(|line| crate::text::wrap(line, measure, &none, &none)).collect();
         let whole: Vec<Line> = whole.iter().map(Line::trimmed).collect();
         let mut markdown = Markdown::default();
         let mut parts = Vec::new();

@@ -11,7 +11,7 @@ use crate::stage::shell;
 async fn check(keys: &[&str], is_done: bool, model_sees: &str) -> Screen {
     let screen = Screen::start(making("made"), 80, 24).await;
     screen.line("make it");
-    screen.wait_for_question("$ mkdir made -- approve?").await;
+    screen.wait_for_question("▌ mkdir made").await;
     assert!(!screen.stage.home.work().join("made").exists(), "nothing is done before the answer");
     screen.keys(keys);
     screen.wait_for("So be it.").await;
@@ -22,12 +22,12 @@ async fn check(keys: &[&str], is_done: bool, model_sees: &str) -> Screen {
 }
 
 #[tokio::test]
-async fn an_approval_is_one_line_and_its_keys() {
+async fn an_approval_is_a_card_with_its_keys() {
     let screen = Screen::start(making("made"), 80, 24).await;
     screen.line("make it");
-    insta::assert_snapshot!(screen.wait_for_question("approve?").await);
+    insta::assert_snapshot!(screen.wait_for_question("Run this command?").await);
     screen.keys(&["?"]);
-    insta::assert_snapshot!(screen.wait_for_whole("risk").await);
+    insta::assert_snapshot!(screen.wait_for_whole("Less").await);
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn e_runs_another_command_instead() {
     let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
     let screen = check(&keys, false, "the person changed the command to: ls -a").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("run_shell  ls -a") && !shown.contains("run_shell  mkdir"), "{shown}");
+    assert!(shown.contains("✓ Ran     ls -a") && !shown.contains("Ran     mkdir"), "{shown}");
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_allows_the_same_for_the_session() {
     ];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("make them");
-    screen.wait_for_question("$ mkdir one -- approve?").await;
+    screen.wait_for_question("▌ mkdir one").await;
     screen.keys(&["a"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("two").is_dir());
@@ -73,9 +73,9 @@ async fn a_allows_the_same_for_the_session() {
 async fn p_offers_what_can_be_allowed_and_where() {
     let screen = Screen::start(making("made"), 80, 24).await;
     screen.line("make it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["p"]);
-    insta::assert_snapshot!(screen.wait_for_whole("esc goes back").await);
+    insta::assert_snapshot!(screen.wait_for_whole("esc Back").await);
     screen.keys(&["Down", "Enter"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("made").is_dir());
@@ -88,7 +88,7 @@ async fn an_edit_shows_what_it_would_change() {
     let file = screen.stage.home.work().join("notes.txt");
     std::fs::write(&file, "one\ntwo\nthree\n").unwrap();
     screen.line("change it");
-    insta::assert_snapshot!(screen.wait_for_question("approve?").await);
+    insta::assert_snapshot!(screen.wait_for_question("Edit notes.txt?").await);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\nthree\n", "looking changes nothing");
     screen.keys(&["1"]);
     screen.wait_for("So be it.").await;
@@ -101,9 +101,9 @@ async fn edits_that_are_asked_for_together_show_what_each_would_change() {
     let both = turn().call("write_file", write("red")).call("write_file", write("blue"));
     let screen = Screen::start([both, turn().text("So be it.")], 80, 24).await;
     screen.line("write them");
-    let shown = screen.wait_for_question("y allows all").await;
-    assert!(shown.contains("+red it is") && shown.contains("+blue it is"), "{shown}");
-    screen.keys(&["1", "Enter"]);
+    let shown = screen.wait_for_question("Apply 2 edits?").await;
+    assert!(shown.contains("+ red it is") && shown.contains("+ blue it is"), "{shown}");
+    screen.keys(&["1", "y"]);
     screen.wait_for("So be it.").await;
     let is_there = |name: &str| screen.stage.home.work().join(name).exists();
     assert!(!is_there("red") && is_there("blue"));
@@ -116,22 +116,21 @@ async fn a_command_that_is_longer_than_the_screen_can_be_read_from_its_beginning
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("run it");
     let shown = screen.wait_for_question("y shows the others first").await;
-    assert!(shown.contains("line 60 > made -- approve?"), "the end stands above the keys: {shown}");
-    assert!(!shown.contains("line 1 "), "{shown}");
+    assert!(shown.contains("▌ echo line 1 > made"), "what is to be done comes first: {shown}");
+    assert!(!shown.contains("line 60 "), "{shown}");
+    let place = |shown: &str| shown.lines().find(|row| row.contains(" to ")).map(str::to_owned);
     let mut seen = shown;
-    for _ in 0..20 {
-        screen.keys(&["PPage"]);
-        sleep(LOOK).await;
-        seen.push_str(&screen.screen());
+    while !seen.contains("line 60 ") || !seen.contains("runs   echo line 60") {
+        let before = place(&screen.screen());
+        screen.keys(&["NPage"]);
+        seen.push_str(&screen.wait_until("the next rows", |shown| place(shown) != before).await);
     }
     for line in &lines {
         assert!(seen.contains(line), "`{line}` was never shown");
     }
-    let shown = screen.wait_for("rows 1 to ").await;
-    assert!(!shown.contains("-- approve?"), "{shown}");
-    assert!(seen.contains("runs    echo line 1\n"), "its parts are named: {seen}");
-    screen.keys(&["Down"]);
-    screen.wait_for("rows 2 to ").await;
+    assert!(seen.contains("runs   echo line 1\n"), "its parts are named: {seen}");
+    screen.keys(&["PPage"]);
+    sleep(LOOK).await;
     screen.keys(&["d"]);
     screen.wait_for("So be it.").await;
 }
@@ -141,23 +140,20 @@ async fn keys_typed_before_the_question_never_answer_it() {
     let turns = [turn().gate("answer").call("run_shell", shell("mkdir made")), turn().text("So be it.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("make it");
-    screen.wait_for("working").await;
+    screen.wait_until("work", crate::screen::is_working).await;
     screen.text("yyy");
-    screen.wait_for("> yyy").await;
+    screen.wait_for("› yyy").await;
     screen.stage.server.gate("answer").open();
-    let mut typed = 3;
-    while !screen.screen().contains("approve?") {
+    while !screen.screen().contains("Run this command?") {
         screen.text("y");
-        typed += 1;
         sleep(LOOK).await;
     }
     screen.text("y");
-    let shown = screen.screen();
-    assert!(shown.contains("approve?") && !screen.stage.home.work().join("made").exists(), "{shown}");
-    screen.wait_for_question("approve?").await;
+    let shown = screen.wait_for("You were typing.").await;
+    assert!(!screen.stage.home.work().join("made").exists(), "{shown}");
+    screen.wait_gone("You were typing.").await;
     screen.keys(&["d"]);
     let after = screen.wait_for("So be it.").await;
-    let draft = after.lines().find(|line| line.starts_with("> yy")).unwrap_or_default();
-    assert!(draft.len() >= typed, "what was typed is in the draft: {after}");
+    assert!(after.lines().any(|line| line.contains("yyy")), "what was typed before is in the draft: {after}");
     assert!(!screen.stage.home.work().join("made").exists());
 }

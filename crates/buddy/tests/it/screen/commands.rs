@@ -22,7 +22,7 @@ async fn check(command: &str, shown: &str) -> Screen {
 async fn a_menu_lists_what_fits_and_enter_takes_it() {
     let screen = idle().await;
     screen.text("/");
-    let is_whole = |shown: &str| shown.contains("❯ help") && shown.ends_with("scripted · work");
+    let is_whole = |shown: &str| shown.contains("❯ help") && shown.trim_end().ends_with("~/work");
     insta::assert_snapshot!(screen.wait_until("the menu", is_whole).await);
     screen.text("stat");
     screen.wait_for("❯ status").await;
@@ -60,13 +60,13 @@ async fn numbers_of_the_session_are_told() {
 async fn modes_change_and_show_in_the_status() {
     let screen = idle().await;
     screen.keys(&["BTab"]);
-    screen.wait_for("· accepts edits").await;
+    screen.wait_for("Accept edits ──").await;
     screen.keys(&["BTab"]);
-    screen.wait_for("· plan").await;
+    screen.wait_for("Plan only ╌╌").await;
     screen.line("/plan off");
     screen.wait_for("plan mode is off").await;
     screen.line("/approve all");
-    screen.wait_for("· approves all").await;
+    screen.wait_for("Allow everything ━━").await;
     screen.line("/approve nonsense");
     screen.wait_for("say /approve auto, ask, edits, all, none").await;
 }
@@ -107,7 +107,7 @@ async fn a_task_in_the_background_asks_in_the_foreground_and_tells_its_end() {
     screen.line("hi");
     screen.wait_for("Hello.").await;
     screen.line("make it &");
-    screen.wait_for_question("$ mkdir made -- approve?").await;
+    screen.wait_for_question("▌ mkdir made").await;
     screen.keys(&["y"]);
     let told = screen.wait_for("task 2 done: make it").await;
     assert!(told.contains("So be it."), "{told}");
@@ -120,7 +120,7 @@ async fn the_keys_are_shown_at_a_question_mark_and_leaving_needs_two_presses() {
     screen.keys(&["?"]);
     screen.wait_for("ctrl-g      edit in your editor").await;
     screen.keys(&["C-c"]);
-    screen.wait_for("press ctrl-c again to leave").await;
+    screen.wait_for("Press ctrl+c again to leave").await;
     screen.keys(&["C-c"]);
     screen.wait_dead().await;
     let left = screen.everything();
@@ -200,7 +200,7 @@ async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
     let turns = [turn().gate("answer").text("Answer."), turn().text("I find nothing.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("first");
-    screen.wait_for("working").await;
+    screen.wait_until("work", crate::screen::is_working).await;
     screen.line("/review the last commit");
     screen.wait_for("this is done when the turn has ended").await;
     screen.stage.server.gate("answer").open();
@@ -214,13 +214,15 @@ async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
 async fn a_beginning_that_several_commands_have_is_completed_and_not_run() {
     let screen = idle().await;
     screen.line("/ex");
-    screen.wait_for("> /exit\nscripted").await;
+    screen
+        .wait_until("the command alone", |shown| shown.contains("› /exit\n──") && !shown.contains("❯"))
+        .await;
     screen.keys(&["C-u"]);
     screen.text("/cl");
     screen.wait_for("❯ clear").await;
     screen.keys(&["C-u"]);
     screen.line("/expo");
-    screen.wait_for("> /expo").await;
+    screen.wait_for("› /expo").await;
     screen
         .wait_until("the file", |_| {
             std::fs::read_dir(screen.stage.home.work())
@@ -238,7 +240,7 @@ async fn a_command_stands_before_what_it_says_and_apart_from_the_rest() {
     screen.line("hello");
     screen.wait_for("Answer.").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("\n\n> /context\nno model was called yet\n\n> hello\n\nAnswer."), "{shown}");
+    assert!(shown.contains("\n\n› /context\nno model was called yet\n\n› hello\n\n● Answer."), "{shown}");
 }
 
 #[tokio::test]
@@ -247,7 +249,7 @@ async fn approvals_are_picked_and_the_present_one_is_pointed_at() {
     screen.line("/approve");
     screen.wait_for("❯ ask").await;
     screen.keys(&["Down", "Enter"]);
-    screen.wait_for("· accepts edits").await;
+    screen.wait_for("Accept edits ──").await;
     screen.line("/approve");
     screen.wait_for("❯ edits").await;
 }
@@ -274,5 +276,5 @@ async fn of_a_command_that_failed_the_last_lines_are_shown() {
     let screen = Screen::on(stage, &["--trust", "--approve", "all"], 80, 40).await;
     screen.line("go");
     let shown = screen.wait_for("So be it.").await;
-    assert!(shown.contains("exit code 3") && shown.contains("cannot access 'nowhere-at-all'"), "{shown}");
+    assert!(shown.contains("exit 3") && shown.contains("cannot access 'nowhere-at-all'"), "{shown}");
 }

@@ -45,11 +45,11 @@ async fn what_was_sent_comes_back_in_this_session_and_the_next() {
     screen.wait_idle().await;
     screen.text("draft");
     screen.keys(&["Up", "Up"]);
-    screen.wait_until("> the first", |shown| shown.lines().rev().nth(1) == Some("> the first")).await;
+    screen.wait_until("> the first", |shown| shown.lines().rev().nth(2) == Some("› the first")).await;
     screen.keys(&["Down", "Down"]);
-    screen.wait_for("> draft").await;
+    screen.wait_for("› draft").await;
     screen.keys(&["C-c"]);
-    screen.wait_gone("> draft").await;
+    screen.wait_gone("› draft").await;
     screen.leave().await;
     screen.again(&[]).await;
     screen.keys(&["C-r"]);
@@ -66,7 +66,7 @@ async fn a_paste_of_ten_thousand_lines_is_a_word_and_sends_nothing_by_itself() {
     let long = (1..=10_000).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
     screen.text("see ");
     screen.paste(&long);
-    screen.wait_for("> see [paste 1: 10000 lines]").await;
+    screen.wait_for("› see [paste 1: 10000 lines]").await;
     assert!(screen.stage.requests().is_empty(), "a paste sends nothing");
     screen.keys(&["Enter"]);
     screen.wait_for("Answer 1.").await;
@@ -86,10 +86,10 @@ async fn files_are_completed_by_a_part_of_their_name() {
     screen.text("explain @main");
     screen.wait_for("❯ src/main.rs").await;
     screen.keys(&["Tab"]);
-    screen.wait_for("> explain src/main.rs").await;
+    screen.wait_for("› explain src/main.rs").await;
     screen.keys(&["C-u"]);
     screen.text("@hidden");
-    screen.wait_for("> @hidden").await;
+    screen.wait_for("› @hidden").await;
     assert!(!screen.screen().contains("❯"), "{}", screen.screen());
 }
 
@@ -102,7 +102,7 @@ async fn the_draft_goes_through_the_persons_editor() {
     let screen = Screen::on(stage, &["--trust"], 80, 24).await;
     screen.text("a draft");
     screen.keys(&["C-g"]);
-    screen.wait_for("> a draft and more").await;
+    screen.wait_for("› a draft and more").await;
 }
 
 #[tokio::test]
@@ -111,33 +111,37 @@ async fn wide_characters_and_emoji_leave_the_cursor_where_it_belongs() {
     screen.text("漢字 é 👍 x");
     screen.keys(&["Left", "BSpace", "BSpace"]);
     screen.text("y");
-    screen.wait_for("> 漢字 é yx").await;
+    screen.wait_for("› 漢字 é yx").await;
 }
 
 #[tokio::test]
 async fn keys_of_vim_edit_the_draft_in_two_modes_that_the_status_tells() {
     let stage = Stage::new(vec![turn().gate("answer").text("Hello.")]).await;
     let screen = Screen::on(stage, &["--trust", "-c", "display.keys=vim"], 80, 24).await;
-    screen.wait_for("insert · scripted").await;
+    screen.wait_for("insert   scripted").await;
     screen.text("one two three");
-    screen.wait_for("> one two three").await;
+    screen.wait_for("› one two three").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("normal · scripted").await;
+    screen.wait_for("normal   scripted").await;
     screen.text("0wcw2");
-    screen.wait_for("> one 2 three").await;
+    screen.wait_for("› one 2 three").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("normal · scripted").await;
+    screen.wait_for("normal   scripted").await;
     screen.text("u$xA!");
-    screen.wait_for("> one two thre!").await;
+    screen.wait_for("› one two thre!").await;
     screen.keys(&["Enter"]);
     // Both rows: a look may come in the middle of a painting.
-    let is_sent = |screen: &str| screen.contains("working") && screen.contains("insert · scripted");
+    let is_sent = |screen: &str| crate::screen::is_working(screen) && screen.contains("insert   scripted");
     screen.wait_until("the turn, and the mode for writing", is_sent).await;
     // With nothing to edit, Escape stops the turn as ever.
     screen.keys(&["Escape"]);
     screen.wait_for("interrupted").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("normal · scripted").await;
+    screen.wait_for("normal   scripted").await;
     screen.text("k");
-    screen.wait_for("> one two thre!\nnormal").await;
+    screen
+        .wait_until("the prompt before", |shown| {
+            shown.contains("› one two thre!") && shown.contains("normal   ")
+        })
+        .await;
 }

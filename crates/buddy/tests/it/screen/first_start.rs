@@ -80,13 +80,13 @@ async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
     screen.wait_for("This is the demo then").await;
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> say tour").await;
+    screen.wait_for("› say tour").await;
     screen.text("h");
     screen.wait_gone("say tour").await;
     screen.keys(&["C-u", "C-d"]);
     screen.wait_dead().await;
     screen.bare_again();
-    let again = screen.wait_for("> say tour").await;
+    let again = screen.wait_for("› say tour").await;
     assert!(!again.contains("Welcome"), "it is asked once: {again}");
 }
 
@@ -99,7 +99,7 @@ async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
     screen.wait_for("`claude` is used from now on").await;
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> what shall we do?").await;
+    screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
     assert!(!screen.everything().contains("sk-first-start"));
@@ -176,7 +176,7 @@ async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
     screen.wait_for("is used from now on").await;
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["n"]);
-    screen.wait_for("> what shall we do?").await;
+    screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
     let requests = screen.stage.requests();
@@ -228,7 +228,7 @@ async fn a_server_on_this_machine_is_used_without_a_question() {
     screen.begin_first_start(80, 24);
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> what shall we do?").await;
+    screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
     assert!(!screen.everything().contains("Welcome"), "there is nothing to ask");
@@ -249,7 +249,7 @@ async fn a_plan_is_connected_with_a_code_and_ends_in_a_prompt() {
     screen.wait_for("`chatgpt` is used from now on").await;
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> what shall we do?").await;
+    screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
     let paths: Vec<String> = screen.stage.server.requests().into_iter().map(|request| request.path).collect();
@@ -284,7 +284,7 @@ async fn openrouter_is_connected_in_a_browser_and_no_key_of_the_person_is_lost()
     screen.wait_for("is used from now on").await;
     screen.wait_for("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> what shall we do?").await;
+    screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
     assert!(!screen.everything().contains("sk-or-"), "the key is not shown");
@@ -317,7 +317,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.line("/trust");
     screen.wait_for("files in it can be changed").await;
     screen.line("write it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Edit two?").await;
     screen.keys(&["y"]);
     screen.wait_for("Done.").await;
     assert!(screen.stage.home.work().join("two").exists());

@@ -83,14 +83,14 @@ async fn a_request_to_end_with_ten_commands_ends_all_of_them_and_keeps_the_sessi
 async fn suspending_gives_the_terminal_back_and_fg_goes_on() {
     let screen = in_shell().await;
     screen.text("a draft");
-    screen.wait_for("> a draft").await;
+    screen.wait_for("› a draft").await;
     screen.keys(&["C-z"]);
     screen
         .wait_until("the shell", |shown| shown.lines().last().is_some_and(|line| line.starts_with("shell$")))
         .await;
     screen.line("echo in the shell; fg");
     screen.wait_for("in the shell\n").await;
-    screen.wait_for("> a draft").await;
+    screen.wait_for("› a draft").await;
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn a_panic_that_is_caught_leaves_a_screen_that_works() {
     let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("BUDDY_PANIC_AT", "desk.surroundings")]);
     screen.wait_for("panicked").await;
     screen.text("are you there?");
-    screen.wait_for("> are you there?").await;
+    screen.wait_for("› are you there?").await;
     screen.keys(&["Enter"]);
     let shown = screen.wait_for("Here I am.").await;
     assert_eq!(

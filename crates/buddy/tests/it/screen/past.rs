@@ -29,7 +29,7 @@ async fn going_back_puts_the_prompt_into_the_draft_and_forgets_what_followed() {
     screen.keys(&["Enter"]);
     let shown = screen.wait_for("no call has changed files since").await;
     assert!(shown.contains("files stay as they are, /undo takes changes back"), "{shown}");
-    screen.wait_until("the draft", |shown| shown.lines().rev().nth(1) == Some("> paint the boat")).await;
+    screen.wait_until("the draft", |shown| shown.lines().rev().nth(2) == Some("› paint the boat")).await;
     screen.text(" blue");
     screen.keys(&["Enter"]);
     screen.wait_for("Third answer.").await;
@@ -52,7 +52,7 @@ async fn escape_twice_goes_back_too() {
     screen
         .wait_until("the first prompt as a draft", |shown| {
             shown.contains("back before that prompt")
-                && shown.lines().filter(|line| *line == "> find the boat").count() >= 2
+                && shown.lines().filter(|line| *line == "› find the boat").count() >= 2
         })
         .await;
 }

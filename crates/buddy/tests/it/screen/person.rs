@@ -10,11 +10,11 @@ use crate::stage::shell;
 async fn a_command_of_the_person_shows_its_output_as_it_comes_and_stays() {
     let screen = Screen::start([turn().text("I saw it.")], 80, 24).await;
     screen.line("!echo first; while [ ! -e go ]; do sleep 0.05; done; echo last");
-    let live = screen.wait_for("(esc stops it").await;
+    let live = screen.wait_for("esc stops it").await;
     assert!(live.contains("! echo first"), "{live}");
     screen.wait_until("its output", |screen| screen.lines().any(|line| line.trim() == "first")).await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
-    screen.wait_gone("(esc stops it").await;
+    screen.wait_gone("esc stops it").await;
     let ended = screen.wait_until("its end", |screen| screen.lines().any(|line| line.trim() == "last")).await;
     assert!(ended.lines().any(|line| line.trim() == "first"), "{ended}");
     screen.line("did you see?");
@@ -27,7 +27,7 @@ async fn a_command_of_the_person_shows_its_output_as_it_comes_and_stays() {
 async fn escape_stops_a_command_of_the_person() {
     let screen = Screen::start([], 80, 24).await;
     screen.line("!sleep 60");
-    screen.wait_for("(esc stops it").await;
+    screen.wait_for("esc stops it").await;
     screen.keys(&["Escape"]);
     screen.wait_for("stopped by the person").await;
     screen.line("!");
@@ -40,30 +40,30 @@ async fn shift_tab_goes_from_asking_to_accepting_edits_to_planning() {
     let turns = [turn().call("write_file", write), turn().text("Written.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.keys(&["BTab"]);
-    screen.wait_for("· accepts edits").await;
+    screen.wait_for("Accept edits ──").await;
     screen.line("write it");
     let shown = screen.wait_for("Written.").await;
-    assert!(!shown.contains("approve?"), "{shown}");
+    assert!(!shown.contains("Run this command?"), "{shown}");
     assert_eq!(screen.stage.home.text("made.txt"), "new\n");
     screen.wait_idle().await;
     screen.keys(&["BTab"]);
-    screen.wait_for("· plan").await;
+    screen.wait_for("Plan only ╌╌").await;
     screen.keys(&["BTab"]);
-    let asking = screen.wait_gone("· plan").await;
-    assert!(!asking.lines().last().unwrap_or_default().contains("edits"), "{asking}");
+    let asking = screen.wait_gone("Plan only ╌╌").await;
+    assert!(!asking.contains("Accept edits ──"), "{asking}");
 }
 
 #[tokio::test]
 async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent_when_it_ends() {
     let screen = Screen::start([turn().text("I saw it.")], 80, 24).await;
     screen.line("!while [ ! -e go ]; do sleep 0.05; done; echo last");
-    screen.wait_for("(esc stops it").await;
+    screen.wait_for("esc stops it").await;
     screen.keys(&["C-b"]);
     let shown = screen.wait_for("task 2 runs in the background").await;
     assert!(!shown.contains("esc stops it"), "{shown}");
     // What stops is for what is in the foreground.
     screen.keys(&["C-c"]);
-    screen.wait_for("press ctrl-c again to leave").await;
+    screen.wait_for("Press ctrl+c again to leave").await;
     screen.line("/ps");
     screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("task 2  "))).await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
@@ -73,7 +73,7 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     let seen = crate::stage::said(&screen.stage.requests()[0].body, "user").join("");
     assert!(seen.contains("<output>\nlast\n</output>"), "{seen}");
     screen.line("!sleep 60");
-    screen.wait_for("(esc stops it").await;
+    screen.wait_for("esc stops it").await;
     screen.keys(&["C-b"]);
     screen.wait_for("task 3 runs in the background").await;
     screen.line("/kill 3");
@@ -93,9 +93,9 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
     screen.wait_for("Known from before.").await;
     screen.wait_idle().await;
     screen.line("build it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["y"]);
-    screen.wait_for("enter steers").await;
+    screen.wait_for("Steer with Enter").await;
     screen.keys(&["C-b"]);
     let shown = screen.wait_for("task 1 goes on in the background").await;
     assert_eq!(
@@ -103,13 +103,13 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
         1,
         "what is on the screen is not said again: {shown}"
     );
-    screen.wait_for("· 1 in the background").await;
+    screen.wait_for("1 in the background").await;
     screen.line("and now?");
     screen.wait_for("Here I answer meanwhile.").await;
     let seen = crate::stage::said(&screen.stage.requests()[2].body, "user").join("|");
     assert!(seen.contains("remember this|") && !seen.contains("build it"), "{seen}");
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
     let done = screen.wait_for("task 1 done: build it").await;
-    assert!(done.contains("task 1 done: build it\nThe build is done.\n"), "{done}");
+    assert!(done.contains("task 1 done: build it\n● The build is done.\n"), "{done}");
     screen.wait_gone("1 in the background").await;
 }

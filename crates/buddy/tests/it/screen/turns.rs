@@ -17,7 +17,11 @@ async fn each_part_of_an_answer_is_shown_once() {
     screen.wait_idle().await;
     let all = screen.everything();
     for part in ["The first part.", "The second part."] {
-        assert_eq!(all.lines().filter(|line| *line == part).count(), 1, "{part}: {all}");
+        assert_eq!(
+            all.lines().filter(|line| line.strip_prefix("● ") == Some(part)).count(),
+            1,
+            "{part}: {all}"
+        );
         assert_eq!(all.matches(part).count(), 1, "{part}: {all}");
     }
 }
@@ -45,7 +49,7 @@ async fn a_turn_with_tools_shows_each_call_in_one_line() {
     let screen = Screen::start(turns, 80, 24).await;
     std::fs::write(screen.stage.home.work().join("notes.txt"), "x\n").unwrap();
     screen.line("look");
-    screen.wait_for_question("$ touch x; seq 1 30 -- approve?").await;
+    screen.wait_for_question("▌ touch x; seq 1 30").await;
     screen.keys(&["y"]);
     screen.wait_for("There is nothing.").await;
     insta::assert_snapshot!(screen.wait_idle().await);
@@ -59,12 +63,12 @@ async fn an_interrupt_ends_the_turn_and_the_prompt_is_there_again() {
         [turn().call("run_shell", shell("touch x; cat /dev/zero | tr -d '\\0'")), turn().text("never")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("wait");
-    screen.wait_for("approve?").await;
+    screen.wait_for("Run this command?").await;
     screen.keys(&["C-c"]);
     let ended = screen.wait_for("interrupted").await;
     assert!(!ended.contains("never"), "{ended}");
     screen.text("a new draft");
-    screen.wait_for("> a new draft").await;
+    screen.wait_for("› a new draft").await;
 }
 
 #[tokio::test]
@@ -78,7 +82,7 @@ async fn a_conversation_is_taken_up_with_its_end_in_view() {
     let session = screen.stage.only_log().await.session.to_string();
     screen.again(&["resume", &session]).await;
     let shown = screen.wait_for("Remember me.").await;
-    assert!(shown.contains("> first"), "{shown}");
+    assert!(shown.contains("› first"), "{shown}");
     screen.line("second");
     screen.wait_for("I do.").await;
 }

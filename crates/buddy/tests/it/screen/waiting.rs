@@ -20,7 +20,7 @@ async fn an_overload_is_one_row_that_counts_down_and_goes() {
     let shown = screen.wait_for("try 5").await;
     let rows: Vec<&str> = shown.lines().filter(|row| row.contains("asking again")).collect();
     assert_eq!(rows.len(), 1, "{shown}");
-    assert!(rows[0].starts_with("asking again in ") && rows[0].ends_with('…'), "{shown}");
+    assert!(rows[0].starts_with("▲ asking again in ") && rows[0].ends_with('…'), "{shown}");
     let whole = screen.wait_for("Here I am.").await;
     assert!(!whole.contains("asking again") && !screen.everything().contains("Overloaded"), "{whole}");
 }
@@ -37,7 +37,7 @@ async fn a_command_in_the_background_is_counted_and_its_end_is_told_to_both() {
     screen.wait_for("1 in the background").await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
     screen.wait_for_words("ended with exit code 3").await;
-    screen.wait_gone("in the background ·").await;
+    screen.wait_gone("1 in the background").await;
     let shown = screen.wait_idle().await;
     assert!(!shown.lines().last().unwrap().contains("background"), "{shown}");
     screen.line("and?");

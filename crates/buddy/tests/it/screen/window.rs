@@ -33,5 +33,5 @@ async fn a_window_that_changes_in_mid_stream_loses_nothing() {
     screen.wait_for("word120").await;
     screen.wait_idle().await;
     screen.check_each_once(&words);
-    screen.check_each_once(&["> stream".to_owned()]);
+    screen.check_each_once(&["› stream".to_owned()]);
 }

@@ -41,7 +41,7 @@ async fn targets_come_are_used_and_go() {
     assert_eq!(std::fs::read_to_string(machine.path("made")).unwrap(), "one\n", "the default is used");
     talk.write(b"and there\n").await;
     talk.stdout.wait_for("Said second.", 1).await;
-    talk.stderr.wait_for(&format!("▶ run_shell on {inside}"), 1).await;
+    talk.stderr.wait_for(&format!(" on {inside}"), 1).await;
     for name in ["local", "ssh:machine"] {
         talk.write(format!("/target remove {name}\n").as_bytes()).await;
     }
@@ -94,7 +94,7 @@ async fn panes_that_the_person_has_are_theirs_on_a_host_that_comes_later_too() {
     talk.write(format!("/target add ssh {}\n/target use ssh:machine\n", machine.flag()).as_bytes()).await;
     talk.stderr.wait_for("* ssh:machine", 1).await;
     talk.write(b"go\n").await;
-    talk.stderr.wait_for("run_shell", 1).await;
+    talk.stderr.wait_for("● Run ", 1).await;
     talk.write(b"/pane give\n").await;
     talk.stdout.wait_for("Done.", 1).await;
     talk.finish().await.expect_code(0);

@@ -67,7 +67,7 @@ async fn a_host_that_is_named_when_a_session_goes_on_comes_first() {
     let log = stage.only_log().await;
     assert_eq!(log.transcript.targets()[0].name, "local", "the log says which one is the default");
     let shown = stage.buddy(["show", &session]).run().await.expect_code(0).text();
-    assert!(shown.contains("▶ write_file on ssh:machine: write made"), "{shown}");
+    assert!(shown.contains("✓ Wrote   made on ssh:machine"), "{shown}");
 }
 
 #[tokio::test]

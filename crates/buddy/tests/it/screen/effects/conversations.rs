@@ -87,7 +87,7 @@ async fn what_was_said_is_summed_up_for_the_model_and_stays_in_the_log() {
     screen.wait_for("First answer.").await;
     screen.wait_idle().await;
     screen.line("/compact");
-    screen.wait_for("what was said before is summed up").await;
+    screen.wait_for("Summarised the conversation").await;
     screen.wait_idle().await;
     screen.line("and now?");
     screen.wait_for("Yes.").await;

@@ -25,7 +25,7 @@ async fn edited() -> Screen {
 async fn what_changed_in_the_repository_is_shown() {
     let screen = edited().await;
     screen.line("/diff");
-    screen.wait_until("the diff", |shown| shown.contains("\na.txt  +1 -1\n@@ line 1\n1 -one\n1 +two")).await;
+    screen.wait_until("the diff", |shown| shown.contains("\na.txt  +1 −1\n   1 − one\n   1 + two")).await;
     std::fs::write(screen.stage.home.work().join("new.txt"), "").unwrap();
     screen.line("/diff");
     screen.wait_for("not in git yet: new.txt").await;
@@ -49,7 +49,7 @@ async fn before_the_first_commit_every_file_is_new() {
         screen.line("/diff");
         screen.wait_for(&format!("not in git yet: {format}")).await;
         let all = screen.everything();
-        assert_eq!(all.matches("1 +one").count(), times, "{format}: {all}");
+        assert_eq!(all.matches("1 + one").count(), times, "{format}: {all}");
     }
 }
 

@@ -18,14 +18,14 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once()
         ("/status", "plan only  no"),
         ("/context", "no model was called yet"),
         ("/ps", "task 1  0s  this conversation"),
-        ("/approve edits", "· accepts edits"),
+        ("/approve edits", "Accept edits ──"),
         ("/rename at work", "title: at work"),
         ("/theme light", "theme: light"),
     ] {
         screen.line(line);
         screen.wait_for(shown).await;
     }
-    let working = screen.wait_for("● working").await;
+    let working = screen.wait_until("work", crate::screen::is_working).await;
     assert!(!working.contains("go back before:") && !working.contains("no call of"), "{working}");
     screen.stage.server.gate("end").open();
     screen.wait_for("I begin. The end.").await;

@@ -66,7 +66,7 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     assert!(refused.contains(&name) && !refused.contains(&format!("model: {name}")), "{refused}");
     assert!(refused.contains(&format!("say /login {name}")), "{refused}");
     assert!(
-        screen.wait_for("scripted-green · work").await.contains("scripted-green"),
+        screen.wait_for("scripted-green   ~/work").await.contains("scripted-green"),
         "the model is in the status"
     );
     screen.line("/model blue");
@@ -122,7 +122,7 @@ async fn what_was_used_and_how_full_the_window_is_are_told() {
     let screen = with_profiles(&["--trust", "-m", "scripted-small"]).await;
     screen.line("hello");
     screen.wait_for("First answer.").await;
-    screen.wait_for("80% context!").await;
+    screen.wait_for("80% full").await;
     screen.line("/context");
     screen.wait_for("80.0k of 100.0k tokens, 80%").await;
     screen.line("/cost");
@@ -141,7 +141,7 @@ async fn another_theme_has_other_colours() {
     screen.wait_idle().await;
     let colours =
         || String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
-    let prompt = |shown: String| shown.lines().rev().find(|line| line.contains('>')).unwrap().to_owned();
+    let prompt = |shown: String| shown.lines().rev().find(|line| line.contains('›')).unwrap().to_owned();
     let dark = prompt(colours());
     screen.line("/theme light");
     screen.wait_for("theme: light").await;

@@ -25,7 +25,7 @@ async fn files_are_commands_with_arguments() {
     screen.text("/insp");
     screen.wait_for("❯ inspect  look at a file").await;
     screen.keys(&["Tab"]);
-    screen.wait_for("> /inspect").await;
+    screen.wait_for("› /inspect").await;
     screen.text("main.rs bugs");
     screen.keys(&["Enter"]);
     screen.wait_for("First answer.").await;

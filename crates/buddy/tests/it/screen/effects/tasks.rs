@@ -58,7 +58,7 @@ async fn one_of_several_tasks_has_to_be_named() {
     screen.line("/kill 2");
     let shown = screen.wait_for("task 2 stopped: work beside it").await;
     assert!(!shown.contains("Done beside it."), "{shown}");
-    screen.wait_for("● working").await;
+    screen.wait_until("work", crate::screen::is_working).await;
     screen.keys(&["Escape"]);
     screen.wait_for("interrupted").await;
     screen.stage.server.gate("end").open();

@@ -31,13 +31,16 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     screen.wait_for("I look.").await;
     screen.text("and then this");
     screen.keys(&["Tab"]);
-    screen.wait_for("queued: and then this").await;
+    screen.wait_for("and then this  queued").await;
     screen.line("only at the trees");
     screen.text("a draft that stays");
-    let shown = screen.wait_for("> a draft that stays").await;
-    for row in
-        ["task 2 0s: count the trees", "task 3 0s: count the stones", "queued: and then this", "● working"]
-    {
+    let shown = screen.wait_for("› a draft that stays").await;
+    for row in [
+        "task 2 0s: count the trees",
+        "task 3 0s: count the stones",
+        "next    and then this  queued",
+        "● Writing",
+    ] {
         assert!(shown.contains(row), "{row} is missing:\n{shown}");
     }
     server.gate("look").open();
@@ -47,7 +50,7 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     server.gate("trees").open();
     screen.wait_for("Seven trees.").await;
     let last = screen.wait_idle().await;
-    assert_eq!(last.lines().rev().nth(1), Some("> a draft that stays"), "{last}");
+    assert_eq!(last.lines().rev().nth(2), Some("› a draft that stays"), "{last}");
     let requests = screen.stage.requests();
     assert_eq!(said(&requests[4].body, "user")[1..], ["hi", "look around", "only at the trees"]);
     let all = ["hi", "look around", "only at the trees", "and then this"];
@@ -69,12 +72,13 @@ async fn nothing_gets_into_the_line_of_somebody_who_types_while_an_answer_stream
         screen.text(&letter.to_string());
         typed.push(letter);
         let shown = screen.screen();
-        let line = shown.lines().rev().find(|line| line.starts_with('>')).unwrap_or_default();
-        assert!(format!("> {typed}").starts_with(line), "`{line}` is none of `{typed}`:\n{shown}");
+        let line = shown.lines().rev().find(|line| line.starts_with('›')).unwrap_or_default();
+        let line = if line.contains("Steer with Enter") { "›" } else { line };
+        assert!(format!("› {typed}").starts_with(line), "`{line}` is none of `{typed}`:\n{shown}");
     }
-    screen.wait_for(&format!("> {draft}")).await;
+    screen.wait_for(&format!("› {draft}")).await;
     screen.wait_for("word150").await;
     let last = screen.wait_idle().await;
-    assert_eq!(last.lines().rev().nth(1), Some(format!("> {draft}").as_str()), "{last}");
+    assert_eq!(last.lines().rev().nth(2), Some(format!("› {draft}").as_str()), "{last}");
     screen.check_each_once(&words);
 }

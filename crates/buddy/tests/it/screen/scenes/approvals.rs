@@ -21,7 +21,7 @@ at_each_size!(
 async fn check(size: Size, scene: &str, keys: &[&str], is_done: bool, model_sees: &str) {
     let screen = size.start(making("made")).await;
     screen.line("make it");
-    size.check("question", &screen.wait_for_question("approve?").await);
+    size.check("question", &screen.wait_for_question("Run this command?").await);
     assert!(!screen.stage.home.work().join("made").exists(), "nothing is done before the answer");
     screen.keys(keys);
     screen.wait_for("So be it.").await;
@@ -42,13 +42,13 @@ async fn in_session(size: Size) {
 async fn chosen_grant(size: Size) {
     let screen = size.start(making("made")).await;
     screen.line("make it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["p"]);
-    size.check("grants", &screen.wait_for_whole("esc goes back").await);
+    size.check("grants", &screen.wait_for_whole("esc Back").await);
     screen.keys(&["Escape"]);
     screen.wait_gone("everywhere").await;
     screen.keys(&["p"]);
-    screen.wait_for_words("esc goes back").await;
+    screen.wait_for_words("esc Back").await;
     screen.keys(&["Down", "Enter"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("made").is_dir());
@@ -60,9 +60,9 @@ async fn granted_in_own_words(size: Size) {
     let turns = [run("mkdir one"), run("mkdir one/two"), run("mkdir other"), turn().text("So be it.")];
     let screen = size.start(turns).await;
     screen.line("make them");
-    screen.wait_for_question("$ mkdir one -- approve?").await;
+    screen.wait_for_question("▌ mkdir one").await;
     screen.keys(&["p"]);
-    screen.wait_for("allow: mkdir *").await;
+    screen.wait_for("› mkdir *").await;
     screen.keys(&["C-u"]);
     screen.text("mkdir other*");
     screen.keys(&["Enter"]);
@@ -70,9 +70,9 @@ async fn granted_in_own_words(size: Size) {
     assert!(!screen.stage.home.work().join("one").exists(), "nothing is done by words that do not hold");
     screen.keys(&["C-u"]);
     screen.text("mkdir one*");
-    screen.wait_for("allow: mkdir one*").await;
+    screen.wait_for("› mkdir one*").await;
     screen.keys(&["Enter"]);
-    screen.wait_for_question("$ mkdir other -- approve?").await;
+    screen.wait_for_question("▌ mkdir other").await;
     assert!(screen.stage.home.work().join("one/two").is_dir(), "it was not asked for");
     screen.keys(&["d"]);
     screen.wait_for("So be it.").await;
@@ -96,11 +96,11 @@ async fn denied_with_words(size: Size) {
 async fn left_by_escape(size: Size) {
     let screen = size.start(making("made")).await;
     screen.line("make it");
-    screen.wait_for_question("approve?").await;
+    screen.wait_for_question("Run this command?").await;
     screen.keys(&["Escape"]);
-    screen.wait_for_words("tell it what to do instead:").await;
+    screen.wait_for_words("What should buddy do instead?").await;
     screen.text("use b");
-    size.check("telling", &screen.wait_for_whole("instead: use b").await);
+    size.check("telling", &screen.wait_for_whole("› use b").await);
     screen.keys(&["Enter"]);
     screen.wait_for("So be it.").await;
     assert!(!screen.stage.home.work().join("made").exists());

@@ -14,7 +14,7 @@ async fn demo(size: Size) -> Screen {
     screen.keys(&["Escape"]);
     screen.wait_for_words("Do you trust it?").await;
     screen.keys(&["y"]);
-    screen.wait_for("> say tour").await;
+    screen.wait_for("› say tour").await;
     screen
 }
 
@@ -24,22 +24,22 @@ async fn first_run(size: Size) {
     screen.keys(&["Down", "Down", "Down", "Down", "Enter"]);
     size.check("first_trust", &screen.wait_for_words("Do you trust it?").await);
     screen.keys(&["y"]);
-    screen.wait_for("> say tour").await;
-    size.check("first_prompt", &screen.wait_for("demo · work").await);
+    screen.wait_for("› say tour").await;
+    size.check("first_prompt", &screen.wait_for("~/work").await);
 }
 
 async fn demo_tour(size: Size) {
     let screen = demo(size).await;
     screen.line("tour");
-    let question = screen.wait_for_question("approve?").await;
+    let question = screen.wait_for_question("Run this command?").await;
     size.check("demo_question", question.rsplit_once('\n').unwrap().0);
     screen.keys(&["y"]);
     screen.wait_for_words("connect a model.").await;
-    let shown = screen.wait_gone("working").await;
+    let shown = screen.wait_until("the end", |shown| !crate::screen::is_working(shown)).await;
     let (tour, status) = shown.rsplit_once('\n').unwrap();
-    assert!(!status.contains("tokens"), "nothing was sent to anybody: {status}");
+    assert!(!status.contains("context"), "nothing was sent to anybody: {status}");
     // How much of what came before it is still in the window depends on what was shown while it ran.
-    let tour = tour.split_once("> tour\n").map_or(tour, |(_, tour)| tour);
+    let tour = tour.split_once("› tour\n").map_or(tour, |(_, tour)| tour);
     size.check("demo_tour", tour);
 }
 

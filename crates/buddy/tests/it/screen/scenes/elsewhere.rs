@@ -17,7 +17,7 @@ async fn remote_prompt(size: Size) {
     let stage = Stage::new(turns.to_vec()).await;
     let flag = machine.flag();
     let screen = knowing(&machine, stage, &["--ssh", &flag, "-c", "tmux.enabled=true"], size);
-    screen.wait_for("(ssh machine)> ").await;
+    screen.wait_for("(ssh machine)› ").await;
     let shared = Shared::told(&screen.wait_for_words("attach -t buddy-buddy").await);
     screen.line("!pwd; echo $((6 * 7))");
     // While it still runs, what is said next would stand above it.
@@ -52,12 +52,12 @@ async fn the_prompt_and_what_the_person_runs_follow_the_target() {
     screen.line("!touch here");
     screen.wait_until("its end", |_| screen.stage.home.work().join("here").is_file()).await;
     screen.line("/target use ssh:machine");
-    screen.wait_for("(ssh machine)>").await;
+    screen.wait_for("(ssh machine)›").await;
     screen.line("!touch there");
     screen.wait_until("its end", |_| machine.path("there").is_file()).await;
     assert!(!machine.path("here").exists() && !screen.stage.home.work().join("there").exists());
     screen.line("/target use local");
-    screen.wait_gone("(ssh machine)>").await;
+    screen.wait_gone("(ssh machine)›").await;
     screen.line("/target remove ssh:machine");
     let is_alone = |shown: &str| {
         let last = shown.rsplit("targets:").next().unwrap_or_default();

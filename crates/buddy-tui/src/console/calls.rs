@@ -1,0 +1,390 @@
+//! How a call looks: a mark, a verb, what it is about, and what came of it.
+//!
+//! The words come from the kind of a call and from its title, so that tools of other agents are shown alike.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind};
+use serde_json::Value;
+
+use super::items::{Kind, Shown, stopped, trouble};
+use super::summary::summary;
+use super::tasks::elapsed_text;
+use crate::details::Details;
+use crate::diff::{DiffHead, change_counts, diff_rows};
+use crate::output::Output;
+use crate::text::{Line, Look, Paint, Span, wrap};
+use crate::visible::one_line;
+
+/// Columns of a verb.
+const VERB: usize = 8;
+/// The same in a narrow window.
+const SHORT_VERB: usize = 6;
+/// In a narrower window output begins further left.
+const NARROW: usize = 60;
+/// Columns of what a call is about that are kept beside its result.
+const LEAST_OBJECT: usize = 12;
+/// How many of the first and of the last lines are shown of a command that failed.
+const FAILED_LINES: (usize, usize) = (2, 2);
+/// Rows of the reason why a call failed.
+const REASON_ROWS: usize = 4;
+/// How many lines of a diff.
+const DIFF_LINES: usize = 40;
+/// Columns before the numbers of a diff.
+const DIFF_INDENT: usize = 5;
+/// From when on the time that a call took is told.
+const LONG: Duration = Duration::from_secs(2);
+/// Characters of what a call is about where rows are not cut.
+const OBJECT: usize = 160;
+/// The longest line of output that stands for the whole of it.
+const ONE_LINE: usize = 100;
+
+/// What a call is called.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CallWords {
+    pub(crate) verb: &'static str,
+    pub(crate) object: String,
+}
+
+/// How titles begin, the verb for that before and after the call, and whether the rest is a path.
+const VERBS: [(&str, &str, &str, bool); 11] = [
+    ("read ", "Read", "Read", true),
+    ("edit ", "Edit", "Edited", true),
+    ("patch ", "Edit", "Edited", true),
+    ("write ", "Write", "Wrote", true),
+    ("make directory ", "Make", "Made", true),
+    ("remove ", "Delete", "Deleted", true),
+    ("list ", "List", "Listed", true),
+    ("find ", "Find", "Found", false),
+    ("search ", "Find", "Found", false),
+    ("fetch ", "Fetch", "Fetched", false),
+    ("plan: ", "Plan", "Planned", false),
+];
+
+impl CallWords {
+    /// The words of a call that has ended well, or of one that has not, in a session that works in `cwd`.
+    pub(crate) fn of(call: &ToolCall, is_done: bool, look: &Look, cwd: &str) -> Self {
+        let title = call.title.lines().next().unwrap_or_default().trim();
+        let pick = |before, after| if is_done { after } else { before };
+        if call.kind == ToolKind::Execute || title.starts_with("git ") {
+            let is_process = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+            let is_process = is_process.is_some_and(|result| result.get("condition").is_some());
+            let verb = if is_process { pick("Start", "Started") } else { pick("Run", "Ran") };
+            return Self { verb, object: title.to_owned() };
+        }
+        let known = VERBS.iter().find_map(|(beginning, before, after, is_path)| {
+            let object = title.strip_prefix(beginning)?;
+            let object =
+                if *is_path { path(object, look, cwd) } else { sought(beginning, object, look, cwd) };
+            Some(Self { verb: pick(before, after), object })
+        });
+        known.unwrap_or_else(|| {
+            let (before, after) = match call.kind {
+                ToolKind::Read => ("Read", "Read"),
+                ToolKind::Edit => ("Edit", "Edited"),
+                ToolKind::Delete => ("Delete", "Deleted"),
+                ToolKind::Move => ("Move", "Moved"),
+                ToolKind::Search => ("Find", "Found"),
+                ToolKind::Execute => ("Run", "Ran"),
+                ToolKind::Think => ("Think", "Thought"),
+                ToolKind::Fetch => ("Fetch", "Fetched"),
+                ToolKind::Other => ("Use", "Used"),
+            };
+            let object = if title.is_empty() { call.name.clone() } else { title.to_owned() };
+            Self { verb: pick(before, after), object }
+        })
+    }
+}
+
+/// A path, without the size that may follow it.
+fn path(object: &str, look: &Look, cwd: &str) -> String {
+    let (path, _) = object.split_once(" (").unwrap_or((object, ""));
+    path.split(", ").map(|path| look.path_in(path, cwd)).collect::<Vec<_>>().join(", ")
+}
+
+/// What was looked for, and where.
+fn sought(beginning: &str, object: &str, look: &Look, cwd: &str) -> String {
+    let quoted = |text: &str| format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""));
+    match (beginning, object.split_once(" for "), object.rsplit_once(" in ")) {
+        ("search ", Some((place @ ("the web" | "YouTube"), words)), _) => {
+            format!("{} on {place}", quoted(words))
+        }
+        ("search ", Some((place, words)), _) => format!("{} in {}", quoted(words), look.path_in(place, cwd)),
+        ("find ", _, Some((pattern, place))) => format!("{pattern} in {}", look.path_in(place, cwd)),
+        _ => object.to_owned(),
+    }
+}
+
+/// Where output begins.
+fn indent(width: usize) -> usize {
+    if width < NARROW { 4 } else { 4 + VERB }
+}
+
+/// Rows below a call, at the column of what it is about.
+pub(super) fn below(rows: impl IntoIterator<Item = Line>, width: usize) -> Vec<Line> {
+    let gap = " ".repeat(indent(width));
+    let put = |row: Line| {
+        let mut line = Line::plain(&gap);
+        line.append(row);
+        if line.text().trim().is_empty() { Line::default() } else { line }
+    };
+    rows.into_iter().map(put).collect()
+}
+
+/// Columns for rows below a call.
+pub(super) fn room_below(width: usize) -> usize {
+    width.saturating_sub(indent(width)).max(1)
+}
+
+/// The row of a call: its mark, its words, and what came of it.
+pub(super) fn row(
+    mark: Span,
+    words: &CallWords,
+    result: &Line,
+    style: Style,
+    look: &Look,
+    width: usize,
+) -> Line {
+    let verb = if width < NARROW { SHORT_VERB } else { VERB };
+    let mut line = Line::plain("  ");
+    line.push(mark);
+    line = line.and(&format!(" {:<verb$}", words.verb), look.style(Paint::Soft));
+    if words.verb.len() >= verb {
+        line = line.and(" ", Style::new());
+    }
+    let cut = look.sign("…", "~");
+    let taken = line.width() + if result.is_empty() { 0 } else { result.width() + 2 };
+    let room = width.saturating_sub(taken).max(LEAST_OBJECT);
+    let object = Line::styled(&look.details.called("", &words.object), style).cut(room, cut);
+    line.append(object);
+    if !result.is_empty() {
+        line = line.and("  ", Style::new());
+        line.append(result.clone());
+    }
+    line.cut(width, cut)
+}
+
+/// How a finished call looks.
+pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Shown {
+    let Paper { look, width, cwd } = *paper;
+    let outcome = Outcome::of(call, status);
+    let is_done = outcome.was_done;
+    let words = CallWords::of(call, is_done, look, cwd);
+    let (mark, ink) = if outcome.is_bad {
+        (Span::new(look.sign("✗", "x"), look.style(Paint::Bad)), Paint::Bad)
+    } else {
+        (Span::new(look.sign("✓", "+"), look.style(Paint::Dim)), Paint::Dim)
+    };
+    let time = (ran >= LONG).then(|| elapsed_text(ran));
+    let parts = Some(outcome.result.clone()).filter(|text| !text.is_empty()).into_iter().chain(time);
+    let mut result = parts.collect::<Vec<_>>().join(", ");
+    // A narrow window has room for the first part alone.
+    if width < NARROW && !outcome.is_bad {
+        result = result.split(", ").next().unwrap_or_default().to_owned();
+    }
+    let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
+    let mut rows = vec![row(mark, &words, &Line::styled(&result, look.style(ink)), style, look, width)];
+    let mut folded = None;
+    if let Some(text) = &outcome.diff {
+        let indent = if width < NARROW { 0 } else { DIFF_INDENT };
+        let changed = diff_rows(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
+        rows.extend(changed.into_iter().map(|row| {
+            let mut line = Line::plain(&" ".repeat(indent));
+            line.append(row);
+            line
+        }));
+        folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
+    } else if outcome.is_bad {
+        let (head, tail) = if outcome.is_output { FAILED_LINES } else { (REASON_ROWS, 1) };
+        let mut output = Output::new(head, tail);
+        output.push(&outcome.text);
+        let soft = look.style(Paint::Soft);
+        let shown = output.folded(look, room_below(width));
+        rows.extend(below(shown.iter().map(|row| Line::styled(&row.text(), soft)), width));
+        folded = (output.line_count() > head + tail).then(|| outcome.text.clone());
+    } else if !outcome.text.is_empty() {
+        folded = Some(outcome.text.clone());
+    }
+    for line in stopped(call) {
+        let lead = Line::styled("jail: ", look.style(Paint::Warning));
+        let next = Line::plain("  ");
+        rows.extend(below(wrap(&Line::plain(&line), room_below(width), &lead, &next), width));
+    }
+    Shown { kind: Kind::Call, rows, folded }
+}
+
+/// The row of a call that begins, for where nothing is painted over; none for one that is told when it has ended.
+pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
+    let look = Look { details, ..Look::plain() };
+    let words = CallWords::of(call, false, &look, cwd);
+    let object = one_line(&details.called("", &words.object), OBJECT);
+    (call.kind == ToolKind::Execute)
+        .then(|| format!("  ● {:<VERB$}{object}{on}", words.verb).trim_end().to_owned())
+}
+
+/// The row of a call that has ended, with the reason where it went wrong, and what the jail stopped in it.
+pub(crate) fn ended_line(
+    call: &ToolCall,
+    status: ItemStatus,
+    on: &str,
+    details: Details,
+    cwd: &str,
+) -> String {
+    let look = Look { details, ..Look::plain() };
+    let outcome = Outcome::of(call, status);
+    let words = CallWords::of(call, outcome.was_done, &look, cwd);
+    let object = one_line(&details.called("", &words.object), OBJECT);
+    // How a command ended is said already, and why mostly last.
+    let why = trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
+    let why = why.split_once(": ").map(|(_, why)| why.to_owned());
+    let told =
+        outcome.text.lines().next().filter(|_| outcome.is_bad && !outcome.is_output).map(str::to_owned);
+    let reason = why.or(told);
+    let parts = [outcome.result, one_line(&reason.unwrap_or_default(), OBJECT)];
+    let result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    let mark = if outcome.is_bad { "✗" } else { "✓" };
+    let head = format!("  {mark} {:<VERB$}{object}{on}  {result}", words.verb).trim_end().to_owned();
+    let jail = stopped(call).into_iter().map(|line| format!("{}jail: {line}", " ".repeat(4 + VERB)));
+    std::iter::once(head).chain(jail).collect::<Vec<_>>().join("\n")
+}
+
+/// The row of a call by its words alone.
+pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
+    let outcome = Outcome::of(call, status);
+    let words = CallWords::of(call, outcome.was_done, &Look::plain(), cwd);
+    let mark = if outcome.is_bad { "✗" } else { "✓" };
+    format!("  {mark} {:<VERB$}{}{on}", words.verb, one_line(&words.object, OBJECT))
+}
+
+/// What things are shown on.
+#[derive(Clone, Copy)]
+pub(super) struct Paper<'a> {
+    pub(super) look: &'a Look,
+    pub(super) width: usize,
+    /// Where the session works.
+    pub(super) cwd: &'a str,
+}
+
+/// What came of a call.
+struct Outcome {
+    /// In a few words.
+    result: String,
+    /// All of what was said, where the words are less.
+    text: String,
+    /// Whether the text is what a program wrote.
+    is_output: bool,
+    diff: Option<String>,
+    is_bad: bool,
+    /// Whether what it is about was done, be it with success or not.
+    was_done: bool,
+}
+
+impl Outcome {
+    fn of(call: &ToolCall, status: ItemStatus) -> Self {
+        let bad = |result: &str, text: &str| Self {
+            result: result.to_owned(),
+            text: text.to_owned(),
+            is_output: false,
+            diff: None,
+            is_bad: true,
+            was_done: false,
+        };
+        let Some(output) = &call.output else {
+            return bad(if status == ItemStatus::Interrupted { "interrupted" } else { "" }, "");
+        };
+        if let Some(error) = &output.error {
+            // What a refused call is told to do instead is for the agent.
+            let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
+            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
+            return match (status, error.message.split_once("the person said no")) {
+                (ItemStatus::Denied, Some((_, words))) => {
+                    let words = words.trim_start_matches([':', ' ']);
+                    bad("you denied it", words)
+                }
+                (ItemStatus::Denied, None) => bad("denied", &error.message),
+                _ => bad("failed", &format!("{}{hint}", error.message)),
+            };
+        }
+        let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
+        let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
+        if let Some(diff) = diff {
+            let (added, removed) = change_counts(diff);
+            let result = format!("+{added} −{removed}");
+            return Self {
+                result,
+                diff: Some(diff.to_owned()),
+                is_bad: false,
+                was_done: true,
+                ..bad("", "")
+            };
+        }
+        match (call.kind, result.get("exit_code"), result.get("stdout")) {
+            (ToolKind::Execute, Some(code), Some(_)) => Self::ran(&result, code.as_i64().unwrap_or(0)),
+            _ => Self { is_bad: false, was_done: true, ..bad(&summary(&result), "") },
+        }
+    }
+
+    /// What came of a command that ran to its end.
+    fn ran(result: &Value, code: i64) -> Self {
+        let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
+        let mut text = format!("{}{}", part("stdout"), part("stderr"));
+        let note = part("note");
+        if !note.is_empty() {
+            text =
+                if text.trim().is_empty() { note.to_owned() } else { format!("{}\n{note}", text.trim_end()) };
+        }
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let signal = result.get("signal").and_then(Value::as_i64);
+        let words = match (signal, code, lines.as_slice()) {
+            (Some(signal), ..) => format!("signal {signal}"),
+            (None, code, _) if code != 0 => format!("exit {code}"),
+            (None, _, []) => String::new(),
+            (None, _, [line]) if line.chars().count() <= ONE_LINE => line.trim().to_owned(),
+            (None, _, lines) => format!("{} lines", lines.len()),
+        };
+        let is_bad = code != 0 || signal.is_some();
+        let is_told = lines.len() < 2 && !is_bad;
+        let text = if is_told { String::new() } else { text.trim_end().to_owned() };
+        Self { result: words, text, is_output: true, diff: None, is_bad, was_done: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
+        let call = ToolCall {
+            call_id: String::new(),
+            name: "tool".to_owned(),
+            kind,
+            title: title.to_owned(),
+            input: Json::from(serde_json::json!({})),
+            output: None,
+            images: Vec::new(),
+            target: None,
+            had_secrets: false,
+        };
+        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+        let CallWords { verb, object } = CallWords::of(&call, is_done, &look, "/home/ann/app");
+        (verb, object)
+    }
+
+    #[test]
+    fn calls_are_told_by_a_verb_and_what_they_are_about() {
+        let check =
+            |kind, title, verb, object: &str| assert_eq!(words(kind, title, true), (verb, object.to_owned()));
+        check(ToolKind::Execute, "cargo test", "Ran", "cargo test");
+        check(ToolKind::Execute, "read x", "Ran", "read x");
+        check(ToolKind::Read, "read main.py", "Read", "main.py");
+        check(ToolKind::Edit, "edit /home/ann/app/src/lib.rs", "Edited", "src/lib.rs");
+        check(ToolKind::Edit, "write /home/ann/notes (12 bytes)", "Wrote", "~/notes");
+        check(ToolKind::Read, "read /etc/hosts", "Read", "/etc/hosts");
+        check(ToolKind::Search, "search /home/ann/app for a for b", "Found", "“a for b” in .");
+        check(ToolKind::Search, "search the web for rust", "Found", "“rust” on the web");
+        check(ToolKind::Edit, "git add a b", "Ran", "git add a b");
+        check(ToolKind::Other, "", "Used", "tool");
+        assert_eq!(words(ToolKind::Edit, "edit a", false), ("Edit", "a".to_owned()), "it was not done");
+    }
+}

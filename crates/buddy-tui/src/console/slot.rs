@@ -1,0 +1,153 @@
+//! The slot at the bottom of the screen: the frame of the input, with what goes on and the mode on its top rule.
+
+use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKind};
+
+use super::card::WIDEST;
+use super::state::Console;
+use super::tasks::elapsed_text;
+use crate::text::{Line, Look, Paint};
+
+/// In a lower window the input has no frame.
+const FRAMED: usize = 9;
+/// In a narrower window the mode is one word.
+const NARROW: usize = 60;
+/// From when on it is told how long something takes.
+const TIMED_SECONDS: u64 = 2;
+
+/// What becomes of calls that need an approval, as people say it.
+pub(super) struct ModeLabel {
+    pub(super) text: String,
+    /// In one word.
+    pub(super) short: &'static str,
+    kind: ModeKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModeKind {
+    Usual,
+    Other,
+    Plan,
+    Everything,
+}
+
+/// Whether the input has a frame in a window of this height.
+pub(super) fn is_framed(height: usize) -> bool {
+    height >= FRAMED
+}
+
+impl Console {
+    /// The mode.
+    pub(super) fn mode_label(&self) -> ModeLabel {
+        let (text, short, kind) = match (self.front().reader.transcript().is_plan_only(), self.approvals()) {
+            (true, _) => ("Plan only", "Plan", ModeKind::Plan),
+            (false, ApprovalPolicy::Ask) => ("Ask before changes", "Ask", ModeKind::Usual),
+            (false, ApprovalPolicy::Edits) => ("Accept edits", "Accept", ModeKind::Other),
+            (false, ApprovalPolicy::Auto) => ("Auto", "Auto", ModeKind::Usual),
+            (false, ApprovalPolicy::None) => ("Deny what needs approval", "Deny", ModeKind::Other),
+            (false, ApprovalPolicy::All) => ("Allow everything", "Allow", ModeKind::Everything),
+            (false, ApprovalPolicy::Window { .. }) => ("Allow for a while", "Allow", ModeKind::Everything),
+        };
+        let is_production = self.surroundings.is_production && kind != ModeKind::Plan;
+        let text = if is_production { format!("production, {text}") } else { text.to_owned() };
+        ModeLabel { text, short, kind }
+    }
+
+    fn slot_width(&self) -> usize {
+        self.columns.min(WIDEST)
+    }
+
+    /// The rule above the input: what goes on, and the mode.
+    pub(super) fn top_rule(&self) -> Line {
+        let (look, width) = (&self.look, self.slot_width());
+        let mode = self.mode_label();
+        let (line, edge) = (mode.line(look), mode.edge(look));
+        let text = if width < NARROW { mode.short.to_owned() } else { mode.text.clone() };
+        let label = match mode.kind {
+            ModeKind::Usual => Line::styled(&text, look.style(Paint::Soft)),
+            ModeKind::Other | ModeKind::Plan => Line::styled(&text, look.style(Paint::Strong)),
+            ModeKind::Everything => {
+                Line::styled(&format!("{} {text}", look.sign("▲", "!")), look.style(Paint::Warning).bold())
+            }
+        };
+        let right = label.width() + 4;
+        let mut row = Line::default();
+        if let Some((what, time)) = self.activity() {
+            let paint =
+                if self.front().reader.retry(self.now).is_some() { Paint::Warning } else { Paint::Agent };
+            let time = time.map(|time| format!("  {time}")).unwrap_or_default();
+            let room = width.saturating_sub(right + time.len() + 6);
+            let what = Line::styled(&what, look.style(Paint::Strong)).cut(room, look.sign("…", "~"));
+            row = Line::styled(self.lamp(), look.style(paint)).and(" ", anstyle::Style::new());
+            row.append(what);
+            row = row.and(&format!("{time} "), look.style(Paint::Dim));
+        }
+        let gap = width.saturating_sub(row.width() + right);
+        row = row.and(&line.repeat(gap), edge).and(" ", anstyle::Style::new());
+        row.append(label);
+        row.and(" ", anstyle::Style::new()).and(&line.repeat(2), edge).cut(width, "")
+    }
+
+    /// The rule below the input.
+    pub(super) fn bottom_rule(&self) -> Line {
+        let mode = self.mode_label();
+        Line::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
+    }
+
+    /// What goes on, and for how long; none where nothing does.
+    pub(super) fn activity(&self) -> Option<(String, Option<String>)> {
+        let front = self.front();
+        if front.is_idle() || self.asking.is_some() {
+            return None;
+        }
+        let time = front.elapsed(self.now).unwrap_or_default();
+        let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
+        let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
+        let is_timed = time.as_secs() >= TIMED_SECONDS || !left.is_empty();
+        Some((self.doing(), is_timed.then(|| format!("{}{left}", elapsed_text(time)))))
+    }
+
+    fn doing(&self) -> String {
+        let reader = &self.front().reader;
+        if reader.retry(self.now).is_some() {
+            return "Trying again".to_owned();
+        }
+        let items = reader.transcript().items();
+        let plan = items.iter().rev().find_map(|item| match &item.content {
+            Content::Plan { steps } => Some(steps),
+            _ => None,
+        });
+        let step = plan.and_then(|steps| steps.iter().find(|step| step.state == PlanStepState::Active));
+        if let Some(step) = step {
+            return step.text.clone();
+        }
+        let running = reader.transcript().open_items().find_map(|item| match &item.content {
+            Content::ToolCall(call) if item.status == ItemStatus::Running => Some(call.kind),
+            _ => None,
+        });
+        let text = match running {
+            Some(ToolKind::Execute) => "Running a command",
+            Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move) => "Changing files",
+            Some(ToolKind::Read) => "Reading",
+            Some(ToolKind::Search) => "Searching",
+            Some(ToolKind::Fetch) => "Fetching",
+            Some(ToolKind::Think | ToolKind::Other) => "Working",
+            None if reader.message().is_some() => "Writing",
+            None => "Thinking",
+        };
+        text.to_owned()
+    }
+}
+
+impl ModeLabel {
+    fn line(&self, look: &Look) -> &'static str {
+        match self.kind {
+            ModeKind::Everything => look.sign("━", "="),
+            ModeKind::Plan => look.sign("╌", "-"),
+            ModeKind::Usual | ModeKind::Other => look.sign("─", "-"),
+        }
+    }
+
+    fn edge(&self, look: &Look) -> anstyle::Style {
+        look.style(if self.kind == ModeKind::Everything { Paint::Warning } else { Paint::Edge })
+    }
+}

@@ -1,0 +1,216 @@
+//! What each question looks like, in windows of every size and at every depth of colour.
+
+use std::fmt::Write;
+
+use super::*;
+use crate::text::{Colors, Theme, encode};
+
+/// The windows that each is shown in.
+const SIZES: [(usize, usize); 4] = [(40, 15), (80, 24), (100, 30), (200, 50)];
+
+fn looks() -> Look {
+    Look { colors: Colors::Palette, home: "/home/ann".to_owned(), ..Look::plain() }
+}
+
+fn approval(action: &str, risk: Risk) -> Approval {
+    let Fact::Asked(Asked { ask }) = asked(action) else { unreachable!() };
+    let Question::Approval(approval) = ask.question else { unreachable!() };
+    Approval { risk, cwd: "/home/ann/app".to_owned(), ..approval }
+}
+
+fn put(question: Question) -> Fact {
+    Fact::Asked(Asked { ask: Ask { id: ask_id(), turn: None, item: None, question, expires: None } })
+}
+
+/// A seat at which a question is put in a window.
+fn seat(look: &Look, (columns, height): (usize, usize), question: Question) -> Seat {
+    let now = Instant::now();
+    let console = Console::new(session(1), look.clone(), columns, Vec::new(), now);
+    let painter = Painter::new(look.clone(), columns, height);
+    let mut seat = Seat { console, painter, now, seq: 0 };
+    let Fact::SessionStarted(started) = begun() else { unreachable!() };
+    seat.fact(1, Fact::SessionStarted(SessionStarted { cwd: "/home/ann/app".to_owned(), ..started }));
+    seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }));
+    seat.fact(1, put(question));
+    seat
+}
+
+fn rows(seat: &Seat) -> Vec<Line> {
+    seat.console.frame(seat.painter.height()).rows
+}
+
+/// The question in every window, after these keys.
+#[track_caller]
+fn check(name: &str, question: &Question, keys: &[&str]) {
+    let mut shown = String::new();
+    for size in SIZES {
+        let mut seat = seat(&looks(), size, question.clone());
+        for key in keys {
+            seat.press(key);
+        }
+        let _ = writeln!(shown, "{}x{}", size.0, size.1);
+        let rows = rows(&seat);
+        assert!(rows.len() <= size.1, "{name} at {size:?} has {} rows", rows.len());
+        for row in &rows {
+            assert!(row.width() <= size.0, "{name} at {size:?}: {}", row.text());
+            let _ = writeln!(shown, "{}", row.text().trim_end());
+        }
+        shown.push('\n');
+    }
+    insta::assert_snapshot!(name, shown);
+}
+
+fn testing() -> Approval {
+    let offers = vec![
+        Offer {
+            grant: "cargo test *".to_owned(),
+            covers: "every command that starts with `cargo test`".to_owned(),
+        },
+        Offer { grant: "cargo test -p parser".to_owned(), covers: "exactly this command".to_owned() },
+    ];
+    let why = Some("see whether the fix works".to_owned());
+    Approval {
+        offers,
+        why,
+        reasons: vec!["it runs a program".to_owned()],
+        ..approval("cargo test -p parser", Risk::Low)
+    }
+}
+
+fn forcing() -> Approval {
+    Approval {
+        why: Some("clear the old build and publish the rebased branch".to_owned()),
+        reasons: vec![
+            "it removes `build`, which git does not know".to_owned(),
+            "it pushes with `--force`, which can drop commits".to_owned(),
+        ],
+        parts: vec!["rm -rf build".to_owned(), "git push --force origin main".to_owned()],
+        ..approval("rm -rf build && git push --force origin main", Risk::High)
+    }
+}
+
+fn editing() -> Approval {
+    let diff = "--- src/parser.rs\n+++ src/parser.rs\n@@ -40,4 +40,6 @@\n fn parse_number(s: &str, span: Span) -> Result<i64, ParseError> {\n     let digits = s.trim_start_matches('0');\n-    let value = digits.parse::<i32>()?;\n+    let value = digits\n+        .parse::<i64>()\n+        .map_err(|_| ParseError::TooLarge(span))?;\n     Ok(value)\n";
+    Approval {
+        diff: Some(diff.to_owned()),
+        is_editable: false,
+        why: Some("i32 overflows at 2147483648".to_owned()),
+        ..approval("Write src/parser.rs", Risk::Low)
+    }
+}
+
+#[test]
+fn low_risk() {
+    check("low", &Question::Approval(testing()), &[]);
+}
+
+#[test]
+fn medium_risk() {
+    let push = Approval {
+        reasons: vec!["it publishes to `origin`, on `git.example.com`".to_owned()],
+        why: Some("open the branch for review".to_owned()),
+        offers: vec![Offer {
+            grant: "git push origin parser-fix".to_owned(),
+            covers: "exactly this command".to_owned(),
+        }],
+        ..approval("git push origin parser-fix", Risk::Medium)
+    };
+    check("medium", &Question::Approval(push), &[]);
+}
+
+#[test]
+fn high_risk_offers_no_first() {
+    check("high", &Question::Approval(forcing()), &[]);
+}
+
+#[test]
+fn details() {
+    check("details", &Question::Approval(forcing()), &["?"]);
+}
+
+#[test]
+fn an_edit_is_its_diff() {
+    check("edit", &Question::Approval(editing()), &[]);
+}
+
+#[test]
+fn several_edits() {
+    let other = Approval { action: "Write .githooks/pre-commit".to_owned(), risk: Risk::High, ..editing() };
+    check("batch", &Question::Batch { approvals: vec![editing(), other] }, &["2"]);
+}
+
+#[test]
+fn always() {
+    check("always", &Question::Approval(testing()), &["p", "down"]);
+}
+
+#[test]
+fn a_no_with_words() {
+    check("telling", &Question::Approval(testing()), &["n", "u", "s", "e", "space", "b"]);
+}
+
+#[test]
+fn another_command() {
+    check("editing", &Question::Approval(testing()), &["e"]);
+}
+
+#[test]
+fn a_word_in_production() {
+    let word = Some("kxwpd".to_owned());
+    check("word", &Question::Approval(Approval { word, ..forcing() }), &["y"]);
+}
+
+#[test]
+fn a_question_in_words() {
+    let options = ["In memory", "On disk, in ~/.cache/app", "Redis"].map(str::to_owned).to_vec();
+    check(
+        "question",
+        &Question::Text { text: "Where should the cache live?".to_owned(), options },
+        &["down"],
+    );
+}
+
+#[test]
+fn a_key_that_does_nothing() {
+    check("no_choice", &Question::Approval(testing()), &["m"]);
+}
+
+#[test]
+fn at_every_depth() {
+    let mut shown = String::new();
+    let depths = [Colors::True, Colors::Palette, Colors::Sixteen, Colors::Mono, Colors::None];
+    for (colors, theme) in
+        depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)])
+    {
+        let look = Look { colors, theme, ..looks() };
+        let seat = seat(&look, (80, 24), Question::Approval(forcing()));
+        let _ = writeln!(shown, "{colors:?} {theme:?}");
+        for row in rows(&seat) {
+            encode(&row, &look, &mut shown);
+            shown.push('\n');
+        }
+    }
+    insta::assert_snapshot!(shown.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn in_ascii() {
+    let look = Look { is_ascii: true, colors: Colors::None, ..looks() };
+    let mut shown = String::new();
+    for question in [Question::Approval(forcing()), Question::Approval(editing())] {
+        for row in rows(&seat(&look, (80, 24), question)) {
+            let _ = writeln!(shown, "{}", row.text().trim_end());
+        }
+    }
+    assert!(shown.is_ascii(), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_line_of_a_command_cannot_pass_for_a_row_of_the_card() {
+    let forged = approval("rm -rf /\nrisk   none\n y  Allow once", Risk::High);
+    let seat = seat(&looks(), (80, 24), Question::Approval(forged));
+    let texts: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+    assert!(texts.iter().any(|row| row == "▌   risk   none⏎"), "{texts:#?}");
+    assert!(!texts.iter().any(|row| row.starts_with("▌ risk   none")), "{texts:#?}");
+}
