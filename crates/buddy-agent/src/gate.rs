@@ -280,8 +280,8 @@ impl Gate {
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
         let bounds = self.allowed_bounds(&judged, ground)?;
-        let is_limited = policy.limits.hosts.is_some();
-        let is_brokered = is_limited && has_way_out(&policy, &bounds, &judged.decision);
+        let goes_by_broker = policy.limits.hosts.is_some() || keeps_broker(&policy, &judged.decision, ground);
+        let is_brokered = goes_by_broker && has_way_out(&policy, &bounds, &judged.decision);
         Ok(Judged { bounds, is_brokered, ..judged })
     }
 
@@ -324,7 +324,9 @@ impl Gate {
     /// The bounds that a call has once a person allowed it.
     pub(crate) fn allowed_bounds(&self, judged: &Judged, ground: Ground<'_>) -> Result<Bounds, String> {
         let (policy, _) = self.held(ground)?;
-        Ok(bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person), ground))
+        let mut bounds = bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person), ground);
+        bounds.network &= !keeps_broker(&policy, &judged.decision, ground);
+        Ok(bounds)
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -444,6 +446,13 @@ fn bounds(policy: &Policy, call: &CallRights<'_>, ground: Ground<'_>) -> Bounds 
 fn has_way_out(policy: &Policy, bounds: &Bounds, decision: &Decision) -> bool {
     let is_open = policy.has_broker && !policy.is_offline;
     policy.mode == Mode::Development && !bounds.network && !decision.is_read_only && is_open
+}
+
+/// Whether a call that the user allowed still has its connections judged one by one: the question did not
+/// tell that it uses the network, so the answer opens none.
+fn keeps_broker(policy: &Policy, decision: &Decision, ground: Ground<'_>) -> bool {
+    let has_broker = policy.is_confined() && policy.has_broker && !ground.source.is_throwaway();
+    has_broker && !decision.tells_network
 }
 
 /// Whether a call runs commands, or types them.

@@ -164,6 +164,7 @@ fn claims(intent: &Intent, policy: &Policy, sheet: &mut Sheet) {
 /// everything else is allowed.
 fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     sheet.needs.runs = true;
+    sheet.tells_network();
     match typing {
         Typing::Nothing => {}
         Typing::Lines(text) => {

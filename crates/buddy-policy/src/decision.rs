@@ -45,6 +45,8 @@ pub struct Decision {
     pub reads_secret: bool,
     /// Hosts that it would reach and that needed a question, so that an answer is about them.
     pub strangers: Vec<String>,
+    /// Whether whoever is asked about it is told that it uses the network.
+    pub tells_network: bool,
     /// The simple commands that it is made of, as they were read, if it runs commands. The first of many.
     pub parts: Vec<String>,
     /// Grants that would allow this without a prompt, and the text of each.

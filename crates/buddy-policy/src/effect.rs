@@ -115,6 +115,8 @@ pub(crate) struct Touch {
     pub(crate) reach: Reach,
     /// Whether the file is opened and written where it stands, so that nothing else in its directory changes.
     pub(crate) in_place: bool,
+    /// Whether the word can mean another path instead, as it is not known whether an earlier `cd` worked.
+    pub(crate) is_alternative: bool,
 }
 
 impl Touch {

@@ -228,6 +228,7 @@ impl Grant {
             && leaf.words.iter().all(is_certain)
             && !is_too_broad(&leaf.program)
             && pattern.matches(&leaf.program, &leaf.words) == Match::Yes
+            && stays_inside(leaf, pattern, places)
     }
 
     /// Whether a whole command line is covered to the letter.
@@ -317,7 +318,7 @@ pub(crate) fn offers(command: &str, cwd: &Path, leaves: &[&Leaf], places: &Place
         if leaves.iter().all(|leaf| grant.covers_command(leaf, places)) {
             let start = pattern.as_str().trim_end_matches(" *");
             let covers = format!(
-                "every command that starts with `{start}`, in this project on `{target}`, without redirection to files outside it"
+                "every command on `{target}` that starts with `{start}` and names no file outside this project"
             );
             offers.push(Offer { grant, covers });
         }
@@ -367,6 +368,41 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
 pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     let covers = format!("every fetch from `{host}`, and from no other host, on `{}`", places.target);
     Offer { grant: Grant { target: places.target.clone(), scope: Scope::Fetches(host.to_owned()) }, covers }
+}
+
+/// Whether no word of a command leads out of the workspace, except words that stand in the pattern itself.
+fn stays_inside(leaf: &Leaf, pattern: &CommandPattern, places: &Places) -> bool {
+    let is_inside = |cwd: &PathBuf, path: &str| {
+        let path = clean(&cwd.join(path));
+        is_beneath_any(&path, &places.workspace) || is_beneath_any(&path, &places.scratch)
+    };
+    let leads_inside = |word: &Word| {
+        let word = word.unexpanded();
+        let mut cwds = leaf.cwds.iter().flatten();
+        pattern.has_word(&word) || cwds.all(|cwd| leading(&word).iter().all(|path| is_inside(cwd, path)))
+    };
+    leaf.words.iter().skip(1).all(leads_inside)
+}
+
+/// The paths in a word that can lead elsewhere than below the directory of the command: `/x`, `--out=/x`, `-C../x`,
+/// `a:/x`.
+fn leading(word: &str) -> Vec<&str> {
+    let is_network = word.contains("://") && !word.starts_with("file:");
+    if is_network {
+        // Hosts are judged apart.
+        return Vec::new();
+    }
+    let leads =
+        |piece: &&str| piece.starts_with(['/', '~']) || piece.split('/').any(|component| component == "..");
+    let pieces = word.split(['=', ':', ',']).map(|piece| {
+        // The letter of an option can stand directly before its path.
+        let start = piece.find(['/', '~']).into_iter().chain(piece.find("../")).chain(piece.find(".."));
+        match start.min() {
+            Some(start) if piece.starts_with('-') => piece.get(start..).unwrap_or(piece),
+            _ => piece,
+        }
+    });
+    pieces.filter(leads).collect()
 }
 
 /// The widest pattern that may be offered for a command: its program, with its subcommand.

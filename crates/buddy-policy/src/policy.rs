@@ -78,6 +78,8 @@ pub struct Policy {
     pub is_offline: bool,
     /// Hosts that the configuration names, in lower case.
     pub known_hosts: Vec<String>,
+    /// The addresses of the pages where the tools search.
+    pub searches: Vec<String>,
     /// Whether the machine is thrown away afterwards, so that nothing on it is kept from the agent.
     pub is_throwaway: bool,
     /// The only files that tools touch and the only hosts that are reached.
@@ -97,7 +99,7 @@ impl Policy {
     }
 
     /// Whether the jail holds commands to a workspace that the user trusts.
-    pub(crate) fn is_confined(&self) -> bool {
+    pub fn is_confined(&self) -> bool {
         self.mode == Mode::Development && !self.places.remote && self.places.untrusted.is_none()
     }
 }

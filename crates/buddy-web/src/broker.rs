@@ -4,6 +4,7 @@
 //! name before it looks the name up, since a lookup sends a message too. It connects only to an address that
 //! was judged.
 
+mod greeting;
 mod nearness;
 mod open;
 mod relay;
@@ -13,6 +14,7 @@ mod upstream;
 #[cfg(test)]
 mod tests;
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +147,13 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
     };
     open.set(Outcome::Made);
     if reply.accept(&mut client).await.is_ok() {
-        relay::relay(&mut client, &mut server, &via.first(&wanted, forward), &open.counts).await;
+        // A plain request was read as a whole, and its host is the one that was judged.
+        let tunnel = (reply != Reply::Plain).then_some(&wanted);
+        let first = via.first(&wanted, forward);
+        let relayed = relay::relay(&mut client, &mut server, first, tunnel, &open.counts).await;
+        if relayed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+            open.set(Outcome::Refused);
+        }
     }
 }
 

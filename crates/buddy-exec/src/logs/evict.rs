@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The most bytes that all logs may take together [default].
+/// The default for the most bytes that all logs may take together.
 pub const TOTAL_CAP_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// The result of an eviction.

@@ -143,7 +143,7 @@ async fn a_fork_bomb_goes_off_in_its_group_and_others_run_meanwhile() {
     let stage = Stage::new().with_limits(limits(64, 512));
     let marker = marker();
     let script =
-        format!("echo ready; bomb() {{ bomb {marker} | bomb {marker} & }}; bomb; exec sleep {marker}");
+        format!("echo ready; bomb() {{ bomb {marker} | bomb {marker} & }}; (bomb) & exec sleep {marker}");
     let mut bomb = stage.start_ready(Exec { timeout: Some(Duration::from_mins(1)), ..sh(&script) }).await;
     for number in 0..20 {
         let other = stage.run(sh(&format!("echo {number}"))).await;

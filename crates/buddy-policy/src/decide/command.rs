@@ -310,6 +310,7 @@ impl Judge<'_> {
                 published(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
+                    sheet.tells_network();
                 }
                 let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
@@ -420,6 +421,9 @@ impl Judge<'_> {
                 }
                 if socket(&touch.reach).is_some() {
                     // It is no file: the host is judged.
+                } else if self.may_lead_outside(touch, path) {
+                    let reason = format!("it may write `{}`, outside the workspace", shown(path));
+                    sheet.ask(Weight::Contained, Risk::Medium, reason);
                 } else if let Some(reason) = self.refused(touch, path, allowed) {
                     sheet.deny(reason);
                 } else if let Some((change, opening)) = self.opening(touch, path) {
@@ -530,6 +534,11 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether it is not certain that a change is outside the workspace, where the jail stops it if it is.
+    fn may_lead_outside(&self, touch: &Touch, path: &Path) -> bool {
+        touch.is_alternative && self.policy.is_confined() && !is_open(path, &self.policy.places)
+    }
+
     /// The change of a path that no command in the jail has by itself.
     fn change_outside<'p>(&self, touch: &Touch, path: &'p Path) -> Option<Change<'p>> {
         let places = &self.policy.places;
@@ -579,7 +588,10 @@ impl Judge<'_> {
         let (places, reach) = (&self.policy.places, &touch.reach);
         let Some(path) = reach.path() else { return };
         let allowed = rule(Thing::Delete(path), self.policy, sheet);
-        if let Some(reason) = self.refused(touch, path, allowed) {
+        if self.may_lead_outside(touch, path) {
+            let reason = format!("it may remove `{}`, outside the workspace", shown(path));
+            sheet.ask(Weight::Contained, Risk::High, reason);
+        } else if let Some(reason) = self.refused(touch, path, allowed) {
             sheet.deny(reason);
         } else if let Some((change, opening)) = self.opening(touch, path) {
             change.ask(opening, self.policy, sheet);
@@ -623,6 +635,7 @@ fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
     if uncovered.iter().any(is_publishing) {
         sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
+        sheet.tells_network();
     }
     let git = uncovered.iter().filter(|leaf| leaf.program == "git");
     for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
@@ -630,6 +643,7 @@ fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
         let reason =
             format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
         sheet.ask(Weight::Seen, Risk::Medium, reason);
+        sheet.tells_network();
     }
 }
 

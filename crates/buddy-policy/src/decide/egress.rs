@@ -24,11 +24,13 @@ pub(crate) struct Destination {
     pub(crate) address: Option<Url>,
     /// Whether a body goes along.
     pub(crate) has_body: bool,
+    /// Whether it is a search where the configuration says that tools search.
+    is_search: bool,
 }
 
 impl Destination {
     pub(crate) fn unknown() -> Self {
-        Self { host: None, address: None, has_body: false }
+        Self { host: None, address: None, has_body: false, is_search: false }
     }
 
     pub(crate) fn host(host: String) -> Self {
@@ -36,7 +38,7 @@ impl Destination {
     }
 
     pub(crate) fn address(address: Url) -> Self {
-        Self { host: host_of(&address), address: Some(address), has_body: false }
+        Self { host: host_of(&address), address: Some(address), ..Self::unknown() }
     }
 }
 
@@ -46,8 +48,10 @@ pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut S
         return sheet.deny("the network is off: `tools.network` is false");
     }
     // A text that is no address is refused by the fetcher, with the same parser.
-    let Some(destination) = Url::parse(address).ok().map(Destination::address) else { return };
+    let Some(mut destination) = Url::parse(address).ok().map(Destination::address) else { return };
     let Some(host) = destination.host.clone() else { return };
+    // A command has no use for the page of a search, and through the broker only its host would be known.
+    destination.is_search = policy.searches.iter().any(|page| is_page(page, &destination));
     let is_clear = judge(&destination, policy, now, sheet);
     if is_clear && policy.fetch_confirm && !covers(&host, policy, now, sheet) {
         sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
@@ -118,8 +122,15 @@ fn is_open(host: &str, destination: &Destination, policy: &Policy, now: &Now<'_>
         return is(crate::Trail::is_used);
     }
     trail.is_named(host)
+        || destination.is_search
         || policy.known_hosts.iter().any(|known| known == host)
         || is(crate::Trail::is_listed)
+}
+
+/// Whether a destination is a page, whatever it is asked for.
+fn is_page(page: &str, destination: &Destination) -> bool {
+    let (Ok(page), Some(address)) = (Url::parse(page), &destination.address) else { return false };
+    address.origin() == page.origin() && address.path() == page.path()
 }
 
 /// Parts of a destination that can carry data, in words for people.

@@ -76,6 +76,7 @@ pub(crate) struct Sheet {
     is_read_only: bool,
     reads_secret: bool,
     strangers: Vec<Option<String>>,
+    tells_network: bool,
     pub(crate) needs: Needs,
     /// Whether every host that it reaches is known and needs no question.
     pub(crate) names_hosts: bool,
@@ -98,6 +99,7 @@ impl Sheet {
             is_read_only: true,
             reads_secret: false,
             strangers: Vec::new(),
+            tells_network: false,
             needs: Needs::default(),
             names_hosts: false,
             needs_broker: false,
@@ -179,6 +181,12 @@ impl Sheet {
     /// Notes a host that is asked about; `None` if it is not known.
     pub(crate) fn reaches_stranger(&mut self, host: Option<String>) {
         self.strangers.push(host);
+        self.tells_network();
+    }
+
+    /// Notes that the reasons say that it uses the network.
+    pub(crate) fn tells_network(&mut self) {
+        self.tells_network = true;
     }
 
     pub(crate) fn has_strangers(&self) -> bool {
@@ -236,6 +244,7 @@ impl Sheet {
             is_read_only: self.is_read_only,
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
+            tells_network: self.tells_network || self.names_hosts,
             is_grave: heaviest >= Some(Weight::Contained),
             needs: self.needs,
             stays_inside,

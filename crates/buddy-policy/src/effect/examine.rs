@@ -698,8 +698,9 @@ impl Examiner<'_> {
     }
 
     fn note(&mut self, access: Access, reaches: Vec<Reach>) {
+        let is_alternative = reaches.len() > 1;
         for reach in reaches {
-            let touch = Touch { access, reach, in_place: self.in_place };
+            let touch = Touch { access, reach, in_place: self.in_place, is_alternative };
             if !self.found.touches.contains(&touch) {
                 self.found.touches.push(touch);
             }

@@ -109,6 +109,11 @@ impl CommandPattern {
         self.words.first().map_or("", |part| part.text.as_str())
     }
 
+    /// Whether a word stands in it as it is.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.iter().any(|part| !part.is_pattern && part.text == word)
+    }
+
     /// Whether every command that matches matches the other one too, as far as that can be told from the words: those of the
     /// other one begin this one.
     pub(crate) fn is_within(&self, other: &Self) -> bool {

@@ -24,6 +24,8 @@ fn a_day_in_the_workspace_asks_nothing() {
         "git add -A && git commit -m x",
         "git checkout -b topic",
         "python3 script.py",
+        "cd sub && cp .env.example ../settings && rm -rf ../target",
+        "cd sub; mkdir ../x; cd ..; mkdir y",
         "for f in *; do wc -l $f; done",
     ] {
         let decision = auto(&run(line), &policy(Mode::Development));

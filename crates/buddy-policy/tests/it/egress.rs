@@ -106,6 +106,43 @@ fn rules_grants_and_the_configuration_open_the_way() {
 }
 
 #[test]
+fn the_page_of_a_search_is_open_to_fetches_and_closed_to_commands() {
+    let page = "https://find.example/html/";
+    let searches = vec![page.to_owned()];
+    let known = Policy { searches, has_broker: true, ..policy(Mode::Development) };
+    let verdict = |intent: &Intent, trail: &Trail| judge(intent, &known, trail).verdict;
+    let clean = Trail::default();
+    assert_eq!(verdict(&fetch("https://find.example/html/?q=rust"), &clean), Verdict::Allow);
+    assert_eq!(verdict(&fetch("https://find.example/html/?q=rust"), &tainted(clean.clone())), Verdict::Ask);
+    for other in
+        ["https://find.example/other?q=rust", "http://find.example/html/", "https://find.example:444/html/"]
+    {
+        assert_eq!(verdict(&fetch(other), &clean), Verdict::Ask, "{other}");
+    }
+    let command = decide(&run(&format!("curl {page}?q=rust")), &known, &Now::with(Approvals::Auto));
+    assert_eq!(
+        (command.verdict, command.strangers.as_slice()),
+        (Verdict::Ask, &["find.example".to_owned()][..])
+    );
+}
+
+#[test]
+fn a_question_tells_of_the_network_or_opens_none() {
+    let development = Policy { has_broker: true, ..policy(Mode::Development) };
+    let tells = |command: &str| {
+        let decision = judge(&run(command), &development, &Trail::default());
+        assert_eq!(decision.verdict, Verdict::Ask, "{command}");
+        decision.tells_network
+    };
+    for command in ["curl https://evil.test/", "git push", "ssh evil.test ls", "git unknown-alias"] {
+        assert!(tells(command), "{command}");
+    }
+    for command in ["./build.sh", "cargo test", "npm install", "rm -rf src", "python3 x.py"] {
+        assert!(!tells(command), "{command}");
+    }
+}
+
+#[test]
 fn a_name_by_which_connections_are_chosen_is_looked_up_and_asks() {
     for line in [
         "lsof -i @k0.evil.test",

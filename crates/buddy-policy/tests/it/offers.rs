@@ -83,7 +83,7 @@ fn the_words_say_exactly_what_is_covered() {
     assert_eq!(
         words,
         [
-            "every command that starts with `cargo test`, in this project on `local`, without redirection to files outside it",
+            "every command on `local` that starts with `cargo test` and names no file outside this project",
             "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then",
         ]
     );
@@ -132,6 +132,40 @@ fn a_grant_covers_what_it_says_and_nothing_else() {
     assert_eq!(with_grants(&run_in("/elsewhere", "cargo test"), &policy, &grants).verdict, Verdict::Ask);
     let elsewhere = [Grant { target: "other".to_owned(), ..grants[0].clone() }];
     assert_eq!(with_grants(&run("cargo test"), &policy, &elsewhere).verdict, Verdict::Ask);
+}
+
+#[test]
+fn a_grant_of_commands_covers_no_file_outside_the_project() {
+    let development = policy(Mode::Development);
+    let granted = |text: &str| Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) };
+    let grants = [granted("cargo build *"), granted("mkdir *"), granted("pytest /opt/suite *")];
+    for command in [
+        "cargo build --manifest-path ../other/Cargo.toml",
+        "cargo build --manifest-path=/home/u/other/Cargo.toml",
+        "cargo build -Z../other",
+        "cargo build -C/home/u/other",
+        "cargo build --config a.b=/x",
+        "cargo build --config 'a=~/x'",
+        "cargo build --remap-path-prefix a:/x",
+        "cargo build --manifest-path file:///home/u/other/Cargo.toml",
+        "cd sub && mkdir ../../x",
+        "mkdir /x",
+        "mkdir a/../../x",
+        "pytest /opt/other",
+        "pytest /opt/suite /opt/other",
+    ] {
+        assert_ne!(with_grants(&run(command), &development, &grants).verdict, Verdict::Allow, "{command}");
+    }
+    for command in [
+        "cargo build --manifest-path sub/Cargo.toml",
+        "cargo build --manifest-path=/w/sub/Cargo.toml",
+        "mkdir a..b ...",
+        "mkdir /w/x",
+        "pytest /opt/suite -q",
+    ] {
+        let decision = with_grants(&run(command), &development, &grants);
+        assert_eq!(decision.verdict, Verdict::Allow, "{command}: {:?}", decision.reasons);
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::{Wanted, greeting};
+
 /// The timeout without traffic in either direction.
 const IDLE: Duration = Duration::from_mins(15);
 /// The size of the relay buffer.
@@ -27,17 +29,29 @@ impl Counts {
 }
 
 /// Relays bytes until both sides have ended or one has failed. Sends `first` to the server before everything
-/// else.
-pub(super) async fn relay(client: &mut TcpStream, server: &mut TcpStream, first: &[u8], counts: &Counts) {
-    if server.write_all(first).await.is_err() {
-        return;
-    }
-    counts.sent.fetch_add(first.len() as u64, Ordering::Relaxed);
+/// else. In a tunnel, sends nothing before the greeting was found to be for that host; the server may speak
+/// first all the same.
+pub(super) async fn relay(
+    client: &mut TcpStream,
+    server: &mut TcpStream,
+    first: Vec<u8>,
+    tunnel: Option<&Wanted>,
+    counts: &Counts,
+) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
-    let up = pump(&mut from_client, &mut to_server, &counts.sent, counts);
+    let up = async {
+        let first = match tunnel {
+            Some(wanted) => greeting::read(&mut from_client, first, wanted, IDLE).await?,
+            None => first,
+        };
+        to_server.write_all(&first).await?;
+        counts.sent.fetch_add(first.len() as u64, Ordering::Relaxed);
+        pump(&mut from_client, &mut to_server, &counts.sent, counts).await
+    };
     let down = pump(&mut from_server, &mut to_client, &counts.received, counts);
-    let _ = tokio::try_join!(up, down);
+    tokio::try_join!(up, down)?;
+    Ok(())
 }
 
 async fn pump(

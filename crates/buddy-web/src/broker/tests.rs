@@ -159,6 +159,21 @@ async fn socks_leads_there_too() {
 }
 
 #[tokio::test]
+async fn a_tunnel_does_not_lead_to_a_neighbour_of_the_host() {
+    let stage = Stage::new(allowing()).await;
+    let other = greeting::tests::hello("other.test", true);
+    let tunnel = format!("CONNECT here.test:{} HTTP/1.1\r\n\r\n", stage.server.port());
+    for request in [[tunnel.as_bytes(), &other].concat(), stage.socks("here.test", &other)] {
+        let answer = stage.send(&request).await;
+        assert!(!answer.ends_with(b"pong"), "{answer:?}");
+    }
+    assert_eq!(stage.heard(), "");
+    assert_eq!(stage.warrant.outcomes(2).await, [(Outcome::Refused, 0, 0); 2]);
+    let own = greeting::tests::hello("here.test", true);
+    assert!(stage.send(&[tunnel.as_bytes(), &own].concat()).await.ends_with(b"pong"));
+}
+
+#[tokio::test]
 async fn a_plain_request_arrives_without_its_proxy_headers() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();

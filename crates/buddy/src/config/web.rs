@@ -61,11 +61,15 @@ impl WebSection {
         Ok(Web { fetcher, endpoints, upstream: UpstreamProxy::default() })
     }
 
-    /// The hosts that the configuration names: those of searches, and those that may be fetched from.
-    pub(crate) fn hosts(&self) -> Result<Vec<String>, FetchError> {
+    /// The hosts that the configuration says may be fetched from.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        self.allowed_hosts.iter().map(|text| text.0.host().to_owned()).collect()
+    }
+
+    /// The addresses of the pages where the tools search.
+    pub(crate) fn searches(&self) -> Result<Vec<String>, FetchError> {
         let Endpoints { search, youtube } = self.endpoints()?;
-        let allowed = self.allowed_hosts.iter().map(|text| text.0.host().to_owned());
-        Ok([search.host(), youtube.host()].into_iter().chain(allowed).collect())
+        Ok(vec![search.to_string(), youtube.to_string()])
     }
 
     fn endpoints(&self) -> Result<Endpoints, FetchError> {

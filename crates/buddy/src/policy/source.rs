@@ -57,6 +57,8 @@ pub(crate) struct PolicySettings {
     network: bool,
     /// Hosts that the configuration names.
     known_hosts: Vec<String>,
+    /// The addresses of the pages where the tools search.
+    searches: Vec<String>,
     /// The only files and hosts.
     limits: LimitSettings,
     /// What the jail leaves open on this machine.
@@ -95,7 +97,8 @@ impl PolicySettings {
                 .collect::<anyhow::Result<_>>()?,
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
-            known_hosts: loaded.config.web.hosts()?,
+            known_hosts: loaded.config.web.hosts(),
+            searches: loaded.config.web.searches()?,
             limits: LimitSettings::new(tools).map_err(|error| ConfigError::new("buddy.toml", error))?,
             jail,
             rules: Rules {
@@ -247,6 +250,7 @@ impl PolicySource for Policies {
             fetch_confirm: self.settings.fetch_confirm,
             is_offline: !self.settings.network,
             known_hosts: self.settings.known_hosts.iter().cloned().chain(open.hosts).collect(),
+            searches: self.settings.searches.clone(),
             limits: self.settings.limits.within(cwd, &self.real(cwd), self.ground.home.as_deref()),
         }))
     }

@@ -344,6 +344,27 @@ async fn a_yes_to_a_command_says_which_secrets_it_opens_and_counts_as_reading_th
 }
 
 #[tokio::test]
+async fn a_yes_to_a_question_that_tells_of_no_network_opens_none() {
+    for policy in ["ask", "auto"] {
+        let scene = Scene::new(|_| vec![run("bash build.sh; rm -rf ../elsewhere/$RANDOM"), done()]).await;
+        let authority = scene.host.url().trim_start_matches("http://").replace(':', "/");
+        let script =
+            format!("touch began; exec 3<>/dev/tcp/{authority}; printf 'GET / HTTP/1.1\\r\\n\\r\\n' >&3");
+        fs::write(scene.stage.home.work().join("build.sh"), script).unwrap();
+        let mut started = scene.stage.buddy(["--trust", "--permission-mode", policy]).converse();
+        started.write(b"go\n").await;
+        started.stderr.wait_for(APPROVE, 1).await;
+        let shown = started.stderr.text();
+        assert!(!shown.contains("reach") && !shown.contains("network"), "{policy}: {shown}");
+        started.write(b"y\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        assert!(scene.stage.home.work().join("began").exists(), "{policy}");
+        scene.saw(0);
+    }
+}
+
+#[tokio::test]
 async fn a_grant_of_a_command_opens_no_secrets() {
     let scene = Scene::new(|_| vec![run("make test"), run("make test"), done()]).await;
     with_makefile(&scene);

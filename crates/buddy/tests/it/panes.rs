@@ -228,7 +228,7 @@ async fn without_panes_their_tools_are_not_offered() {
 const REACH: &str = r#"echo "tmux=${TMUX-none} ${TMUX_PANE-none}"
 ls "$BUDDY_RUN" 2>/dev/null | wc -l
 tmux -S "$BUDDY_RUN/tmux/socket" list-sessions >/dev/null 2>&1 && echo reached
-echo in > inside; { echo out > "$HOME/outside"; } 2>/dev/null || echo kept"#;
+echo in > inside; { echo out > "$(printf %s "$HOME")/outside"; } 2>/dev/null || echo kept"#;
 
 #[tokio::test]
 async fn in_development_the_terminal_is_jailed_and_keeps_its_state() {
