@@ -27,255 +27,261 @@ pub(crate) use rights::{Approve, PermissionMode, RunRules};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "buddy", version, about, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "buddy", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    /// What to do; without it a conversation starts.
+    /// The command to run [default: start a conversation]
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
 
-    /// Answer one prompt and exit: the same as `exec`, with all its options, as in `buddy -p --json "hello"`.
+    /// Answer one prompt and exit; short for `exec`, with all its options
     #[arg(short, long)]
     pub(crate) print: bool,
 
-    /// What a conversation begins with, where it was said instead of a command.
+    /// The first prompt of a conversation, given instead of a command.
     #[arg(skip)]
     pub(crate) prompt: Option<String>,
 
-    /// The model to use: a profile, `profile/model`, or a model of the active profile.
+    /// Use this model: a profile, `profile/model`, or a model of the active profile
     #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]
     pub(crate) model: Option<String>,
 
-    /// The configuration file to read in place of all others.
+    /// Read this configuration file and no other
     #[arg(long, global = true, value_name = "PATH", help_heading = CONFIGURATION)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Set a key of the configuration for this run, such as `-c agent.temperature=0`.
+    /// Set a configuration key for this run, such as `agent.temperature=0`
     #[arg(short = 'c', global = true, value_name = "KEY=VALUE", help_heading = CONFIGURATION)]
     pub(crate) overrides: Vec<String>,
 
-    /// Colours on a terminal: `auto` follows the configuration and `NO_COLOR`, `always` and `never` are stronger than both.
+    /// Use colours; `auto` follows the configuration and `NO_COLOR` [default: auto]
     #[arg(long, global = true, value_name = "WHEN", help_heading = CONFIGURATION)]
     pub(crate) color: Option<ColorWish>,
 
-    /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
+    /// Fail on unknown configuration keys and on an invalid `models.toml`
     #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,
 
-    /// Leave your own `buddy.toml` and `models.toml` unread. Project files that you trust, the environment and the command
-    /// line still count, and so do your rules, grants, guards and kept keys.
+    /// Ignore your own `buddy.toml` and `models.toml`
+    ///
+    /// Trusted project files, the environment and the command line still count, and so do your rules, grants, guards and
+    /// stored keys.
     #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) ignore_user_config: bool,
 
-    /// Trust the directory to work in, as `buddy trust` does.
+    /// Trust the working directory, like `buddy trust`
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) trust: bool,
 
-    /// Only read and plan: nothing is changed.
+    /// Read and plan only; change nothing
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) plan: bool,
 
-    /// What becomes of calls that need an approval: `ask`, `edits` allows changes of files in the workspace, `none` denies them, `all` allows them, and a time such as
-    /// `10m` allows for so long what is not dangerous. Without it `BUDDY_APPROVE` or `approvals.policy` of the
-    /// configuration. `exec` can ask nobody, so there what would be asked for is denied.
+    /// Set when buddy asks: `auto`, `ask`, `edits`, `none`, `all`, or a time such as `10m` [default: auto]
+    ///
+    /// `auto` runs whatever the sandbox contains and undo can revert, and asks about the rest. `ask` asks before every
+    /// change. `edits` allows file edits in the workspace. `none` denies everything that would ask, `all` allows it, and a
+    /// time allows whatever is not dangerous for that long. The default comes from `BUDDY_APPROVE` or `approvals.policy`.
+    /// `exec` never asks, so it denies instead.
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
 
-    /// For a container or machine that is thrown away afterwards: no sandbox, no approvals, and processes that commands start
-    /// keep running. Deny rules still hold.
+    /// Run without sandbox and approvals, in a container or machine that you throw away
+    ///
+    /// Processes that commands start keep running. Deny rules still apply.
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) throwaway: bool,
 
-    /// How much goes on without a question: `ask`, `edits`, `plan`, `none` or `all`. One flag in the place of `--approve`
-    /// and `--plan`; it cannot be used with them.
+    /// Set `--approve` and `--plan` with one flag
     #[arg(long, global = true, value_enum, value_name = "MODE", help_heading = RIGHTS)]
     pub(crate) permission_mode: Option<PermissionMode>,
 
     #[command(flatten)]
     pub(crate) rules: RunRules,
 
-    /// A further directory of this machine that the agent may work in as in the one of the session, as often as needed.
-    /// Its project files are not read.
+    /// Let the agent work in this directory too; can be repeated
+    ///
+    /// buddy does not read the directory's project files.
     #[arg(long = "add-dir", global = true, value_name = "DIR", help_heading = RIGHTS)]
     pub(crate) add_directories: Vec<PathBuf>,
 
-    /// Run commands in a shared terminal, in a tmux session of this name if one is given. Without it
-    /// `tmux.enabled` of the configuration decides.
+    /// Run commands in a shared tmux session [default: `tmux.enabled` in the configuration]
     #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, value_parser = tmux_session, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
-    /// The directory to work in; where other hosts are named one on the first of them, and without it the login directory.
+    /// Work in this directory [default: the current one]
+    ///
+    /// With `--ssh` or `--container` it is a directory of the first host, by default the login directory.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", help_heading = PLACE)]
     pub(crate) directory: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) hosts: HostFlags,
 
-    /// No tool touches this machine: everything happens on the other hosts of the session. The same as
-    /// `tools.local = false`.
+    /// Keep all tools off this machine; work only on the other hosts of the session
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) remote_only: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Answer one prompt and exit.
+    /// Answer one prompt and exit
     ///
-    /// The answer goes to the standard output and nothing else does. Nothing waits for a person: what would need an
-    /// approval is denied, unless `--permission-mode`, `--approve`, `--allow`, a rule or a grant lets it go on.
+    /// Only the answer is written to stdout; progress goes to stderr. `exec` never asks: it denies anything that needs
+    /// approval, unless `--approve`, `--allow`, a rule or a grant covers it.
     ///
-    /// Exit codes: 0 done; 1 the task or the model's API failed, or the answer does not fit `--output-schema`; 2 bad
-    /// command line or configuration; 3 the limit on model calls was reached; 4 the budget is used up; 5 something needed
-    /// an approval; 6 no model is connected, or the key was not accepted; 7 the conversation no longer fits the model; 124 the time limit was
-    /// reached; 130 interrupted; 141 the output was closed.
+    /// Exit codes: 0 done; 1 the task or the model's API failed, or the answer does not fit `--output-schema`; 2 invalid
+    /// command line or configuration; 3 limit on model calls; 4 budget used up; 5 something needed approval; 6 no model
+    /// connected, or the key was rejected; 7 the conversation no longer fits the model; 8 the sandbox is not available; 124
+    /// timeout; 130 interrupted; 141 stdout was closed.
     #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),
-    /// Log in to a provider, or keep an API key for a profile.
+    /// Log in to a provider, or store an API key for a profile
     ///
-    /// Exit codes: 0 done; 1 failed; 2 bad command line; 6 the login was denied, expired or is not there; 130
+    /// Exit codes: 0 done; 1 failed; 2 invalid command line; 6 the login was denied, expired or is missing; 130
     /// interrupted.
     Login(Login),
-    /// Forget logins and keys, and give tokens back where the provider takes them.
+    /// Delete logins and keys, and revoke tokens if the provider supports it
     Logout(Logout),
-    /// List sessions, last used first, or find those in which something was said.
+    /// List sessions, last used first, or search them
     Sessions(List),
-    /// Show what was said and done in a session.
+    /// Print a session
     Show(Show),
-    /// Go on with a session.
+    /// Continue a session
     Resume(Resume),
-    /// Write a session to a file, for people or for programs.
+    /// Write a session to a file, as Markdown or JSON
     Export(Export),
-    /// Bring in sessions of older programs, from `.buddyx/sessions` and `.agentx/sessions`.
+    /// Import sessions from `.buddyx/sessions` and `.agentx/sessions`
     ///
-    /// Each file becomes a session that can be listed, searched, resumed and exported. What was imported before is left
-    /// alone. Exit codes: 0 done; 1 a file could not be read, or there are none; 2 bad command line.
+    /// Each file becomes a session that you can list, search, resume and export. Sessions that you imported before are
+    /// skipped. Exit codes: 0 done; 1 a file could not be read, or there are none; 2 invalid command line.
     Import(Import),
-    /// Take back what a call changed in files.
+    /// Revert the file changes of a call
     ///
-    /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
-    /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
+    /// Shows what happens to each path and asks. Without a terminal, `--yes` is required. Exit codes: 0 done, or nothing to
+    /// do; 1 failed, refused, or paths changed since; 2 invalid command line.
     Undo(Undo),
-    /// List managed processes, which run on when sessions end.
+    /// List managed processes, which outlive sessions
     Ps(Listing),
-    /// Show what a managed process printed.
+    /// Print the output of a managed process
     Logs(Logs),
-    /// End a managed process with all that it started.
+    /// Stop a managed process and everything that it started
     ///
-    /// It is asked first, and what is left after 5 seconds is killed. Exit codes: 0 it has ended; 1 it is not there or
-    /// could not be ended; 2 bad command line.
+    /// Sends a signal, and kills what is left after 5 seconds. Exit codes: 0 it has ended; 1 there is no such process, or it
+    /// could not be stopped; 2 invalid command line.
     Kill(Kill),
-    /// Look after the store of all sessions.
+    /// Check, rebuild or back up the store of all sessions
     #[command(subcommand)]
     Store(Store),
-    /// List the model profiles.
+    /// List the model profiles
     Models(Listing),
-    /// Look at the configuration and change it.
+    /// Show and change the configuration
     #[command(subcommand)]
     Config(ConfigAction),
-    /// Trust the project files of a directory.
+    /// Trust a directory, so that the agent may change it
     Trust(Trust),
-    /// List what waits for your answer in all sessions.
+    /// List pending approvals and questions across sessions
     Asks(Listing),
-    /// List what you allowed for longer than a session, and take it back.
+    /// List and revoke saved permissions
     Grants(Grants),
-    /// Look at your guards file, and approve what it says.
+    /// Show your guards file and approve its changes
     #[command(subcommand)]
     Guards(GuardsAction),
-    /// Check this machine, or a model with `doctor provider`.
+    /// Check this machine, or a model with `doctor provider`
     Doctor(crate::commands::doctor::Doctor),
-    /// Write an AGENTS.md for this project from what is there.
+    /// Write an AGENTS.md for this project
     ///
-    /// Languages and commands are taken from the usual files. A file that is there is overwritten only when you say so.
+    /// Languages and commands come from the usual project files. buddy asks before it overwrites an existing file.
     Init(Init),
-    /// Print a script that completes buddy's commands in a shell.
+    /// Print a completion script for a shell
     ///
     /// For bash: `buddy completion bash > ~/.local/share/bash-completion/completions/buddy`. For zsh: write it to `_buddy` in
     /// a directory of `$fpath`. For fish: `buddy completion fish > ~/.config/fish/completions/buddy.fish`.
     Completion(Completion),
-    /// Print the manual page, or write all pages to a directory.
+    /// Print the manual page, or write all pages to a directory
     Man(Man),
-    /// Say which version runs and how to get a newer one.
+    /// Print the version and how to update
     ///
-    /// Nothing is asked of anybody unless `update.check` is on in the configuration.
+    /// buddy checks for a newer version only if `update.check` is on in the configuration.
     Update,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Login {
-    /// A profile or a provider; without it the profile in use.
+    /// A profile or a provider [default: the active profile]
     pub(crate) name: Option<String>,
 
-    /// Show a code to type on any device.
+    /// Show a code to enter on any device
     #[arg(long, conflicts_with_all = ["browser", "api_key", "status"])]
     pub(crate) device: bool,
 
-    /// Open a browser.
+    /// Open a browser
     #[arg(long, conflicts_with_all = ["api_key", "status"])]
     pub(crate) browser: bool,
 
-    /// Keep an API key, which is read from the standard input.
+    /// Store an API key, read from stdin
     #[arg(long, conflicts_with = "status")]
     pub(crate) api_key: bool,
 
-    /// Show who is logged in, and change nothing.
+    /// Show who is logged in; change nothing
     #[arg(long)]
     pub(crate) status: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Logout {
-    /// A profile or a provider; without it the profile in use.
+    /// A profile or a provider [default: the active profile]
     #[arg(conflicts_with = "all")]
     pub(crate) name: Option<String>,
 
-    /// All logins and all keys.
+    /// Delete all logins and keys
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
-    /// Print every key that is set, without secrets.
+    /// Print every key that is set, without secrets
     Show {
-        /// Say who set each key.
+        /// Show where each key was set
         #[arg(long)]
         origins: bool,
 
-        /// Print JSON: a list of keys with value and origin.
+        /// Print JSON: a list of keys with value and origin
         #[arg(long)]
         json: bool,
     },
-    /// Print the path of the file that `set` and `unset` change.
+    /// Print the path of the file that `set` and `unset` change
     Path,
-    /// Set a key in the person's file, or in the one that `--config` names.
+    /// Set a key in your configuration file, or in the one given with `--config`
     Set {
         /// The key, such as `agent.model`.
         key: String,
-        /// The value, as TOML or as plain text.
+        /// The value, as TOML or plain text
         value: String,
     },
-    /// Take a key out of that file.
+    /// Remove a key from that file
     Unset {
         /// The key, such as `agent.model`.
         key: String,
     },
-    /// Print the JSON Schema of the file.
+    /// Print the JSON Schema of the configuration file
     Schema,
-    /// Print the keys that a project's file may set, as a Markdown table.
+    /// Print the keys that a project may set, as a Markdown table
     ProjectKeys,
 }
 
 #[derive(Debug, Args)]
 #[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Trust {
-    /// The directory; without it the one to work in.
+    /// The directory [default: the working directory]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Trust it no longer.
+    /// Stop trusting it
     #[arg(long)]
     pub(crate) remove: bool,
 
-    /// List what is trusted.
+    /// List trusted directories
     #[arg(long, conflicts_with_all = ["remove", "directory"])]
     pub(crate) list: bool,
 
@@ -288,32 +294,32 @@ pub(crate) struct Grants {
     #[command(flatten)]
     pub(crate) listing: Listing,
 
-    /// Allow commands of a pattern, such as `cargo *`, in this directory or, with `--everywhere`, in all.
+    /// Allow commands that match a pattern, such as `cargo *`, in this directory
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["revoke", "revoke_all"])]
     pub(crate) allow: Option<String>,
 
-    /// With `--allow`: in all directories.
+    /// Allow them in all directories
     #[arg(long, requires = "allow")]
     pub(crate) everywhere: bool,
 
-    /// With `--allow`: for how long, at most and without it 30 days.
+    /// How long the grant lasts [default and maximum: 30d]
     #[arg(long = "for", value_name = "TIME", requires = "allow", value_parser = duration)]
     pub(crate) time: Option<std::time::Duration>,
 
-    /// Take back these grants, by their numbers in the list.
+    /// Revoke these grants, by their numbers in the list
     #[arg(long, value_name = "N", num_args = 1.., conflicts_with = "revoke_all")]
     pub(crate) revoke: Vec<usize>,
 
-    /// Take back all of them.
+    /// Revoke all grants
     #[arg(long)]
     pub(crate) revoke_all: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardsAction {
-    /// Print what takes effect, and what waits to be approved.
+    /// Print the guards in effect and the changes that wait for approval
     Show,
-    /// Show the file's changes and let them take effect. Needs a terminal, as only a person can approve.
+    /// Show the file's changes and approve them; needs a terminal
     Approve,
 }
 
@@ -341,7 +347,7 @@ pub(crate) struct Show {
     /// The session.
     pub(crate) id: String,
 
-    /// Print the events as they are in the log, one a line.
+    /// Print the events of the log, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -349,23 +355,23 @@ pub(crate) struct Show {
 #[derive(Debug, Args)]
 #[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Undo {
-    /// The entry, as `--list` shows it; without it the newest that was not undone.
+    /// The entry from `--list` [default: the newest that was not undone]
     #[arg(conflicts_with_all = ["last", "list"])]
     pub(crate) id: Option<String>,
 
-    /// The newest entry that was not undone, which is also the default.
+    /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]
     pub(crate) last: bool,
 
-    /// List what can be undone, newest first.
+    /// List undoable changes, newest first
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// Do it without asking.
+    /// Do it without asking
     #[arg(long, conflicts_with = "list")]
     pub(crate) yes: bool,
 
-    /// Restore also paths that were changed since. What is there now is kept and can be brought back by undoing this.
+    /// Also restore paths that changed since; undoing this brings their current state back
     #[arg(long, conflicts_with = "list")]
     pub(crate) force: bool,
 
@@ -376,37 +382,37 @@ pub(crate) struct Undo {
 
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
-    /// The process, as `buddy ps` shows it.
+    /// The process id from `buddy ps`
     pub(crate) id: String,
 
-    /// Go on with what it prints until it ends.
+    /// Follow the output until the process ends
     #[arg(short, long)]
     pub(crate) follow: bool,
 
-    /// How many of the last lines.
+    /// Print this many of the last lines
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) tail: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Kill {
-    /// The process, as `buddy ps` shows it.
+    /// The process id from `buddy ps`
     pub(crate) id: String,
 
-    /// Kill it at once.
+    /// Kill it at once
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Store {
-    /// Check that the log is whole and that the lists agree with it.
+    /// Verify that the log is complete and unchanged
     Check,
-    /// Make the lists anew from the log.
+    /// Rebuild the indexes from the log
     Rebuild,
-    /// Copy the store, while it is in use, to a new file.
+    /// Copy the store to a new file, even while it is in use
     Backup {
-        /// The file to make.
+        /// The file to create
         path: PathBuf,
     },
 }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::duration;
 use super::rights::RunRules;
 
-/// What is said below the options.
+/// The text below the options.
 pub(crate) const EXEC_EXAMPLES: &str = "\
 Examples:
   buddy exec \"why does the test fail?\"
@@ -19,74 +19,75 @@ Examples:
   buddy exec --ephemeral --timeout 2m \"what does this project do?\"";
 
 const LIMITS: &str = "Limits";
-const INPUT: &str = "What goes in and what comes out";
-const SESSION: &str = "Which session";
+const INPUT: &str = "Input and output";
+const SESSION: &str = "Session";
 
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
-    /// The prompt; `-` or nothing reads it from the standard input. With both, the input is added to the prompt.
+    /// The prompt; `-` or no prompt reads stdin. With both, stdin is appended to the prompt
     pub(crate) prompt: Option<String>,
 
-    /// An image that the model sees with the prompt: PNG, JPEG, GIF or WebP; may be given several times.
+    /// Attach an image (PNG, JPEG, GIF or WebP); can be repeated
     #[arg(long, value_name = "FILE", help_heading = INPUT)]
     pub(crate) image: Vec<PathBuf>,
 
-    /// How the answer is printed: its text, one object with the answer and what it took, or every event of the run, one a
-    /// line, and then that object.
+    /// Print the answer as text, as one JSON object, or as all events followed by that object
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT", help_heading = INPUT)]
     pub(crate) output_format: Format,
 
-    /// The same as `--output-format stream-json`.
+    /// Short for `--output-format stream-json`
     #[arg(long, conflicts_with = "output_format", help_heading = INPUT)]
     pub(crate) json: bool,
 
-    /// Print live deltas among the events of `stream-json`.
+    /// Include live deltas in `stream-json`
     #[arg(long, help_heading = INPUT)]
     pub(crate) include_deltas: bool,
 
-    /// Write the last message to this file too, in one step, however the run ends.
+    /// Also write the last message to this file, however the run ends
     #[arg(short = 'o', long, value_name = "FILE", help_heading = INPUT)]
     pub(crate) output_last_message: Option<PathBuf>,
 
-    /// A file with a JSON Schema. The answer is JSON that fits it, and nothing else is printed; a model that misses it is
-    /// asked again twice.
+    /// Require an answer that fits this JSON Schema file
+    ///
+    /// Only the JSON is printed. If the answer does not fit, buddy asks the model again, twice at most.
     #[arg(long, value_name = "FILE", conflicts_with = "input_format", help_heading = INPUT)]
     pub(crate) output_schema: Option<PathBuf>,
 
-    /// What the standard input has: text for the prompt, or commands as JSON, one a line, for two-way control. That needs
-    /// `--output-format stream-json`.
+    /// Read stdin as prompt text, or as JSON commands for two-way control
+    ///
+    /// JSON commands need `--output-format stream-json`.
     #[arg(long, value_enum, default_value_t = InputFormat::Text, value_name = "FORMAT", help_heading = INPUT)]
     pub(crate) input_format: InputFormat,
 
-    /// Go on with this session.
+    /// Continue this session
     #[arg(long, value_name = "ID", conflicts_with = "last", help_heading = SESSION)]
     pub(crate) resume: Option<String>,
 
-    /// Go on with the session of this directory that was used last.
+    /// Continue the last session of this directory
     #[arg(long, help_heading = SESSION)]
     pub(crate) last: bool,
 
-    /// With `--resume` or `--last`: go on in a copy; the session stays as it is.
+    /// Continue in a copy and leave the session unchanged (with `--resume` or `--last`)
     #[arg(long, help_heading = SESSION)]
     pub(crate) fork: bool,
 
-    /// Keep nothing of the session: no log, no output of commands, nothing to undo, no processes that run on.
+    /// Keep nothing: no log, no command output, no undo, no background processes
     #[arg(long, conflicts_with_all = ["resume", "last", "fork"], help_heading = SESSION)]
     pub(crate) ephemeral: bool,
 
-    /// The most model calls to make in a turn; without it `agent.max_iterations` of the configuration.
+    /// Limit the model calls of a turn [default: `agent.max_iterations`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LIMITS)]
     pub(crate) max_turns: Option<u32>,
 
-    /// The most money that the session may take, in US dollars.
+    /// Limit the cost of the session, in US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = money, help_heading = LIMITS)]
     pub(crate) max_cost: Option<MicroUsd>,
 
-    /// The most tokens that the session may take, in and out.
+    /// Limit the tokens of the session, input and output together
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub(crate) max_tokens: Option<u64>,
 
-    /// The longest time to take, such as `90s` or `10m`.
+    /// Stop the run after this long, such as `90s` or `10m` [default: none]
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
 
@@ -108,7 +109,7 @@ pub(crate) enum Format {
     StreamJson,
 }
 
-/// What the standard input has.
+/// The content of stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
     Text,

@@ -27,19 +27,19 @@ impl Args for HostFlags {
             .arg(host(
                 "container",
                 "NAME[:DIR]",
-                "Work in a container that runs already, by docker or podman. With several hosts the first is the default",
+                "Work in a running container (docker or podman); the first host is the default",
             ))
             .arg(host(
                 "ssh",
                 "DEST[:DIR]",
-                "Work on another machine: `user@host`, or a name of your ssh configuration",
+                "Work on another machine: `user@host`, or a name from your ssh configuration",
             ))
             .arg(
                 Arg::new("local")
                     .long("local")
                     .global(true)
                     .action(ArgAction::SetTrue)
-                    .help("Work on this machine too, beside the hosts that are named")
+                    .help("Also work on this machine, beside the hosts you named")
                     .help_heading(PLACE),
             )
     }

@@ -4,15 +4,15 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct Listing {
-    /// How the list is printed: for people, or as one array of JSON.
+    /// Print a table, or one JSON array
     #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
     format: ListFormat,
 
-    /// The same as `--format json`.
+    /// Short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// The most to list.
+    /// List at most this many
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }

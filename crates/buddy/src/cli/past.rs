@@ -12,11 +12,11 @@ pub(crate) struct List {
     #[command(flatten)]
     pub(crate) listing: Listing,
 
-    /// Only sessions of this directory.
+    /// Only sessions of this directory
     #[arg(long)]
     pub(crate) here: bool,
 
-    /// Only sessions in which all these words were said, with what was said around them.
+    /// Only sessions that contain all these words, with the text around them
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) grep: Option<String>,
 }
@@ -27,11 +27,11 @@ pub(crate) struct Resume {
     #[arg(required_unless_present = "last", conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
-    /// The session that was used last; with `-C DIR` the last one of that directory.
+    /// Use the last session; with `-C DIR` the last one of that directory
     #[arg(long)]
     pub(crate) last: bool,
 
-    /// Go on in a copy; the session stays as it is.
+    /// Continue in a copy and leave the session unchanged
     #[arg(long)]
     pub(crate) fork: bool,
 
@@ -45,34 +45,34 @@ pub(crate) struct Export {
     #[arg(required_unless_present = "last", conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
-    /// The session that was used last; with `-C DIR` the last one of that directory.
+    /// Use the last session; with `-C DIR` the last one of that directory
     #[arg(long)]
     pub(crate) last: bool,
 
-    /// The form; without it what the name of the file says, and Markdown where it says nothing.
+    /// The format [default: by the file's extension, else Markdown]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ExportFormat>,
 
-    /// The file to make; without it the standard output.
+    /// The file to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Overwrite a file that exists.
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// For people.
+    /// For reading
     Markdown,
-    /// The events as they are in the log, as one array.
+    /// The events of the log, as one array
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The directory that has `.buddyx/sessions` or `.agentx/sessions`; without it the one to work in.
+    /// The directory with `.buddyx/sessions` or `.agentx/sessions` [default: the working directory]
     #[arg(value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
 }

@@ -4,32 +4,32 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// What is said below the list of commands.
+/// The text below the list of commands.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  buddy                                  talk about this directory
-  buddy fix the tests                    the same, with the first prompt
-  buddy exec \"why does the test fail?\"   one answer, for scripts
-  git diff | buddy exec \"review this\"    the same with an input
-  buddy resume --last                    go on where you were
+  buddy                                  start a conversation in this directory
+  buddy fix the tests                    start with a prompt
+  buddy exec \"why does the test fail?\"   print one answer, for scripts
+  git diff | buddy exec \"review this\"    add stdin to the prompt
+  buddy resume --last                    continue the last session
   buddy sessions --grep harbour          find a past conversation
   buddy --ssh ann@atlas                  work on another machine
-  buddy doctor                           check that everything is as it should be
+  buddy doctor                           check this machine
 
-`buddy COMMAND --help` says more about each command.";
+Run `buddy COMMAND --help` for the options of a command.";
 
-/// Where options are listed that are about the model and the configuration.
+/// The heading of the options for model and configuration.
 pub(crate) const CONFIGURATION: &str = "Model and configuration";
 
-/// Where options are listed that say what the agent may do.
-pub(crate) const RIGHTS: &str = "What the agent may do";
+/// The heading of the options for permissions.
+pub(crate) const RIGHTS: &str = "Permissions";
 
-/// Where options are listed that say where it works.
-pub(crate) const PLACE: &str = "Where it works";
+/// The heading of the options for hosts and directories.
+pub(crate) const PLACE: &str = "Workspace";
 
 #[derive(Debug, Args)]
 pub(crate) struct Completion {
-    /// The shell.
+    /// The shell
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
@@ -46,18 +46,18 @@ pub(crate) enum Shell {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The directory to write all pages to; without it the first page is printed.
+    /// Write all pages to this directory [default: print the first page]
     #[arg(value_name = "DIR")]
     pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Overwrite an AGENTS.md that is there, without asking.
+    /// Overwrite an existing AGENTS.md without asking
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Make `.buddy/commands` too, without asking.
+    /// Also create `.buddy/commands`, without asking
     #[arg(long)]
     pub(crate) folder: bool,
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::duration;
 use super::project::RIGHTS;
 
-/// What becomes of calls that need an approval.
+/// The policy for calls that need approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Approve {
     Ask,
@@ -22,12 +22,13 @@ pub(crate) enum Approve {
 /// stands after it.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RunRules {
-    /// Let commands of a pattern, such as `cargo *`, run without a question in this run, or what a rule such as
-    /// `{ write = "target/**" }` is about. What is dangerous, or denied by anyone, stays so.
+    /// Allow a command pattern such as `cargo *`, or a rule such as `{ write = "target/**" }`, for this run
+    ///
+    /// It skips only the default prompt: deny rules, ask rules and guards still apply.
     #[arg(long, value_name = "PATTERN", value_parser = rule, help_heading = RIGHTS)]
     pub(crate) allow: Vec<Rule>,
 
-    /// Let no command of a pattern run in this run, whoever would allow it, nor what such a rule is about.
+    /// Deny a command pattern or a rule for this run
     #[arg(long, value_name = "PATTERN", value_parser = rule, help_heading = RIGHTS)]
     pub(crate) deny: Vec<Rule>,
 }
@@ -40,20 +41,20 @@ impl RunRules {
     }
 }
 
-/// How much goes on without a question.
+/// How much runs without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PermissionMode {
-    /// What the jail holds and undo takes back goes on without a question; the rest is asked for.
+    /// Run what the sandbox contains and undo can revert; ask about the rest
     Auto,
-    /// What changes something is asked for; where nobody can be asked it is denied.
+    /// Ask before every change; deny if nobody can answer
     Ask,
-    /// Changes of files in the workspace go on without a question.
+    /// Allow file edits in the workspace
     Edits,
-    /// Only read and plan.
+    /// Read and plan only
     Plan,
-    /// What would be asked for is denied.
+    /// Deny everything that would ask
     None,
-    /// Allow everything inside the jail and the workspace; in production everything that no rule denies.
+    /// Allow everything inside the sandbox; in production everything that no rule denies
     All,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Doctor {
     #[command(subcommand)]
     pub(crate) subject: Option<Patient>,
 
-    /// Print JSON, one object.
+    /// Print one JSON object
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
@@ -34,12 +34,12 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Patient {
-    /// Check a model: about ten small calls to its server, which a provider may charge for.
+    /// Check a model with about ten small calls, which a provider may charge for
     Provider {
-        /// A profile, `profile/model`, or a model of the active profile; without it the active one.
+        /// A profile, `profile/model`, or a model of the active profile [default: the active one]
         name: Option<String>,
 
-        /// The longest time for all checks together, such as `30s`; without it five minutes.
+        /// Stop all checks after this long, such as `30s` [default: 5m]
         #[arg(long, value_name = "DURATION", value_parser = crate::cli::duration)]
         timeout: Option<Duration>,
     },
