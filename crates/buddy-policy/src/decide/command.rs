@@ -9,7 +9,7 @@ use super::file::{
     Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
     is_untrusted, loses, rule, secret, untrusted,
 };
-use super::outside::{Change, Manner, Opening};
+use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
@@ -642,14 +642,6 @@ impl Judge<'_> {
             sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
         }
     }
-}
-
-/// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
-fn outside_jail(verb: &str, path: &Path, why: &str) -> String {
-    format!(
-        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; no question can open it, as {why}; `[jail] write` opens a directory, or run it yourself with `!`",
-        shown(path)
-    )
 }
 
 /// Whether a simple command publishes commits.
