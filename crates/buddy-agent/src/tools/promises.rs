@@ -119,7 +119,7 @@ fn promises(offer: &Offer, sample: &Sample) -> bool {
         }
         Scope::Commands(pattern) => {
             let start = pattern.as_str().trim_end_matches(" *");
-            assert!(covers.starts_with("every command that starts with") && names(start));
+            assert!(covers.starts_with("every command on") && names(start));
             runs && about.starts_with(start)
         }
         // The broker offers them while a command runs, and no call by itself.

@@ -132,11 +132,7 @@ impl Guards {
         watched.named = named.there.into_iter().chain(named.links).collect();
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
-        watched.note();
-        if let Some(unseen) = watched.unguarded() {
-            let reason = format!("{unseen}; nothing could keep a command from changing files there");
-            return Err(Refusal::new(BOUNDS, reason));
-        }
+        note(&mut watched)?;
         watched.inherit(&others);
         watched.register = register;
         watched.publish(turn.as_ref());
@@ -150,6 +146,15 @@ impl Guards {
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
     }
+}
+
+/// Notes the state before the command. One that could change files which nobody can compare is refused.
+fn note(watched: &mut Watched) -> Result<(), Refusal> {
+    watched.note();
+    watched.unguarded().map_or(Ok(()), |unseen| {
+        let reason = format!("{unseen}; nothing could keep a command from changing files there");
+        Err(Refusal::new(BOUNDS, reason))
+    })
 }
 
 /// Places where nothing was when another command started, which still runs, count as missing.

@@ -9,7 +9,7 @@ use super::file::{
     Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
     is_untrusted, loses, rule, secret, untrusted,
 };
-use super::outside::{Change, Manner, Opening};
+use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
@@ -209,6 +209,7 @@ impl Judge<'_> {
         self.settings(&examination, sheet);
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
+        sheet.keeps_broker = self.keeps_broker(&examination.leaves, &allowed, uncovered.is_empty());
         sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
@@ -281,6 +282,23 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a grant lets the line run and its label says nothing of the network, so that its connections are judged one by one. A
+    /// grant of exactly this line names the hosts that stand in it, and one of a push says where that goes.
+    fn keeps_broker(&self, leaves: &[Leaf], allowed: &[Allowed], is_covered: bool) -> bool {
+        let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
+        let is_by_letter = !is_covered && self.is_granted_to_the_letter();
+        let is_granted = is_by_letter || (is_covered && allowed.contains(&Allowed::Granted));
+        if !has_broker || !is_granted || self.runs_on {
+            return false;
+        }
+        let names_host = |leaf: &Leaf| {
+            let mut hosts = destinations(&leaf.program, &leaf.words).into_iter();
+            is_by_letter && hosts.any(|destination| destination.host.is_some())
+        };
+        let tells = |leaf: &Leaf| is_publishing(leaf) || names_host(leaf) || self.names_its_hosts(leaf);
+        !leaves.iter().any(tells)
+    }
+
     /// Whether every host that a simple command reaches can be read off its words and needs no question. A package manager reaches
     /// more than it names, and so do the scripts that it runs.
     fn names_its_hosts(&self, leaf: &Leaf) -> bool {
@@ -329,7 +347,11 @@ impl Judge<'_> {
                 if is_sending {
                     sheet.offer_nothing();
                 }
-                for offer in offers {
+                let says_network = !self.policy.has_broker && !self.policy.is_offline;
+                for mut offer in offers {
+                    if says_network {
+                        offer.covers.push_str("; it can reach the network");
+                    }
                     if !is_sending || matches!(offer.grant.scope, Scope::Command { .. }) {
                         sheet.offer(offer);
                     }
@@ -392,7 +414,7 @@ impl Judge<'_> {
         let allowed = rule(thing, self.policy, sheet);
         let is_granted =
             || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places));
-        if allowed == Allowed::No && is_granted() { Allowed::ThisRun } else { allowed }
+        if allowed == Allowed::No && is_granted() { Allowed::Granted } else { allowed }
     }
 
     /// Judges a file that the command touches. Returns true if it is only read, and no secret.
@@ -622,18 +644,14 @@ impl Judge<'_> {
     }
 }
 
-/// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
-fn outside_jail(verb: &str, path: &Path, why: &str) -> String {
-    format!(
-        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; no question can open it, as {why}; `[jail] write` opens a directory, or run it yourself with `!`",
-        shown(path)
-    )
+/// Whether a simple command publishes commits.
+fn is_publishing(leaf: &Leaf) -> bool {
+    leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
 }
 
 /// Asks about publishing the work here.
 fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
-    let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
-    if uncovered.iter().any(is_publishing) {
+    if uncovered.iter().any(|leaf| is_publishing(leaf)) {
         sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
         sheet.tells_network();
     }

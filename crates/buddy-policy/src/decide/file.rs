@@ -336,6 +336,8 @@ pub(crate) enum Allowed {
     /// By a rule of this run alone, which lifts no question about secrets and places outside: a line of a
     /// script is no decision about keys.
     ThisRun,
+    /// By a grant, which covers what its label says.
+    Granted,
     /// By a lasting rule in a file.
     Always,
 }

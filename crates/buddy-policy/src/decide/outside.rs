@@ -116,7 +116,13 @@ impl Change<'_> {
             Opening::Alone(path) => path.parent().unwrap_or(path),
             Opening::Directory(directory) => directory,
         };
-        sheet.way(format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)));
+        let way = match whole_directory(directory, policy) {
+            Ok(_) => format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)),
+            Err(_) => {
+                "a directory for it that `write` opens under `[jail]` in your own buddy.toml".to_owned()
+            }
+        };
+        sheet.way(way);
         match opening {
             Opening::Alone(path) => sheet.needs.written_alone.push(path),
             Opening::Directory(directory) => sheet.needs.written.push(directory),
@@ -146,4 +152,12 @@ fn whole_directory(directory: &Path, policy: &Policy) -> Result<Opening, String>
         return Err(format!("a yes would have to open all of `{shown}`, where protected places are"));
     }
     Ok(Opening::Directory(directory.to_owned()))
+}
+
+/// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
+pub(crate) fn outside_jail(verb: &str, path: &Path, why: &str) -> String {
+    format!(
+        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; no question can open it, as {why}; `[jail] write` opens a directory, or run it yourself with `!`",
+        shown(path)
+    )
 }

@@ -80,6 +80,8 @@ pub(crate) struct Sheet {
     pub(crate) needs: Needs,
     /// Whether every host that it reaches is known and needs no question.
     pub(crate) names_hosts: bool,
+    /// Whether a grant lets it run that says nothing of the network.
+    pub(crate) keeps_broker: bool,
     /// Whether the broker is left to judge a host that cannot be read off the words.
     pub(crate) needs_broker: bool,
 }
@@ -103,6 +105,7 @@ impl Sheet {
             needs: Needs::default(),
             names_hosts: false,
             needs_broker: false,
+            keeps_broker: false,
         }
     }
 
@@ -211,7 +214,7 @@ impl Sheet {
             (true, false) => by_weight,
         };
         let is_by_policy = match now.approvals {
-            // A lasting rule or a grant gives the network of the machine.
+            // A lasting rule gives the network of the machine.
             Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
             Approvals::All | Approvals::Window => heaviest.is_some(),
             Approvals::Ask | Approvals::Edits | Approvals::None => false,
@@ -221,7 +224,7 @@ impl Sheet {
         let only_reads = self.is_read_only && self.needs.runs && policy.holds_to_reading();
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
-            && (only_reads || is_by_policy && !self.names_hosts);
+            && (only_reads || self.keeps_broker || is_by_policy && !self.names_hosts);
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);

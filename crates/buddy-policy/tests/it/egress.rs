@@ -327,3 +327,27 @@ fn this_machine_needs_no_question_until_a_secret_was_read() {
         assert_eq!(by(Mode::Development, Approvals::All, &tainted).verdict, Verdict::Ask, "{line}");
     }
 }
+
+#[test]
+fn a_grant_gives_the_network_only_if_it_names_a_host_or_publishes() {
+    let development = Policy { has_broker: true, ..policy(Mode::Development) };
+    let granted = |line: &str, policy: &Policy, approvals: Approvals| {
+        let asked = decide(&run(line), policy, &Now::with(Approvals::Ask));
+        let grants: Vec<Grant> = asked.offers.iter().take(1).map(|offer| offer.grant.clone()).collect();
+        assert_eq!(grants.len(), 1, "{line}: {asked:?}");
+        let decision = decide(&run(line), policy, &Now { grants: &grants, ..Now::with(approvals) });
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}");
+        (decision.stays_inside, asked.offers[0].covers.clone())
+    };
+    for approvals in [Approvals::Ask, Approvals::Auto, Approvals::Edits, Approvals::Window] {
+        for line in ["cargo test", "npm install", "make", "python3 x.py", "./build.sh x"] {
+            assert!(granted(line, &development, approvals).0, "{line} {approvals:?}");
+        }
+        for line in ["curl https://named.test/", "git push origin main"] {
+            assert!(!granted(line, &development, approvals).0, "{line} {approvals:?}");
+        }
+    }
+    let without = Policy { has_broker: false, ..development };
+    let (stays_inside, label) = granted("cargo test", &without, Approvals::Ask);
+    assert!(!stays_inside && label.contains("reach the network"), "{label}");
+}

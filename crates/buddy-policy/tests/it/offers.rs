@@ -83,8 +83,8 @@ fn the_words_say_exactly_what_is_covered() {
     assert_eq!(
         words,
         [
-            "every command on `local` that starts with `cargo test` and names no file outside this project",
-            "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then",
+            "every command on `local` that starts with `cargo test` and names no file outside this project; it can reach the network",
+            "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then; it can reach the network",
         ]
     );
     let write = ask(&Intent::of(Action::Write("/w/a/b".into())), &policy(Mode::Development)).offers;

@@ -369,6 +369,28 @@ async fn a_yes_to_a_question_that_tells_of_no_network_opens_none() {
 }
 
 #[tokio::test]
+async fn a_grant_that_tells_of_no_network_opens_none() {
+    for policy in ["ask", "auto"] {
+        let scene = Scene::new(|_| vec![run("bash build.sh"), run("bash build.sh"), done()]).await;
+        let authority = scene.host.url().trim_start_matches("http://").replace(':', "/");
+        let script =
+            format!("echo x >> began; exec 3<>/dev/tcp/{authority}; printf 'GET / HTTP/1.1\\r\\n\\r\\n' >&3");
+        let work = scene.stage.home.work();
+        fs::write(work.join("build.sh"), script).unwrap();
+        let mut started = scene.stage.buddy(["--trust", "--permission-mode", policy]).converse();
+        started.write(b"go\n").await;
+        if policy == "ask" {
+            started.stderr.wait_for(APPROVE, 1).await;
+            started.write(b"a\n").await;
+        }
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        assert_eq!(fs::read_to_string(work.join("began")).unwrap(), "x\nx\n", "{policy}");
+        scene.saw(0);
+    }
+}
+
+#[tokio::test]
 async fn a_grant_of_a_command_opens_no_secrets() {
     let scene = Scene::new(|_| vec![run("make test"), run("make test"), done()]).await;
     with_makefile(&scene);
