@@ -42,10 +42,14 @@ fn is_changeable(directory: &Path) -> bool {
 
 /// A jail leaves root no more rights than those of an owner, so what root may do by its rank does not count.
 fn is_allowed(path: &Path, access: Access) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    let is_root_elsewhere =
-        own == 0 && fs::metadata(path).is_ok_and(|found| found.uid() != 0 && found.mode() & 0o002 == 0);
-    !is_root_elsewhere && accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
+    let has_bits = |found: fs::Metadata| {
+        let bits = if access.contains(Access::EXEC_OK) { 0o3 } else { 0o2 };
+        let bits = if found.uid() == 0 { bits << 6 } else { bits };
+        found.mode() & bits == bits
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    (!is_root || fs::metadata(path).is_ok_and(has_bits))
+        && accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
 }
 
 /// Whether no link is on the way.

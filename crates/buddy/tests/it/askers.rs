@@ -31,7 +31,8 @@ fn askers() -> Vec<String> {
         "vi file".to_owned(),
         "cd repository && git commit".to_owned(),
         "cd repository && EDITOR=vi git commit".to_owned(),
-        format!("{without_rights}sudo -k touch sudo-was-here"),
+        // Named in plain words it would be refused before it runs.
+        format!("{without_rights}\"$(printf %s sudo)\" -k touch sudo-was-here"),
     ]
 }
 

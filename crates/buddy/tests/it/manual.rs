@@ -14,8 +14,8 @@ async fn help_is_grouped_and_has_examples() {
     let text = stage.buddy(["--help"]).run().await.expect_code(0).text();
     for part in [
         "Model and configuration:",
-        "What the agent may do:",
-        "Where it works:",
+        "Permissions:",
+        "Workspace:",
         "Examples:",
         "buddy resume --last",
     ] {

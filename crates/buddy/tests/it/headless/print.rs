@@ -49,7 +49,7 @@ async fn the_help_has_it_and_the_exit_codes() {
     let help = stage.buddy(["--help"]).run().await.expect_code(0).text();
     assert!(help.contains("-p, --print"), "{help}");
     let help = stage.buddy(["-p", "--help"]).run().await.expect_code(0).text();
-    for part in ["Exit codes: 0 done", "124 the time limit", "--output-schema", "--ephemeral", "--add-dir"] {
+    for part in ["Exit codes: 0 done", "124 timeout", "--output-schema", "--ephemeral", "--add-dir"] {
         assert!(help.replace('\n', " ").contains(part), "{part}: {help}");
     }
 }
