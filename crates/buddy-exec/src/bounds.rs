@@ -91,6 +91,11 @@ pub enum Reach {
 }
 
 impl Bounds {
+    /// Whether files that hold secrets are open: by name, or all of them.
+    pub fn opens_secrets(&self) -> bool {
+        !self.opened.is_empty() || self.sealed_names.is_empty()
+    }
+
     /// No bounds: everything that the account of this process may do is allowed.
     pub fn open() -> Self {
         Self {

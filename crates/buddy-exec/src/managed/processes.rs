@@ -177,6 +177,7 @@ impl ManagedProcesses {
             argv: wish.argv.clone(),
             cwd: wish.cwd.to_string_lossy().into_owned(),
             env_names: wish.env.iter().map(|(name, _)| name.clone()).collect(),
+            had_secrets: wish.bounds.opens_secrets(),
             started_unix_ms,
             restart: wish.restart,
             restarts: 0,

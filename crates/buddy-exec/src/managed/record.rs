@@ -23,6 +23,9 @@ pub struct Record {
     pub cwd: String,
     /// The names of the variables in its environment.
     pub env_names: Vec<String>,
+    /// Whether it could read files that hold secrets, so that its output can hold them too.
+    #[serde(default)]
+    pub had_secrets: bool,
     /// The time of its start, in milliseconds since the epoch.
     pub started_unix_ms: u64,
     /// Whether it is restarted.

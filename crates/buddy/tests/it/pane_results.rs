@@ -69,6 +69,11 @@ async fn an_interrupt_in_a_pane_leaves_no_control_sequence() {
     while !stage.0.home.work().join("begun").exists() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    // buddy reads the stream of the pane a moment after the terminal.
+    while !stage.tmux(&["capture-pane", "-p"]).contains("painted") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
     started.signal(rustix::process::Signal::INT);
     started.finish().await.expect_code(130);
     let log = stage.0.only_log().await;

@@ -118,6 +118,26 @@ async fn a_process_is_asked_for_like_a_command_and_confined_like_one() {
 }
 
 #[tokio::test]
+async fn output_that_can_hold_secrets_is_for_the_session_that_started_the_process() {
+    for (mode, is_open) in [("production", true), ("development", false)] {
+        let logs = || turn().call("process_logs", json!({"id": "srv"}));
+        let started = start("sh read.sh; exec sleep 600", &json!({"name": "srv"}));
+        let stage = Stage::new([started, logs(), turn().text("One."), logs(), turn().text("Two.")]).await;
+        std::fs::write(stage.home.work().join(".env"), "key = topsecret\n").unwrap();
+        std::fs::write(stage.home.work().join("read.sh"), "cat .env\n").unwrap();
+        stage.exec(["go"]).env("BUDDY_ENV", mode).run().await.expect_code(0);
+        let own = stage.results().remove(1);
+        assert_eq!(own.to_string().contains("topsecret"), is_open, "{mode}: {own}");
+        stage.exec(["again"]).env("BUDDY_ENV", mode).run().await;
+        let other = stage.results().remove(0);
+        assert_eq!(other["error"]["code"] == "forbidden", is_open, "{mode}: {other}");
+        assert!(!other.to_string().contains("topsecret"), "{mode}: {other}");
+        let id = listed(&stage).await[0]["record"]["id"].as_str().unwrap().to_owned();
+        stage.buddy(["kill", &id, "--force"]).run().await.expect_code(0);
+    }
+}
+
+#[tokio::test]
 async fn a_log_is_followed_until_the_end() {
     let stage = Stage::new([
         start("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two", &json!({})),

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use buddy_exec::Stream;
+use buddy_exec::managed::Owner;
 use buddy_policy::{Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -78,9 +79,14 @@ impl Tool for ProcessLogs {
             shown["output"] = json!(output);
             return Ok(shown);
         }
-        let person = context.owner.person.clone();
+        let Owner { person, session } = context.owner.clone();
         with_managed(context, move |managed| {
             let status = find(managed, &input.id, &person)?;
+            if status.record.had_secrets && status.record.owner.session != session {
+                let message = "another session started this process, and its output can hold secrets";
+                return Err(ToolFailure::new("forbidden", message)
+                    .hint(format!("the user can read it with `buddy logs {}`", status.record.id)));
+            }
             let output = match input.stream {
                 None => Some(managed.tail(&status.record.id, lines).map_err(|error| failure(&error))?),
                 Some(stream) => managed
