@@ -34,6 +34,8 @@ const NAMES: &[&str] = &[
     "AR",
     "RUSTC",
     "MAKEFLAGS",
+    "MAKEFILES",
+    "GNUMAKEFLAGS",
     "MAKE",
     "CFLAGS",
     "LDFLAGS",

@@ -57,7 +57,6 @@ pub(crate) const RUNNERS: &[Kind] = &[
             "buf",
             "flex",
             "bison",
-            "m4",
             "xcodebuild",
             "xcrun",
             "latexmk",
