@@ -47,6 +47,8 @@ pub struct Decision {
     pub strangers: Vec<String>,
     /// Whether whoever is asked about it is told that it uses the network.
     pub tells_network: bool,
+    /// Whether all that it does is to reach servers on this machine, which are not those of its jail.
+    pub reaches_here: bool,
     /// The simple commands that it is made of, as they were read, if it runs commands. The first of many.
     pub parts: Vec<String>,
     /// Grants that would allow this without a prompt, and the text of each.

@@ -376,6 +376,7 @@ impl Pipeline {
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
+            reaches_here: judged.decision.reaches_here,
             egress: egress.clone(),
             is_outside: side == Side::Outside,
             execution: judged.decision.execution,

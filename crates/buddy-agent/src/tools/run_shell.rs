@@ -160,7 +160,7 @@ impl Tool for RunShell {
         };
         let (way_out, outlet) = way_out::make(context.egress.is_some()).unzip();
         let env = environment(&context.env, input.terminal);
-        let env = if way_out.is_some() { way_out::variables(env) } else { env };
+        let env = if way_out.is_some() { way_out::variables(env, context.reaches_here) } else { env };
         let ran_in = cwd.clone();
         let command = input.command;
         let managed = context.target.managed().filter(|_| context.background.has_room()).cloned();

@@ -109,6 +109,7 @@ impl Yard {
             unasked_bounds: self.bounds.clone(),
             workspace: Vec::new(),
             is_read_only: false,
+            reaches_here: false,
             egress: None,
             execution: Execution::Shell,
             person: nobody(),

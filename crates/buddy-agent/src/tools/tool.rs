@@ -188,6 +188,8 @@ pub(crate) struct ToolContext {
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
+    /// Whether all that it does is to reach servers on this machine.
+    pub(crate) reaches_here: bool,
     /// Judges the connections of its commands, where they have no network of their own.
     pub(crate) egress: Option<Arc<CallEgress>>,
     /// Whether a person let this command run outside the jail that stopped it.

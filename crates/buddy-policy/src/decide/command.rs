@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
-use super::egress::{self, is_this_machine};
+use super::egress::{self, Destination, is_this_machine};
 use super::file::{
     Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
     is_untrusted, loses, rule, secret, untrusted,
@@ -210,6 +210,9 @@ impl Judge<'_> {
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.keeps_broker = self.keeps_broker(&examination.leaves, &allowed, uncovered.is_empty());
+        let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
+        let goes_here = |leaf: &&Leaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
+        sheet.reaches_here = !uncovered.is_empty() && uncovered.iter().all(goes_here);
         sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
@@ -296,7 +299,16 @@ impl Judge<'_> {
             is_by_letter && hosts.any(|destination| destination.host.is_some())
         };
         let tells = |leaf: &Leaf| is_publishing(leaf) || names_host(leaf) || self.names_its_hosts(leaf);
-        !leaves.iter().any(tells)
+        !(leaves.iter().any(tells) && leaves.iter().all(|leaf| self.shows_network_use(leaf)))
+    }
+
+    /// Whether the words of a simple command show that it uses the network, or that it uses none. git runs hooks of the
+    /// project, which whoever allows a push allows too.
+    fn shows_network_use(&self, leaf: &Leaf) -> bool {
+        let goes_by_broker = self.policy.has_broker && is_package_manager(&leaf.program);
+        leaf.effect != Effect::Unknown
+            || leaf.program == "git"
+            || (!goes_by_broker && !destinations(&leaf.program, &leaf.words).is_empty())
     }
 
     /// Whether every host that a simple command reaches can be read off its words and needs no question. A package manager reaches
@@ -326,6 +338,11 @@ impl Judge<'_> {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 published(uncovered, sheet);
+                let is_asked = sheet.has_strangers() || uncovered.iter().any(|leaf| may_publish(leaf));
+                // If the question tells of the network for one part alone, all parts go out by the broker.
+                if is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
+                    sheet.tells_network();
+                }
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
                     sheet.tells_network();
@@ -649,11 +666,15 @@ fn is_publishing(leaf: &Leaf) -> bool {
     leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
 }
 
+fn may_publish(leaf: &Leaf) -> bool {
+    let is_alias = || leaf.words.get(1..).is_some_and(|words| git_alias(words).is_some());
+    is_publishing(leaf) || (leaf.program == "git" && is_alias())
+}
+
 /// Asks about publishing the work here.
 fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     if uncovered.iter().any(|leaf| is_publishing(leaf)) {
         sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
-        sheet.tells_network();
     }
     let git = uncovered.iter().filter(|leaf| leaf.program == "git");
     for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
@@ -661,7 +682,6 @@ fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
         let reason =
             format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
         sheet.ask(Weight::Seen, Risk::Medium, reason);
-        sheet.tells_network();
     }
 }
 

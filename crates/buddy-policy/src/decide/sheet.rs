@@ -77,6 +77,8 @@ pub(crate) struct Sheet {
     reads_secret: bool,
     strangers: Vec<Option<String>>,
     tells_network: bool,
+    /// Whether each of its programs that is not known to only read goes to a server of this machine.
+    pub(crate) reaches_here: bool,
     pub(crate) needs: Needs,
     /// Whether every host that it reaches is known and needs no question.
     pub(crate) names_hosts: bool,
@@ -102,6 +104,7 @@ impl Sheet {
             reads_secret: false,
             strangers: Vec::new(),
             tells_network: false,
+            reaches_here: false,
             needs: Needs::default(),
             names_hosts: false,
             needs_broker: false,
@@ -184,10 +187,9 @@ impl Sheet {
     /// Notes a host that is asked about; `None` if it is not known.
     pub(crate) fn reaches_stranger(&mut self, host: Option<String>) {
         self.strangers.push(host);
-        self.tells_network();
     }
 
-    /// Notes that the reasons say that it uses the network.
+    /// Notes that the reasons say that all of it uses the network.
     pub(crate) fn tells_network(&mut self) {
         self.tells_network = true;
     }
@@ -232,7 +234,12 @@ impl Sheet {
         let says_something =
             |concern: &Concern| heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft;
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
-        let reasons = self.denials.into_iter().chain(asks).collect();
+        let tells_network = self.tells_network || self.names_hosts;
+        // Without a broker a yes opens the network to all of it.
+        let has_network = policy.is_confined() && !policy.has_broker && !policy.is_offline;
+        let is_untold = verdict == Verdict::Ask && self.needs.runs && !self.is_read_only && !tells_network;
+        let network = (has_network && is_untold).then(|| "it can reach the network".to_owned());
+        let reasons = self.denials.into_iter().chain(asks).chain(network).collect();
         Decision {
             verdict,
             tier: self.tier,
@@ -247,7 +254,8 @@ impl Sheet {
             is_read_only: self.is_read_only,
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
-            tells_network: self.tells_network || self.names_hosts,
+            tells_network,
+            reaches_here: self.reaches_here,
             is_grave: heaviest >= Some(Weight::Contained),
             needs: self.needs,
             stays_inside,

@@ -77,6 +77,23 @@ pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     dangers
 }
 
+/// Whether a setting of one run, `key=value`, makes git run nothing: who commits, and colours.
+fn is_plain_setting(setting: &str) -> bool {
+    const PLAIN: &[&str] = &[
+        "user.name",
+        "user.email",
+        "color.ui",
+        "advice.detachedhead",
+        "init.defaultbranch",
+        "core.quotepath",
+        "commit.gpgsign",
+        "pull.rebase",
+        "diff.renames",
+    ];
+    let key = setting.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    PLAIN.contains(&key.as_str()) || matches!(setting, "core.pager=cat" | "core.pager=")
+}
+
 /// The dangers of the options before the subcommand, the subcommand, and the words after it.
 fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
     let mut dangers = Vec::new();
@@ -85,7 +102,13 @@ fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
     while let Some(word) = words.next() {
         let text = word.unexpanded();
         match text.as_str() {
-            "-c" | "--config-env" | "--exec-path" => {
+            "-c" => {
+                let setting = words.next().and_then(Word::literal);
+                if !setting.is_some_and(is_plain_setting) {
+                    dangers.push("git is told to run programs by its options".to_owned());
+                }
+            }
+            "--config-env" | "--exec-path" => {
                 dangers.push("git is told to run programs by its options".to_owned());
                 words.next();
             }

@@ -134,10 +134,26 @@ fn a_question_tells_of_the_network_or_opens_none() {
         assert_eq!(decision.verdict, Verdict::Ask, "{command}");
         decision.tells_network
     };
-    for command in ["curl https://evil.test/", "git push", "ssh evil.test ls", "git unknown-alias"] {
+    for command in [
+        "curl https://evil.test/",
+        "git push",
+        "cd sub && git commit -m x && git push",
+        "ssh evil.test ls",
+        "git unknown-alias",
+        "curl https://evil.test/ | tee page",
+    ] {
         assert!(tells(command), "{command}");
     }
-    for command in ["./build.sh", "cargo test", "npm install", "rm -rf src", "python3 x.py"] {
+    for command in [
+        "./build.sh",
+        "cargo test",
+        "npm install",
+        "rm -rf src",
+        "python3 x.py",
+        "curl https://evil.test/; make",
+        "git push && npm install",
+        "git push | ./x",
+    ] {
         assert!(!tells(command), "{command}");
     }
 }

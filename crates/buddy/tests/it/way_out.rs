@@ -214,6 +214,24 @@ async fn connections_of_a_command_in_the_background_are_facts_too() {
 }
 
 #[tokio::test]
+async fn a_server_of_this_machine_is_reached_after_one_question() {
+    for host in ["127.0.0.1", "localhost"] {
+        let scene = Scene::new(|scene| {
+            let url = scene.other.url().replace("127.0.0.1", host);
+            vec![run(&format!("curl -s -S {url}/a | head -5; echo ended")), done()]
+        })
+        .await;
+        let mut started = scene.stage.usual([]).converse();
+        started.write(b"go\n").await;
+        answered(&mut started, 1, "y").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        let finished = started.finish().await.expect_code(0);
+        assert_eq!(finished.stderr.matches(APPROVE).count(), 1, "{host}: {finished}");
+        assert_eq!(scene.connections()[2], 1, "{host}: {finished}");
+    }
+}
+
+#[tokio::test]
 async fn a_package_manager_goes_out_by_the_broker_although_its_words_name_an_allowed_host() {
     let scene = Scene::new(|_| vec![run("./npm http://far.test/a"), done()]).await;
     let configuration = scene.stage.home.path().join(".config/buddy");

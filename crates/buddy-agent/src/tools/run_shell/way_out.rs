@@ -17,15 +17,16 @@ const INSIDE: &str = "localhost,127.0.0.1,::1";
 /// Variables that add to the words of programs on a Java machine, which know no others.
 const JAVA: &[&str] = &["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"];
 
-/// The same variables, with those that lead to the way out.
-pub(super) fn variables(mut usual: Vec<(String, String)>) -> Vec<(String, String)> {
+/// The same variables, with those that lead to the way out. A command that starts servers reaches them in its own network, and one
+/// that only talks to a server of this machine goes out to it.
+pub(super) fn variables(mut usual: Vec<(String, String)>, reaches_here: bool) -> Vec<(String, String)> {
     let proxy = format!("http://127.0.0.1:{WAY_OUT_PORT}");
     for name in PROXIES {
         set(&mut usual, name, &proxy);
         set(&mut usual, &name.to_ascii_uppercase(), &proxy);
     }
     for name in ["no_proxy", "NO_PROXY"] {
-        set(&mut usual, name, INSIDE);
+        set(&mut usual, name, if reaches_here { "" } else { INSIDE });
     }
     set(&mut usual, "NODE_USE_ENV_PROXY", "1");
     let words: Vec<String> = ["http", "https"]
