@@ -249,12 +249,11 @@ impl Console {
         }
         let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
         if let (true, [row]) = (self.draft.is_empty(), input.rows.as_mut_slice()) {
+            let own = self.surroundings.hint.as_ref().map(|hint| format!("{hint} or press ? for keys"));
             let hint = match (self.front().is_idle(), self.is_new()) {
                 (false, _) if width < WIDE => SHORT_HINT,
                 (false, _) => WORKING_HINT,
-                (true, true) => {
-                    self.surroundings.hint.as_deref().unwrap_or(if width < WIDE { HINT } else { NEW_HINT })
-                }
+                (true, true) => own.as_deref().unwrap_or(if width < WIDE { HINT } else { NEW_HINT }),
                 (true, false) => HINT,
             };
             let hinted = row.clone().and(hint, self.look.style(Paint::Dim));

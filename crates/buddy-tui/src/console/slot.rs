@@ -18,7 +18,7 @@ const TIMED_SECONDS: u64 = 2;
 pub(super) struct ModeLabel {
     pub(super) text: String,
     /// In one word.
-    pub(super) short: &'static str,
+    pub(super) short: String,
     kind: ModeKind,
 }
 
@@ -48,8 +48,8 @@ impl Console {
             (false, ApprovalPolicy::Window { .. }) => ("Allow for a while", "Allow", ModeKind::Everything),
         };
         let is_production = self.surroundings.is_production && kind != ModeKind::Plan;
-        let text = if is_production { format!("production, {text}") } else { text.to_owned() };
-        ModeLabel { text, short, kind }
+        let whole = |mode: &str| if is_production { format!("production, {mode}") } else { mode.to_owned() };
+        ModeLabel { text: whole(text), short: whole(short), kind }
     }
 
     fn slot_width(&self) -> usize {
@@ -61,7 +61,7 @@ impl Console {
         let (look, width) = (&self.look, self.slot_width());
         let mode = self.mode_label();
         let (line, edge) = (mode.line(look), mode.edge(look));
-        let text = if width < NARROW { mode.short.to_owned() } else { mode.text.clone() };
+        let text = if width < NARROW { mode.short.clone() } else { mode.text.clone() };
         let label = match mode.kind {
             ModeKind::Usual => Line::styled(&text, look.style(Paint::Soft)),
             ModeKind::Other | ModeKind::Plan => Line::styled(&text, look.style(Paint::Strong)),

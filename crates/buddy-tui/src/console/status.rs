@@ -119,7 +119,7 @@ fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> 
         }
         StatusPart::Mode => shown.has_mode.then(|| {
             let mode = console.mode_label();
-            soft(if level < 4 { &mode.text } else { mode.short })
+            soft(if level < 4 { &mode.text } else { &mode.short })
         }),
         StatusPart::Context => context(console, level),
         StatusPart::Tokens => {

@@ -12,13 +12,8 @@ async fn stage() -> Stage {
 async fn help_is_grouped_and_has_examples() {
     let stage = stage().await;
     let text = stage.buddy(["--help"]).run().await.expect_code(0).text();
-    for part in [
-        "Model and configuration:",
-        "Permissions:",
-        "Workspace:",
-        "Examples:",
-        "buddy resume --last",
-    ] {
+    for part in ["Model and configuration:", "Permissions:", "Workspace:", "Examples:", "buddy resume --last"]
+    {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }

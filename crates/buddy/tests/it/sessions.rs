@@ -53,6 +53,21 @@ async fn sessions_are_listed_last_used_first() {
 }
 
 #[tokio::test]
+async fn the_last_session_is_shown_without_its_id() {
+    let stage = stage().await;
+    let printed = stage.completed("find it").await;
+    let shown = stage.buddy(["show", &printed.session()]).run().await.expect_code(0).text();
+    assert_eq!(stage.buddy(["show", "--last"]).run().await.expect_code(0).text(), shown);
+    stage.buddy(["show"]).run().await.expect_code(2);
+}
+
+#[tokio::test]
+async fn without_a_terminal_there_is_no_session_to_pick() {
+    let stage = stage().await;
+    stage.buddy(["resume"]).run().await.expect_code(2).expect_stderr("`buddy resume --last`");
+}
+
+#[tokio::test]
 async fn a_session_can_be_read() {
     let stage = stage().await;
     let printed = stage.completed("find it").await;

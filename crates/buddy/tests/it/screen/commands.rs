@@ -22,7 +22,7 @@ async fn check(command: &str, shown: &str) -> Screen {
 async fn a_menu_lists_what_fits_and_enter_takes_it() {
     let screen = idle().await;
     screen.text("/");
-    let is_whole = |shown: &str| shown.contains("❯ help") && shown.trim_end().ends_with("~/work");
+    let is_whole = |shown: &str| shown.contains("❯ help") && shown.trim_end().ends_with("scripted   ~/work");
     insta::assert_snapshot!(screen.wait_until("the menu", is_whole).await);
     screen.text("stat");
     screen.wait_for("❯ status").await;

@@ -131,3 +131,16 @@ async fn changes_of_files_since_are_counted() {
     screen.wait_for("1 call has changed files since").await;
     assert!(screen.stage.home.work().join("boat.txt").is_file(), "files stay as they are");
 }
+
+#[tokio::test]
+async fn a_session_is_picked_where_none_is_named() {
+    let screen = talked().await;
+    screen.leave().await;
+    screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
+    screen.tmux(&["clear-history", "-t", "screen"]);
+    let shown = screen.wait_for("Resume a session").await;
+    assert!(shown.contains("❯ 1. find the boat") && shown.contains("2 turns"), "{shown}");
+    screen.keys(&["Enter"]);
+    let shown = screen.wait_until("a prompt", super::has_prompt).await;
+    assert!(shown.contains("● Second answer."), "{shown}");
+}
