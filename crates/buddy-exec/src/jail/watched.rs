@@ -35,6 +35,9 @@ const UNFINISHED: &[&str] = &["rebase-apply", "rebase-merge", "sequencer"];
 /// Files of such a rebase that choose how to merge.
 const REBASE_STRATEGIES: &[&str] = &["rebase-merge/strategy", "rebase-merge/strategy_opts"];
 
+/// The text without what runs programs, or none if nothing does.
+type StepFilter = fn(&str) -> Option<String>;
+
 /// The most moves that are reported.
 const MAX_TOLD: usize = 50;
 
@@ -501,7 +504,7 @@ impl Watched {
                 |stamp| fs::symlink_metadata(path).is_ok_and(|found| Some(Stamp::of(&found)) == stamp);
             self.files.get(path).is_some_and(|known| is_same(known.stamp))
         };
-        let filters: [(&str, fn(&str) -> Option<String>); 2] =
+        let filters: [(&str, StepFilter); 2] =
             [(REBASE_STEPS, without_exec), (SEQUENCER_OPTIONS, with_plain_options)];
         for (name, rest) in filters {
             let path = git.join(name);

@@ -98,13 +98,13 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None if resume.last => last(&buddy, invocation.named.as_deref()).await?,
-        None => match pick(&buddy, &invocation, &setup).await? {
-            Some(summary) => summary,
-            None => {
+        None => {
+            let Some(summary) = pick(&buddy, &invocation, &setup).await? else {
                 buddy.close().await?;
                 return Ok(Exit::Ok);
-            }
-        },
+            };
+            summary
+        }
     };
     let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
     if model.is_some() {

@@ -35,7 +35,7 @@ async fn bad_flags_are_named() {
         (&["resume", "-p"], "-p"),
         (&["frobnicate"], "frobnicate"),
         (&["show"], "ID"),
-        (&["resume"], "<ID>"),
+        (&["resume"], "buddy resume ID"),
         (&["store"], "check"),
     ] {
         check_usage(arguments, hint).await;
