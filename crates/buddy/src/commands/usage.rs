@@ -31,7 +31,7 @@ impl StartError {
     pub(crate) fn no_model() -> Self {
         let message = "no model is connected. Run `buddy login`, or set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
                        OPENROUTER_API_KEY or BUDDY_BASE_URL";
-        let hint = "to see buddy work without a model: buddy exec --model demo \"tour\"";
+        let hint = "to see buddy work without a model: buddy exec --model demo \"hello\"";
         let failure = Failure {
             kind: FailureKind::ModelMissing,
             message: message.to_owned(),
