@@ -302,7 +302,9 @@ fn is_working(screen: &str) -> bool {
 
 /// Whether a row is the rule above the input that tells what goes on.
 fn is_activity(row: &str) -> bool {
-    (row.starts_with("● ") && row.ends_with("──")) || (row.starts_with("* ") && row.ends_with("--"))
+    let has_rule = |ends: &[&str]| ends.iter().any(|end| row.ends_with(end));
+    (row.starts_with("● ") && has_rule(&["──", "━━", "╌╌"]))
+        || (row.starts_with("* ") && has_rule(&["--", "=="]))
 }
 
 /// A screen as one line, with one space wherever there are several or a row ends, without the edge of a card.
@@ -323,7 +325,8 @@ fn settled(line: &str) -> String {
         line = format!("{before}/HOME{end}");
     }
     // A call on a busy machine may take so long that its time is told.
-    line.split(' ').map(without_time).collect::<Vec<_>>().join(" ").replace(", 0s", "")
+    let line = line.split(' ').map(without_time).collect::<Vec<_>>().join(" ").replace(", 0s", "");
+    line.strip_suffix("  0s").map_or(line.clone(), str::to_owned)
 }
 
 /// A word, with nothing for the seconds that something has taken.
