@@ -210,6 +210,11 @@ impl Judge<'_> {
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.keeps_broker = self.keeps_broker(&examination.leaves, &allowed, uncovered.is_empty());
+        let is_asked = sheet.has_strangers() || uncovered.iter().any(|leaf| may_publish(leaf));
+        // If the question tells of the network for one part alone, all parts go out by the broker.
+        if is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
+            sheet.tells_network();
+        }
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
         let goes_here = |leaf: &&Leaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
         sheet.reaches_here = !uncovered.is_empty() && uncovered.iter().all(goes_here);
@@ -338,11 +343,6 @@ impl Judge<'_> {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 published(uncovered, sheet);
-                let is_asked = sheet.has_strangers() || uncovered.iter().any(|leaf| may_publish(leaf));
-                // If the question tells of the network for one part alone, all parts go out by the broker.
-                if is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
-                    sheet.tells_network();
-                }
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
                     sheet.tells_network();

@@ -162,6 +162,9 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".dir-locals-2.el", "Emacs"),
     orders(".emacs", "Emacs"),
     orders(".emacs.d", "Emacs"),
+    orders(".emacs.desktop", "Emacs"),
+    orders("rust-analyzer.toml", "rust-analyzer"),
+    orders(".rust-analyzer.toml", "rust-analyzer"),
     // Environments and tool chains.
     orders(".envrc", "direnv"),
     orders("mise.toml", "mise"),
@@ -190,6 +193,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".psqlrc", "psql"),
     orders(".sqliterc", "sqlite3"),
     orders(".irbrc", "Ruby"),
+    orders(".byebugrc", "Ruby"),
     orders(".pryrc", "Ruby"),
     orders(".rspec", "Ruby"),
     orders(".renviron", "R"),

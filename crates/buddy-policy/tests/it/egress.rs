@@ -140,7 +140,6 @@ fn a_question_tells_of_the_network_or_opens_none() {
         "cd sub && git commit -m x && git push",
         "ssh evil.test ls",
         "git unknown-alias",
-        "curl https://evil.test/ | tee page",
     ] {
         assert!(tells(command), "{command}");
     }
@@ -153,8 +152,20 @@ fn a_question_tells_of_the_network_or_opens_none() {
         "curl https://evil.test/; make",
         "git push && npm install",
         "git push | ./x",
+        "curl https://evil.test/ | tee page",
     ] {
         assert!(!tells(command), "{command}");
+    }
+}
+
+#[test]
+fn without_a_broker_a_question_says_that_a_command_can_reach_the_network() {
+    let reasons = |command: &str, policy: &Policy| judge(&run(command), policy, &Trail::default()).reasons;
+    let told = "it can reach the network".to_owned();
+    for (has_broker, is_told) in [(false, true), (true, false)] {
+        let development = Policy { has_broker, ..policy(Mode::Development) };
+        assert_eq!(reasons("make", &development).contains(&told), is_told, "{has_broker}");
+        assert!(!reasons("git push", &development).contains(&told), "{has_broker}");
     }
 }
 

@@ -317,7 +317,7 @@ fn allowing_a_launcher_allows_its_command() {
         assert_ne!(decision.verdict, Verdict::Allow, "{mode:?}");
     }
     let decision = ask(&run("uv run pytest -q"), &policy(Mode::Development));
-    assert_eq!(decision.reasons, ["it runs `uv`"]);
+    assert_eq!(decision.reasons, ["it runs `uv`", "it can reach the network"]);
     assert!(
         decision.offers.iter().any(|offer| offer.grant.to_string() == "uv run *"),
         "{:?}",

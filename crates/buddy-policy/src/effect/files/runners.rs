@@ -57,6 +57,7 @@ pub(crate) const RUNNERS: &[Kind] = &[
             "buf",
             "flex",
             "bison",
+            "m4",
             "xcodebuild",
             "xcrun",
             "latexmk",
