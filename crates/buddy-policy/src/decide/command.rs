@@ -1,8 +1,12 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
+mod network;
+
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
+
+use network::{may_publish, published};
 
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
@@ -14,18 +18,16 @@ use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Access, Class, Effect, Examination, Leaf, Reach, Touch, barred_in_jail, changes_own_settings,
-    changes_settings, destinations, examine, examine_words, gains_rights, git_alias, only_adds_remote,
-    publishes, socket,
+    changes_settings, destinations, examine, examine_words, gains_rights, only_adds_remote, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
-use crate::registries::is_package_manager;
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier, cache_places,
+    Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -34,9 +36,6 @@ const UNTRUSTED: &str =
 
 /// The settings of the repository of a workspace.
 const GIT_CONFIG: &str = ".git/config";
-
-/// The reason to ask about a push.
-const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
 
 /// The reason to ask about a background process: others reach a server only in the network of the machine,
 /// which an answer gives.
@@ -288,44 +287,6 @@ impl Judge<'_> {
             }
             egress::judge(&destination, self.policy, self.now, sheet);
         }
-    }
-
-    /// Whether a grant lets the line run and its label says nothing of the network, so that its connections are judged one by one. A
-    /// grant of exactly this line names the hosts that stand in it, and one of a push says where that goes.
-    fn keeps_broker(&self, leaves: &[Leaf], allowed: &[Allowed], is_covered: bool) -> bool {
-        let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
-        let is_by_letter = !is_covered && self.is_granted_to_the_letter();
-        let is_granted = is_by_letter || (is_covered && allowed.contains(&Allowed::Granted));
-        if !has_broker || !is_granted || self.runs_on {
-            return false;
-        }
-        let names_host = |leaf: &Leaf| {
-            let mut hosts = destinations(&leaf.program, &leaf.words).into_iter();
-            is_by_letter && hosts.any(|destination| destination.host.is_some())
-        };
-        let tells = |leaf: &Leaf| is_publishing(leaf) || names_host(leaf) || self.names_its_hosts(leaf);
-        !(leaves.iter().any(tells) && leaves.iter().all(|leaf| self.shows_network_use(leaf)))
-    }
-
-    /// Whether the words of a simple command show that it uses the network, or that it uses none. git runs hooks of the
-    /// project, which whoever allows a push allows too.
-    fn shows_network_use(&self, leaf: &Leaf) -> bool {
-        let goes_by_broker = self.policy.has_broker && is_package_manager(&leaf.program);
-        leaf.effect != Effect::Unknown
-            || leaf.program == "git"
-            || (!goes_by_broker && !destinations(&leaf.program, &leaf.words).is_empty())
-    }
-
-    /// Whether every host that a simple command reaches can be read off its words and needs no question. A package manager reaches
-    /// more than it names, and so do the scripts that it runs.
-    fn names_its_hosts(&self, leaf: &Leaf) -> bool {
-        if self.policy.has_broker && is_package_manager(&leaf.program) {
-            return false;
-        }
-        let reached = destinations(&leaf.program, &leaf.words);
-        let mut aside = Sheet::new(Tier::Auto);
-        !reached.is_empty()
-            && reached.iter().all(|host| egress::judge(host, self.policy, self.now, &mut aside))
     }
 
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
@@ -658,30 +619,6 @@ impl Judge<'_> {
             let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
             sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
         }
-    }
-}
-
-/// Whether a simple command publishes commits.
-fn is_publishing(leaf: &Leaf) -> bool {
-    leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
-}
-
-fn may_publish(leaf: &Leaf) -> bool {
-    let is_alias = || leaf.words.get(1..).is_some_and(|words| git_alias(words).is_some());
-    is_publishing(leaf) || (leaf.program == "git" && is_alias())
-}
-
-/// Asks about publishing the work here.
-fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
-    if uncovered.iter().any(|leaf| is_publishing(leaf)) {
-        sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
-    }
-    let git = uncovered.iter().filter(|leaf| leaf.program == "git");
-    for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
-        let alias = crate::display_command(&alias);
-        let reason =
-            format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
-        sheet.ask(Weight::Seen, Risk::Medium, reason);
     }
 }
 
