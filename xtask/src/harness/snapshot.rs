@@ -11,14 +11,11 @@ use std::path::Path;
 pub(crate) struct Snapshot(BTreeMap<String, u64>);
 
 impl Snapshot {
-    /// Takes a snapshot of a folder, without the named top-level entries.
+    /// Takes a snapshot of a folder, without the entries at these paths in it.
     pub(crate) fn take(folder: &Path, without: &[&str]) -> Self {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if !without.contains(&name.as_str()) {
-                walk(&entry.path(), name, &mut files);
-            }
+            walk(&entry.path(), entry.file_name().to_string_lossy().into_owned(), without, &mut files);
         }
         Self(files)
     }
@@ -32,11 +29,15 @@ impl Snapshot {
     }
 }
 
-fn walk(path: &Path, name: String, files: &mut BTreeMap<String, u64>) {
+fn walk(path: &Path, name: String, without: &[&str], files: &mut BTreeMap<String, u64>) {
     let Ok(metadata) = path.symlink_metadata() else { return };
+    if without.contains(&name.as_str()) {
+        return;
+    }
     if metadata.is_dir() {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            walk(&entry.path(), format!("{name}/{}", entry.file_name().to_string_lossy()), files);
+            let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+            walk(&entry.path(), name, without, files);
         }
         return;
     }
