@@ -125,7 +125,8 @@ async fn an_append_completes_after_its_caller_gave_up() {
     let (directory, store) = fresh();
     let writer = store.writer(&session(1)).await.unwrap();
     let left = writer.append(events(1, 1..=50));
-    assert!(futures::FutureExt::now_or_never(left).is_none());
+    // It is polled once and dropped. The thread that writes can be so quick that it has its answer already.
+    let _ = futures::FutureExt::now_or_never(left);
     drop(writer);
     store.close().await.unwrap();
     let store = open(directory.path());
