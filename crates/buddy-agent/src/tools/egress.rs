@@ -111,6 +111,11 @@ impl Warrant for CallEgress {
     }
 }
 
+/// Whether the settings of a registry name a host with this port.
+fn names(registry: &Registry, wanted: &Wanted) -> bool {
+    registry.hosts.iter().any(|host| host.host == wanted.host && host.port == wanted.port)
+}
+
 /// Why a person is not asked any more.
 const TOO_MANY: &str = "this command has asked for too many hosts";
 
@@ -173,8 +178,13 @@ impl CallEgress {
             Verdict::Deny => Err(denial(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
-                let question = match self.registry(&wanted.host) {
+                let is_here = wanted.host == "localhost";
+                // Settings that name another port of this machine name another service.
+                let is_meant = |registry: &Registry| !is_here || names(registry, wanted);
+                let question = match self.registry(&wanted.host).filter(is_meant) {
                     Some(registry) => self.about_registry(registry).await,
+                    // This machine is asked about once, with the port.
+                    None if is_here => return Ok(()),
                     None => self.about_waiting(&wanted.host, decided),
                 };
                 return self.put(&question, decided).await;
@@ -205,11 +215,9 @@ impl CallEgress {
         }
         self.may_ask(decided)?;
         let is_literal = Nearness::of_literal(&wanted.host).is_literal;
-        let registry = self.registry(&wanted.host).filter(|registry| {
-            // Settings that name another port name another service.
-            is_literal
-                && registry.hosts.iter().any(|host| host.host == wanted.host && host.port == wanted.port)
-        });
+        // Settings that name another port name another service.
+        let is_meant = |registry: &Registry| is_literal && names(registry, wanted);
+        let registry = self.registry(&wanted.host).filter(is_meant);
         let question = match registry {
             Some(registry) => self.about_registry(registry).await,
             None => {

@@ -215,17 +215,20 @@ async fn connections_of_a_command_in_the_background_are_facts_too() {
 
 #[tokio::test]
 async fn a_server_of_this_machine_is_reached_after_one_question() {
-    let scene = Scene::new(|scene| {
-        vec![run(&format!("curl -s -S {}/a | head -5; echo ended", scene.other.url())), done()]
-    })
-    .await;
-    let mut started = scene.stage.usual([]).converse();
-    started.write(b"go\n").await;
-    answered(&mut started, 1, "y").await;
-    started.stdout.wait_for("So be it.", 1).await;
-    let finished = started.finish().await.expect_code(0);
-    assert_eq!(finished.stderr.matches(APPROVE).count(), 1, "{finished}");
-    assert_eq!(scene.connections()[2], 1, "{finished}");
+    for host in ["127.0.0.1", "localhost"] {
+        let scene = Scene::new(|scene| {
+            let url = scene.other.url().replace("127.0.0.1", host);
+            vec![run(&format!("curl -s -S {url}/a | head -5; echo ended")), done()]
+        })
+        .await;
+        let mut started = scene.stage.usual([]).converse();
+        started.write(b"go\n").await;
+        answered(&mut started, 1, "y").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        let finished = started.finish().await.expect_code(0);
+        assert_eq!(finished.stderr.matches(APPROVE).count(), 1, "{host}: {finished}");
+        assert_eq!(scene.connections()[2], 1, "{host}: {finished}");
+    }
 }
 
 #[tokio::test]
