@@ -43,7 +43,7 @@ pub trait PolicySource: Send + Sync {
         Vec::new()
     }
 
-    /// What is at these paths outside the workspace. Where that is not known, nothing.
+    /// The findings at these paths outside the workspace; none if the host is not looked at.
     fn landings(&self, _: &Policy, _: &[PathBuf]) -> Vec<Landing> {
         Vec::new()
     }

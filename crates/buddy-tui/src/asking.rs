@@ -67,7 +67,7 @@ fn put(question: &Question, cwd: &str) -> String {
     }
 }
 
-/// What is asked for, and how risky it is.
+/// The title of a question, with its risk.
 fn title(approval: &Approval) -> String {
     let what = match (&approval.diff, approval.is_editable) {
         (Some(_), _) => "Apply this change?",
@@ -138,7 +138,7 @@ fn help(question: &Question) -> String {
     text
 }
 
-/// What a person should know before the command itself: why it is asked for, what it is for, and where it happens if that is
+/// The lines before the command itself: why buddy asks, what it is for, and where it happens if that is
 /// elsewhere than usual.
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();

@@ -401,7 +401,7 @@ fn with_newline(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// What a person who watches is told about an event, in a session that works in `cwd`.
+/// The rows about an event for a user who watches, in a session that works in `cwd`.
 fn status_line(event: &Event, details: Details, cwd: &str) -> Option<String> {
     let call = |item: &Item| match &item.content {
         Content::ToolCall(call) => Some((**call).clone()),

@@ -48,7 +48,7 @@ pub(crate) enum Manner {
     Beneath,
 }
 
-/// What a yes opens.
+/// The reach of a yes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// This path and nothing beside it.
@@ -67,7 +67,7 @@ pub(crate) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// What a yes opens to the call. The error says why no yes helps.
+    /// The paths that a yes opens to the call. The error says why no yes helps.
     pub(crate) fn opening(&self, policy: &Policy, now: &Now<'_>) -> Result<Opening, String> {
         let (path, places) = (clean(self.path), &policy.places);
         if SYSTEM.iter().any(|place| path.starts_with(place)) {

@@ -1,6 +1,6 @@
 //! How a question looks: what is to be done, how risky that is and why, and the keys that answer.
 //!
-//! What is to be done comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
+//! The command or diff comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
 //! them were on the screen.
 
 use std::ops::Range;
@@ -155,7 +155,7 @@ fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> Stri
     }
 }
 
-/// What a question is made of in its room.
+/// The parts of a question, fitted to its room.
 struct Plan {
     /// How many rows stand above the question itself.
     lead: usize,
@@ -191,7 +191,7 @@ enum Fold {
     Much,
 }
 
-/// What stands above a question: which task asks, and how long it waits.
+/// The row above a question: which task asks, and how long it waits.
 fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
     let mut rows = Vec::new();
     let mark = room.look.sign("…", "~");
@@ -233,7 +233,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
     rows
 }
 
-/// What is to be done: the diff, or the exact command. A line break in it is shown as one, and further rows are indented, so that
+/// The diff or the exact command. A line break in it is shown as one, and further rows are indented, so that
 /// nothing can pass for a row of buddy's own.
 fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
     let is_titled = ApprovalWords::of(approval, |title| title == head.title).is_told;
@@ -299,7 +299,7 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
     rows
 }
 
-/// What it is for, and where it happens. A narrow window has room for that only where it is elsewhere than usual.
+/// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
 fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
     let mut rows = Vec::new();
     if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
@@ -312,7 +312,7 @@ fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
     rows
 }
 
-/// Which account, on which target, in which directory.
+/// The account, the target and the directory.
 fn place(approval: &Approval, room: &Room<'_>) -> Line {
     let look = room.look;
     let warning = look.style(Paint::Warning);

@@ -38,7 +38,7 @@ pub(super) struct Asking {
     ready: Instant,
     /// Whether it was on the screen.
     is_shown: bool,
-    /// What is said about the last key.
+    /// The message about the last key.
     remark: Option<Remark>,
     /// The key that opened the line that is written.
     opened: Option<Key>,
@@ -56,7 +56,7 @@ pub(super) struct Asking {
     keys: KeyStyle,
 }
 
-/// What is said about a key that did nothing.
+/// The message about a key that did nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Remark {
     /// The person was typing when the question appeared.
@@ -349,7 +349,7 @@ impl Asking {
         }
     }
 
-    /// What is to be said about the last key.
+    /// The message about the last key.
     pub(super) fn note(&self) -> Option<String> {
         match self.remark.as_ref()? {
             Remark::Typing => Some("You were typing. Keys count after a short pause.".to_owned()),

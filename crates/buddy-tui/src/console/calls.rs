@@ -40,7 +40,7 @@ const OBJECT: usize = 160;
 /// The longest line of output that stands for the whole of it.
 const ONE_LINE: usize = 100;
 
-/// What a call is called.
+/// The name of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CallWords {
     pub(crate) verb: &'static str,
@@ -103,7 +103,7 @@ fn path(object: &str, look: &Look, cwd: &str) -> String {
     path.split(", ").map(|path| look.path_in(path, cwd)).collect::<Vec<_>>().join(", ")
 }
 
-/// What was looked for, and where.
+/// The words and the place of a search.
 fn sought(beginning: &str, object: &str, look: &Look, cwd: &str) -> String {
     let quoted = |text: &str| format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""));
     match (beginning, object.split_once(" for "), object.rsplit_once(" in ")) {
@@ -257,7 +257,7 @@ pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &st
     format!("  {mark} {:<VERB$}{}{on}", words.verb, one_line(&words.object, OBJECT))
 }
 
-/// What things are shown on.
+/// The surface that things are shown on.
 #[derive(Clone, Copy)]
 pub(super) struct Paper<'a> {
     pub(super) look: &'a Look,
@@ -266,7 +266,7 @@ pub(super) struct Paper<'a> {
     pub(super) cwd: &'a str,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 struct Outcome {
     /// In a few words.
     result: String,
@@ -325,7 +325,7 @@ impl Outcome {
         }
     }
 
-    /// What came of a command that ran to its end.
+    /// The outcome of a command that ran to its end.
     fn ran(result: &Value, code: i64) -> Self {
         let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
         let mut text = format!("{}{}", part("stdout"), part("stderr"));

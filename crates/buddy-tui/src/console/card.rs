@@ -293,7 +293,7 @@ impl<'a> Card<'a> {
 /// The fewest rows of a window in which one says how much there is.
 const MARKED: usize = 3;
 
-/// What stands in the band.
+/// The text of the band.
 pub(super) struct Head {
     pub(super) title: String,
     /// At its end: the risk, and which of several it is.

@@ -62,7 +62,7 @@ pub(super) struct Shown {
 /// The widest that prose is.
 pub(super) const PROSE: usize = 88;
 
-/// What stands in the gutter before the first row of something.
+/// The sign in the gutter before the first row of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gutter {
     /// The agent speaks.

@@ -29,7 +29,7 @@ const CALLS: usize = 6;
 const QUIET: Duration = Duration::from_secs(10);
 /// From when on it is said how a command is sent to the background.
 const SLOW: Duration = Duration::from_secs(5);
-/// What is said in the input of a new conversation, and of one that goes on.
+/// The placeholder of the input in a new conversation, and in one that goes on.
 const NEW_HINT: &str = "Ask buddy anything, or press ? for keys";
 const HINT: &str = "Ask buddy anything";
 /// In a narrower window hints are short.

@@ -14,7 +14,7 @@ const NARROW: usize = 60;
 /// From when on it is told how long something takes.
 const TIMED_SECONDS: u64 = 2;
 
-/// What becomes of calls that need an approval, as people say it.
+/// The approval mode, as people say it.
 pub(super) struct ModeLabel {
     pub(super) text: String,
     /// In one word.
@@ -93,7 +93,7 @@ impl Console {
         Line::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
     }
 
-    /// What goes on, and for how long; none where nothing does.
+    /// The current activity and its time; none if nothing runs.
     pub(super) fn activity(&self) -> Option<(String, Option<String>)> {
         let front = self.front();
         if front.is_idle() || self.asking.is_some() {

@@ -33,7 +33,7 @@ pub enum StatusPart {
     Host,
     /// The directory, with the branch of its repository.
     Directory,
-    /// What becomes of calls that need an approval, and that it is production. It stands on the rule above the input, and in the
+    /// The approval mode, and whether it is production. It stands on the rule above the input, and in the
     /// status line where there is none.
     Mode,
     /// How full the model's context is.

@@ -61,7 +61,7 @@ pub(super) fn without_counts(path: &str) -> &str {
     }
 }
 
-/// What somebody said, in quotes.
+/// A quotation.
 pub(super) fn quoted(text: &str, look: &Look) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))

@@ -25,7 +25,7 @@ pub(crate) enum Paint {
     Dim,
     /// Second to what matters: verbs, names in the status line.
     Soft,
-    /// What matters, keys among it.
+    /// Important text, such as keys.
     Strong,
     /// Titles in an answer.
     Heading,
@@ -73,7 +73,7 @@ pub(crate) enum Paint {
     Selected,
 }
 
-/// What a card is about: how risky it is, or that it is a question.
+/// The kind of a card: a level of risk, or a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Low,
@@ -275,7 +275,7 @@ impl Ink {
         if self.has_tints() { self.fill(fill, Effects::new()) } else { self.text(sign, Effects::new()) }
     }
 
-    /// What changed within such a line.
+    /// The changed part of such a line.
     fn word(self, fill: &Fill, sign: Shade) -> Style {
         let style = self.line(fill, sign);
         if self.has_tints() { style } else { style.bold().underline() }

@@ -30,7 +30,7 @@ impl Counts {
     }
 }
 
-/// What a command may send over a connection.
+/// The limit on what a command sends over a connection.
 pub(super) enum Limit<'a> {
     /// A greeting of this host, and more.
     Tunnel(&'a Wanted),

@@ -1,4 +1,4 @@
-//! What each question looks like, in windows of every size and at every depth of colour.
+//! The look of each question, in windows of every size and at every depth of colour.
 
 use std::fmt::Write;
 
