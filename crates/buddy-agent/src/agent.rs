@@ -43,21 +43,21 @@ pub struct AgentSettings {
     pub logs: PathBuf,
     /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
     pub mode: String,
-    /// What becomes of calls that a person would have to approve.
+    /// What becomes of calls that a user would have to approve.
     pub approvals: Approvals,
     /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
     pub keeps_asking: bool,
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     pub attendance: Attendance,
     /// For how long what is not dangerous is taken as approved, from the start of a session.
     pub window: Option<Duration>,
-    /// How long a person has to answer; none means for ever.
+    /// How long a user has to answer; none means for ever.
     pub ask_within: Option<Duration>,
     /// The cap on model calls in one turn.
     pub max_steps: u32,
     /// What the agent calls itself.
     pub name: String,
-    /// Standing instructions of the person, added to the built-in ones.
+    /// Standing instructions of the user, added to the built-in ones.
     pub instructions: Option<String>,
     /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
     pub tools_off: Vec<String>,
@@ -158,7 +158,7 @@ async fn driver(
     gate.open_window(settings.window);
     let trail = retrace(opening.transcript.items(), &targets);
     gate.trace(|blank| *blank = trail);
-    // What was approved for longer does not outlive a run, and the log says so. A person who wanted to be asked still does.
+    // What was approved for longer does not outlive a run, and the log says so. A user who wanted to be asked still does.
     let recorded = opening.transcript.approvals();
     let keeps_asking = settings.keeps_asking && recorded == Some(ApprovalPolicy::Ask);
     if keeps_asking {

@@ -11,7 +11,7 @@ const DAY: u64 = 24 * 60 * 60 * 1_000;
 pub struct Budget {
     /// By a session and all that it opened.
     pub session: Limit,
-    /// By all sessions of a person on one day, in UTC.
+    /// By all sessions of a user on one day, in UTC.
     pub day: Limit,
 }
 

@@ -131,12 +131,12 @@ fn line(item: &Item) -> Option<String> {
             Some(short(&format!("- a command in the background ended: {}", ran.command)))
         }
         Content::UserMessage { ran: Some(ran), .. } => {
-            Some(short(&format!("- the person ran a command themselves: {}", ran.command)))
+            Some(short(&format!("- the user ran a command themselves: {}", ran.command)))
         }
         Content::UserMessage { text, images, .. } => {
             let shown: Vec<String> =
                 images.iter().map(|image| format!(" [image: {}]", image.label())).collect();
-            Some(short(&format!("- the person said: {text}{}", shown.concat())))
+            Some(short(&format!("- the user said: {text}{}", shown.concat())))
         }
         Content::AgentMessage { text } if !text.is_empty() => Some(short(&format!("- you said: {text}"))),
         Content::ToolCall(call) => {

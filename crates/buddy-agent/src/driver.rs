@@ -57,7 +57,7 @@ pub(crate) struct Funds {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) session: SessionId,
     pub(crate) owner: String,
-    /// Whether a person is there to ask.
+    /// Whether a user is there to ask.
     pub(crate) is_attended: bool,
     pub(crate) ids: Arc<dyn Ids>,
     /// Where it happens, for the question.
@@ -78,9 +78,9 @@ pub(crate) struct Work {
     cancel: CancellationToken,
     /// A summary or a question under way, ending in an input.
     aside: JoinSet<Input>,
-    /// Whether the person has the panes.
+    /// Whether the user has the panes.
     are_panes_taken: bool,
-    /// The command that the person runs.
+    /// The command that the user runs.
     person: Option<Underway>,
     /// Its task, ending in its item.
     runs: JoinSet<Item>,
@@ -234,7 +234,7 @@ impl Driver {
         self.pipeline.parts.targets.attached()
     }
 
-    /// Gives the panes of all targets to the person, or takes them back.
+    /// Gives the panes of all targets to the user, or takes them back.
     fn hand_panes(&self, is_taken: bool) {
         for attached in self.attached() {
             match attached.host.target.panes() {

@@ -48,7 +48,7 @@ pub trait PolicySource: Send + Sync {
         Vec::new()
     }
 
-    /// Whether the person said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
+    /// Whether the user said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
     fn is_throwaway(&self) -> bool {
         false
     }
@@ -91,7 +91,7 @@ impl<'a> CallRights<'a> {
 pub enum AllowedBy {
     /// Nobody was asked: it only reads, or a mode, a rule, a grant, a window or an approval of everything let it go on.
     Nobody,
-    /// A person, when they were asked about exactly this call.
+    /// A user, when they were asked about exactly this call.
     Person,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Ground<'a> {
 
 /// The gate of one session. Approvals and grants are those of the session; rules and bounds are those of each target.
 pub(crate) struct Gate {
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     attendance: Attendance,
     /// Held for a look or a change only.
     state: Mutex<State>,
@@ -140,14 +140,14 @@ pub(crate) struct Judged {
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// Whether a secret had been read when it was judged.
     knew_secret: bool,
-    /// Files with secrets that the person was told of when they were asked, and that are open since they said yes.
+    /// Files with secrets that the user was told of when they were asked, and that are open since they said yes.
     pub(crate) opens: Vec<PathBuf>,
     /// Whether a yes needs a word: nothing but the gate stands before it, and any process of the account could type a key.
     pub(crate) needs_word: bool,
 }
 
 impl Judged {
-    /// Whether the call can read secrets once it runs: those that it names, and those that a person's yes opened to it.
+    /// Whether the call can read secrets once it runs: those that it names, and those that a user's yes opened to it.
     pub(crate) fn has_secrets(&self) -> bool {
         self.decision.reads_secret || !self.opens.is_empty()
     }
@@ -256,7 +256,7 @@ impl Gate {
         });
     }
 
-    /// Notes a command that the person runs themselves. The model is told what it prints.
+    /// Notes a command that the user runs themselves. The model is told what it prints.
     pub(crate) fn person_runs(&self, command: &str, ground: Ground<'_>) {
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: ground.cwd.to_owned() });
         let reads_secret = self.judge(&intent, ground).is_ok_and(|judged| judged.decision.reads_secret);
@@ -269,14 +269,14 @@ impl Gate {
     }
 
     /// Whether a page at one address may lead on to another host. Nothing of the model's can ride on an address that the
-    /// person wrote or that a search listed; any other redirect is judged like a fetch of its own.
+    /// user wrote or that a search listed; any other redirect is judged like a fetch of its own.
     pub(crate) fn leads_on(&self, from: &str, to: &str, ground: Ground<'_>) -> bool {
         let is_clean = self.state().trail.is_without_data(from);
         let intent = Intent::of(Action::Fetch(to.to_owned()));
         is_clean || self.judge(&intent, ground).is_ok_and(|judged| judged.decision.verdict == Verdict::Allow)
     }
 
-    /// The same call once a person allowed it: what they were asked about is open to it.
+    /// The same call once a user allowed it: what they were asked about is open to it.
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
         let bounds = self.allowed_bounds(&judged, ground)?;
@@ -285,7 +285,7 @@ impl Gate {
         Ok(Judged { bounds, is_brokered, ..judged })
     }
 
-    /// The same call outside the jail, for a person who is asked about exactly that. None where it is not offered: to nobody, where
+    /// The same call outside the jail, for a user who is asked about exactly that. None where it is not offered: to nobody, where
     /// everything or nothing is approved, in a directory that is not trusted, on another host, and for what is flagged in the jail or
     /// would be outside of it.
     pub(crate) fn outside(&self, intent: &Intent, judged: &Judged, ground: Ground<'_>) -> Option<Judged> {
@@ -309,7 +309,7 @@ impl Gate {
         Some(Judged { decision, bounds, is_brokered: false, ..judged.clone() })
     }
 
-    /// Why nothing reaches a host, where the person listed the only ones.
+    /// Why nothing reaches a host, where the user listed the only ones.
     pub(crate) fn closed_host(&self, host: &str, ground: Ground<'_>) -> Result<Option<String>, String> {
         let (policy, _) = self.held(ground)?;
         Ok(policy.limits.closed_host(host))
@@ -321,7 +321,7 @@ impl Gate {
         Ok(grants.iter().any(|grant| grant.covers_nearby(authority, &policy.places)))
     }
 
-    /// The bounds that a call has once a person allowed it.
+    /// The bounds that a call has once a user allowed it.
     pub(crate) fn allowed_bounds(&self, judged: &Judged, ground: Ground<'_>) -> Result<Bounds, String> {
         let (policy, _) = self.held(ground)?;
         let mut bounds = bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person), ground);
@@ -342,7 +342,7 @@ impl Gate {
         Ok((source.policy(cwd, is_plan_only)?, grants))
     }
 
-    /// The grant that a person wishes for: one of the offers, or what their own words make of it. The error says why there is
+    /// The grant that a user wishes for: one of the offers, or what their own words make of it. The error says why there is
     /// none.
     pub(crate) fn wished(
         &self,
@@ -399,7 +399,7 @@ impl Gate {
         self.changed();
     }
 
-    /// Allows for longer what a person allowed. Grants of a session are not kept beyond it.
+    /// Allows for longer what a user allowed. Grants of a session are not kept beyond it.
     pub(crate) fn grant(&self, grant: &Grant, wish: &GrantWish, ground: Ground<'_>) -> Result<(), String> {
         let time = Duration::from_secs(wish.seconds);
         match wish.scope {
@@ -423,7 +423,7 @@ impl Gate {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     pub(crate) fn is_attended(&self) -> bool {
         self.attendance == Attendance::Somebody
     }

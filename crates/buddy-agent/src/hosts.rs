@@ -40,7 +40,7 @@ pub struct Host {
     pub env: Vec<(String, String)>,
     /// The directory that sessions work in which reached it by the same wish.
     pub cwd: PathBuf,
-    /// Further directories that the person opened to be worked in.
+    /// Further directories that the user opened to be worked in.
     pub added: Vec<PathBuf>,
     /// What `~` stands for there.
     pub home: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub struct Host {
     pub project: Vec<ProjectFile>,
     /// Where what calls change there is kept, so that it can be undone; none keeps nothing.
     pub undo: Option<UndoStore>,
-    /// What the person is told about it in every session that has it: something that they may expect is missing.
+    /// What the user is told about it in every session that has it: something that they may expect is missing.
     pub note: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Images as models take them: of a kind that every provider knows, not too large, and whole.
 //!
-//! What a person or a tool gives is decoded in any case. A file that cannot be would be refused by the provider, and
+//! What a user or a tool gives is decoded in any case. A file that cannot be would be refused by the provider, and
 //! with every later prompt again, since it is part of the conversation by then.
 
 use std::io::Cursor;

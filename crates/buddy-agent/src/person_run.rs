@@ -1,4 +1,4 @@
-//! A command that a person runs themselves in a conversation. They need nobody's leave: it has their own rights and no jail.
+//! A command that a user runs themselves in a conversation. They need nobody's leave: it has their own rights and no jail.
 //! What it prints is shown as it comes, and the model is told with its next call.
 
 use std::fmt::Write;
@@ -159,7 +159,7 @@ fn status(exit: &Exit) -> ItemStatus {
 fn outcome(exit: &Exit, limit: usize) -> RanOutcome {
     let clipped = |text: String| clip_text(&text, limit).unwrap_or(text);
     let note = match exit.ended {
-        Ended::Stopped => Some("stopped by the person".to_owned()),
+        Ended::Stopped => Some("stopped by the user".to_owned()),
         Ended::TimedOut => Some(format!("stopped after {} min", RUN_WITHIN.as_secs() / 60)),
         Ended::Exited => None,
     };
@@ -178,8 +178,8 @@ fn unstarted(why: &str) -> RanOutcome {
     RanOutcome { note: Some(why.to_owned()), ..RanOutcome::default() }
 }
 
-/// What the model is told of a command that the person ran. Programs wrote the output, so it is kept apart from what the
-/// person says.
+/// What the model is told of a command that the user ran. Programs wrote the output, so it is kept apart from what the
+/// user says.
 pub(crate) fn told(ran: &Ran) -> String {
     let Ran { command, target, cwd, background, outcome } = ran;
     let mut text = match background {

@@ -18,11 +18,11 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) jail: bool,
     /// The other machine, when the session works on one.
     pub(crate) remote: Option<&'a str>,
-    /// Whether the person is asked about every command there that does more than read.
+    /// Whether the user is asked about every command there that does more than read.
     pub(crate) is_asked_there: bool,
     /// The targets, the default first, when there are several.
     pub(crate) targets: Vec<TargetLine>,
-    /// What the person always wants said.
+    /// What the user always wants said.
     pub(crate) instructions: Option<&'a str>,
     /// What the project wants said, from its root down.
     pub(crate) project: &'a [ProjectFile],
@@ -36,7 +36,7 @@ pub(crate) struct TargetLine {
     pub(crate) about: String,
 }
 
-/// A file with instructions of a project that the person trusts.
+/// A file with instructions of a project that the user trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFile {
     /// Where it is, relative to the project's root.

@@ -30,7 +30,7 @@ impl Repeats {
                 "repeated_failure",
                 format!("this same call failed {times} times in a row; it was not run"),
             )
-            .hint("do something else, or ask the person")
+            .hint("do something else, or ask the user")
         })
     }
 }

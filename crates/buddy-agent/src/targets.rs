@@ -79,7 +79,7 @@ impl Targets {
         let targets = Self { hosts, endpoints, slots: Mutex::default() };
         let wanted = targets.hosts.wanted();
         let named = wanted.iter().map(|wish| {
-            // Where the session was on this host before, it goes on unless the person says another directory.
+            // Where the session was on this host before, it goes on unless the user says another directory.
             let known = recorded.iter().find(|spec| spec.host == wish.host);
             let directory = wish.directory.clone().or_else(|| known.map(|spec| spec.cwd.clone()));
             (TargetWish { directory, ..wish.clone() }, known)
@@ -144,7 +144,7 @@ impl Targets {
             State::Unreachable(reason) => {
                 Err(ToolFailure::new("unreachable", format!("`{name}` cannot be reached: {reason}")).hint(
                     format!(
-                        "go on without it, or ask the person, who can try again with `/target use {name}`"
+                        "go on without it, or ask the user, who can try again with `/target use {name}`"
                     ),
                 ))
             }

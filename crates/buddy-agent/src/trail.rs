@@ -1,4 +1,4 @@
-//! The trail of a session, made from its log: whom the person named, what searches listed, who was allowed, and whether a
+//! The trail of a session, made from its log: whom the user named, what searches listed, who was allowed, and whether a
 //! secret was read. Calls are judged anew by their recorded input, so a restart, a fork or a summary forgets nothing.
 
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ impl Retracing<'_> {
         }
     }
 
-    /// A command that the person ran themselves. They wrote it, and the model was told what it printed.
+    /// A command that the user ran themselves. They wrote it, and the model was told what it printed.
     fn own_command(&mut self, ran: &Ran) {
         self.trail.person_wrote(&ran.command);
         let Some(target) = self.target(&ran.target) else { return };
@@ -106,7 +106,7 @@ impl Retracing<'_> {
         }
     }
 
-    /// What a call did: what the model wanted, and what the person made of it.
+    /// What a call did: what the model wanted, and what the user made of it.
     fn intents(&self, call: &ToolCall) -> Vec<(Intent, Arc<Attached>)> {
         let Ok(entry) = registry::find(&call.name) else { return Vec::new() };
         let Ok((named, input)) = target_field::take(entry, call.input.value(), &self.targets.names()) else {
@@ -115,7 +115,7 @@ impl Retracing<'_> {
         let name = named.or_else(|| call.target.clone()).unwrap_or_default();
         let Some(target) = self.target(&name) else { return Vec::new() };
         let mut inputs = vec![input.clone()];
-        // The title says what ran where the person changed the command; the input keeps what the model wanted.
+        // The title says what ran where the user changed the command; the input keeps what the model wanted.
         if let Some(field) = entry.command.filter(|_| registry::describe(&call.name, &input).1 != call.title)
         {
             let mut edited = input;

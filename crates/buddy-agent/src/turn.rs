@@ -30,7 +30,7 @@ use crate::turn::compacting::{MAX_COMPACTIONS, Want};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
-    /// A person said something.
+    /// A user said something.
     Prompted { by: Principal, said: Content },
     /// The model streams.
     Streamed(Delta),
@@ -38,19 +38,19 @@ pub(crate) enum Input {
     Answered(Answered),
     /// The history has about so many tokens, and does not fit the model's window with room for an answer.
     ContextFull { window: u64, used: u64 },
-    /// A person wants room to be made in the model's window.
+    /// A user wants room to be made in the model's window.
     CompactRequested { by: Principal, window: u64 },
     /// The summary is made; none when no model could make it. With it comes what making it took.
     Summarised { summary: Option<String>, bills: Vec<Charge> },
     /// The budget does not allow the call, for this reason.
     BudgetReached(String),
-    /// A person has decided whether to go on beyond the budget.
+    /// A user has decided whether to go on beyond the budget.
     BudgetAnswered(bool),
     /// The model call failed for good.
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
     CallEnded(Item),
-    /// A command that the person ran has ended. It is no part of the turn; the model sees it with its next call.
+    /// A command that the user ran has ended. It is no part of the turn; the model sees it with its next call.
     PersonRan(Item),
     /// The turn is to stop.
     Interrupted,
@@ -79,7 +79,7 @@ pub(crate) enum Effect {
     CallModel { history: Vec<PromptItem>, is_funded: bool, is_forced: bool },
     /// Have a model sum this up.
     Summarise(Vec<PromptItem>),
-    /// Ask a person whether to go on beyond the budget.
+    /// Ask a user whether to go on beyond the budget.
     AskForFunds { turn: TurnId, reason: String },
     /// Let go of the summary or the question that is under way.
     DropAside,
@@ -125,9 +125,9 @@ struct Turn {
     given_up: Option<&'static str>,
     /// Why the last answer ended; none before the first, and for a reason that has no word.
     stop: Option<AnswerStop>,
-    /// Whether a person said something that no model call has seen yet.
+    /// Whether a user said something that no model call has seen yet.
     is_steered: bool,
-    /// Whether a person allowed this turn to go on beyond the budget.
+    /// Whether a user allowed this turn to go on beyond the budget.
     is_funded: bool,
     /// How often room was made since the last answer.
     compactions: u32,
@@ -286,14 +286,14 @@ impl Machine {
         effects
     }
 
-    /// What a person said becomes an item before the next model call.
+    /// What a user said becomes an item before the next model call.
     fn said(&mut self, turn: &Turn, said: Content) -> Effect {
         let item = self.whole(turn, turn.step + 1, said);
         self.put(item.clone());
         emit(Fact::ItemEnded(ItemEnded { item }))
     }
 
-    /// A command that a person ran stands after everything that the model has seen.
+    /// A command that a user ran stands after everything that the model has seen.
     fn person_ran(&mut self, mut item: Item) -> Effect {
         let (turn, step) = match &self.state {
             State::Calling(turn, _)

@@ -236,7 +236,7 @@ mod tests {
         check(vec![user("tour")], &["run_shell"]);
         let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
         assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));
-        let denied = json!({"ok": false, "error": {"code": "denied", "message": "the person said no"}});
+        let denied = json!({"ok": false, "error": {"code": "denied", "message": "the user said no"}});
         let told = check(vec![user("tour"), done("run_shell", &denied)], &[]);
         assert!(told.contains("It was not done:\n\n```\nthe person said no\n```\n\n"), "{told}");
     }

@@ -1,4 +1,4 @@
-//! Limits: the only files that tools touch and the only hosts that are reached, where the person listed them.
+//! Limits: the only files that tools touch and the only hosts that are reached, where the user listed them.
 //!
 //! A limit narrows: what it leaves out is denied whatever a rule, a grant or an approval says, and what it lists is judged as
 //! without it.

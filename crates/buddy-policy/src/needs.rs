@@ -12,9 +12,9 @@ pub struct Needs {
     pub ruled: Vec<PathBuf>,
     /// Directories outside the workspace in which it reads files that its words do not name one by one.
     pub searched: Vec<PathBuf>,
-    /// Directories outside the workspace that it changes. They are open once a person allows this call.
+    /// Directories outside the workspace that it changes. They are open once a user allows this call.
     pub written: Vec<PathBuf>,
-    /// Paths outside the workspace that it changes and nothing beside them. They are open once a person allows this call.
+    /// Paths outside the workspace that it changes and nothing beside them. They are open once a user allows this call.
     pub written_alone: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,

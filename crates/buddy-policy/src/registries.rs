@@ -104,7 +104,7 @@ pub struct Registry {
     pub hosts: Vec<RegistryHost>,
 }
 
-/// Hosts of one registry. Settings that name more are not those of one person.
+/// Hosts of one registry. Settings that name more are not those of one user.
 const MAX_HOSTS: usize = 12;
 
 /// The registry whose settings name a host: that of a package manager in the command, else of any.

@@ -5,7 +5,7 @@
 pub enum PlainIn {
     /// In any.
     EveryRepository,
-    /// In one that the command makes: in another it would change where the person's own git reads from or writes to.
+    /// In one that the command makes: in another it would change where the user's own git reads from or writes to.
     NewRepository,
 }
 

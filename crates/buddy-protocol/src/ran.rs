@@ -1,9 +1,9 @@
-//! Commands beside the calls of a turn: those that a person runs themselves, and ends of those in the background.
+//! Commands beside the calls of a turn: those that a user runs themselves, and ends of those in the background.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A command that a person ran themselves, with their own rights and without a question; or, with `background`, one of the agent's
+/// A command that a user ran themselves, with their own rights and without a question; or, with `background`, one of the agent's
 /// own that ran on after its call and has ended. The agent sees what came out with its next model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
@@ -13,7 +13,7 @@ pub struct Ran {
     pub target: String,
     /// The directory it ran in.
     pub cwd: String,
-    /// The id of a command of the agent's own that ran in the background; absent for a command of a person.
+    /// The id of a command of the agent's own that ran in the background; absent for a command of a user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
     /// The outcome; absent while it runs, or if buddy stopped before it ended.

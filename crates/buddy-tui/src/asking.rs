@@ -6,7 +6,7 @@ use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SEC
 
 use crate::show::local_time;
 
-/// How long a grant for a session holds when the person does not say.
+/// How long a grant for a session holds when the user does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;

@@ -37,7 +37,7 @@ pub(crate) async fn opened(
     Ok(Opened { session, head, events })
 }
 
-/// What a person is told of a refusal, with what helps where something does.
+/// What a user is told of a refusal, with what helps where something does.
 pub(crate) fn told(error: &SessionsError) -> String {
     match error {
         SessionsError::Agent(failure) => match &failure.hint {

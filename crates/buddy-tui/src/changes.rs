@@ -1,4 +1,4 @@
-//! What a line changes in a session, and what a person is told of a change.
+//! What a line changes in a session, and what a user is told of a change.
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
@@ -34,7 +34,7 @@ pub(crate) fn plan(is_on: bool) -> Command {
 /// What is asked at the end of a turn that only planned.
 pub(crate) const GO_AHEAD: &str = "Go ahead? y leaves plan mode and begins; anything else goes on planning.";
 
-/// What the agent is told when the person says yes to that.
+/// What the agent is told when the user says yes to that.
 pub(crate) const GO_ON: &str = "Go ahead with the plan.";
 
 /// Whether a line says yes to the question at the end of a plan.
@@ -49,7 +49,7 @@ pub(crate) fn panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
 }
 
-/// What a person is told about a change.
+/// What a user is told about a change.
 pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),

@@ -1,4 +1,4 @@
-//! The conversation on a screen: what the person types, what the agent says and does, and what waits for an answer.
+//! The conversation on a screen: what the user types, what the agent says and does, and what waits for an answer.
 //!
 //! [`Console`](state::Console) is a pure machine: inputs in, effects out, and at any time the rows to show. The driver is the
 //! one loop that reads the terminal and the sessions, performs effects, and paints.

@@ -1,7 +1,7 @@
 //! `buddy exec`: one prompt, one answer, no questions.
 //!
 //! The answer alone goes to the output; what happens on the way goes to the status stream. Nothing ever waits for a
-//! person: what would ask is denied with a reason that the model sees. Only a run that is steered by commands has somebody
+//! user: what would ask is denied with a reason that the model sees. Only a run that is steered by commands has somebody
 //! who can answer.
 
 mod lines;

@@ -13,7 +13,7 @@ pub enum Exit {
     Usage,
     /// The cap on model calls was reached.
     TurnLimit,
-    /// The person's own limit on money or tokens was reached.
+    /// The user's own limit on money or tokens was reached.
     Budget,
     /// Something was not done because it needed an approval that nobody could give.
     ApprovalNeeded,

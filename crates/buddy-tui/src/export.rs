@@ -75,7 +75,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
     }
 }
 
-/// What the person ran themselves, with what came out.
+/// What the user ran themselves, with what came out.
 fn own_command(ran: &Ran) -> String {
     let mut text = fenced("sh", &ran.command);
     if let Some(outcome) = &ran.outcome {

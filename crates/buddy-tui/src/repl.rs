@@ -40,7 +40,7 @@ const READ: Duration = Duration::from_millis(150);
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
 /// What the agent is told then.
-const DENIED_ALL: &str = "the person denied everything that waited";
+const DENIED_ALL: &str = "the user denied everything that waited";
 
 /// A conversation in the terminal.
 pub struct ReplRequest {
@@ -54,7 +54,7 @@ pub struct ReplRequest {
     pub details: Details,
     /// What becomes of calls that need an approval, in a session that says nothing else.
     pub approvals: ApprovalPolicy,
-    /// Commands of the person's own.
+    /// Commands of the user's own.
     pub custom: Vec<CustomCommand>,
     /// Where the lines come from.
     pub input: LineInput,
@@ -113,9 +113,9 @@ struct Repl<'a> {
     pages: Option<Pages>,
     /// The conversation to go on with instead of this one.
     next: Option<Opened>,
-    /// Whether the person wants to leave.
+    /// Whether the user wants to leave.
     is_leaving: bool,
-    /// Whether the person denied everything that waits. What the same answer of the model brings up a moment later is
+    /// Whether the user denied everything that waits. What the same answer of the model brings up a moment later is
     /// denied too.
     is_denying: bool,
 }
@@ -341,7 +341,7 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Sends a prompt, or a command of the person's own. Both are seen through: a prompt becomes a message, and a command
+    /// Sends a prompt, or a command of the user's own. Both are seen through: a prompt becomes a message, and a command
     /// ends as one.
     async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
         let paths = match &command {
@@ -365,7 +365,7 @@ impl Repl<'_> {
         }
     }
 
-    /// Stops what runs: the person's own command before the turn.
+    /// Stops what runs: the user's own command before the turn.
     async fn interrupt(&mut self) -> Result<(), SessionsError> {
         let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
         let own = self.transcript.open_items().find(is_own).map(|item| item.id.clone());

@@ -67,7 +67,7 @@ pub(crate) fn found_lines(found: &[Found]) -> String {
     text
 }
 
-/// Prints what waits for a person, with the session that each is of.
+/// Prints what waits for a user, with the session that each is of.
 pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), OutputClosed> {
     if asks.is_empty() {
         printer.status("nothing waits for you");
@@ -132,7 +132,7 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
     }
 }
 
-/// The person who answered for a call, where one did.
+/// The user who answered for a call, where one did.
 pub(crate) fn person(item: &Item, transcript: &Transcript) -> Option<String> {
     let by = transcript.decided_by(&item.id).filter(|by| by.kind == PrincipalKind::Person)?;
     Some(one_line(&by.name, TITLE))
@@ -158,7 +158,7 @@ pub(crate) fn image_label(image: &Image) -> String {
     format!("[image: {}]", one_line(&image.label(), LABEL))
 }
 
-/// What a command that a person ran has printed, and how it ended where that is not well.
+/// What a command that a user ran has printed, and how it ended where that is not well.
 pub(crate) fn printed(ran: &Ran) -> String {
     let Some(outcome) = &ran.outcome else { return "how it ended is not known".to_owned() };
     let mut text = format!("{}{}", outcome.stdout, outcome.stderr);

@@ -105,7 +105,7 @@ struct Ways {
 }
 
 impl Broker {
-    /// One that connects by the proxy of the person's network, where there is one.
+    /// One that connects by the proxy of the user's network, where there is one.
     pub fn new(upstream: UpstreamProxy) -> Self {
         Self { ways: Arc::new(Ways { resolver: Arc::new(SystemResolver), upstream }) }
     }

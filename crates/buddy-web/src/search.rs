@@ -38,7 +38,7 @@ pub enum SearchError {
     Status(u16),
     /// It asks for proof of a human.
     #[error(
-        "the search engine asks for proof that a person is searching, and gives no results until it has it"
+        "the search engine asks for proof that a human is searching, and gives no results until it has it"
     )]
     Challenge,
     /// It answered with an unexpected page.

@@ -1,7 +1,7 @@
-//! Logins and keys that buddy keeps for the person: `auth.json` beside the configuration.
+//! Logins and keys that buddy keeps for the user: `auth.json` beside the configuration.
 //!
 //! One login belongs to one provider and is used by all profiles whose address the provider serves. A token goes only
-//! to the addresses that were shown when the person logged in, a refresh token only to the place it came from. All
+//! to the addresses that were shown when the user logged in, a refresh token only to the place it came from. All
 //! changes happen under a lock that other processes respect, and what was read before the lock is read again.
 
 mod contents;

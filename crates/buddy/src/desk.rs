@@ -1,4 +1,4 @@
-//! What surrounds a conversation in the terminal: history, files, models, the person's editor, and buddy's own commands.
+//! What surrounds a conversation in the terminal: history, files, models, the user's editor, and buddy's own commands.
 
 mod custom;
 mod history;
@@ -53,7 +53,7 @@ pub(crate) struct HomeDesk {
     settings: String,
     /// What says which configuration this run has, for buddy's own commands.
     config_flags: Vec<String>,
-    /// Changes of the project's files that the person was shown last; held for a look only.
+    /// Changes of the project's files that the user was shown last; held for a look only.
     seen: Mutex<Vec<FileChange>>,
 }
 
@@ -81,14 +81,14 @@ impl HomeDesk {
         }
     }
 
-    /// Commands of the person's own, and of the project where it is trusted.
+    /// Commands of the user's own, and of the project where it is trusted.
     pub(crate) fn custom_commands(&self) -> Vec<CustomCommand> {
         let user = user_file(&self.environment).and_then(|file| Some(file.parent()?.join("commands")));
         let cwd = &self.hosts.cwd;
         let is_here = self.hosts.wanted.is_empty();
         let is_trusted = is_here && TrustStore::new(&self.environment.data).covers(cwd);
         let project = if is_trusted { custom::project_folder(cwd) } else { None };
-        // A project does not take the name of a command of the person's own.
+        // A project does not take the name of a command of the user's own.
         let directories: Vec<&Path> = project.iter().chain(&user).map(PathBuf::as_path).collect();
         custom::custom_commands(&directories)
     }
@@ -119,7 +119,7 @@ impl HomeDesk {
         None
     }
 
-    /// The model that the person's configuration names now.
+    /// The model that the user's configuration names now.
     fn chosen_model(&self) -> Option<String> {
         let loaded = load(&self.environment, &self.hosts.cwd, &Request::default()).ok()?;
         let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
@@ -210,7 +210,7 @@ impl HomeDesk {
         Ok(format!("{said}its buddy.toml and its own commands count from the next start"))
     }
 
-    /// Shows the configuration, or changes the person's file.
+    /// Shows the configuration, or changes the user's file.
     async fn configure(&self, line: &str) -> Result<String, String> {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let words = match (verb, rest.trim().split_once(char::is_whitespace)) {

@@ -20,7 +20,7 @@ pub(crate) struct Environment {
     pub(crate) session_data: PathBuf,
     /// Where the output of their commands is.
     pub(crate) session_logs: PathBuf,
-    /// The person's home.
+    /// The user's home.
     pub(crate) home: Option<PathBuf>,
     /// Where configuration is: `XDG_CONFIG_HOME`, or `.config` in the home.
     pub(crate) config_home: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub(crate) struct Environment {
     pub(crate) host: String,
     /// The environment that commands of agents get, without secrets and orders.
     pub(crate) command_env: Vec<(String, String)>,
-    /// Whether the person said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
+    /// Whether the user said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
     pub(crate) is_throwaway: bool,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
@@ -75,7 +75,7 @@ impl Environment {
         })
     }
 
-    /// The same with what a person says about variables of commands.
+    /// The same with what a user says about variables of commands.
     pub(crate) fn with_rules(self, rules: &VariableRules) -> Self {
         Self { command_env: command_env(&self.variables, rules), ..self }
     }
@@ -122,7 +122,7 @@ impl Environment {
         self.setting("CONFIG").map(|(_, path)| path.into())
     }
 
-    /// All variables, for programs that the person configured and that act for the person.
+    /// All variables, for programs that the user configured and that act for the user.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         self.variables.clone().into_iter().collect()
     }

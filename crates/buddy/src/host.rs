@@ -39,7 +39,7 @@ pub(crate) struct Host {
     pub(crate) env: Vec<(String, String)>,
     /// What `~` stands for there.
     pub(crate) home: Option<PathBuf>,
-    /// How a person gets there by hand.
+    /// How a user gets there by hand.
     pub(crate) way: Way,
     /// None for this machine.
     pub(crate) remote: Option<Remote>,
@@ -52,7 +52,7 @@ pub(crate) struct Host {
 pub(crate) struct Remote {
     /// The name of the target.
     pub(crate) name: String,
-    /// Whether the person trusts the directory of the session.
+    /// Whether the user trusts the directory of the session.
     pub(crate) is_trusted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The terminals that agents share with the person: one set for each host, made where there can be some.
+//! The terminals that agents share with the user: one set for each host, made where there can be some.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) fn directory(environment: &Environment) -> PathBuf {
 pub(crate) enum Made {
     Panes(Arc<TmuxTarget>),
     Nothing {
-        /// What the person is told about it.
+        /// What the user is told about it.
         note: Option<String>,
     },
 }
@@ -119,7 +119,7 @@ impl PaneMaker {
     }
 }
 
-/// Whether a person would wonder. That there is no tmux is nothing to wonder about.
+/// Whether a user would wonder. That there is no tmux is nothing to wonder about.
 fn is_worth_telling(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),

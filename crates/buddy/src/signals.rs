@@ -38,7 +38,7 @@ pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<Signalled>, JoinSet
 
 /// Does something until an interrupt, which drops it; none then.
 ///
-/// Once something has listened for signals they end the process no more by themselves. So whatever waits for a person or for
+/// Once something has listened for signals they end the process no more by themselves. So whatever waits for a user or for
 /// another machine before there is a conversation has to be done in here.
 pub(crate) async fn unless_interrupted<T>(
     work: impl Future<Output = anyhow::Result<T>>,

@@ -37,7 +37,7 @@ pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
     /// Whether a session in which somebody chose to be asked goes on asking.
     pub(crate) keeps_asking: bool,
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     pub(crate) attendance: Attendance,
     /// For how long what is not dangerous is approved, from the start of the session.
     pub(crate) window: Option<Duration>,
@@ -45,7 +45,7 @@ pub(crate) struct Wishes {
     pub(crate) max_steps: u32,
     pub(crate) hosts: Arc<dyn Hosts>,
     pub(crate) models: Arc<dyn ModelSource>,
-    /// How long a person has to answer; none means for ever.
+    /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) texts: TextSettings,
     pub(crate) budget: Budget,

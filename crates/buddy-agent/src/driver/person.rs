@@ -1,4 +1,4 @@
-//! Commands of the person's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
+//! Commands of the user's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
 
 use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, ItemStatus, Ran, SinkClosed};
 use tokio::task::JoinError;
@@ -9,7 +9,7 @@ use crate::person_run::{PersonRun, run_item};
 use crate::turn::Input;
 
 impl Driver {
-    /// Starts a command of the person's own, beside the turn.
+    /// Starts a command of the user's own, beside the turn.
     pub(super) async fn run_as_person(
         &mut self,
         command: String,
@@ -40,7 +40,7 @@ impl Driver {
         self.feed(Input::PersonRan(item)).await
     }
 
-    /// Stops the person's command.
+    /// Stops the user's command.
     pub(super) fn stop(&self, item: &ItemId) -> Result<(), AgentError> {
         match self.work.person.as_ref().filter(|underway| underway.item.id == *item) {
             Some(underway) => {
@@ -57,7 +57,7 @@ impl Driver {
         let item = match (ended, underway) {
             (Ok(item), _) => item,
             (Err(error), Some(underway)) => {
-                tracing::error!(%error, "a command of the person broke");
+                tracing::error!(%error, "a command of the user broke");
                 underway.broken()
             }
             (Err(_), None) => return Ok(()),

@@ -61,7 +61,7 @@ async fn after_a_window_nobody_is_asked_where_nobody_can_be() {
     let intent = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
     assert!(
         gate.judge(&intent, ground()).unwrap().decision.is_unasked,
-        "it is told that a person could have allowed it"
+        "it is told that a user could have allowed it"
     );
 }
 
@@ -161,7 +161,7 @@ async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_ne
     let after = judge(&make);
     assert_eq!((after.decision.verdict, after.bounds.network), (Verdict::Allow, false));
     let asked = judge(&Intent::of(Action::Run { command: "kill 1; make".to_owned(), cwd: "/w".into() }));
-    assert_eq!((asked.decision.verdict, asked.bounds.network), (Verdict::Ask, true), "a person decides");
+    assert_eq!((asked.decision.verdict, asked.bounds.network), (Verdict::Ask, true), "a user decides");
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn a_redirect_to_another_host_is_judged_unless_nothing_can_ride_on_it() {
     assert!(leads("https://docs.rs/a", "https://other.test/"));
     assert!(leads("https://listed.test/b", "https://other.test/"));
     assert!(!leads("https://docs.rs/a?to=https://other.test/?k=1", "https://other.test/?k=1"));
-    assert!(leads("https://other.test/", "https://docs.rs/a?x"), "a host that the person named");
+    assert!(leads("https://other.test/", "https://docs.rs/a?x"), "a host that the user named");
 }
 
 /// Remembers who let the last call go on.

@@ -1,4 +1,4 @@
-//! Approval of calls: what a person is asked, alone or together with others, and what follows from the answer.
+//! Approval of calls: what a user is asked, alone or together with others, and what follows from the answer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::{Place, Preview, Sight, shown};
 use crate::tools::turnstile::{Ticket, ask_in_turn};
 
-/// How often a person is asked about one call whose scripts keep changing.
+/// How often a user is asked about one call whose scripts keep changing.
 const MAX_ASKS: usize = 3;
-/// How often a person may change the command of one call, or want to allow for longer what cannot be.
+/// How often a user may change the command of one call, or want to allow for longer what cannot be.
 const MAX_CHANGES: usize = 20;
 
 /// The answer to a question that several calls wait for.
@@ -121,7 +121,7 @@ impl Pipeline {
         shares
     }
 
-    /// Takes a call through the gate: by policy, by a grant, or by a person's answer. A command that the person changed
+    /// Takes a call through the gate: by policy, by a grant, or by a user's answer. A command that the user changed
     /// is judged anew: it runs where its risk is not above the one that they were shown and no word is missing, else they are
     /// asked again. So they are when what they wish to allow for longer cannot be.
     pub(crate) async fn pass(
@@ -143,7 +143,7 @@ impl Pipeline {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
                 Verdict::Ask if asks == MAX_ASKS => {
-                    let message = "a script that the command runs, or which secrets it can read, changed each time the person was asked";
+                    let message = "a script that the command runs, or which secrets it can read, changed each time the user was asked";
                     return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
                 }
                 Verdict::Ask => {}
@@ -170,7 +170,7 @@ impl Pipeline {
                 return Ok(Passage::Closed(refusal));
             }
             if changed == MAX_CHANGES {
-                let failure = ToolFailure::new("denied", "the person's answer was changed too often");
+                let failure = ToolFailure::new("denied", "the user's answer was changed too often");
                 return Ok(Passage::Closed(Refusal::Denied(failure)));
             }
             if let Answer::Allow { edit: Some(command), .. } = answer {
@@ -199,7 +199,7 @@ impl Pipeline {
         }
     }
 
-    /// The passage of a call that a person allowed.
+    /// The passage of a call that a user allowed.
     fn opened(&self, judged: Judged, ready: &Ready) -> Passage {
         match self.parts.gate.allowed(judged, ready.ground()) {
             Ok(judged) => Passage::Open(Box::new(judged)),
@@ -278,7 +278,7 @@ impl Pipeline {
     }
 
     /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same
-    /// keeps its question as it was put, since a person may be answering it.
+    /// keeps its question as it was put, since a user may be answering it.
     async fn needless(&self, ready: &Ready, mut changes: watch::Receiver<u64>) {
         while changes.changed().await.is_ok() {
             if !self.parts.gate.judge(&ready.intent, ready.ground()).is_ok_and(|judged| is_asked(&judged)) {
@@ -288,7 +288,7 @@ impl Pipeline {
         std::future::pending::<()>().await;
     }
 
-    /// Allows for longer what the person allowed for longer, and tells it. The call itself was allowed in any case.
+    /// Allows for longer what the user allowed for longer, and tells it. The call itself was allowed in any case.
     pub(crate) async fn note_grant(
         &self,
         ground: Ground<'_>,
@@ -353,7 +353,7 @@ impl Pipeline {
 }
 
 impl Judged {
-    /// Whether a person who was shown this has seen all that there is to see of another command.
+    /// Whether a user who was shown this has seen all that there is to see of another command.
     fn covers(&self, other: &Self) -> bool {
         other.decision.risk <= self.decision.risk
             && (self.needs_word || !other.needs_word)
@@ -448,12 +448,12 @@ fn refusal(answer: &Answer) -> Option<Refusal> {
     };
     match answer {
         Answer::Allow { .. } => None,
-        Answer::Deny { reason: Some(reason) } => denied(format!("the person said no: {reason}")),
-        Answer::Deny { reason: None } | Answer::Each { .. } => denied("the person said no".to_owned()),
-        Answer::Reply { text } => denied(format!("the person said, instead of allowing it: {text}")),
+        Answer::Deny { reason: Some(reason) } => denied(format!("the user said no: {reason}")),
+        Answer::Deny { reason: None } | Answer::Each { .. } => denied("the user said no".to_owned()),
+        Answer::Reply { text } => denied(format!("the user said, instead of allowing it: {text}")),
         Answer::Expired => denied("nobody answered in time".to_owned()),
         Answer::Unanswered { reason } => {
-            let message = format!("this needs a person's approval and nobody answered: {reason}");
+            let message = format!("this needs a user's approval and nobody answered: {reason}");
             let failure = ToolFailure::new("approval_needed", message)
                 .hint("go on without it, or say what you would have done");
             Some(Refusal::Denied(failure))
@@ -469,9 +469,9 @@ fn no_policy(why: &str) -> ToolFailure {
 fn forbidden(judged: &Judged) -> ToolFailure {
     let reasons = judged.decision.reasons.join("; ");
     if judged.decision.is_unasked {
-        let mut message = format!("this needs a person's approval and nobody is there to ask: {reasons}");
+        let mut message = format!("this needs a user's approval and nobody is there to ask: {reasons}");
         for way in &judged.decision.ways {
-            message.push_str("; the person can allow it with ");
+            message.push_str("; the user can allow it with ");
             message.push_str(way);
         }
         return ToolFailure::new("approval_needed", message)

@@ -1,4 +1,4 @@
-//! `ask_user`: a question to the person, which waits in the same inbox as approvals.
+//! `ask_user`: a question to the user, which waits in the same inbox as approvals.
 
 use async_trait::async_trait;
 use buddy_policy::{Intent, Tier};
@@ -21,7 +21,7 @@ pub(crate) struct AskUser;
 pub(crate) struct AskUserInput {
     /// The question, short and complete in itself.
     question: String,
-    /// Up to nine answers to pick from; the person can always say something else.
+    /// Up to nine answers to pick from; the user can always say something else.
     #[serde(default)]
     options: Vec<String>,
 }
@@ -64,7 +64,7 @@ impl Tool for AskUser {
             Some(Answer::Deny { reason: Some(reason) }) => Err(unanswered(&format!("no answer: {reason}"))),
             Some(Answer::Unanswered { reason }) => Err(unanswered(&format!("nobody answered: {reason}"))),
             Some(Answer::Expired) => Err(unanswered("nobody answered in time")),
-            _ => Err(unanswered("the person did not answer")),
+            _ => Err(unanswered("the user did not answer")),
         }
     }
 }

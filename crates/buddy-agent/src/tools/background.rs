@@ -165,7 +165,7 @@ impl Background {
         });
     }
 
-    /// Takes in how a command ended, and tells the person and the model.
+    /// Takes in how a command ended, and tells the user and the model.
     async fn ended(&self, mut ran: Ran, undo: Option<&str>, log: PathBuf) {
         let id = ran.background.clone().unwrap_or_default();
         let is_closing = {

@@ -32,7 +32,7 @@ const MAX_TOLD: usize = 5;
 /// Hosts that one call may want. A command that tries more is not asked for by mistake.
 const MAX_DECIDED: usize = 500;
 
-/// Questions about the hosts of one call. Beyond that a person would stop reading them.
+/// Questions about the hosts of one call. Beyond that a user would stop reading them.
 const MAX_QUESTIONS: usize = 20;
 
 /// Hosts in one question that no settings name. More would not be read.
@@ -54,11 +54,11 @@ pub(crate) struct CallEgress {
     /// The simple commands that it is made of.
     commands: Vec<String>,
     pub(crate) cancel: CancellationToken,
-    /// Decisions of this call, by host or by address. Held while a person is asked, so that there is one question at a time.
+    /// Decisions of this call, by host or by address. Held while a user is asked, so that there is one question at a time.
     decided: tokio::sync::Mutex<Decided>,
     /// Hosts that wait for a decision; held for a look or a change only.
     waiting: Mutex<BTreeSet<String>>,
-    /// How often a person was asked.
+    /// How often a user was asked.
     asked: AtomicUsize,
     /// Whether the command runs on in the background, where nobody is asked about its hosts.
     is_left: AtomicBool,
@@ -116,7 +116,7 @@ fn names(registry: &Registry, wanted: &Wanted) -> bool {
     registry.hosts.iter().any(|host| host.host == wanted.host && host.port == wanted.port)
 }
 
-/// Why a person is not asked any more.
+/// Why a user is not asked any more.
 const TOO_MANY: &str = "this command has asked for too many hosts";
 
 impl CallEgress {
@@ -164,7 +164,7 @@ impl CallEgress {
         self.target.host.policy.registry(&self.target.place.cwd, &self.commands, host)
     }
 
-    /// Whether a person may be asked once more; the error says why not.
+    /// Whether a user may be asked once more; the error says why not.
     fn may_ask(&self, decided: &Decided) -> Result<(), String> {
         let is_within = decided.len() < MAX_DECIDED && self.asked.load(Ordering::Relaxed) < MAX_QUESTIONS;
         if is_within { Ok(()) } else { Err(TOO_MANY.to_owned()) }
@@ -233,7 +233,7 @@ impl CallEgress {
         Ok(is_configured || self.pipeline.parts.gate.reaches_nearby(&authority, self.ground())?)
     }
 
-    /// The question about a registry: all its hosts that nobody allowed yet. Those that the person's own settings name are looked up
+    /// The question about a registry: all its hosts that nobody allowed yet. Those that the user's own settings name are looked up
     /// before, so that the question can say which are nearby: no command can write a name there, so nothing rides on the look-up.
     async fn about_registry(&self, registry: Registry) -> HostsQuestion {
         let program = if registry.is_of_command { registry.of } else { &self.program };
@@ -310,9 +310,9 @@ impl CallEgress {
         let grant = match answer {
             Some(Answer::Allow { grant, .. }) => grant,
             Some(Answer::Deny { reason: Some(reason) }) => {
-                return Err(format!("the person said no: {reason}"));
+                return Err(format!("the user said no: {reason}"));
             }
-            Some(Answer::Deny { reason: None }) => return Err("the person said no".to_owned()),
+            Some(Answer::Deny { reason: None }) => return Err("the user said no".to_owned()),
             _ => return Err("nobody answered".to_owned()),
         };
         if let Some(wish) = grant {
@@ -370,11 +370,11 @@ fn refused_key(authority: &str, address: IpAddr) -> String {
     format!("{authority} at {address}")
 }
 
-/// A denial as the command is told it, with how a person allows it beforehand.
+/// A denial as the command is told it, with how a user allows it beforehand.
 fn denial(decision: &Decision) -> String {
     let mut text = decision.reasons.join("; ");
     for way in &decision.ways {
-        text.push_str("; the person can allow it with ");
+        text.push_str("; the user can allow it with ");
         text.push_str(way);
     }
     text

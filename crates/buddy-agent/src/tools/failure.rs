@@ -7,14 +7,14 @@ use buddy_protocol::ToolFailure;
 use buddy_web::{FetchError, SearchError};
 
 /// No other command fares better, so the model should not try any.
-const NOT_JAILED: &str = "no command can be run within its bounds on this machine until the person has mended this; \
+const NOT_JAILED: &str = "no command can be run within its bounds on this machine until the user has mended this; \
                           `buddy doctor` tells them what is missing";
 
 /// A question is the way to a secret, and only a call that names it is one.
 const SEALED: &str = "do not look for a way around; if it is needed, name that file itself in a call of `read_file` or \
-                      `edit_file`, which asks the person";
+                      `edit_file`, which asks the user";
 /// The session was given a directory and not a name.
-const REPLACED: &str = "somebody put another directory or a link in its place; the person has to put the first one back or \
+const REPLACED: &str = "somebody put another directory or a link in its place; the user has to put the first one back or \
                         start a new session";
 
 /// A target's error as a failure with a stable code.
@@ -53,7 +53,7 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::NotJailed { .. } => failure.hint(NOT_JAILED),
         TargetError::NotEmpty { .. } => failure.hint("set `recursive` to remove it with all that is in it"),
         TargetError::Outside { .. } | TargetError::Hidden { .. } | TargetError::Guarded { .. } => {
-            failure.hint("do not try to get around it; ask the person if it is needed")
+            failure.hint("do not try to get around it; ask the user if it is needed")
         }
         TargetError::Link { .. } => failure.hint("name the file that the link leads to"),
         TargetError::Sealed { .. } => failure.hint(SEALED),
@@ -78,9 +78,9 @@ fn pane_failure(error: &PaneError) -> ToolFailure {
         PaneError::Protected { .. } => ("protected", None),
         PaneError::Bounded => ("bounded", Some("leave `session` and `pane` out")),
         PaneError::OtherBounds { .. } => {
-            ("pane_busy", Some("it was started in another mode; the person can end it, or name another pane"))
+            ("pane_busy", Some("it was started in another mode; the user can end it, or name another pane"))
         }
-        PaneError::Taken => ("pane_taken", Some("wait until the person gives it back, or ask")),
+        PaneError::Taken => ("pane_taken", Some("wait until the user gives it back, or ask")),
         PaneError::Closed
         | PaneError::ServerLost
         | PaneError::OutOfReach { .. }
@@ -102,7 +102,7 @@ pub(crate) fn fetch_failure(error: &FetchError) -> ToolFailure {
         }
         FetchError::NotPublic { .. } | FetchError::BadRedirect { .. } => (
             "refused",
-            Some("the person can allow a host in `web.allowed_hosts`; do not look for a way around"),
+            Some("the user can allow a host in `web.allowed_hosts`; do not look for a way around"),
         ),
         FetchError::LeadsElsewhere { .. } => {
             ("redirected", Some("fetch the address that it leads to, if that is what you want"))
@@ -129,7 +129,7 @@ pub(crate) fn search_failure(error: &SearchError) -> ToolFailure {
 
 /// The end of a call that was to stop.
 pub(crate) fn interrupted() -> ToolFailure {
-    ToolFailure::new("interrupted", "the person stopped the call")
+    ToolFailure::new("interrupted", "the user stopped the call")
 }
 
 fn with_hint(failure: ToolFailure, hint: Option<&str>) -> ToolFailure {

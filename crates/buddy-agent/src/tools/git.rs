@@ -2,7 +2,7 @@
 //!
 //! A repository is somebody else's text: its configuration names programs for watching files, showing and filtering them,
 //! signing, paging, connecting. `shield.rs` takes all of these away before `git` looks at any file, and what cannot be
-//! taken away without changing what the person would get is refused with a word on why.
+//! taken away without changing what the user would get is refused with a word on why.
 
 mod add;
 mod branch;

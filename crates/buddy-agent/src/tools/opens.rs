@@ -1,4 +1,4 @@
-//! Files with secrets that a yes opens: what commands cannot read as long as nobody is asked, and can once a person allowed them.
+//! Files with secrets that a yes opens: what commands cannot read as long as nobody is asked, and can once a user allowed them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) struct Seals {
     pub(crate) roots: Vec<PathBuf>,
     /// The bounds of the call when nobody is asked.
     pub(crate) unasked: Bounds,
-    /// Its bounds once a person allowed it.
+    /// Its bounds once a user allowed it.
     pub(crate) allowed: Bounds,
 }
 

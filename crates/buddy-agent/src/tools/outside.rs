@@ -19,7 +19,7 @@ pub(crate) const JAIL: &str = "jail";
 /// Commands of a session whose offer was turned down that are remembered.
 const MAX_DECLINED: usize = 100;
 
-/// Commands that the person did not want to run outside the jail. They are not offered again in the session.
+/// Commands that the user did not want to run outside the jail. They are not offered again in the session.
 #[derive(Default)]
 pub(crate) struct Declined(Mutex<BTreeSet<String>>);
 
@@ -36,7 +36,7 @@ impl Declined {
     }
 }
 
-/// One line for the person and the model about something that the jail stopped in a project.
+/// One line for the user and the model about something that the jail stopped in a project.
 pub(crate) fn line(denial: &Denial, project: &Path) -> String {
     let subject = denial.subject.as_deref().unwrap_or("something");
     match denial.kind {
@@ -52,11 +52,11 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
         DenialKind::Hidden => format!("the jail hides `{subject}` from commands"),
         DenialKind::Sealed => format!(
             "`{subject}` can hold secrets, so the jail did not let this command read or change it; if it is needed, name it in a call of \
-             `read_file` or `edit_file`, which asks the person"
+             `read_file` or `edit_file`, which asks the user"
         ),
         DenialKind::Guarded => format!(
             "other programs take orders from `{subject}`, so the jail does not let commands change it; change it with a tool for files, \
-             which asks the person"
+             which asks the user"
         ),
         DenialKind::Held => "the jail lets commands neither move nor remove a protected file, nor a directory that one is in".to_owned(),
         DenialKind::Network => format!(

@@ -1,4 +1,4 @@
-//! The way from a running tool to the person: one question at a time, into the inbox that approvals wait in.
+//! The way from a running tool to the user: one question at a time, into the inbox that approvals wait in.
 
 use std::sync::Arc;
 use std::time::Duration;

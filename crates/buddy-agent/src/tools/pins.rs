@@ -1,4 +1,4 @@
-//! Pins: the files that an approved command would run, scripts and makefiles alike, remembered as they were when the person
+//! Pins: the files that an approved command would run, scripts and makefiles alike, remembered as they were when the user
 //! was asked. Policy says which, and bounds how many.
 
 use std::path::PathBuf;

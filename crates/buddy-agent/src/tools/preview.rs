@@ -1,4 +1,4 @@
-//! What a person is shown of a change before it is made.
+//! What a user is shown of a change before it is made.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn hunk(line: &str) -> Option<(usize, usize)> {
     Some((count(before)?, count(after)?))
 }
 
-/// What is known of a change when a person is asked.
+/// What is known of a change when a user is asked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) diff: Option<String>,
@@ -82,7 +82,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// What is shown where the content stays the same. A line of this form is a remark in every diff.
 const UNCHANGED: &str = "\\ nothing would change in the file\n";
 
-/// Failures that no answer of a person mends, so that nobody is asked. Any other may be for want of rights, which a yes gives.
+/// Failures that no answer of a user mends, so that nobody is asked. Any other may be for want of rights, which a yes gives.
 const CERTAIN: &[&str] = &[
     "bad_path",
     "bad_patch",
@@ -103,7 +103,7 @@ const CERTAIN: &[&str] = &[
     "too_large",
 ];
 
-/// What can be told in time, or why the call cannot work whatever a person says.
+/// What can be told in time, or why the call cannot work whatever a user says.
 pub(crate) async fn known(preview: Option<Preview>) -> Result<Known, ToolFailure> {
     let Some(preview) = preview else { return Ok(Known::default()) };
     match timeout(WITHIN, preview).await {

@@ -1,6 +1,6 @@
 //! Tools for managed processes: commands that run on when the call, the session and buddy have ended.
 //!
-//! A person's agents see and end the processes that were started for that person, whichever session did it, and no
+//! A user's agents see and end the processes that were started for that user, whichever session did it, and no
 //! others: neither those of other people nor any that buddy did not start.
 
 mod logs;
@@ -34,8 +34,8 @@ async fn with_managed<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(ToolFailure::new("internal", "the tool broke; its outcome is unknown")))
 }
 
-/// One of this person's processes, by its id; or one that runs, by its name or the number of its process, which results tell
-/// too. Another person's is not told from one that does not exist.
+/// One of this user's processes, by its id; or one that runs, by its name or the number of its process, which results tell
+/// too. Another user's is not told from one that does not exist.
 fn find(managed: &ManagedProcesses, id: &str, person: &str) -> Result<Status, ToolFailure> {
     let is_own = |status: &Status| status.record.owner.person == person;
     let missing = match managed.status(id) {

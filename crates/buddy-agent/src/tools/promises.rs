@@ -90,7 +90,7 @@ fn samples() -> Vec<Sample> {
     samples
 }
 
-/// Whether the words of an offer promise a call. Each promise is read off the sentence that the person saw.
+/// Whether the words of an offer promise a call. Each promise is read off the sentence that the user saw.
 fn promises(offer: &Offer, sample: &Sample) -> bool {
     let (covers, about) = (&offer.covers, sample.about);
     let names = |text: &str| covers.contains(&format!("`{text}`"));

@@ -91,7 +91,7 @@ const ROOMY: &[&str] = &[
 /// The tools that a model needs.
 const NEEDED: &[&str] = &["run_shell", "read_file", "write_file", "edit_file"];
 
-/// The names of the tools that are off: what the person switched off, what would be a way around that, and what the
+/// The names of the tools that are off: what the user switched off, what would be a way around that, and what the
 /// target has no means for.
 pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
     let mut off = switched_off.to_vec();

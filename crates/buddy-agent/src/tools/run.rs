@@ -54,7 +54,7 @@ pub(crate) struct PipelineParts {
     pub(crate) owner: Owner,
     pub(crate) logs: PathBuf,
     pub(crate) limits: TextLimits,
-    /// How long a person has to answer; none means for ever.
+    /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
@@ -103,9 +103,9 @@ pub(crate) struct Ready {
     pub(crate) intent: Intent,
     /// Where it would happen.
     pub(crate) target: Arc<Attached>,
-    /// The command in its input that a person may change.
+    /// The command in its input that a user may change.
     pub(crate) command: Option<CommandField>,
-    /// The command that the person put in the place of the one that the model wanted.
+    /// The command that the user put in the place of the one that the model wanted.
     pub(crate) edit: Option<String>,
     /// Whether it runs after another call of the same answer, so that what is there now says little about it.
     pub(crate) waits: bool,
@@ -155,7 +155,7 @@ impl Outcome {
 
     fn interrupted() -> Self {
         let failure =
-            ToolFailure::new("interrupted", "the person interrupted before the call ran; it was not run");
+            ToolFailure::new("interrupted", "the user interrupted before the call ran; it was not run");
         Self::without_run(ItemStatus::Interrupted, failure)
     }
 
@@ -169,7 +169,7 @@ impl Outcome {
 enum Side {
     /// Within its bounds.
     Usual,
-    /// Outside the jail that stopped it, as a person wanted.
+    /// Outside the jail that stopped it, as a user wanted.
     Outside,
 }
 
@@ -185,7 +185,7 @@ impl Side {
     /// A result that says on which side it is from, where that is not the usual one.
     fn marked(self, mut result: Value) -> Value {
         if let Some(fields) = result.as_object_mut().filter(|_| self == Self::Outside) {
-            let text = "the jail stopped the command, and the person let it run once more outside; this is how that went";
+            let text = "the jail stopped the command, and the user let it run once more outside; this is how that went";
             fields.insert("outside_jail".to_owned(), Value::String(text.to_owned()));
             let undo = "what it changed outside the jail is not kept for undo";
             fields.insert("undo".to_owned(), Value::String(undo.to_owned()));
@@ -253,7 +253,7 @@ impl Pipeline {
         Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
     }
 
-    /// The same call with the command that a person wrote in the place of the model's, on the same target. The log keeps
+    /// The same call with the command that a user wrote in the place of the model's, on the same target. The log keeps
     /// what the model wanted; the title says what is to run.
     pub(crate) fn edited(
         &self,
@@ -337,7 +337,7 @@ impl Pipeline {
         Ok(self.clone().execute(item, again, outside, Side::Outside, cancel).await)
     }
 
-    /// The same call once more, with the command that the person put in, if they did.
+    /// The same call once more, with the command that the user put in, if they did.
     fn again(&self, item: &Item, ready: &Ready) -> Result<Ready, ToolFailure> {
         match &ready.edit {
             Some(edit) => self.edited(&mut item.clone(), ready, edit.clone()),
@@ -345,7 +345,7 @@ impl Pipeline {
         }
     }
 
-    /// The person that this call belongs to.
+    /// The user that this call belongs to.
     pub(crate) fn person(&self, item: Option<&Item>) -> Person {
         Person {
             sink: self.parts.sink.clone(),
@@ -553,7 +553,7 @@ async fn bounded(
     }
 }
 
-/// A result that says that the person changed the command, and to what.
+/// A result that says that the user changed the command, and to what.
 fn told_of_edit(result: Result<Value, ToolFailure>, edit: &str) -> Result<Value, ToolFailure> {
     match result {
         Ok(mut value) => {
@@ -574,7 +574,7 @@ fn with_edit(failure: ToolFailure, edit: Option<&str>) -> ToolFailure {
 }
 
 fn edited_to(edit: &str) -> String {
-    format!("the person changed the command to: {edit}")
+    format!("the user changed the command to: {edit}")
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.

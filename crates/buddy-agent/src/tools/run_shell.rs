@@ -59,7 +59,7 @@ pub(crate) struct RunShell;
 pub(crate) struct RunShellInput {
     /// The command line, as typed into the shell.
     command: String,
-    /// What it is for, in one sentence for the person who approves it.
+    /// What it is for, in one sentence for the user who approves it.
     #[serde(default)]
     why: String,
     /// How risky it is.
@@ -224,7 +224,7 @@ async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<Strin
     let files = context.target.sealed(&context.bounds, &roots).await;
     let files = sealed_line(&named(&files, &context.place.cwd))?;
     Some(format!(
-        "it could not read {files}: they open only when the person answers a question about this command, not by a grant"
+        "it could not read {files}: they open only when the user answers a question about this command, not by a grant"
     ))
 }
 
@@ -444,7 +444,7 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             "the command was stopped after {} s; give a longer `wait`, or make it finish sooner",
             exit.duration.min(MAX_RUN).max(timeout).as_secs()
         )),
-        Ended::Stopped => Some("the command was stopped by the person".to_owned()),
+        Ended::Stopped => Some("the command was stopped by the user".to_owned()),
         Ended::Exited if exit.hit.memory => Some(
             "a process of the command was killed because the command took more memory than it may".to_owned(),
         ),

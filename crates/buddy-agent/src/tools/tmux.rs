@@ -36,7 +36,7 @@ pub(crate) fn selector(session: Option<&String>, pane: Option<&String>) -> PaneS
     PaneSelector { session: session.cloned(), pane: pane.cloned() }
 }
 
-/// Where something is typed, in words for the person who approves it.
+/// Where something is typed, in words for the user who approves it.
 fn pane_place(session: Option<&str>, pane: Option<&str>) -> String {
     let pane = pane.unwrap_or("shared");
     match session {

@@ -38,7 +38,7 @@ pub(crate) trait Tool: Send + Sync + 'static {
     /// What the call would do.
     fn intent(input: &Self::Input, place: &Place) -> Intent;
 
-    /// The command in the input that a person may change before it runs.
+    /// The command in the input that a user may change before it runs.
     const COMMAND: Option<CommandField> = None;
 
     /// What the model says the call is for, where it says so.
@@ -46,7 +46,7 @@ pub(crate) trait Tool: Send + Sync + 'static {
         None
     }
 
-    /// What a person is asked about, where its actions do not say it in the words of the tool.
+    /// What a user is asked about, where its actions do not say it in the words of the tool.
     fn question(_input: &Self::Input, _place: &Place) -> Option<String> {
         None
     }
@@ -83,12 +83,12 @@ pub(crate) struct Spec {
 pub(crate) struct CommandField {
     /// The field that holds it.
     pub(crate) name: &'static str,
-    /// Fields that are a part of the command as a person sees it, and so are in what they write in its place.
+    /// Fields that are a part of the command as a user sees it, and so are in what they write in its place.
     pub(crate) parts: &'static [&'static str],
 }
 
 impl CommandField {
-    /// Puts a person's command in the place of the model's.
+    /// Puts a user's command in the place of the model's.
     pub(crate) fn replace(self, input: &mut Value, command: &str) {
         if let Some(fields) = input.as_object_mut() {
             for part in self.parts {
@@ -192,7 +192,7 @@ pub(crate) struct ToolContext {
     pub(crate) reaches_here: bool,
     /// Judges the connections of its commands, where they have no network of their own.
     pub(crate) egress: Option<Arc<CallEgress>>,
-    /// Whether a person let this command run outside the jail that stopped it.
+    /// Whether a user let this command run outside the jail that stopped it.
     pub(crate) is_outside: bool,
     /// How a command is to be run.
     pub(crate) execution: Execution,
@@ -252,7 +252,7 @@ impl ToolContext {
         tokio::select! {
             done = work => Ok(done),
             () = self.cancel.cancelled() => {
-                Err(ToolFailure::new("interrupted", "the person interrupted the call"))
+                Err(ToolFailure::new("interrupted", "the user interrupted the call"))
             }
         }
     }
@@ -297,7 +297,7 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 pub(crate) struct Entry {
     pub(crate) spec: Spec,
     pub(crate) schema: fn() -> Value,
-    /// The command in the input that a person may change before it runs.
+    /// The command in the input that a user may change before it runs.
     pub(crate) command: Option<CommandField>,
     title: fn(&Value) -> Option<String>,
     prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,

@@ -1,4 +1,4 @@
-//! Waiting for a person who decides whether to go on beyond the budget.
+//! Waiting for a user who decides whether to go on beyond the budget.
 
 use buddy_protocol::{Failure, FailureKind, TurnOutcome};
 

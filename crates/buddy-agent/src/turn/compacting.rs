@@ -18,7 +18,7 @@ pub(super) enum Want {
     Estimated { used: u64 },
     /// The provider refused, in these words.
     Refused(Failure),
-    /// A person asked for it.
+    /// A user asked for it.
     Person,
 }
 

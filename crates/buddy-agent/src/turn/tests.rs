@@ -452,7 +452,7 @@ fn an_overflow_told_by_the_provider_is_made_room_for_once() {
     bench.prompt("four").text("par").feed(Input::ModelFailed(overflow()));
     bench.feed(Input::Summarised { summary: None, bills: vec![] });
     let Some(PromptItem::User { text, .. }) = bench.history.first() else { panic!("{:?}", bench.history) };
-    assert!(text.contains("the person said: one"), "without a model it is summed up by rule: {text}");
+    assert!(text.contains("the user said: one"), "without a model it is summed up by rule: {text}");
     bench.feed(Input::ModelFailed(overflow()));
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
     bench.prompt("five").reply("fine", &[]);
@@ -549,7 +549,7 @@ fn a_used_up_budget_asks_and_an_allowance_holds_for_the_turn() {
     assert_eq!(bench.outcome(), Some(TurnOutcome::Interrupted));
 }
 
-/// A command of the person's own that has ended, under a number.
+/// A command of the user's own that has ended, under a number.
 fn own_command(number: u32) -> Item {
     let ran = buddy_protocol::Ran {
         background: None,
@@ -593,7 +593,7 @@ fn heads(history: &[PromptItem]) -> Vec<String> {
 fn what_a_person_ran_stands_where_the_model_first_sees_it() {
     let mut bench = Bench::new(9);
     bench.feed(Input::PersonRan(own_command(1)));
-    assert!(bench.done.is_empty(), "a command of the person's own starts no turn");
+    assert!(bench.done.is_empty(), "a command of the user's own starts no turn");
     bench.prompt("first").reply("", &["a"]);
     bench.feed(Input::PersonRan(own_command(2)));
     bench.end_call("a", ItemStatus::Completed);

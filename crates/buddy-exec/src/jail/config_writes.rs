@@ -53,7 +53,7 @@ pub(super) const RENAMES: &[Rename] = &[rename_at(libc::SYS_renameat), rename_at
 pub(super) struct ConfigWrites {
     /// The settings that the kernel guards.
     guarded: BTreeSet<PathBuf>,
-    /// Of these, the ones that a person opened to the command.
+    /// Of these, the ones that a user opened to the command.
     opened: BTreeSet<PathBuf>,
     /// Changes that were refused, with the reason.
     kept: Mutex<Vec<SweepNote>>,

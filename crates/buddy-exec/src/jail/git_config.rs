@@ -75,7 +75,7 @@ fn is_plain_in_new(setting: &Setting) -> bool {
 }
 
 /// Says why a change of the settings of a repository is not harmless: it adds, changes or removes one that may run a program, or one that
-/// says where git reads from and writes to at the next call of the person.
+/// says where git reads from and writes to at the next call of the user.
 pub(super) fn judge_change(old: &[u8], new: &[u8]) -> Result<(), String> {
     let (Some(old), Some(new)) = (settings(old), settings(new)) else {
         return Err("it has lines that buddy does not judge".to_owned());

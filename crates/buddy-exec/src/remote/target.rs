@@ -213,7 +213,7 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
         return Err(TargetError::NotJailed {
             layer: "host".to_owned(),
             reason: "buddy has no jail on another host, so a command that must be kept from something does not run there; \
-                     ask the person to approve it, or work with the file tools"
+                     ask the user to approve it, or work with the file tools"
                 .to_owned(),
         });
     }

@@ -63,7 +63,7 @@ pub enum PaneError {
     #[error("the pane was closed before anything was typed into it")]
     Vanished,
     /// The user has taken over the pane.
-    #[error("the person has taken the pane and not given it back yet")]
+    #[error("the user has taken the pane and not given it back yet")]
     Taken,
     /// The keys of one pane go to others too.
     #[error("the panes of this window are synchronised, so that keys would go to others too")]

@@ -44,7 +44,7 @@ umask 077
 mkdir -p "$dir" || exit 1
 if [ -L "$dir" ] || [ ! -O "$dir" ]; then echo private; exit 0; fi
 chmod 700 "$dir" || exit 1
-# What the panes make has the person's own mask; the socket stands in a directory of theirs alone.
+# What the panes make has the user's own mask; the socket stands in a directory of theirs alone.
 umask "$mask"
 t() { tmux -S "$socket" -f /dev/null "$@"; }
 if t has-session -t "=$session" 2>/dev/null; then
@@ -395,7 +395,7 @@ pub(super) fn setup_line(file: &str) -> String {
     format!(" . \"{file}\"")
 }
 
-/// The line that is typed for every command. `__buddy_h` puts the directory and the command in its place on the screen, so that a person
+/// The line that is typed for every command. `__buddy_h` puts the directory and the command in its place on the screen, so that a user
 /// reads what runs and not how. The command runs outside of the file that it is read from: bash reads beyond the end
 /// of a file when a `$(` without an end was evaluated in it, and what that does to its memory ends it a little later.
 pub(super) const COMMAND_LINE: &str = " . \"$__buddy\" && \\eval \"$__buddy_l\"";

@@ -270,7 +270,7 @@ impl TmuxTarget {
     ) -> Result<Handed, TargetError> {
         let mut notes = Vec::new();
         if self.hands.free().await? {
-            notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
+            notes.push("the user had the panes and gave them back; capture to see what changed".to_owned());
         }
         let (link, _) = self.link(pane, Absent::Leave, &command.bounds).await?;
         if link.is_dispatched.load(Ordering::Relaxed) {

@@ -21,7 +21,7 @@ const CLAIM: &str = "https://api.openai.com/auth";
 const ACCOUNT_FIELD: &str = "chatgpt_account_id";
 /// The header that requests name the account with.
 const ACCOUNT_HEADER: HeaderName = HeaderName::from_static("chatgpt-account-id");
-/// Where the person enters a code, and the address that codes of devices are exchanged with.
+/// Where the user enters a code, and the address that codes of devices are exchanged with.
 const PAGE: &str = "/codex/device";
 const CALLBACK: &str = "/deviceauth/callback";
 

@@ -231,7 +231,7 @@ impl Judge<'_> {
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
     }
 
-    /// Notes that git changes settings which the jail keeps as they are until a person allowed the command.
+    /// Notes that git changes settings which the jail keeps as they are until a user allowed the command.
     fn settings(&self, examination: &Examination, sheet: &mut Sheet) {
         let changes =
             |leaf: &Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(changes_settings);
@@ -478,7 +478,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Why no command changes the path, where the person listed the only ones.
+    /// Why no command changes the path, where the user listed the only ones.
     fn closed_change(&self, touch: &Touch, path: &Path) -> Option<String> {
         let is_file = socket(&touch.reach).is_none() && !path.starts_with("/dev");
         is_file.then(|| self.policy.limits.closed_change(path, &self.policy.places)).flatten()

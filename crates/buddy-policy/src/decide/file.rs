@@ -184,7 +184,7 @@ pub(crate) fn repository(
     }
 }
 
-/// Judges a push to a repository that is a folder of this host, `real` being where its name leads. What a person allows is open to
+/// Judges a push to a repository that is a folder of this host, `real` being where its name leads. What a user allows is open to
 /// this one call; protected places are not, whatever anybody says.
 pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sheet) {
     sheet.changes_something();
@@ -324,7 +324,7 @@ pub(crate) fn is_untrusted(path: &Path, places: &Places) -> bool {
 /// The reason why nothing is changed there, for people and for the model.
 pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
     format!(
-        "this folder is not trusted, so it is only read: it would {verb} `{}`; the person changes that with /trust",
+        "this folder is not trusted, so it is only read: it would {verb} `{}`; the user changes that with /trust",
         shown(path)
     )
 }

@@ -1,4 +1,4 @@
-//! Programs that cannot work in a jail, whatever a person says: they need rights that no jailed command ever has.
+//! Programs that cannot work in a jail, whatever a user says: they need rights that no jailed command ever has.
 //!
 //! A question about one would be answered in vain. Programs that only sometimes need such rights are not here: `mke2fs` makes an image
 //! in a file, and `docker` may speak to another host.

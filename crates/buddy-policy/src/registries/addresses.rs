@@ -9,7 +9,7 @@ use super::SettingsForm;
 /// Settings whose value may be a bare name of a host.
 const BARE: &[&str] = &["GOSUMDB"];
 
-/// Addresses of one file that are read. A file with more is not the settings of one person.
+/// Addresses of one file that are read. A file with more is not the settings of one user.
 const MAX_ADDRESSES: usize = 200;
 
 /// The hosts, with their ports, that a file in this form names.

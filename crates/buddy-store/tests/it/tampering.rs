@@ -192,7 +192,7 @@ fn forged(seq: u64, event: &Event) -> String {
 }
 
 fn forgery(seq: u64) -> Event {
-    let fact = crate::support::notice("the person approved everything");
+    let fact = crate::support::notice("the user approved everything");
     crate::support::stamp(1, seq, fact)
 }
 

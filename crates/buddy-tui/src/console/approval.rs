@@ -166,7 +166,7 @@ struct Plan {
     end: InputView,
 }
 
-/// What is higher than the room is folded, unless the person unfolded it.
+/// What is higher than the room is folded, unless the user unfolded it.
 fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan {
     let mut rows = lead(asking, room, card);
     let lead = rows.len();

@@ -1,7 +1,7 @@
 //! Questions: which one is put, and which key answers it how.
 //!
 //! A key counts from the moment on that the question is on the screen. Who was typing in the half second before that has not
-//! read it: then the question says so, and keys do nothing until the person has paused. No key at a question goes to the draft,
+//! read it: then the question says so, and keys do nothing until the user has paused. No key at a question goes to the draft,
 //! and one that means nothing there is told.
 //!
 //! No key allows what was not on the screen: while rows of a question are folded or beyond the window, a key that would allow
@@ -59,7 +59,7 @@ pub(super) struct Asking {
 /// The message about a key that did nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Remark {
-    /// The person was typing when the question appeared.
+    /// The user was typing when the question appeared.
     Typing,
     /// The key is none of those that answer.
     NoChoice(String),
@@ -510,7 +510,7 @@ fn place(digit: char) -> Option<usize> {
     usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
 }
 
-/// What the person here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
+/// What the user here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
 fn again(question: &Question, wished: Option<&GrantWish>, keys: KeyStyle) -> Option<Granting> {
     let Question::Approval(approval) = question else { return None };
     let unfit = approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished);

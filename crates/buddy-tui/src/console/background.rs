@@ -1,6 +1,6 @@
 //! Sending what runs to the background, so that the prompt is free.
 //!
-//! A command of the person's own runs beside the turn anyhow; in the background it takes one row and is stopped by its number.
+//! A command of the user's own runs beside the turn anyhow; in the background it takes one row and is stopped by its number.
 //! A turn goes on in its session as a task, and the conversation goes on in a fork that ends before that turn.
 
 use buddy_protocol::{Command, Content, ForkPoint, ItemId, SessionId};
@@ -9,11 +9,11 @@ use super::effect::Effect;
 use super::past::{Branch, Purpose};
 use super::state::Console;
 
-/// A command of the person's own in the background.
+/// A command of the user's own in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnAside {
     pub(super) item: ItemId,
-    /// What a person calls it by.
+    /// What a user calls it by.
     pub(super) number: usize,
 }
 

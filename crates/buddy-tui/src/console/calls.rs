@@ -297,7 +297,7 @@ impl Outcome {
             // What a refused call is told to do instead is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return match (status, error.message.split_once("the person said no")) {
+            return match (status, error.message.split_once("the user said no")) {
                 (ItemStatus::Denied, Some((_, words))) => {
                     let words = words.trim_start_matches([':', ' ']);
                     bad("you denied it", words)

@@ -23,7 +23,7 @@ pub struct Alternatives {
     pub escape: &'static str,
 }
 
-/// What a person chose.
+/// What a user chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
     /// The answer at this place.

@@ -1,4 +1,4 @@
-//! Commands of the person's own: prompts with a name.
+//! Commands of the user's own: prompts with a name.
 
 /// A prompt that a command sends.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The port to what surrounds a terminal: the person's files, editor and models, and buddy's own commands.
+//! The port to what surrounds a terminal: the user's files, editor and models, and buddy's own commands.
 
 use async_trait::async_trait;
 use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget};
@@ -30,21 +30,21 @@ pub trait Desk: Send + Sync {
     /// Models to choose from, where a session uses this one.
     async fn models(&self, current: Option<&str>) -> Vec<ModelChoice>;
 
-    /// The name of the model that a person means in such a session: a name, or a number of the list. The error says which
+    /// The name of the model that a user means in such a session: a name, or a number of the list. The error says which
     /// one may be meant.
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String>;
 
-    /// Lets the person edit a text. The terminal is theirs meanwhile.
+    /// Lets the user edit a text. The terminal is theirs meanwhile.
     async fn edit(&self, text: &str) -> Result<String, String>;
 
     /// How many of these calls changed files and were not undone, as far as that is known.
     async fn changes(&self, calls: &[ItemId]) -> Option<usize>;
 
-    /// Lets the person connect a model: log in, or give a key. The terminal is theirs meanwhile. Returns the model to go on
+    /// Lets the user connect a model: log in, or give a key. The terminal is theirs meanwhile. Returns the model to go on
     /// with, where there is another one now.
     async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String>;
 
-    /// What the person's own command for the status line says to these facts. Within bounds of time and size.
+    /// What the user's own command for the status line says to these facts. Within bounds of time and size.
     async fn status(&self, facts: String) -> Result<String, String>;
 
     /// Carries out one of buddy's own commands and returns what it says.
@@ -67,7 +67,7 @@ pub struct Surroundings {
     pub window: Option<u64>,
     /// The branch of the repository, where there is one.
     pub branch: Option<String>,
-    /// The command with which the person attaches to the terminal that the agent's commands run in, where there is one.
+    /// The command with which the user attaches to the terminal that the agent's commands run in, where there is one.
     pub attach: Option<String>,
     /// What could be said first, where something else is to be suggested than to say anything.
     pub hint: Option<String>,
@@ -97,7 +97,7 @@ pub enum DeskCommand {
     Undo(Option<String>),
     /// Takes the last undo back.
     Redo,
-    /// The configuration that holds; `set KEY VALUE` and `unset KEY` change the person's file.
+    /// The configuration that holds; `set KEY VALUE` and `unset KEY` change the user's file.
     Config(String),
     /// Forgets a login or a key, of this profile where one is named.
     LogOut(Option<String>),

@@ -55,11 +55,11 @@ pub struct ConsoleRequest {
     pub look: Look,
     /// What becomes of calls that need an approval, in a session that says nothing else.
     pub approvals: ApprovalPolicy,
-    /// Keys of the person's own: key and what it does.
+    /// Keys of the user's own: key and what it does.
     pub keys: Vec<(String, String)>,
     /// The kind of keys that text is edited with.
     pub key_style: KeyStyle,
-    /// Commands of the person's own.
+    /// Commands of the user's own.
     pub custom: Vec<CustomCommand>,
     /// Whether the terminal is asked for its ground, and the colours follow.
     pub follows_ground: bool,
@@ -67,15 +67,15 @@ pub struct ConsoleRequest {
     pub is_in_tmux: bool,
     /// The parts of the status line.
     pub status_parts: Vec<StatusPart>,
-    /// Whether a command of the person's own makes the status line.
+    /// Whether a command of the user's own makes the status line.
     pub has_own_status: bool,
     /// What is told first.
     pub greeting: Vec<String>,
-    /// What the person said first, where they said it already.
+    /// What the user said first, where they said it already.
     pub prompt: Option<String>,
 }
 
-/// Talks until the person leaves. Returns how, and what is left.
+/// Talks until the user leaves. Returns how, and what is left.
 pub async fn run_console(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
@@ -260,7 +260,7 @@ impl Driver {
     }
 
     fn next_tick(&self) -> Option<Instant> {
-        // What waits for a person does not move.
+        // What waits for a user does not move.
         let is_moving = self.console.look.has_motion && self.console.asking.is_none();
         let step = if is_moving { Duration::from_millis(LAMP_MS) } else { SECOND };
         let busy = self.console.is_busy();

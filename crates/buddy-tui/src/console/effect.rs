@@ -16,7 +16,7 @@ use crate::text::Theme;
 pub(super) enum Input {
     Key(Key),
     Paste(String),
-    /// The person said this before there was a screen.
+    /// The user said this before there was a screen.
     Said(String),
     /// The terminal has another size.
     Resized,
@@ -25,7 +25,7 @@ pub(super) enum Input {
     Missed(SessionId),
     /// The terminal said what its ground is like.
     Ground(Theme),
-    /// The person looks at the terminal again, or elsewhere.
+    /// The user looks at the terminal again, or elsewhere.
     Focus(Focus),
     /// Some time went by.
     Tick,
@@ -34,7 +34,7 @@ pub(super) enum Input {
     Reply(Reply),
 }
 
-/// Where the person looks, as far as the terminal tells.
+/// Where the user looks, as far as the terminal tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Focus {
     /// Many terminals do not tell.
@@ -72,17 +72,17 @@ pub(super) enum Effect {
     ListPaths,
     /// Look at the surroundings again.
     LookAround,
-    /// Ask the person's own command for a status line, with these facts.
+    /// Ask the user's own command for a status line, with these facts.
     AskStatus(String),
     /// Have one of buddy's own commands carried out beside the conversation.
     Run(DeskCommand),
     /// Keep what was sent.
     Remember(String),
-    /// Let the person edit this in an editor of theirs.
+    /// Let the user edit this in an editor of theirs.
     Edit(String),
     /// Bring the image that is on the clipboard.
     PasteImage,
-    /// Let the person log in, to this profile where one is named.
+    /// Let the user log in, to this profile where one is named.
     LogIn(Option<String>),
     /// Put this on the clipboard.
     Copy(String),
@@ -90,7 +90,7 @@ pub(super) enum Effect {
     Suspend,
     /// Paint everything anew.
     Redraw,
-    /// Tell the person who looks elsewhere.
+    /// Tell the user who looks elsewhere.
     Ring(String),
     Quit(Exit),
 }
@@ -128,15 +128,15 @@ pub(super) enum Reply {
     ModelFound(String),
     Paths(Vec<String>),
     Surroundings(Surroundings),
-    /// What the person's own command for the status line said.
+    /// What the user's own command for the status line said.
     Status(Result<String, String>),
     /// What a command of buddy's own said.
     Said(String),
     /// What changed in the repository.
     Changes(String),
-    /// What the person made of a text.
+    /// What the user made of a text.
     Edited(String),
-    /// The person connected a model: the one to go on with, where there is another one now.
+    /// The user connected a model: the one to go on with, where there is another one now.
     LoggedIn(Option<String>),
     /// Something that was wanted did not work.
     Failed(String),

@@ -30,7 +30,7 @@ pub(super) struct Granting {
 }
 
 impl Granting {
-    /// The first offer, until the person quits. None where nothing is offered.
+    /// The first offer, until the user quits. None where nothing is offered.
     pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
         Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
     }

@@ -86,7 +86,7 @@ fn keys(keymap: &Keymap, columns: usize) -> String {
     left.iter().zip(right).map(beside).collect::<Vec<_>>().join("\n")
 }
 
-/// The commands that there are, one a line: those of buddy's own that are wanted, and those of the person's.
+/// The commands that there are, one a line: those of buddy's own that are wanted, and those of the user's.
 pub(crate) fn listed(custom: &[CustomCommand], is_wanted: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     for entry in ALL.iter().filter(|entry| is_wanted(entry.name)) {

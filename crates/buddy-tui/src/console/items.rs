@@ -20,7 +20,7 @@ use crate::visible::one_line;
 
 /// Characters of what the jail stopped.
 const STOPPED: usize = 400;
-/// How many lines are shown of a command of the person's own, and rows of what the person said.
+/// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
@@ -228,14 +228,14 @@ fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) 
     rows
 }
 
-/// The line of a command that the person runs themselves.
+/// The line of a command that the user runs themselves.
 pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
     let style = look.style(Paint::Person);
     let line = ran.command.lines().next().unwrap_or_default();
     Line::styled("! ", style.bold()).and(line, style)
 }
 
-/// A command that the person ran: they wanted to see what comes out, so more of it is shown.
+/// A command that the user ran: they wanted to see what comes out, so more of it is shown.
 fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
     let mut head = own_title(run, look);
     if ran >= LONG {

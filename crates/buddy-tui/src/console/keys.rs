@@ -24,7 +24,7 @@ pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 /// Within which time leaving a second time leaves whatever runs.
 const LEAVE_AGAIN: Duration = Duration::from_secs(30);
 
-/// Images that are remembered as named by the person.
+/// Images that are remembered as named by the user.
 const MAX_MENTIONED: usize = 1000;
 
 /// Paths that are offered before a letter was typed.
@@ -251,19 +251,19 @@ impl Console {
         self.enter(text);
     }
 
-    /// The images that go with a prompt: those in it that the person named.
+    /// The images that go with a prompt: those in it that the user named.
     pub(super) fn named_images(&self, text: &str) -> Vec<String> {
         images_in(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
     }
 
-    /// Takes the draft, and notes which images the person named in it: what stands for a paste may name others.
+    /// Takes the draft, and notes which images the user named in it: what stands for a paste may name others.
     fn take_draft(&mut self) -> String {
         let shown = self.draft.shown().to_owned();
         self.note_mentions(&shown);
         self.draft.take()
     }
 
-    /// Notes which images the person named themselves. No others are given with a prompt.
+    /// Notes which images the user named themselves. No others are given with a prompt.
     pub(super) fn note_mentions(&mut self, text: &str) {
         self.mentioned.extend(images_in(text));
         let surplus = self.mentioned.len().saturating_sub(MAX_MENTIONED);
@@ -290,7 +290,7 @@ impl Console {
         }
     }
 
-    /// Runs a command as the person, on the target of the conversation.
+    /// Runs a command as the user, on the target of the conversation.
     fn run_command(&mut self, command: &str) {
         if command.is_empty() {
             return self
@@ -299,7 +299,7 @@ impl Console {
         self.send(Command::Run { command: command.to_owned(), target: None });
     }
 
-    /// Stops the command that the person runs. False if none runs.
+    /// Stops the command that the user runs. False if none runs.
     fn stop_command(&mut self) -> bool {
         let Some(item) = self.front().attended_command().map(|item| item.id.clone()) else { return false };
         self.send(Command::Stop { item });
@@ -388,7 +388,7 @@ impl Console {
         self.say(&format!("{} would be stopped; the same once more leaves", running.join(" and ")));
     }
 
-    /// What runs, in the words of the person.
+    /// What runs, in the words of the user.
     fn running(&self) -> Vec<String> {
         let turn = (!self.front().is_idle()).then(|| "what the agent does".to_owned());
         let command = self.front().reader.own_command().map(|_| "your command".to_owned());

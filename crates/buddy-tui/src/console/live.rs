@@ -19,7 +19,7 @@ use crate::text::{Line, Paint, Span};
 
 /// Rows of the live output of a call.
 const TAIL_ROWS: usize = 2;
-/// The same of a command that the person runs.
+/// The same of a command that the user runs.
 const OWN_TAIL_ROWS: usize = 8;
 /// Rows of a thought under way.
 const THOUGHT_ROWS: usize = 2;
@@ -235,7 +235,7 @@ impl Console {
         (shown, Some(part))
     }
 
-    /// What the person writes into, where no question is put.
+    /// What the user writes into, where no question is put.
     fn own_input(&self) -> InputView {
         let width = self.columns;
         if let Some(picker) = &self.picker {

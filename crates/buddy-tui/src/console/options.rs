@@ -4,7 +4,7 @@ use buddy_protocol::Question;
 
 use crate::editor::Action;
 
-/// The answer that an arrow key leads to from what is written; none where it leads to none. Words of the person's own stay.
+/// The answer that an arrow key leads to from what is written; none where it leads to none. Words of the user's own stay.
 pub(super) fn turned(question: &Question, written: &str, action: Action) -> Option<String> {
     let Question::Text { options, .. } = question else { return None };
     let last = options.len().checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! The status line that a command of the person's own makes.
+//! The status line that a command of the user's own makes.
 //!
 //! It is asked again when something changed that it is told, one at a time and not more than once a second; what is shown
 //! meanwhile is what it said last. Nothing waits for it.
@@ -25,7 +25,7 @@ pub(super) struct OwnStatus {
     /// Whether it runs.
     is_running: bool,
     line: Option<String>,
-    /// Whether a failure was told to the person.
+    /// Whether a failure was told to the user.
     has_failed: bool,
 }
 
@@ -58,7 +58,7 @@ impl OwnStatus {
         true
     }
 
-    /// Takes what it said. Returns a failure that the person was not told of yet.
+    /// Takes what it said. Returns a failure that the user was not told of yet.
     pub(super) fn said(&mut self, said: Result<String, String>) -> Option<String> {
         self.is_running = false;
         match said {

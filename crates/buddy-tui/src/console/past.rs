@@ -57,7 +57,7 @@ impl Console {
         self.effect(Effect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
     }
 
-    /// Lets the person pick the prompt to go back to.
+    /// Lets the user pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
         let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {

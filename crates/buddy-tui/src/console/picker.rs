@@ -185,7 +185,7 @@ impl Console {
         self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
     }
 
-    /// Takes the colours that fit the ground of the terminal, unless the person chose some.
+    /// Takes the colours that fit the ground of the terminal, unless the user chose some.
     pub(super) fn take_ground(&mut self, theme: Theme) {
         if !self.is_theme_chosen && theme != self.look.theme {
             self.look.theme = theme;

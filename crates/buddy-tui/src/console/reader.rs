@@ -92,7 +92,7 @@ impl Reader {
         self.turn_began
     }
 
-    /// The command that the person runs.
+    /// The command that the user runs.
     pub(super) fn own_command(&self) -> Option<&Item> {
         let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
         self.transcript.open_items().find(is_own)
@@ -333,7 +333,7 @@ impl Reader {
 
     fn end_turn(&mut self, ended: &TurnEnded, look: &Look, width: usize) {
         self.turn_began = None;
-        // A command that the person runs is no part of the turn.
+        // A command that the user runs is no part of the turn.
         let transcript = &self.transcript;
         self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
         self.close_message(look, width);

@@ -34,15 +34,15 @@ pub(super) struct Console {
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
-    /// The modes of vim, where the person wants them.
+    /// The modes of vim, where the user wants them.
     pub(super) vim: Option<Vim>,
     pub(super) custom: Vec<CustomCommand>,
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
-    /// What the person here wanted last to be allowed for longer.
+    /// What the user here wanted last to be allowed for longer.
     pub(super) wished: Option<GrantWish>,
-    /// The paths of images that the person named.
+    /// The paths of images that the user named.
     pub(super) mentioned: Vec<String>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
@@ -66,11 +66,11 @@ pub(super) struct Console {
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
     is_said_last: bool,
-    /// Whether the person chose the colours in this conversation.
+    /// Whether the user chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
-    /// Where the person looks.
+    /// Where the user looks.
     pub(super) focus: Focus,
-    /// Whether a turn has ended since the person looked elsewhere.
+    /// Whether a turn has ended since the user looked elsewhere.
     pub(super) is_done_unseen: bool,
     rows: Vec<Line>,
     effects: Vec<Effect>,
@@ -188,7 +188,7 @@ impl Console {
         std::mem::take(&mut self.effects)
     }
 
-    /// Has the person's own status line made anew where what it tells has changed.
+    /// Has the user's own status line made anew where what it tells has changed.
     fn ask_status(&mut self) {
         if self.own_status.is_wanted() {
             let facts = status::facts(self);
@@ -212,7 +212,7 @@ impl Console {
         self.effects.push(effect);
     }
 
-    /// Tells the person who looks elsewhere. Who looks here sees it.
+    /// Tells the user who looks elsewhere. Who looks here sees it.
     pub(super) fn ring(&mut self, text: &str) {
         if self.focus != Focus::Here {
             self.effect(Effect::Ring(text.to_owned()));
@@ -382,7 +382,7 @@ impl Console {
         }
     }
 
-    /// Takes keys of the person's own.
+    /// Takes keys of the user's own.
     pub(super) fn take_keys(&mut self, keys: &[(String, String)]) {
         for (key, action) in keys {
             if let Err(wrong) = self.keymap.bind(key, action) {

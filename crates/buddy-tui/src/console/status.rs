@@ -61,7 +61,7 @@ impl StatusPart {
         [Self::Mode, Self::Model, Self::Directory, Self::Tasks, Self::Context, Self::Cost];
 }
 
-/// The status, in as many parts as fit; or the line of the person's own command. The mode is in it where no rule tells it.
+/// The status, in as many parts as fit; or the line of the user's own command. The mode is in it where no rule tells it.
 pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> Line {
     let width = width.min(WIDEST);
     // A question has a line of its own where words are written.
@@ -161,7 +161,7 @@ fn commands(console: &Console) -> usize {
     console.tasks.iter().map(|task| task.reader.left_running()).sum()
 }
 
-/// What a command of the person's own is told, as JSON.
+/// What a command of the user's own is told, as JSON.
 pub(super) fn facts(console: &Console) -> Value {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;

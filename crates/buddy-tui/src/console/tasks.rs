@@ -13,7 +13,7 @@ pub(super) const MAX_QUEUED: usize = 50;
 
 /// One session that is followed.
 pub(super) struct Task {
-    /// What a person calls it by.
+    /// What a user calls it by.
     pub(super) number: usize,
     pub(super) session: SessionId,
     /// What it was begun with; empty for the conversation.
@@ -31,7 +31,7 @@ pub(super) struct Task {
     pub(super) used: Usage,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
-    /// The command of the person's own that runs in the background.
+    /// The command of the user's own that runs in the background.
     pub(super) own_aside: Option<OwnAside>,
     /// Whether it was stopped because its time was over.
     pub(super) is_stopped: bool,
@@ -59,7 +59,7 @@ impl Task {
         self.reader.transcript().turn().is_none() && self.unseen == 0
     }
 
-    /// The command of the person's own that runs in the foreground.
+    /// The command of the user's own that runs in the foreground.
     pub(super) fn attended_command(&self) -> Option<&Item> {
         let aside = self.own_aside.as_ref().map(|aside| &aside.item);
         self.reader.own_command().filter(|item| Some(&item.id) != aside)

@@ -10,7 +10,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::termios::tcgetwinsize;
 
 /// No wrapping by the terminal, pastes told apart from keys, keys told apart from each other, the title kept aside, and told when
-/// the person looks elsewhere.
+/// the user looks elsewhere.
 const ENTER: &str = "\u{1b}[?7l\u{1b}[?2004h\u{1b}[>1u\u{1b}[22;2t\u{1b}[?1004h";
 const LEAVE: &str = "\u{1b}[?1004l\u{1b}[23;2t\u{1b}[<1u\u{1b}[?2004l\u{1b}[?7h\u{1b}[?25h";
 /// The most that terminals take for their clipboard.

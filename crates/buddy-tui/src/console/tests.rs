@@ -348,7 +348,7 @@ fn a_letter_that_is_held_down_is_none_of_the_line_that_it_opens() {
     assert_eq!(effects.iter().find_map(granted).unwrap().words, None);
 }
 
-/// The question is answered with words of the person's own and put again, as they could not be allowed.
+/// The question is answered with words of the user's own and put again, as they could not be allowed.
 fn refused(seat: &mut Seat, wish: GrantWish) -> Vec<Effect> {
     let answered =
         Answered { ask: ask_id(), answer: Answer::grant(wish.clone()), by: Principal::person("ann") };

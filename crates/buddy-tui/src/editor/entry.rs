@@ -8,7 +8,7 @@ use super::vim::{Typed, Vim};
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) draft: Draft,
-    /// The modes of vim, where the person wants them.
+    /// The modes of vim, where the user wants them.
     vim: Option<Vim>,
 }
 

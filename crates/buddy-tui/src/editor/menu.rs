@@ -18,7 +18,7 @@ pub(crate) struct Menu {
     /// Places in `all`, the best first.
     fitting: Vec<usize>,
     at: usize,
-    /// Whether the person pointed at it themselves.
+    /// Whether the user pointed at it themselves.
     is_pointed: bool,
 }
 
@@ -58,7 +58,7 @@ impl Menu {
         self.at = place.unwrap_or(self.at);
     }
 
-    /// Whether it is clear which one is meant by a wish: the person went to it, it is called so, or no other begins so.
+    /// Whether it is clear which one is meant by a wish: the user went to it, it is called so, or no other begins so.
     pub(crate) fn is_settled(&self, wish: &str) -> bool {
         let named = |choice: &Choice| choice.name == wish;
         let is_named = self.chosen().is_some_and(named);

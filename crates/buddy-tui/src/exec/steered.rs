@@ -1,7 +1,7 @@
 //! A run that is steered from outside: commands come in as JSON, one a line, and are those of the protocol.
 //!
 //! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
-//! why not. What waits for a person waits for an answer as long as the input lasts, and is denied when it has ended.
+//! why not. What waits for a user waits for an answer as long as the input lasts, and is denied when it has ended.
 
 use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, ItemId, SessionsError};
 use serde::Serialize;
@@ -23,12 +23,12 @@ struct Refusal<'a> {
 pub(super) struct Steering {
     /// Whether commands may still come.
     pub(super) is_open: bool,
-    /// Prompts and commands of the person that were accepted and are not seen in the log yet. Until they are, nothing
+    /// Prompts and commands of the user that were accepted and are not seen in the log yet. Until they are, nothing
     /// seems to run although something does.
     unseen: usize,
     /// What waits for an answer.
     asks: Vec<AskId>,
-    /// The command of the person's own that runs.
+    /// The command of the user's own that runs.
     person: Option<ItemId>,
     /// Whether the session has ended for good. What stopped with it is still told.
     pub(super) has_ended: bool,
@@ -89,7 +89,7 @@ impl Run<'_> {
     }
 
     pub(super) async fn obey(&mut self, command: Command) -> Result<(), SessionsError> {
-        // A prompt becomes a message, and a command of the person's own ends as one.
+        // A prompt becomes a message, and a command of the user's own ends as one.
         let is_said = matches!(command, Command::Prompt { .. } | Command::Run { .. });
         self.sessions.send(&self.request.who, &self.session, command).await?;
         self.steering.unseen += usize::from(is_said);
@@ -105,7 +105,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Stops the command of the person's own that runs. That it has ended meanwhile is as good.
+    /// Stops the command of the user's own that runs. That it has ended meanwhile is as good.
     pub(super) async fn stop_person(&mut self) -> Result<(), SessionsError> {
         let Some(item) = self.steering.person.take() else { return Ok(()) };
         match self.sessions.send(&self.request.who, &self.session, Command::Stop { item }).await {

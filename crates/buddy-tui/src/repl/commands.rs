@@ -160,7 +160,7 @@ impl Repl<'_> {
         self.tell(&lines.join("\n"));
     }
 
-    /// Lets the person connect a model. The terminal is theirs meanwhile.
+    /// Lets the user connect a model. The terminal is theirs meanwhile.
     async fn log_in(&mut self, profile: &str) -> Result<(), SessionsError> {
         if self.input == LineInput::Pipe {
             self.tell("/login needs a terminal; `buddy login NAME --api-key` takes a key from its input");

@@ -1,4 +1,4 @@
-//! What a terminal can show and what the person wants of it.
+//! What a terminal can show and what the user wants of it.
 
 use anstyle::Style;
 
@@ -42,7 +42,7 @@ pub struct Look {
     pub details: Details,
     /// Whether a program reads the screen aloud: nothing is repainted, everything is said in lines.
     pub is_read_aloud: bool,
-    /// The person's home, which paths are shown below as `~`; empty where it is not known.
+    /// The user's home, which paths are shown below as `~`; empty where it is not known.
     pub home: String,
 }
 

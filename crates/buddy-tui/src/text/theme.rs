@@ -39,7 +39,7 @@ pub(crate) enum Paint {
     Link,
     /// What somebody else said.
     Quote,
-    /// What the person said, and their prompt.
+    /// What the user said, and their prompt.
     Person,
     /// The agent: what it says, and that it works.
     Agent,

@@ -1,4 +1,4 @@
-//! The proxy of the person's network, by which the broker connects where the person's variables say so.
+//! The proxy of the user's network, by which the broker connects where the user's variables say so.
 //!
 //! It is asked after the broker's own verdict, and by the name of the host, as such proxies judge names.
 
@@ -21,7 +21,7 @@ const MAX_ANSWER: usize = 16 * 1024;
 /// The port of a proxy whose address has none, as curl has it.
 const USUAL_PORT: u16 = 1080;
 
-/// The proxies that the variables of a person name.
+/// The proxies that the variables of a user name.
 #[derive(Debug, Clone, Default)]
 pub struct UpstreamProxy {
     /// For plain requests.

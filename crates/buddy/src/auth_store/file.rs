@@ -36,7 +36,7 @@ pub(crate) struct AuthStore {
 }
 
 impl AuthStore {
-    /// The person's; none where there is no home.
+    /// The user's; none where there is no home.
     pub(crate) fn of(environment: &Environment) -> Option<Self> {
         environment.config_home.as_ref().map(|home| Self { directory: home.join("buddy") })
     }
@@ -118,7 +118,7 @@ impl AuthStore {
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&draft)?;
         let written = file.write_all(text.as_bytes()).and_then(|()| {
-            // The mask of the process may have taken the person's own rights away.
+            // The mask of the process may have taken the user's own rights away.
             file.set_permissions(Permissions::from_mode(0o600))?;
             file.sync_all()?;
             fail::fail_point!("login.drafted");

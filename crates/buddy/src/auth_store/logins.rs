@@ -13,7 +13,7 @@ use super::tokens::{LoginTokens, Renewer};
 use crate::environment::Environment;
 use crate::system::SystemClock;
 
-/// The configured providers, with what the person's file has for them. Clones share what is under way.
+/// The configured providers, with what the user's file has for them. Clones share what is under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Logins {
     store: Option<AuthStore>,
@@ -64,7 +64,7 @@ impl Logins {
         Ok(kept.map(|kept| kept.key.0))
     }
 
-    /// What the person should know about the file.
+    /// What the user should know about the file.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.store.as_ref().map(AuthStore::close_to_others).unwrap_or_default()
     }

@@ -21,7 +21,7 @@ pub(crate) struct LoginSection {
     pub(crate) client_id: String,
     /// The secret of that client, where the provider gave one out.
     pub(crate) client_secret: Option<Secret>,
-    /// Where a browser asks the person.
+    /// Where a browser asks the user.
     pub(crate) authorize_url: Option<String>,
     /// Where tokens come from.
     pub(crate) token_url: String,

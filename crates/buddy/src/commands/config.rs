@@ -42,7 +42,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::
     Ok(Exit::Ok)
 }
 
-/// Makes a profile the one in use, in the person's file.
+/// Makes a profile the one in use, in the user's file.
 pub(crate) fn choose_model(invocation: &Invocation<'_>, name: &str) -> anyhow::Result<()> {
     let path = file(invocation)?;
     let text = current(invocation, &path)?;
@@ -62,7 +62,7 @@ impl FileBefore {
     }
 }
 
-/// Writes a profile with these settings into the person's file.
+/// Writes a profile with these settings into the user's file.
 pub(crate) fn add_profile(
     invocation: &Invocation<'_>,
     name: &str,
@@ -78,7 +78,7 @@ pub(crate) fn add_profile(
     Ok(FileBefore { path, text: before })
 }
 
-/// The file that is changed: the one that was named, else the person's own.
+/// The file that is changed: the one that was named, else the user's own.
 fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
     let named = invocation.request.named.clone().or_else(|| invocation.environment.named_config());
     match named {
@@ -87,7 +87,7 @@ fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The text to change. The person's file starts as the template, a named one as nothing.
+/// The text to change. The user's file starts as the template, a named one as nothing.
 fn current(invocation: &Invocation<'_>, path: &std::path::Path) -> anyhow::Result<String> {
     if user_file(invocation.environment).is_some_and(|user| user == path) {
         create(invocation.environment);

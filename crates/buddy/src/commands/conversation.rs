@@ -120,7 +120,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     talk.run(buddy, summary.id, summary.head).await
 }
 
-/// Lets the person pick one of the sessions that were used last, of a directory where one is named; none where they leave.
+/// Lets the user pick one of the sessions that were used last, of a directory where one is named; none where they leave.
 async fn pick(
     buddy: &Buddy,
     invocation: &Invocation<'_>,
@@ -264,7 +264,7 @@ impl Talk<'_> {
         Ok(exit)
     }
 
-    /// Whether there is a terminal on which rows can be painted over, and the person wants that.
+    /// Whether there is a terminal on which rows can be painted over, and the user wants that.
     fn has_screen(&self, look: &Look) -> bool {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")

@@ -1,7 +1,7 @@
 //! `buddy doctor`: this machine, or one model over its real route.
 //!
 //! Both make a list of checks, print it and end with a code that scripts can use: 0 when nothing failed, 1 when
-//! something did, 6 when a key was not accepted, 130 when the person stopped it.
+//! something did, 6 when a key was not accepted, 130 when the user stopped it.
 
 mod jail;
 mod machine;

@@ -48,11 +48,11 @@ pub(crate) fn run(environment: &Environment, action: &GuardsAction) -> anyhow::R
     Ok(Exit::Ok)
 }
 
-/// A person at a terminal says yes. What an agent runs has no terminal.
+/// A user at a terminal says yes. What an agent runs has no terminal.
 fn confirmed() -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
-        bail!("only a person at a terminal can approve this");
+        bail!("only a user at a terminal can approve this");
     }
     let mut status = std::io::stderr();
     write!(status, "let this take effect? [y/n] ")?;

@@ -105,7 +105,7 @@ fn changed(file: &Path) -> UnixMillis {
     UnixMillis(since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default())
 }
 
-/// What a person is told at the start of a conversation in a directory with older sessions that are not imported.
+/// What a user is told at the start of a conversation in a directory with older sessions that are not imported.
 pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String> {
     let files = legacy::files(directory).ok()?;
     let (mut new, mut seen, mut bytes) = (0_usize, 0_usize, 0_u64);

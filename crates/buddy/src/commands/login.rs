@@ -69,11 +69,11 @@ pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> an
 enum Flow {
     Device,
     Browser,
-    /// In a browser, until the person wants another way.
+    /// In a browser, until the user wants another way.
     BrowserOrBack,
 }
 
-/// What the person asked for; else a browser where there is a screen, else a code, where the provider has codes.
+/// What the user asked for; else a browser where there is a screen, else a code, where the provider has codes.
 fn flow(arguments: &LoginArguments, section: &LoginSection, environment: &Environment) -> Flow {
     let has_screen = browser::has_screen(environment) && section.authorize_url.is_some();
     match section.device_url {

@@ -1,4 +1,4 @@
-//! What is told about the terminals that the agent shares with the person.
+//! What is told about the terminals that the agent shares with the user.
 
 use anyhow::bail;
 use buddy_exec::{PANE_VARIABLE, Panes, is_inside};

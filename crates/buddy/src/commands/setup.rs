@@ -38,7 +38,7 @@ pub(crate) struct Invocation<'a> {
     pub(crate) named: Option<PathBuf>,
     /// The hosts to work on, the default first; none for this machine.
     pub(crate) hosts: Vec<TargetWish>,
-    /// Whether the person trusts the directories to work in.
+    /// Whether the user trusts the directories to work in.
     pub(crate) is_trusted: bool,
     /// Whether no tool may touch this machine.
     pub(crate) is_remote_only: bool,
@@ -95,7 +95,7 @@ pub(crate) struct Setup {
 }
 
 impl Invocation<'_> {
-    /// Keeps that the person trusts the directory here, where `--trust` says so. One that is trusted already stays as it was:
+    /// Keeps that the user trusts the directory here, where `--trust` says so. One that is trusted already stays as it was:
     /// an option of every start is no look at what changed in it.
     pub(crate) fn keep_trust(&self) -> anyhow::Result<()> {
         let store = TrustStore::new(&self.environment.data);
@@ -165,7 +165,7 @@ fn typed_into(environment: &Environment) -> Option<String> {
 }
 
 impl Setup {
-    /// The name of the model that a session keeps, when the person named one.
+    /// The name of the model that a session keeps, when the user named one.
     pub(crate) fn session_model(&self, invocation: &Invocation<'_>) -> anyhow::Result<Option<String>> {
         let name = invocation.model.as_deref();
         Ok(name.map(|name| self.models.canonical(name)).transpose().map_err(StartError::from)?)

@@ -39,7 +39,7 @@ pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyho
     Ok(Exit::Ok)
 }
 
-/// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a person at a terminal is asked.
+/// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a user at a terminal is asked.
 fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
     let mut printer = printer();
     let changes = store.reviewable(directory);
@@ -78,7 +78,7 @@ fn show(changes: &[FileChange]) {
 pub(crate) enum Offered {
     /// It was answered, or there was nothing to ask.
     Settled,
-    /// The person wants to leave.
+    /// The user wants to leave.
     Left,
 }
 
@@ -91,7 +91,7 @@ struct Question {
     escape: &'static str,
 }
 
-/// Asks a person at a terminal whether they trust a directory about which they said nothing yet, and whether they accept what
+/// Asks a user at a terminal whether they trust a directory about which they said nothing yet, and whether they accept what
 /// changed in one that they trust. Without a terminal nothing is asked, and so nothing is trusted.
 pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered> {
     let (environment, cwd) = (invocation.environment, &invocation.cwd);
@@ -124,7 +124,7 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
     Ok(Offered::Settled)
 }
 
-/// Shows a person at a terminal what changed in the control files of a trusted directory, and asks whether that takes effect.
+/// Shows a user at a terminal what changed in the control files of a trusted directory, and asks whether that takes effect.
 pub(crate) async fn review(invocation: &Invocation<'_>) -> anyhow::Result<Offered> {
     let cwd = &invocation.cwd;
     let store = TrustStore::new(&invocation.environment.data);
@@ -153,7 +153,7 @@ fn is_terminal() -> bool {
 }
 
 impl Question {
-    /// The answer; none if the person wants to leave.
+    /// The answer; none if the user wants to leave.
     async fn put(self, invocation: &Invocation<'_>) -> anyhow::Result<Option<bool>> {
         let environment = invocation.environment;
         // A configuration that cannot be read is told when it is needed.

@@ -1,6 +1,6 @@
-//! The person's own catalogue of models, `models.toml` beside `buddy.toml`.
+//! The user's own catalogue of models, `models.toml` beside `buddy.toml`.
 //!
-//! It is the person's alone: a project has no say in what a model costs or holds.
+//! It is the user's alone: a project has no say in what a model costs or holds.
 
 use buddy_model::Catalogue;
 
@@ -8,7 +8,7 @@ use super::document::ConfigError;
 use super::search::text_of;
 use crate::environment::Environment;
 
-/// The built-in catalogue with the person's rules before its own. A file of rules that cannot be used leaves the
+/// The built-in catalogue with the user's rules before its own. A file of rules that cannot be used leaves the
 /// built-in ones alone, and comes back as the error beside them.
 pub(super) fn catalogue(environment: &Environment) -> (Catalogue, Option<ConfigError>) {
     let built_in = Catalogue::built_in().unwrap_or_default();

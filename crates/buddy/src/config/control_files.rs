@@ -1,6 +1,6 @@
 //! The files by which a project controls buddy, as they are in its folder now.
 //!
-//! They are read to be compared and shown, never to take effect: that does the copy of what the person trusted
+//! They are read to be compared and shown, never to take effect: that does the copy of what the user trusted
 //! ([`TrustStore`](super::TrustStore)). The folder is opened once, and the kernel resolves each name beneath it, so that a link
 //! leads nowhere else. `AGENTS.md` and the project's own commands are not among them: they are words for the model, which give
 //! no rights.
@@ -45,19 +45,19 @@ pub(crate) enum Content {
     Refused(String),
 }
 
-/// A control file that is not what the person trusted.
+/// A control file that is not what the user trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileChange {
     /// Its name in the folder.
     pub(crate) name: &'static str,
-    /// The text that the person trusted and that takes effect.
+    /// The text that the user trusted and that takes effect.
     pub(crate) trusted: Option<String>,
     /// What is there now.
     pub(crate) now: Content,
 }
 
 impl FileChange {
-    /// Whether the person can let it take effect.
+    /// Whether the user can let it take effect.
     pub(crate) fn is_acceptable(&self) -> bool {
         !matches!(self.now, Content::Refused(_))
     }

@@ -52,7 +52,7 @@ pub(crate) struct Setting {
 #[derive(Clone, Default)]
 pub(crate) struct Effective {
     settings: BTreeMap<Vec<String>, (Value, Origin)>,
-    /// What the person should know about the merge.
+    /// What the user should know about the merge.
     pub(crate) warnings: Vec<String>,
 }
 

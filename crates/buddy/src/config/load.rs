@@ -1,4 +1,4 @@
-//! Reading the configuration: built-in values, the person's file, the project's file, variables, options.
+//! Reading the configuration: built-in values, the user's file, the project's file, variables, options.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) struct Request {
     pub(crate) overrides: Vec<String>,
     /// Whether an unknown key is an error, and a catalogue that cannot be used.
     pub(crate) is_strict: bool,
-    /// Whether the person's own file and catalogue stay unread.
+    /// Whether the user's own file and catalogue stay unread.
     pub(crate) is_user_ignored: bool,
 }
 
@@ -40,11 +40,11 @@ pub(crate) struct Loaded {
     pub(crate) config: Config,
     /// The same, with who set them.
     pub(crate) effective: Effective,
-    /// What the person should know; lines for the standard error.
+    /// What the user should know; lines for the standard error.
     pub(crate) warnings: Vec<String>,
     /// The address that `BUDDY_API_KEY` belongs to: that of the profile in use before the command line has its say.
     pub(crate) key_home: Option<String>,
-    /// What is known about models by their names: the person's own rules, then the built-in ones.
+    /// What is known about models by their names: the user's own rules, then the built-in ones.
     pub(crate) catalogue: Catalogue,
     /// What a project set and may not.
     pub(crate) ignored: Vec<Ignored>,
@@ -61,7 +61,7 @@ pub(crate) struct Ignored {
     pub(crate) reason: String,
 }
 
-/// Reads it for a directory to work in. Makes the person's file when there is none.
+/// Reads it for a directory to work in. Makes the user's file when there is none.
 pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> Result<Loaded, ConfigError> {
     let mut loader = Loader { is_strict: request.is_strict, ..Loader::default() };
     loader.effective.add(template::builtin_settings()?)?;
@@ -195,7 +195,7 @@ impl Loader {
         })
     }
 
-    /// A project chooses among the models at the address that the person chose. Where the person chose none, the address is not
+    /// A project chooses among the models at the address that the user chose. Where the user chose none, the address is not
     /// known yet, and a choice would send the key of one server to another.
     fn rule_model(&self, held: &Config, setting: &Setting) -> Ruling {
         let is_chosen = self.effective.origin(&["agent", "model"]) != Origin::Default;

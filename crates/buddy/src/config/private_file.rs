@@ -1,4 +1,4 @@
-//! Files that are written in one step, most of them for the person's eyes only.
+//! Files that are written in one step, most of them for the user's eyes only.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,12 +16,12 @@ enum Mode {
     Masked(u32),
 }
 
-/// That of a file for the person alone.
+/// That of a file for the user alone.
 const PRIVATE: Mode = Mode::Exactly(0o600);
 /// That of any other new file.
 const NEW: Mode = Mode::Masked(0o666);
 
-/// Makes a directory and those above it, for the person alone. One that is there stays as it is.
+/// Makes a directory and those above it, for the user alone. One that is there stays as it is.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -55,7 +55,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_with(path, text, PRIVATE)
 }
 
-/// The same for a file that is as open as it was, or as files of the person usually are.
+/// The same for a file that is as open as it was, or as files of the user usually are.
 pub(crate) fn replace_usual(path: &Path, text: &str) -> io::Result<()> {
     let mode = std::fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777);
     replace_with(path, text, mode.map_or(NEW, Mode::Exactly))
@@ -73,7 +73,7 @@ fn draft(path: &Path, content: &[u8], mode: Mode) -> io::Result<PathBuf> {
     let (Mode::Exactly(bits) | Mode::Masked(bits)) = mode;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(bits).open(&draft)?;
     let written = file.write_all(content).and_then(|()| {
-        // The mask of the process can only take bits away, and a file of the person must be readable to the person.
+        // The mask of the process can only take bits away, and a file of the user must be readable to the user.
         if let Mode::Exactly(bits) = mode {
             file.set_permissions(std::fs::Permissions::from_mode(bits))?;
         }

@@ -1,6 +1,6 @@
 //! What a project's own file may set: one table with every key.
 //!
-//! Trusting a folder lets its files be changed. It does not hand over what belongs to the person: addresses, keys, programs that
+//! Trusting a folder lets its files be changed. It does not hand over what belongs to the user: addresses, keys, programs that
 //! run outside the jail, approvals and limits. So a project makes such a setting stricter or has no say in it. A key that is
 //! missing from the table counts as one that a project may not set, and a test fails.
 
@@ -15,7 +15,7 @@ pub(crate) enum ProjectMay {
     Freely,
     /// Make it stricter.
     Tighten(Order),
-    /// Choose another model at the address of the model that the person's file chooses.
+    /// Choose another model at the address of the model that the user's file chooses.
     ChooseModel,
     /// Nothing, for this reason.
     Never(&'static str),

@@ -15,9 +15,9 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// What a file is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Named by the person; no other file is read.
+    /// Named by the user; no other file is read.
     Named,
-    /// The person's own.
+    /// The user's own.
     User,
     /// Of the directory to work in, which is trusted, with the text that was trusted.
     Project(String),
@@ -67,12 +67,12 @@ fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError>
     Ok(None)
 }
 
-/// The person's file, whether it is there or not.
+/// The user's file, whether it is there or not.
 pub(crate) fn user_file(environment: &Environment) -> Option<PathBuf> {
     environment.config_home.as_ref().map(|home| home.join("buddy").join("buddy.toml"))
 }
 
-/// The person's file under its older name, when it is there.
+/// The user's file under its older name, when it is there.
 pub(crate) fn legacy_user_file(environment: &Environment) -> Option<PathBuf> {
     let path = environment.home.as_ref()?.join(".config/agent/agent.toml");
     path.exists().then_some(path)

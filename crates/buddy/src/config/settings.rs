@@ -17,7 +17,7 @@ use crate::auth_store::LoginSection;
 /// The profile that is used when nobody chose one.
 pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
 
-/// Commands that no answer lets run, unless the person has a list of their own: they end the machine or what is on its disks.
+/// Commands that no answer lets run, unless the user has a list of their own: they end the machine or what is on its disks.
 const DENYLIST: &[&str] = &["rm -rf /", "mkfs", "wipefs", "dd if=", "shutdown", "reboot", "halt", "poweroff"];
 
 /// What `tools.shell_enabled` turns off: every way to a command.
@@ -77,7 +77,7 @@ pub(crate) struct Config {
     pub(crate) display: DisplaySection,
     /// Terminals that agents share with people.
     pub(crate) tmux: TmuxSection,
-    /// What becomes of calls that a person would have to approve.
+    /// What becomes of calls that a user would have to approve.
     pub(crate) approvals: ApprovalsSection,
     /// What a session or a day may cost.
     pub(crate) budget: BudgetSection,
@@ -331,7 +331,7 @@ impl Default for NetworkSection {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct TmuxSection {
-    /// Run commands in a terminal that the person can attach to, where there is tmux and commands have no bounds.
+    /// Run commands in a terminal that the user can attach to, where there is tmux and commands have no bounds.
     pub(crate) enabled: bool,
     /// The most tmux sessions that buddy keeps.
     pub(crate) max_sessions: u32,
@@ -345,29 +345,29 @@ impl Default for TmuxSection {
     }
 }
 
-/// What becomes of calls that a person would have to approve.
+/// What becomes of calls that a user would have to approve.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
     /// `auto` allows what the jail holds and undo takes back in a trusted folder and asks for the rest; `ask` asks for all that changes something; `edits` allows changes of files in the workspace and asks for the rest; `none` denies; `all` allows. Where nobody can be asked, buddy denies what it would ask for.
     pub(crate) policy: ApprovalPolicy,
-    /// How long a person has to answer; absent or 0 waits for ever.
+    /// How long a user has to answer; absent or 0 waits for ever.
     pub(crate) timeout: Option<Wait>,
 }
 
-/// What becomes of calls that a person would have to approve.
+/// What becomes of calls that a user would have to approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ApprovalPolicy {
-    /// The person is asked.
+    /// The user is asked.
     Ask,
     /// They are denied.
     None,
     /// They are allowed.
     All,
-    /// Changes of files in the workspace are allowed; the person is asked for the rest.
+    /// Changes of files in the workspace are allowed; the user is asked for the rest.
     Edits,
-    /// What the jail holds and undo takes back is allowed; the person is asked for the rest.
+    /// What the jail holds and undo takes back is allowed; the user is asked for the rest.
     #[default]
     Auto,
 }

@@ -1,4 +1,4 @@
-//! The configuration file that a person starts with. Its profiles are also the built-in ones.
+//! The configuration file that a user starts with. Its profiles are also the built-in ones.
 
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) const TEMPLATE: &str = include_str!("buddy.toml");
 /// The built-in logins.
 const LOGINS: &str = include_str!("logins.toml");
 
-/// Writes the person's file unless there is one, under this or its older name. Says why it could not.
+/// Writes the user's file unless there is one, under this or its older name. Says why it could not.
 pub(crate) fn create(environment: &Environment) -> Option<String> {
     let path = user_file(environment)?;
     if path.symlink_metadata().is_ok() || legacy_user_file(environment).is_some() {

@@ -1,10 +1,10 @@
-//! Directories whose project files the person trusts, and what was in those files then.
+//! Directories whose project files the user trusts, and what was in those files then.
 //!
 //! A directory is known by its real path and by its device and inode: another directory that is later put in the same
 //! place is not trusted, and neither is a trusted one that is reached by way of a link of somebody else's making.
 //!
-//! The files by which a project controls buddy take effect as the person trusted them: from a copy, known by its digest. A file
-//! that was changed since, by whomever, has no effect before the person accepts the change.
+//! The files by which a project controls buddy take effect as the user trusted them: from a copy, known by its digest. A file
+//! that was changed since, by whomever, has no effect before the user accepts the change.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ struct TrustedFile {
 struct TrustFile {
     version: u32,
     directories: Vec<Trusted>,
-    /// Those that the person wants to be read only, so that they are not asked again.
+    /// Those that the user wants to be read only, so that they are not asked again.
     #[serde(default)]
     read_only: Vec<Trusted>,
 }
@@ -78,7 +78,7 @@ impl TrustStore {
         path.ancestors().any(|above| Folder::open(above).is_ok_and(|folder| find(&list, &folder).is_some()))
     }
 
-    /// Whether the person said that this very directory is to be read only.
+    /// Whether the user said that this very directory is to be read only.
     pub(crate) fn is_read_only(&self, directory: &Path) -> bool {
         let read_only = self.read().map(|file| file.read_only).unwrap_or_default();
         Folder::open(directory).is_ok_and(|folder| find(&read_only, &folder).is_some())
@@ -89,7 +89,7 @@ impl TrustStore {
         Ok(self.read()?.directories)
     }
 
-    /// The text of a control file that takes effect: the one that the person trusted.
+    /// The text of a control file that takes effect: the one that the user trusted.
     pub(crate) fn trusted_text(&self, directory: &Path, name: &str) -> anyhow::Result<Option<String>> {
         let list = self.list()?;
         let folder = Folder::open(directory)?;
@@ -97,7 +97,7 @@ impl TrustStore {
         file.map(|file| self.copy(file)).transpose()
     }
 
-    /// The control files of a directory that are not what the person trusted. Where only a directory above it is trusted, its
+    /// The control files of a directory that are not what the user trusted. Where only a directory above it is trusted, its
     /// rules are looked at alone, and they were never trusted.
     pub(crate) fn changes(&self, directory: &Path) -> anyhow::Result<Vec<FileChange>> {
         let list = self.list()?;
@@ -109,7 +109,7 @@ impl TrustStore {
         }
     }
 
-    /// The changes that the person can accept. A list that cannot be read trusts nothing, so that there are none.
+    /// The changes that the user can accept. A list that cannot be read trusts nothing, so that there are none.
     pub(crate) fn reviewable(&self, directory: &Path) -> Vec<FileChange> {
         let changes = self.changes(directory).unwrap_or_default();
         changes.into_iter().filter(FileChange::is_acceptable).collect()
@@ -166,7 +166,7 @@ impl TrustStore {
         self.keep(&folder, &changes)
     }
 
-    /// Lets changes take effect that the person has seen, exactly as they were seen, and trusts the directory.
+    /// Lets changes take effect that the user has seen, exactly as they were seen, and trusts the directory.
     pub(crate) fn accept(&self, directory: &Path, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
         let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
         self.keep(&folder, changes)

@@ -9,7 +9,7 @@ use crate::environment::Environment;
 /// The profile that `BUDDY_BASE_URL` makes. Files cannot define it.
 pub(crate) const ENVIRONMENT_PROFILE: &str = "environment";
 
-/// The model that the person chose in a file, and what its server speaks.
+/// The model that the user chose in a file, and what its server speaks.
 pub(crate) struct ChosenModel {
     pub(crate) model: String,
     pub(crate) api: Api,

@@ -1,4 +1,4 @@
-//! Commands of the person's own: each Markdown file in `commands` beside the configuration, or in `.buddy/commands` of a
+//! Commands of the user's own: each Markdown file in `commands` beside the configuration, or in `.buddy/commands` of a
 //! trusted project, is a prompt that `/name` sends.
 
 use std::path::{Path, PathBuf};

@@ -94,7 +94,7 @@ async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) ->
     (exit.code == Some(0)).then_some(exit.stdout.head)
 }
 
-/// Keeps an image in a file for the person alone, and lets the oldest go.
+/// Keeps an image in a file for the user alone, and lets the oldest go.
 fn keep(environment: &Environment, bytes: &[u8]) -> std::io::Result<PathBuf> {
     let directory = environment.data.join("pasted");
     private_file::make_directory(&directory)?;

@@ -1,4 +1,4 @@
-//! Keys of the person's own: `keys.toml` beside the configuration, one `"key" = "action"` a line.
+//! Keys of the user's own: `keys.toml` beside the configuration, one `"key" = "action"` a line.
 
 use std::path::Path;
 

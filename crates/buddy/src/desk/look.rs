@@ -1,4 +1,4 @@
-//! How things look: what the terminal says it can, and what the person wants.
+//! How things look: what the terminal says it can, and what the user wants.
 
 use buddy_tui::{Colors, Details, Look, Pictures, Theme};
 
@@ -46,7 +46,7 @@ pub(crate) fn follows_ground(environment: &Environment, display: &DisplaySection
     is_open && may_answer && colors(environment, display) > Colors::Mono
 }
 
-/// What the person chose, or what fits the ground that the terminal tells of.
+/// What the user chose, or what fits the ground that the terminal tells of.
 fn theme(environment: &Environment, display: &DisplaySection) -> Theme {
     match display.theme {
         ThemeChoice::Auto => {}

@@ -1,6 +1,6 @@
 //! Which model is used when nobody chose one.
 //!
-//! What the person chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
+//! What the user chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
 //! a vendor's key in the environment, else a login or a kept key, else a server on this machine. The network is asked only in the last case.
 
 use buddy_model::Endpoint;
@@ -16,7 +16,7 @@ use crate::environment::Environment;
 /// Where the model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelChoice {
-    /// A profile that the person chose, or the default one, which has a key.
+    /// A profile that the user chose, or the default one, which has a key.
     Profile(String),
     /// `BUDDY_BASE_URL`.
     Environment,
@@ -37,7 +37,7 @@ pub(crate) struct Choice {
     pub(crate) active: Option<Reference>,
     /// A profile that takes the place of the configured one of its name.
     pub(crate) profile: Option<(String, Profile)>,
-    /// Why, when the person did not choose.
+    /// Why, when the user did not choose.
     pub(crate) why: Option<String>,
 }
 

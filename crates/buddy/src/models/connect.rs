@@ -18,7 +18,7 @@ pub(crate) fn endpoint(name: &str, profile: &Profile) -> Result<Endpoint, Failur
     Endpoint::parse(base).map_err(|error| invalid(format!("{place}: {error}")))
 }
 
-/// Whether a server is the person's own rather than a vendor's.
+/// Whether a server is the user's own rather than a vendor's.
 pub(crate) fn is_near(endpoint: &Endpoint, api: Api) -> bool {
     endpoint.is_loopback() || (api == Api::Ollama && !endpoint.is_https())
 }

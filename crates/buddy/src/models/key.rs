@@ -15,7 +15,7 @@ use crate::auth_store::Logins;
 use crate::config::{AuthKind, Effective, KeySource, Loaded, Origin, Profile, is_open, text_of};
 use crate::environment::Environment;
 
-/// How long a command that prints a key may take: it may ask the person for a password.
+/// How long a command that prints a key may take: it may ask the user for a password.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 /// The most that such a command may print; keys have a few hundred bytes.
 const MAX_KEY_BYTES: usize = 64 * 1024;

@@ -118,7 +118,7 @@ impl Lesson {
 }
 
 impl Lesson {
-    /// Puts it into the file, for the person alone and in one step. A file that cannot be read is begun anew.
+    /// Puts it into the file, for the user alone and in one step. A file that cannot be read is begun anew.
     pub(crate) fn keep(mut self, data: &Path) -> io::Result<PathBuf> {
         let path = data.join(FILE);
         let mut file = Lessons::read(data).file;

@@ -31,7 +31,7 @@ use look::Looks;
 pub(crate) use line::Line;
 pub(crate) use offered::OfferedModel;
 
-/// The name under which a person asks for the built-in demo.
+/// The name under which a user asks for the built-in demo.
 const DEMO: &str = "demo";
 /// The pause between two words of the demo: it streams, and nobody waits long.
 const DEMO_PACE: Duration = Duration::from_millis(5);
@@ -90,7 +90,7 @@ impl Models {
         self.model(None).map(drop)
     }
 
-    /// What was found and why, when the person did not choose; one line.
+    /// What was found and why, when the user did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
         if self.choice == ModelChoice::Demo {
             let text = "model: the built-in demo, as no key and no local server was found; say tour to see it work, or see `buddy login`";
@@ -102,7 +102,7 @@ impl Models {
         Some(format!("model: {} ({why})", Self::model_name(active, profile).ok()?))
     }
 
-    /// The name under which a session keeps a model that the person named.
+    /// The name under which a session keeps a model that the user named.
     pub(crate) fn canonical(&self, name: &str) -> Result<String, Failure> {
         if self.is_demo(Some(name)) {
             return Ok(DEMO.to_owned());
@@ -206,7 +206,7 @@ impl Models {
         }
     }
 
-    /// Whether a model is on a server of the person's own.
+    /// Whether a model is on a server of the user's own.
     fn is_near(&self, reference: &Reference) -> bool {
         let profile = self.config.models.get(&reference.profile);
         profile.is_some_and(|profile| {

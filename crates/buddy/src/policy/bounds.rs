@@ -256,7 +256,7 @@ fn guarded(ground: &Ground, places: &Places, is_production: bool) -> Vec<PathBuf
     logs.chain(named.filter(is_real)).cloned().collect()
 }
 
-/// What is free for this call: what a lasting rule opens, and what the person was asked about. Commands get nothing that is hidden
+/// What is free for this call: what a lasting rule opens, and what the user was asked about. Commands get nothing that is hidden
 /// from them in development, where they are confined whatever was approved.
 fn opened(needs: &Needs, by: AllowedBy, is_production: bool, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let asked = needs.asked.iter().filter(|_| by == AllowedBy::Person);

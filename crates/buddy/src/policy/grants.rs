@@ -18,10 +18,10 @@ use crate::config::private_file;
 
 /// The form of the file that this program writes.
 const VERSION: u32 = 1;
-/// Grants that are kept; more than a person can remember.
+/// Grants that are kept; more than a user can remember.
 const MAX_GRANTS: usize = 500;
 
-/// The grants of a person.
+/// The grants of a user.
 pub(crate) struct GrantBook {
     path: PathBuf,
     clock: Arc<dyn Clock>,

@@ -1,6 +1,6 @@
-//! The guards file: the person's own patterns for commands to ask about or to deny.
+//! The guards file: the user's own patterns for commands to ask about or to deny.
 //!
-//! What takes effect is the text that the person approved, of which a copy is kept. A file that was changed since, by
+//! What takes effect is the text that the user approved, of which a copy is kept. A file that was changed since, by
 //! whomever, changes nothing until it is approved, also after a restart.
 
 use std::io;
@@ -14,7 +14,7 @@ use crate::config::{ConfigError, private_file};
 /// The largest file; people write kilobytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The guards file of a person.
+/// The guards file of a user.
 pub(crate) struct Guards {
     file: PathBuf,
     approved: PathBuf,
@@ -45,12 +45,12 @@ impl Guards {
         Self { file: directory.join("guards.json"), approved: directory.join("guards.approved.json") }
     }
 
-    /// The file that the person edits.
+    /// The file that the user edits.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The copy of what the person approved.
+    /// The copy of what the user approved.
     pub(super) fn approved_file(&self) -> &Path {
         &self.approved
     }
@@ -62,7 +62,7 @@ impl Guards {
         Ok(Standing { approved, pending })
     }
 
-    /// What a person is to know of the file before a session: that a change has no effect yet. A file that cannot be understood is an
+    /// What a user is to know of the file before a session: that a change has no effect yet. A file that cannot be understood is an
     /// error, because whoever wrote it means to be guarded.
     pub(crate) fn notice(&self) -> Result<Option<String>, ConfigError> {
         let failed =
@@ -84,7 +84,7 @@ impl Guards {
         }))
     }
 
-    /// Approves a change that the person has seen.
+    /// Approves a change that the user has seen.
     pub(crate) fn approve(&self, pending: &Pending) -> anyhow::Result<()> {
         let cannot = || format!("cannot write {}", self.approved.display());
         match pending {

@@ -1,6 +1,6 @@
 //! What a project tells agents: `AGENTS.md`, or `CLAUDE.md` where there is none, from the project's root down.
 //!
-//! Read only in directories that the person trusts, and only from regular files.
+//! Read only in directories that the user trusts, and only from regular files.
 
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,4 +1,4 @@
-//! Files of rules, one a tier, read anew when they change. Those of a project are the version that the person trusted.
+//! Files of rules, one a tier, read anew when they change. Those of a project are the version that the user trusted.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) struct FixedRules {
 type Stamp = Vec<Option<(u64, u64, i64, i64, u64)>>;
 
 impl RuleFiles {
-    /// The rules of this machine, of the person, and of a project that is trusted.
+    /// The rules of this machine, of the user, and of a project that is trusted.
     pub(super) fn new(
         user: Option<&Path>,
         project: Option<ProjectRules>,

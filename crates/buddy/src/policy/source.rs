@@ -65,7 +65,7 @@ pub(crate) struct PolicySettings {
     jail: JailSettings,
     /// Rules of this run.
     rules: Rules,
-    /// Further directories of this machine that the person opened to be worked on.
+    /// Further directories of this machine that the user opened to be worked on.
     added: Vec<PathBuf>,
 }
 
@@ -115,7 +115,7 @@ impl PolicySettings {
         self.mode == Mode::Production
     }
 
-    /// Further directories of this machine that the person opened to be worked on.
+    /// Further directories of this machine that the user opened to be worked on.
     pub(crate) fn added(&self) -> &[PathBuf] {
         &self.added
     }
@@ -188,7 +188,7 @@ impl Policies {
             return Vec::new();
         }
         let home = GitHome { home: places.home.as_deref(), config: self.environment.config_home.as_deref() };
-        // What is judged is beneath the name that the person gave, which may be a link.
+        // What is judged is beneath the name that the user gave, which may be a link.
         let opened = places.workspace.iter().chain(&places.scratch);
         let roots: Vec<(&PathBuf, PathBuf)> = opened.map(|root| (root, self.real(root))).collect();
         let below = |path: &Path| -> Vec<PathBuf> {

@@ -1,4 +1,4 @@
-//! Programs that wait for a person whom nobody is there to be, through the whole of buddy: each call ends at its limit at
+//! Programs that wait for a user whom nobody is there to be, through the whole of buddy: each call ends at its limit at
 //! the latest, the next one gives exactly its output, and nothing is left running.
 
 use std::time::Duration;

@@ -53,7 +53,7 @@ async fn what_stays_in_the_workspace_runs_unasked() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "this is git as the person runs it")]
+#[expect(clippy::disallowed_methods, reason = "this is git as the user runs it")]
 async fn harmless_settings_of_git_are_changed_unasked_and_others_after_a_question() {
     let unasked = [
         "git remote add up https://b.example/x.git",

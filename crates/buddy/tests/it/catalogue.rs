@@ -1,4 +1,4 @@
-//! The person's own catalogue: what it says of a price and a context window is what a session goes by.
+//! The user's own catalogue: what it says of a price and a context window is what a session goes by.
 
 use buddy_testkit::model::{Script, turn};
 use serde_json::Value;

@@ -47,7 +47,7 @@ async fn without_a_model_to_do_it_the_summary_is_made_by_rule() {
     let refusing = turn().error(401, "invalid_api_key", "no");
     let stage = stage([overflow(), refusing, turn().text("Yes.")]).await;
     stage.exec(["--last", "are you there?"]).run().await.expect_code(0);
-    assert!(sent(&stage, 3).contains("the person said: hi"), "{}", sent(&stage, 3));
+    assert!(sent(&stage, 3).contains("the user said: hi"), "{}", sent(&stage, 3));
 }
 
 #[tokio::test]

@@ -122,7 +122,7 @@ async fn options_win_over_variables_over_files() {
     assert_eq!(policy(option).await, "ask");
 }
 
-/// The person's own profile with its key, at this address.
+/// The user's own profile with its key, at this address.
 fn own(server: &ModelServer) -> String {
     let url = server.url();
     format!(

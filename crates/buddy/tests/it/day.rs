@@ -1,4 +1,4 @@
-//! A working day with an agent: how often a person is asked, and that what they did not allow did not happen; and the
+//! A working day with an agent: how often a user is asked, and that what they did not allow did not happen; and the
 //! evening, when all of it is taken back.
 
 use std::os::unix::fs::PermissionsExt;
@@ -73,7 +73,7 @@ fn round(number: usize, precious: &str) -> Vec<Turn> {
     ]
 }
 
-/// Answers like a person who reads: yes to ordinary work, no to the rest. Ends when the agent says good night.
+/// Answers like a user who reads: yes to ordinary work, no to the rest. Ends when the agent says good night.
 async fn attend(started: &mut Started, nights: usize) {
     let mut seen = started.stderr.text().len();
     loop {

@@ -1,4 +1,4 @@
-//! What the jail stops is told to the person and the model, and can be run once outside by a person who is asked.
+//! What the jail stops is told to the user and the model, and can be run once outside by a user who is asked.
 
 use std::fs;
 

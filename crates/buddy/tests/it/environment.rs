@@ -1,4 +1,4 @@
-//! The environment of commands: that of the person, without secrets, orders and ways to other sessions.
+//! The environment of commands: that of the user, without secrets, orders and ways to other sessions.
 
 use std::collections::BTreeMap;
 use std::fs;

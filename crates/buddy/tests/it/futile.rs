@@ -1,4 +1,4 @@
-//! Nobody is asked about a call that buddy or the kernel refuses all the same: what a person approves then happens.
+//! Nobody is asked about a call that buddy or the kernel refuses all the same: what a user approves then happens.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,7 +71,7 @@ async fn approved(calls: Vec<Turn>, mode: &str) -> (Stage, Vec<(bool, Value)>) {
     (stage, is_asked.into_iter().zip(results).collect())
 }
 
-/// Commands that cannot work in the jail, whatever a person says.
+/// Commands that cannot work in the jail, whatever a user says.
 const IN_VAIN: &[&str] = &[
     "cat ~/.ssh/id_ed25519",
     "ls ~/.ssh",
@@ -118,7 +118,7 @@ const IN_VAIN: &[&str] = &[
     "rm -rf /",
 ];
 
-/// Commands that a person is asked about and that then work.
+/// Commands that a user is asked about and that then work.
 const WORKING: &[&str] = &[
     "cat ~/.npmrc",
     "cat .env",

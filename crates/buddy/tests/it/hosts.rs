@@ -122,7 +122,7 @@ async fn in_the_usual_mode_what_only_reads_runs_there_and_its_log_can_be_read() 
     let stage = Stage::new([look("cat there.txt"), turn().text("Done.")]).await;
     let program = stage.buddy(["exec", "look", "--ssh", "machine", "-C", there, "--trust"]);
     let finished = over_ssh(&host, program).run().await.expect_code(0);
-    assert!(finished.stderr.contains("has no jail"), "what protects the person is told: {finished}");
+    assert!(finished.stderr.contains("has no jail"), "what protects the user is told: {finished}");
     let result = stage.results().remove(0)["result"].clone();
     assert_eq!(result["stdout"], "found over there\n", "{result:#}");
     let prompt = stage.requests()[0].body.to_string();

@@ -1,4 +1,4 @@
-//! Images: how a person gives them, and what the model and the log get of them.
+//! Images: how a user gives them, and what the model and the log get of them.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn draw(path: &Path, width: u32, height: u32) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// The images in the last message of the person that a Chat Completions server got, as bytes.
+/// The images in the last message of the user that a Chat Completions server got, as bytes.
 fn seen(body: &Value) -> Vec<Vec<u8>> {
     let messages = body["messages"].as_array().unwrap();
     let last = messages.iter().rfind(|message| message["role"] == "user").unwrap();
@@ -28,7 +28,7 @@ fn seen(body: &Value) -> Vec<Vec<u8>> {
     urls.collect()
 }
 
-/// The images that the person gave, as the log has them.
+/// The images that the user gave, as the log has them.
 fn given(log: &Log) -> Vec<&Image> {
     let messages = log.transcript.items().iter().filter_map(|item| match &item.content {
         Content::UserMessage { images, .. } => Some(images),

@@ -18,7 +18,7 @@ use crate::stage::{APPROVE, Stage, done, run};
 /// How long something may take that needs moments.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-#[expect(clippy::disallowed_methods, reason = "this is git as the person runs it")]
+#[expect(clippy::disallowed_methods, reason = "this is git as the user runs it")]
 fn git(at: &Path, words: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t.test"])

@@ -1,4 +1,4 @@
-//! Conversations that share a terminal with the person, on a real tmux.
+//! Conversations that share a terminal with the user, on a real tmux.
 
 use std::path::{Path, PathBuf};
 
@@ -62,14 +62,14 @@ impl PaneStage {
         }
     }
 
-    /// A person who attaches with a real client, in a pane of a server of the person's own.
+    /// A user who attaches with a real client, in a pane of a server of the user's own.
     async fn person(&self) -> Person {
         let person = Person(self.0.home.path().join("person.socket"));
         let attach = format!("TMUX= exec tmux -S '{}' attach", self.socket().display());
         tmux(&person.0, &["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", &attach]);
         let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while self.tmux(&["list-clients"]).is_empty() {
-            assert!(std::time::Instant::now() < end, "the person never got to the pane");
+            assert!(std::time::Instant::now() < end, "the user never got to the pane");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         person
@@ -108,8 +108,8 @@ impl Drop for Person {
     }
 }
 
-/// Runs tmux on a server past buddy, as a person would.
-#[expect(clippy::disallowed_methods, reason = "a person runs tmux past buddy")]
+/// Runs tmux on a server past buddy, as a user would.
+#[expect(clippy::disallowed_methods, reason = "a user runs tmux past buddy")]
 fn tmux(socket: &Path, arguments: &[&str]) -> String {
     let output = std::process::Command::new("tmux").arg("-S").arg(socket).args(arguments).output();
     String::from_utf8_lossy(&output.unwrap().stdout).trim().to_owned()
@@ -351,7 +351,7 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
     stage.until_clean().await;
 }
 
-/// What the agent is to see after a person typed into the interpreter that it started.
+/// What the agent is to see after a user typed into the interpreter that it started.
 const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a person does in a conversation besides talking: running commands, changing one before it runs, accepting edits.
+//! What a user does in a conversation besides talking: running commands, changing one before it runs, accepting edits.
 
 use buddy_protocol::{Answer, Content, Fact, ItemStatus};
 use buddy_testkit::model::turn;
@@ -28,7 +28,7 @@ async fn a_changed_command_runs_in_the_place_of_the_other_and_the_model_is_told(
     let result = &stage.results()[0];
     assert_eq!(result["result"]["exit_code"], 0, "{result}");
     assert_eq!(
-        result["result"]["changed_by_person"], "the person changed the command to: mkdir two",
+        result["result"]["changed_by_person"], "the user changed the command to: mkdir two",
         "{result}"
     );
     let log = stage.only_log().await;
@@ -62,7 +62,7 @@ async fn a_change_to_something_riskier_is_asked_for_again() {
     let stage = changed("mkdir one", "mkdir two; kill -0 1", &["n"]).await;
     assert!(!stage.home.work().join("two").exists(), "it did not run unseen");
     let result = stage.results()[0].to_string();
-    assert!(result.contains("the person said no") && result.contains("kill -0 1"), "{result}");
+    assert!(result.contains("the user said no") && result.contains("kill -0 1"), "{result}");
     let log = stage.only_log().await;
     let asked = log.events.iter().filter(|event| matches!(event.fact, Fact::Asked(_))).count();
     assert_eq!(asked, 2);
@@ -72,7 +72,7 @@ async fn a_change_to_something_riskier_is_asked_for_again() {
 async fn a_change_to_what_no_rule_allows_is_denied() {
     let stage = changed("mkdir one", "echo 'x", &[]).await;
     let result = stage.results()[0].to_string();
-    assert!(result.contains("forbidden") && result.contains("the person changed the command"), "{result}");
+    assert!(result.contains("forbidden") && result.contains("the user changed the command"), "{result}");
     assert!(!stage.home.work().join("one").exists());
 }
 
@@ -163,7 +163,7 @@ async fn a_command_of_the_person_is_stopped_by_an_interrupt_and_only_one_runs_at
     started.write(b"!touch second\n").await;
     started.stderr.wait_for("runs already", 1).await;
     started.signal(rustix::process::Signal::INT);
-    started.stderr.wait_for("stopped by the person", 1).await;
+    started.stderr.wait_for("stopped by the user", 1).await;
     assert!(!stage.home.work().join("second").exists());
     started.write(b"!touch third\nnow talk\n").await;
     started.stdout.wait_for("So be it.", 1).await;

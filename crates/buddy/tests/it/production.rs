@@ -185,7 +185,7 @@ async fn where_nothing_can_be_hidden_all_means_all() {
     assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
 }
 
-/// A tmux of the person, in which a program writes down what is typed.
+/// A tmux of the user, in which a program writes down what is typed.
 struct Server {
     socket: PathBuf,
     typed: PathBuf,
@@ -199,7 +199,7 @@ impl Server {
         server
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test plays a person with a tmux of their own")]
+    #[expect(clippy::disallowed_methods, reason = "the test plays a user with a tmux of their own")]
     fn tmux(&self, words: &[&str]) {
         let mut command = std::process::Command::new("tmux");
         assert!(
@@ -207,7 +207,7 @@ impl Server {
         );
     }
 
-    /// What was typed, once a line of the person's own has arrived.
+    /// What was typed, once a line of the user's own has arrived.
     async fn typed(&self) -> String {
         self.tmux(&["send-keys", "-t", "mine", "end-of-test", "Enter"]);
         let end = Instant::now() + PATIENCE;
@@ -243,7 +243,7 @@ async fn no_command_types_through_a_server_of_the_person() {
             };
             sockets.iter().map(line).collect()
         };
-        // Nobody is asked about a build, and the person is asked about tmux.
+        // Nobody is asked about a build, and the user is asked about tmux.
         let commands = ["make".to_owned(), say("asked")];
         let stage = stage(&commands).await;
         fs::write(

@@ -1,5 +1,5 @@
-//! The files of a trusted project: they tighten what the person allows, never loosen it, and a change has no effect before the
-//! person saw it.
+//! The files of a trusted project: they tighten what the user allows, never loosen it, and a change has no effect before the
+//! user saw it.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

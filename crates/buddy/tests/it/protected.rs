@@ -1,4 +1,4 @@
-//! Protected places hold for the real program, in every mode: secrets reach no model unless a person was asked, and changes
+//! Protected places hold for the real program, in every mode: secrets reach no model unless a user was asked, and changes
 //! land on what was judged.
 
 use std::fs;
@@ -52,7 +52,7 @@ fn read(path: impl Into<PathBuf>) -> Turn {
     turn().call("read_file", json!({"path": path.into()}))
 }
 
-/// Lets the model make these calls in a run without a person, and gives back everything that it was told.
+/// Lets the model make these calls in a run without a user, and gives back everything that it was told.
 async fn told(stage: &mut Stage, mode: &str, calls: Vec<Turn>) -> String {
     let count = calls.len();
     stage.server = ModelServer::start(calls.into_iter().chain([done()]).collect::<Vec<_>>()).await;
@@ -145,7 +145,7 @@ async fn buddys_own_files_are_hidden_from_commands_in_production_too() {
     assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
 }
 
-/// What a person types to allow the question that was put last: a key, or its word.
+/// What a user types to allow the question that was put last: a key, or its word.
 fn yes_to(asked: &str) -> String {
     let (_, last) = asked.rsplit_once("-- approve? [").unwrap();
     last.split_once("/n]").unwrap().0.to_owned()

@@ -66,7 +66,7 @@ async fn help_and_an_empty_line_answer_nothing() {
 
 #[tokio::test]
 async fn anything_else_is_no_with_a_reason() {
-    check_approval("use another name", false, "the person said no: use another name").await;
+    check_approval("use another name", false, "the user said no: use another name").await;
 }
 
 #[tokio::test]

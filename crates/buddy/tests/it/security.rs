@@ -125,7 +125,7 @@ async fn the_jail_holds_when_nobody_is_asked() {
 async fn an_agent_cannot_change_what_it_may_do() {
     let mut stage = Stage::apart(vec![done()]).await;
     stage.buddy(["trust"]).run().await.expect_code(0);
-    // The first start makes the person's file.
+    // The first start makes the user's file.
     stage.buddy(["config", "show"]).run().await.expect_code(0);
     let (home, data, work) = (stage.home.path().to_owned(), stage.home.data(), stage.home.work());
     let places = [

@@ -232,7 +232,7 @@ pub(crate) fn said(body: &Value, role: &str) -> Vec<String> {
     texts.filter_map(|message| message["content"].as_str().map(str::to_owned)).collect()
 }
 
-/// The last thing that the person said in a request.
+/// The last thing that the user said in a request.
 pub(crate) fn prompt(body: &Value) -> String {
     said(body, "user").pop().expect("a prompt")
 }

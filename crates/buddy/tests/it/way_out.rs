@@ -1,4 +1,4 @@
-//! The way out of a jailed command on the real program: how often a person is asked, what an answer covers, and what is reached.
+//! The way out of a jailed command on the real program: how often a user is asked, what an answer covers, and what is reached.
 
 use std::fs;
 

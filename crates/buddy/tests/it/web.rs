@@ -1,4 +1,4 @@
-//! Web tools through the whole program: what a person allowed is fetched, and this machine is not.
+//! Web tools through the whole program: what a user allowed is fetched, and this machine is not.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ async fn this_machine_is_not_fetched_from_unless_the_person_allowed_it() {
         fs::write(configuration.join("buddy.toml"), format!("[web]\nallowed_hosts = [{allowed}]\n")).unwrap();
         let call = turn().call("fetch_url", json!({"url": format!("http://{authority}/v1/models")}));
         let stage = Stage { server: Stage::new([call, turn().text("Done.")]).await.server, home: stage.home };
-        // The person names the host, so that nothing but its address speaks against it.
+        // The user names the host, so that nothing but its address speaks against it.
         stage.exec([&*format!("see http://{authority}/")]).run().await.expect_code(0);
         let result = &stage.results()[0];
         assert_eq!(result["ok"], json!(is_allowed), "{result:#}");

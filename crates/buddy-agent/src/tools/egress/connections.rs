@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 50;
 pub(crate) struct Connections {
     rows: Vec<(Connection, u64)>,
     left_out: u64,
-    /// Hosts that a person allowed.
+    /// Hosts that a user allowed.
     pub(super) allowed: BTreeSet<String>,
 }
 
@@ -93,7 +93,7 @@ fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
     fields
 }
 
-/// Whether a person allowed the host of a connection, as results have it.
+/// Whether a user allowed the host of a connection, as results have it.
 pub(crate) const ALLOWED: &str = "allowed_by_person";
 /// Where results have the connections of a command.
 pub(crate) const CONNECTIONS: &str = "connections";

@@ -105,7 +105,7 @@ async fn check_filters(
                 "`{file}` goes through the filter `{filter}`, a program that the settings name, and this tool starts none"
             );
             Err(ToolFailure::new("filtered", message)
-                .hint("use `run_shell` with `git add`, where the person approves the command"))
+                .hint("use `run_shell` with `git add`, where the user approves the command"))
         }
         _ => Ok(()),
     }

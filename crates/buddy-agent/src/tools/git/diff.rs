@@ -78,7 +78,7 @@ impl Tool for GitDiff {
             json!({"top": shown(&repository.top), "diff": said.text(), "truncated": said.is_cut});
         if !secrets.is_empty() {
             result["not_shown"] = json!(secrets);
-            result["hint"] = json!("these can hold secrets; name one in `files` to ask the person for it");
+            result["hint"] = json!("these can hold secrets; name one in `files` to ask the user for it");
         }
         Ok(result)
     }

@@ -16,7 +16,7 @@ use super::repository::{Repository, check_value, without_dots};
 use super::shield::Reach;
 use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 
-/// Settings that decide which programs connect, and where passwords go, by their beginnings. The person's own are used;
+/// Settings that decide which programs connect, and where passwords go, by their beginnings. The user's own are used;
 /// a repository that brings its own is not pushed from.
 const CONNECTING: &[&str] = &[
     "core.sshcommand",
@@ -44,7 +44,7 @@ pub(crate) struct GitPushInput {
     path: Option<String>,
     /// The name of the remote, such as `origin`.
     remote: String,
-    /// The address that the remote pushes to, as `git_branch` gives it. The person approves this address.
+    /// The address that the remote pushes to, as `git_branch` gives it. The user approves this address.
     url: String,
     /// The branch to push, to the branch of the same name.
     branch: String,
@@ -178,7 +178,7 @@ async fn check_bare(folder: &Path, target: &dyn Target, bounds: &Bounds) -> Resu
         Err(_) => "is no repository",
     };
     let message = format!("`{}` {what}; only a bare repository in a folder is pushed to", shown(folder));
-    Err(ToolFailure::new("refused", message).hint("the person can make one with `git init --bare`"))
+    Err(ToolFailure::new("refused", message).hint("the user can make one with `git init --bare`"))
 }
 
 /// Refuses a folder that the jail does not let this call write, before git fails there.
@@ -196,7 +196,7 @@ fn check_open(folder: &Path, bounds: &Bounds) -> Result<(), ToolFailure> {
         shown(folder)
     );
     Err(ToolFailure::new("refused", message)
-        .hint("a person can approve the push when they are asked about it"))
+        .hint("a user can approve the push when they are asked about it"))
 }
 
 fn check_settings(repository: &Repository) -> Result<(), ToolFailure> {
@@ -206,7 +206,7 @@ fn check_settings(repository: &Repository) -> Result<(), ToolFailure> {
     };
     let Some(name) = repository.own_names().find(is_connecting) else { return Ok(()) };
     let message = format!("the repository itself sets `{name}`, which decides how a push connects");
-    Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the person approves the command"))
+    Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the user approves the command"))
 }
 
 /// A word as a shell would need it.

@@ -46,7 +46,7 @@ impl Repository {
         let names: BTreeSet<String> = pairs.map(|(_, name)| name.clone()).collect();
         if !names.contains(MARK) {
             return Err(ToolFailure::new("unsupported", "git 2.31 or newer is needed")
-                .hint("use `run_shell`, where the person approves the command"));
+                .hint("use `run_shell`, where the user approves the command"));
         }
         let place = [
             "rev-parse",
@@ -87,7 +87,7 @@ impl Repository {
             shown(&self.top)
         );
         Err(ToolFailure::new("refused", message)
-            .hint("use `run_shell`, where the person approves the command"))
+            .hint("use `run_shell`, where the user approves the command"))
     }
 
     /// Whether its files are where one looks for them, and not where a `.git` file or a `commondir` points.
@@ -95,7 +95,7 @@ impl Repository {
         self.git_dir == self.top.join(".git") && self.common_dir == self.git_dir
     }
 
-    /// Refuses what would be written elsewhere than the person was told.
+    /// Refuses what would be written elsewhere than the user was told.
     pub(super) fn check_plain(&self, path: &Path) -> Result<(), ToolFailure> {
         if self.top != path {
             let message = format!("the top directory of the repository is `{}`", shown(&self.top));
@@ -110,7 +110,7 @@ impl Repository {
             shown(&self.common_dir)
         );
         Err(ToolFailure::new("refused", message)
-            .hint("use `run_shell`, where the person approves the command"))
+            .hint("use `run_shell`, where the user approves the command"))
     }
 
     /// The names of settings that hold here, whoever sets them.

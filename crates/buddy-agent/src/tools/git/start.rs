@@ -155,11 +155,11 @@ pub(super) fn failure(said: &Said) -> ToolFailure {
     let (code, hint) = if message.contains("not a git repository") {
         ("not_found", Some("give the directory of a repository in `path`"))
     } else if message.contains("dubious ownership") {
-        let hint = "the repository belongs to another account; the person can trust it with `git config --global --add \
+        let hint = "the repository belongs to another account; the user can trust it with `git config --global --add \
                     safe.directory <directory>`";
         ("refused", Some(hint))
     } else if message.contains("Please tell me who you are") || message.contains("empty ident name") {
-        ("no_identity", Some("the person has to set user.name and user.email"))
+        ("no_identity", Some("the user has to set user.name and user.email"))
     } else if message.contains("unknown revision") || message.contains("bad revision") {
         ("not_found", Some("look at the branches with `git_branch` and at the commits with `git_log`"))
     } else {

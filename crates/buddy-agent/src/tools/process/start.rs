@@ -38,7 +38,7 @@ pub(crate) struct ProcessStart;
 pub(crate) struct ProcessStartInput {
     /// The command line, as typed into the shell. It must stay in the foreground.
     command: String,
-    /// What it is for, in one sentence for the person who approves it.
+    /// What it is for, in one sentence for the user who approves it.
     why: String,
     /// How risky it is.
     risk: Risk,

@@ -38,7 +38,7 @@ pub(crate) struct SendKeysInput {
     /// The pane, the shared one by default.
     #[serde(default)]
     pane: Option<String>,
-    /// What it is for, in one sentence for the person who approves it.
+    /// What it is for, in one sentence for the user who approves it.
     why: String,
     /// How risky it is.
     risk: Risk,
@@ -89,7 +89,7 @@ impl Tool for SendKeys {
         Some(&input.why)
     }
 
-    /// Whole lines are judged like a command; all other keys are looked at by a person, who sees each of them.
+    /// Whole lines are judged like a command; all other keys are looked at by a user, who sees each of them.
     fn intent(input: &SendKeysInput, _: &Place) -> Intent {
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
         let typing = typing(&input.keys());
@@ -113,7 +113,7 @@ impl Tool for SendKeys {
         let keys = input.keys();
         let sent = context.until_cancelled(panes.send_keys(&context.bounds, &selector, &keys)).await?;
         let sent = match sent {
-            // Keys that a person allowed may go to a program that was started with less.
+            // Keys that a user allowed may go to a program that was started with less.
             Err(TargetError::Pane(PaneError::OtherBounds { .. } | PaneError::Busy { .. })) => {
                 let narrower = panes.send_keys(&context.unasked_bounds, &selector, &keys);
                 context.until_cancelled(narrower).await?

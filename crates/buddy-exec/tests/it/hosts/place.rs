@@ -147,7 +147,7 @@ pub(crate) fn ssh_settings(config: PathBuf) -> SshSettings {
 /// The directory in which images are kept between runs.
 #[expect(
     clippy::disallowed_methods,
-    reason = "what is kept between runs of the tests is in the person's own cache"
+    reason = "what is kept between runs of the tests is in the user's own cache"
 )]
 fn cache() -> PathBuf {
     let home = std::env::var_os("HOME").unwrap_or_else(|| "/root".into());

@@ -19,7 +19,7 @@ async fn a_command_with_bounds_is_not_run_on_another_host() {
     match place.start(exec).await.unwrap_err() {
         TargetError::NotJailed { layer, reason } => {
             assert_eq!(layer, "host");
-            assert!(reason.contains("ask the person to approve it"), "the way out is named: {reason}");
+            assert!(reason.contains("ask the user to approve it"), "the way out is named: {reason}");
         }
         other => panic!("{other:?}"),
     }

@@ -207,7 +207,7 @@ async fn what_a_person_opened_is_written_whatever_it_is() {
     }
 }
 
-/// A person's own git puts another file at the name, which takes the mount away that stood over the old one.
+/// A user's own git puts another file at the name, which takes the mount away that stood over the old one.
 #[tokio::test]
 async fn settings_that_a_person_changes_meanwhile_are_guarded_too() {
     for kind in WITH_MOUNTS {

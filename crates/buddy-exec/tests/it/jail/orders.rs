@@ -34,7 +34,7 @@ pub(super) fn bounds(cell: &Cell) -> Bounds {
 }
 
 /// Runs git as a user would, outside of the jail.
-#[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
+#[expect(clippy::disallowed_methods, reason = "what a user runs is started by no target")]
 pub(super) fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "safe.directory=*", "-C"]).arg(cell.ws(at)).args(words);

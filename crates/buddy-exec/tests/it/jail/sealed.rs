@@ -123,7 +123,7 @@ async fn settings_without_a_secret_are_read() {
 }
 
 /// Runs git as a user would, outside of the jail.
-#[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
+#[expect(clippy::disallowed_methods, reason = "what a user runs is started by no target")]
 fn git(cell: &Cell, words: &[&str]) -> String {
     let mut command = std::process::Command::new("git");
     command

@@ -198,7 +198,7 @@ fn type_through(socket: &std::path::Path) -> String {
     )
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test plays a person with a tmux of their own")]
+#[expect(clippy::disallowed_methods, reason = "the test plays a user with a tmux of their own")]
 fn own_tmux(socket: &std::path::Path, words: &[&str]) {
     let run = Command::new("tmux").arg("-S").arg(socket).args(words).env_remove("TMUX").status().unwrap();
     assert!(run.success(), "{words:?}");

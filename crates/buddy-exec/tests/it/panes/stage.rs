@@ -235,7 +235,7 @@ impl Person {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a person runs tmux past the target")]
+#[expect(clippy::disallowed_methods, reason = "a user runs tmux past the target")]
 fn tmux(socket: &Path, arguments: &[&str]) -> String {
     let output = Command::new("tmux").arg("-S").arg(socket).args(arguments).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().to_owned()

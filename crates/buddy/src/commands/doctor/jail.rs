@@ -18,7 +18,7 @@ fn check(layer: Layer) -> Check {
     }
 }
 
-/// What a person can do about a layer that is not there or does not work.
+/// What a user can do about a layer that is not there or does not work.
 fn next(name: &str) -> &'static str {
     match name {
         "bubblewrap" => "install the package `bubblewrap`, and see whether this account may make namespaces",

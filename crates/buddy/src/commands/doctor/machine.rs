@@ -35,7 +35,7 @@ pub(super) enum Place {
     Conversation,
 }
 
-/// Examines the machine. Nothing is made or changed but the person's configuration file, as by any other command.
+/// Examines the machine. Nothing is made or changed but the user's configuration file, as by any other command.
 pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow::Result<Report> {
     let environment = invocation.environment;
     let target = Arc::new(local_target(environment, invocation.cwd.clone())?);
@@ -146,7 +146,7 @@ fn config(environment: &Environment, loaded: &Loaded) -> Check {
     }
 }
 
-/// Variables that commands do not get and could, which is where a person wonders why one is missing.
+/// Variables that commands do not get and could, which is where a user wonders why one is missing.
 fn variables(environment: &Environment, loaded: &Loaded) -> Check {
     let withheld = environment.withheld(&loaded.config.variable_rules());
     let is_open =

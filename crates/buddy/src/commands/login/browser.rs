@@ -1,4 +1,4 @@
-//! The person's browser.
+//! The user's browser.
 
 use buddy_exec::open_page;
 

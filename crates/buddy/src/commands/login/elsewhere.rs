@@ -56,7 +56,7 @@ impl Guide<'_> {
         self.use_profile(&name)
     }
 
-    /// One of the models that the server has, or another name. None if the person goes back.
+    /// One of the models that the server has, or another name. None if the user goes back.
     async fn model_at(
         &self,
         endpoint: &Endpoint,
@@ -106,7 +106,7 @@ impl Guide<'_> {
     }
 }
 
-/// The address as it was typed, and as it is read. None if the person gives up.
+/// The address as it was typed, and as it is read. None if the user gives up.
 async fn address() -> anyhow::Result<Option<(String, Endpoint)>> {
     for _ in 0..MAX_TRIES {
         let typed = input::line(

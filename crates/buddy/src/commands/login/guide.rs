@@ -31,7 +31,7 @@ const TRIAL_TOKENS: u64 = 16;
 const PROVIDERS: [(&str, &str); 3] =
     [("api.anthropic.com", "Anthropic"), ("api.openai.com", "OpenAI"), ("openrouter.ai", "OpenRouter")];
 
-/// Why a person is guided.
+/// Why a user is guided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occasion {
     FirstStart,
@@ -42,7 +42,7 @@ pub(crate) enum Occasion {
 pub(super) enum Step {
     /// Back to the first question.
     Again,
-    /// There is a model now, or the person wants none.
+    /// There is a model now, or the user wants none.
     Done(Exit),
 }
 
@@ -50,13 +50,13 @@ pub(super) enum Step {
 pub(crate) enum Welcomed {
     /// There was no need for one.
     Before,
-    /// The person has chosen.
+    /// The user has chosen.
     Now,
     /// They want to leave.
     Left(Exit),
 }
 
-/// Guides a person who starts buddy for the first time, has no model and sits at a terminal.
+/// Guides a user who starts buddy for the first time, has no model and sits at a terminal.
 pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welcomed> {
     let environment = invocation.environment;
     let mark = environment.data.join(WELCOMED);
@@ -97,7 +97,7 @@ async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
     found.is_ok_and(|choice| choice.kind == ModelChoice::Demo)
 }
 
-/// Asks until there is a model, or the person wants to go on without.
+/// Asks until there is a model, or the user wants to go on without.
 pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> anyhow::Result<Exit> {
     let loaded = load(invocation.environment, &invocation.cwd, &invocation.request)?;
     let look = look(invocation.environment, &loaded.config.display);
@@ -222,7 +222,7 @@ impl Guide<'_> {
         }
     }
 
-    /// The key of a profile, until one works or the person has enough of it. That it is kept is said when it is.
+    /// The key of a profile, until one works or the user has enough of it. That it is kept is said when it is.
     async fn key_of(&self, profile: &str) -> anyhow::Result<Step> {
         let store = store(self.invocation.environment)?;
         let (name, address) = subject::profile(self.config(), Some(profile))?;
@@ -357,7 +357,7 @@ impl Guide<'_> {
         Ok(Step::Done(Exit::Ok))
     }
 
-    /// One cheap call with a profile. The error is for the person.
+    /// One cheap call with a profile. The error is for the user.
     pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
         printer().tell("trying it …");
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;

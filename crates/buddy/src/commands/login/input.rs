@@ -1,4 +1,4 @@
-//! What the person types: an address, a name, or a key that is not shown.
+//! What the user types: an address, a name, or a key that is not shown.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::sync::Arc;

@@ -15,7 +15,7 @@ pub(super) enum Subject<'a> {
     Key { profile: &'a str, address: String },
 }
 
-/// What a name means; without one, the profile in use, or the only provider that the person configured.
+/// What a name means; without one, the profile in use, or the only provider that the user configured.
 pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
     if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
         return Ok(Subject::Provider { name, section });

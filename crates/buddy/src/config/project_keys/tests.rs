@@ -43,7 +43,7 @@ fn a_name_that_people_choose_is_the_only_part_that_is_free() {
     }
 }
 
-/// A home with a stricter file of the person's and a looser one of a project that is trusted.
+/// A home with a stricter file of the user's and a looser one of a project that is trusted.
 struct Stage {
     home: tempfile::TempDir,
     environment: Environment,

@@ -49,7 +49,7 @@ impl Models {
         offered
     }
 
-    /// The name of the model that a person means: a number of the list, a profile, `profile/model`, or a model of the server in
+    /// The name of the model that a user means: a number of the list, a profile, `profile/model`, or a model of the server in
     /// use. A server that tells its models refuses other names; one that is written with its profile is taken as it is.
     pub(crate) async fn find(&self, wish: &str, current: Option<&str>) -> Result<String, Failure> {
         if let Ok(number) = wish.parse::<usize>() {

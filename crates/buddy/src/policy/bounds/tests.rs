@@ -196,7 +196,7 @@ fn a_command_reads_secrets_of_the_workspace_only_when_a_person_thought_about_it(
             assert_eq!(
                 is_closed,
                 by == AllowedBy::Nobody,
-                "{mode:?}: tools need it once a person allowed them"
+                "{mode:?}: tools need it once a user allowed them"
             );
         }
         let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Person);

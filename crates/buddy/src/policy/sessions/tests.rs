@@ -54,7 +54,7 @@ fn a_directory_with_something_needed_in_it_is_left_alone() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test plays a person with a tmux of their own")]
+#[expect(clippy::disallowed_methods, reason = "the test plays a user with a tmux of their own")]
 fn a_server_is_found_whatever_its_socket_is_called() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().canonicalize().unwrap();

@@ -43,13 +43,13 @@ async fn d_denies_it_and_the_agent_goes_on() {
 #[tokio::test]
 async fn n_denies_it_with_words_for_the_agent() {
     let words = ["n", "u", "s", "e", "Space", "b", "Enter"];
-    check(&words, false, "the person said no: use b").await;
+    check(&words, false, "the user said no: use b").await;
 }
 
 #[tokio::test]
 async fn e_runs_another_command_instead() {
     let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
-    let screen = check(&keys, false, "the person changed the command to: ls -a").await;
+    let screen = check(&keys, false, "the user changed the command to: ls -a").await;
     let shown = screen.wait_idle().await;
     assert!(shown.contains("✓ Ran     ls -a") && !shown.contains("Ran     mkdir"), "{shown}");
 }

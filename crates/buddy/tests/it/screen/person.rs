@@ -1,4 +1,4 @@
-//! What a person does besides talking, on a screen.
+//! What a user does besides talking, on a screen.
 
 use buddy_testkit::model::turn;
 use serde_json::json;
@@ -29,7 +29,7 @@ async fn escape_stops_a_command_of_the_person() {
     screen.line("!sleep 60");
     screen.wait_for("esc stops it").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("stopped by the person").await;
+    screen.wait_for("stopped by the user").await;
     screen.line("!");
     screen.wait_for("say ! and a command").await;
 }
@@ -77,7 +77,7 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.keys(&["C-b"]);
     screen.wait_for("task 3 runs in the background").await;
     screen.line("/kill 3");
-    screen.wait_for("stopped by the person").await;
+    screen.wait_for("stopped by the user").await;
 }
 
 #[tokio::test]

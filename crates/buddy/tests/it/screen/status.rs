@@ -1,4 +1,4 @@
-//! The status line: its parts, and one that a command of the person's own makes.
+//! The status line: its parts, and one that a command of the user's own makes.
 
 use buddy_testkit::model::turn;
 

@@ -32,7 +32,7 @@ impl Machine {
     }
 
     /// Ends the shared terminals that live on there.
-    #[expect(clippy::disallowed_methods, reason = "a person ends them past buddy")]
+    #[expect(clippy::disallowed_methods, reason = "a user ends them past buddy")]
     pub(super) fn end_panes(&self) {
         let made = std::fs::read_dir(self.host.home().join(".buddy/run")).unwrap();
         for directory in made {
@@ -69,7 +69,7 @@ pub(super) fn with_engine(host: &ContainerHost, program: Program) -> Program {
 /// Where images are kept from one run of the tests to the next.
 #[expect(
     clippy::disallowed_methods,
-    reason = "what is kept between runs of the tests is in the person's own cache"
+    reason = "what is kept between runs of the tests is in the user's own cache"
 )]
 fn cache() -> PathBuf {
     std::env::var_os("HOME").map(PathBuf::from).unwrap().join(".cache/buddy")

@@ -132,7 +132,7 @@ impl Person {
         self.tmux(&["send-keys", "Enter"]);
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a person runs tmux past the target")]
+    #[expect(clippy::disallowed_methods, reason = "a user runs tmux past the target")]
     fn tmux(&self, arguments: &[&str]) {
         let mut command = Command::new("tmux");
         command.arg("-S").arg(&self.socket).args(arguments).envs(self.env.iter().cloned());

@@ -1,4 +1,4 @@
-//! Commands of the person's own, and of a trusted project.
+//! Commands of the user's own, and of a trusted project.
 
 use buddy_testkit::model::turn;
 

@@ -81,7 +81,7 @@ async fn granted_in_own_words(size: Size) {
 
 async fn another_command(size: Size) {
     let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
-    check(size, "another_command", &keys, false, "the person changed the command to: ls -a").await;
+    check(size, "another_command", &keys, false, "the user changed the command to: ls -a").await;
 }
 
 async fn denied(size: Size) {
@@ -90,7 +90,7 @@ async fn denied(size: Size) {
 
 async fn denied_with_words(size: Size) {
     let keys = ["n", "u", "s", "e", "Space", "b", "Enter"];
-    check(size, "denied_with_words", &keys, false, "the person said no: use b").await;
+    check(size, "denied_with_words", &keys, false, "the user said no: use b").await;
 }
 
 async fn left_by_escape(size: Size) {
@@ -105,5 +105,5 @@ async fn left_by_escape(size: Size) {
     screen.wait_for("So be it.").await;
     assert!(!screen.stage.home.work().join("made").exists());
     let seen = screen.stage.results()[0].to_string();
-    assert!(seen.contains("the person said no: use b"), "{seen}");
+    assert!(seen.contains("the user said no: use b"), "{seen}");
 }

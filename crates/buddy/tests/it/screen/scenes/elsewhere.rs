@@ -27,7 +27,7 @@ async fn remote_prompt(size: Size) {
     screen.wait_for_words("It is made there.").await;
     let shown = screen.wait_idle().await;
     assert!(machine.path("made").is_dir(), "the call ran on the other host");
-    assert!(shared.shown(&screen).contains("mkdir made"), "the person sees there what the agent typed");
+    assert!(shared.shown(&screen).contains("mkdir made"), "the user sees there what the agent typed");
     // What comes before is about folders with names that differ from run to run.
     let (_, talk) = shown.split_at(shown.find("! pwd").unwrap());
     size.check("remote_prompt", talk);
@@ -68,7 +68,7 @@ async fn the_prompt_and_what_the_person_runs_follow_the_target() {
     assert_eq!(screen.stage.only_log().await.transcript.targets().len(), 1);
 }
 
-/// The terminal that the agent shares with the person on the other host.
+/// The terminal that the agent shares with the user on the other host.
 struct Shared(PathBuf);
 
 impl Shared {
