@@ -12,9 +12,6 @@ use crate::later::{LATER, Later};
 /// The directory in which the examples are said to run.
 const HERE: &str = "/w";
 
-/// The most programs of a row that are named again for each of its examples.
-const MAX_REPEATED: usize = 12;
-
 /// The pinned file of a program without files of its own.
 const SCRIPT: &str = "the script that the command names";
 
@@ -94,12 +91,11 @@ fn effects(page: &mut String) {
         for line in row.changes.iter().chain(row.reads) {
             let line = line.replace("{here}", HERE);
             let _ = writeln!(page, "| {names} | {} | {} |", code(&line), effect(&line));
-            if row.names.len() > MAX_REPEATED {
-                "the same".clone_into(&mut names);
-            }
+            names.clear();
         }
         for line in row.untried {
             let _ = writeln!(page, "| {names} | {} (not run by the test) | {} |", code(line), effect(line));
+            names.clear();
         }
     }
 }

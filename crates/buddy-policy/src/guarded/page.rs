@@ -73,27 +73,39 @@ Production commands reach these, because `git push` and signed commits need them
 
 fn sessions(page: &mut String) {
     page.push_str(SESSIONS);
-    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     for row in OTHER_SESSIONS {
         let reached = match row.reached {
             Reached::Never => "never",
             Reached::OnceAllowed => "once you allow the command",
         };
-        let (places, listeners) = (quoted(row.places), quoted(row.listeners));
+        let (places, listeners) = (codes(row.places), codes(row.listeners));
         let _ = writeln!(page, "| {} | {places} | {listeners} | {reached} |", row.of);
     }
-    let _ = writeln!(page, "{KEPT}{}.", quoted(KEPT_AGENTS));
+    let _ = writeln!(page, "{KEPT}{}.", codes(KEPT_AGENTS));
+}
+
+fn codes(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn section(page: &mut String, title: &str, text: &str, is_wanted: impl Fn(Keeps) -> bool) {
-    let _ = write!(page, "\n## {title}\n\n{text}\n\n| name | used by |\n|---|---|\n");
+    let _ = write!(page, "\n## {title}\n\n{text}\n\n| used by | names |\n|---|---|\n");
+    // One line for each program, in the order of the table.
+    let mut programs: Vec<(&str, Vec<String>)> = Vec::new();
     for row in PROTECTED.iter().filter(|row| is_wanted(row.keeps)) {
-        let _ = writeln!(page, "| `{}` | {} |", row.name, row.of);
-        if let Keeps::OrdersIn(parts) = row.keeps {
-            let parts: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
-            let _ =
-                writeln!(page, "| | commands may write in `{}`, but not {} |", row.name, parts.join(", "));
+        let name = match row.keeps {
+            Keeps::OrdersIn(parts) => {
+                format!("`{}` (commands may write in it, but not {})", row.name, codes(parts))
+            }
+            _ => format!("`{}`", row.name),
+        };
+        match programs.iter_mut().find(|(of, _)| *of == row.of) {
+            Some((_, names)) => names.push(name),
+            None => programs.push((row.of, vec![name])),
         }
+    }
+    for (of, names) in programs {
+        let _ = writeln!(page, "| {of} | {} |", names.join(", "));
     }
 }
 
