@@ -13,7 +13,7 @@ buddy protects these files in every mode, and [your other sessions](#other-sessi
 
 | kind | tools | commands in development |
 |---|---|---|
-| [files that run code later](#files-that-run-code-later): hooks, start-up files, editor settings | asks before each change | cannot change them |
+| [files that run code later](#files-that-run-code-later): hooks, start-up files, editor settings | asks before each change | cannot change them until you approve a command that names one; never `.git/hooks` and the like |
 | [keys and password stores](#keys-and-password-stores), outside your projects; buddy's own files | refused | cannot see them |
 | [logins of tools](#logins-of-tools), [files that hold secrets by convention](#files-that-hold-secrets-by-convention) | asks before it reads or changes one | see names, not contents, until you approve the command |
 
