@@ -40,6 +40,7 @@ pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
+pub(crate) use readers::READERS;
 pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
 pub(crate) use telling::TELLING;

@@ -4,16 +4,22 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Places;
-use crate::effect::{Access, GIT_READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows};
+use crate::effect::{
+    Access, GIT_READERS, READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows,
+};
 use crate::later::{LATER, Later};
 
 /// The directory in which the examples are said to run.
 const HERE: &str = "/w";
 
+/// The pinned file of a program without files of its own.
+const SCRIPT: &str = "the script that the command names";
+
 /// The generated part of `docs/reference/commands.md`.
 pub fn command_reference() -> String {
     let mut page = String::new();
     effects(&mut page);
+    readers(&mut page);
     held(&mut page);
     listed(
         &mut page,
@@ -28,14 +34,20 @@ pub fn command_reference() -> String {
     let recipes = RECIPES.iter().map(|recipe| (recipe.names, recipe.files));
     page.push_str("\n## Files that buddy pins\n\n| program | files in its directory |\n|---|---|\n");
     for (names, files) in recipes {
-        let _ = writeln!(page, "| {} | {} |", codes(names), codes(files));
+        let files = if files.is_empty() { SCRIPT.to_owned() } else { codes(files) };
+        let _ = writeln!(page, "| {} | {files} |", codes(names));
     }
-    page.push_str("\n## Files that decide what runs later\n\n| kind | asks in | files |\n|---|---|---|\n");
+    page.push_str("\n## Build, CI and agent files\n\n| kind | asks in | files |\n|---|---|---|\n");
     for kind in LATER {
         let asks = if kind.later == Later::Unseen { "`edits`, `auto`" } else { "`edits`" };
         let _ = writeln!(page, "| {} | {asks} | {} |", kind.title, codes(kind.names));
     }
     page
+}
+
+fn readers(page: &mut String) {
+    let names: Vec<&str> = READERS.iter().flat_map(|reader| reader.names.iter().copied()).collect();
+    let _ = write!(page, "\n## Programs that only read\n\n{}\n", codes(&names));
 }
 
 fn held(page: &mut String) {
@@ -75,13 +87,15 @@ fn code(text: &str) -> String {
 fn effects(page: &mut String) {
     page.push_str("## Effects on files\n\n| program | example | effect |\n|---|---|---|\n");
     for row in rows() {
-        let names = codes(row.names);
+        let mut names = codes(row.names);
         for line in row.changes.iter().chain(row.reads) {
             let line = line.replace("{here}", HERE);
             let _ = writeln!(page, "| {names} | {} | {} |", code(&line), effect(&line));
+            names.clear();
         }
         for line in row.untried {
             let _ = writeln!(page, "| {names} | {} (not run by the test) | {} |", code(line), effect(line));
+            names.clear();
         }
     }
 }

@@ -81,10 +81,17 @@ fn row(number: usize, done: &Done) -> String {
     let reasons =
         done.questions.iter().map(|question| question.reason.as_str()).filter(|text| !text.is_empty());
     let notes: Vec<&str> = done.failure.as_deref().into_iter().chain(reasons).collect();
-    let note: String =
-        notes.join("; ").replace('|', "\\|").replace('\n', " ").chars().take(NOTE_CHARS).collect();
+    let note = shortened(&notes.join("; ").replace('|', "\\|").replace('\n', " "));
     let worked = if done.failure.is_some() { "no" } else { "yes" };
     format!("| {number} | {} | {asked} | {worked} | {note} |", done.step.name.replace('|', "\\|"))
+}
+
+/// A note of at most [`NOTE_CHARS`]; one that is cut says so.
+fn shortened(note: &str) -> String {
+    match note.char_indices().nth(NOTE_CHARS) {
+        Some((end, _)) => format!("{}…", note.get(..end).unwrap_or_default().trim_end()),
+        None => note.to_owned(),
+    }
 }
 
 /// Puts the text into its block of the page.
@@ -106,6 +113,13 @@ fn replace_block(page: &str, text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_note_that_is_cut_says_so() {
+        assert_eq!(shortened("a; b"), "a; b");
+        let cut = shortened(&"é ".repeat(NOTE_CHARS));
+        assert!(cut.ends_with("é…") && cut.chars().count() <= NOTE_CHARS + 1, "{cut}");
+    }
 
     #[test]
     fn a_step_works_when_its_output_says_so() {

@@ -8,13 +8,15 @@ const HEAD: &str = "# Caches of package managers
 
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
-A command in the jail reads these caches of yours, and its changes go to a layer that belongs to its workspace: `~/.cache/buddy/layers`. A download that
-turns out to be malicious stays there and does not reach your other projects ([how](../how-to/jail.md#package-managers)).
+A jailed command reads your caches. Its changes go to a layer of its workspace in `~/.cache/buddy/layers`, so a malicious download never reaches
+your other projects ([how](../how-to/jail.md#package-managers)).
 
-If the cache does not exist, or the kernel cannot put a layer over it, buddy sets the variable in the last column and the program uses a directory in the
-layer. A place below `.cache` moves with `XDG_CACHE_HOME`, one below `.local/share` with `XDG_DATA_HOME`.
+All layers together take at most 20 GiB; buddy removes the least recently used. You can delete `~/.cache/buddy/layers` whenever no command runs.
 
-| program | default place | variable that names it | set where there is no layer over it |
+If a cache does not exist, or the kernel cannot mount a layer over it, buddy sets the variable in the last column to a directory in the layer. Paths
+below `.cache` follow `XDG_CACHE_HOME`, those below `.local/share` follow `XDG_DATA_HOME`.
+
+| program | default path | variable that moves it | set if no layer can be mounted |
 |---|---|---|---|
 ";
 

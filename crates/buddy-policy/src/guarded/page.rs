@@ -9,16 +9,25 @@ const HEAD: &str = "# Protected places
 
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
-buddy keeps two kinds of files apart, in every mode, and [your other sessions](#other-sessions) in production. [Rules and grants](../how-to/rules-and-grants.md) says how you open one.
+buddy protects these files in every mode, and [your other sessions](#other-sessions) in production.
 
-- **Orders**: a program takes orders from the file without being told to. Changing it asks you each time.
-- **Secrets**: the file can hold a key or a password. Its name is listed. Reading, changing or removing it asks you each time.
-  Keys and password stores outside of your projects, and buddy's own files, are closed: no answer opens them, only a rule of yours.
+| kind | tools | commands in development |
+|---|---|---|
+| [files that run code later](#files-that-run-code-later): hooks, start-up files, editor settings | asks before each change | cannot change them until you approve a command that names one; never `.git/hooks` and the like |
+| [keys and password stores](#keys-and-password-stores), outside your projects; buddy's own files | refused | cannot see them |
+| [logins of tools](#logins-of-tools), [files that hold secrets by convention](#files-that-hold-secrets-by-convention) | asks before it reads or changes one | see names, not contents, until you approve the command |
 
-A name without a leading slash counts wherever it stands, in any spelling of upper and lower case. `*` stands for any part of a
-name. A directory counts with everything in it.
+To change that, write a [rule](../how-to/rules-and-grants.md) in your `rules.toml`:
 
-A file or directory that git's settings name counts as an order too, wherever it is: `core.hooksPath`, `core.attributesFile`,
+```toml
+allow = [{ read = \"~/.ssh/config\" }]    # lets tools read it; in production commands too
+deny = [{ read = \"~/private/**\" }]      # for tools, and for commands that name the path; the jail does not enforce it
+```
+
+A name without a leading slash matches in every directory, in upper and lower case. `*` matches any part of a name. A directory
+includes everything in it.
+
+Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
 workspace, and your own.
@@ -27,17 +36,17 @@ workspace, and your own.
 /// The page, in Markdown.
 pub fn protected_places_page() -> String {
     let mut page = HEAD.to_owned();
-    section(&mut page, "Orders", "Changing these asks you.", |keeps| {
+    section(&mut page, "Files that run code later", "Changing these asks you.", |keeps| {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
-    let keys = "Outside of a project these are closed. In a project, reading them asks you.";
-    section(&mut page, "Secrets", keys, |keeps| keeps == Keeps::Secrets);
-    let tools = "Reading these asks you. A command that you allow reads them too; all others find the files empty, or in a \
-                 repository closed. Settings such as `.npmrc` that have no credential in them, only a registry or `${NPM_TOKEN}`, are open to every command.";
-    section(&mut page, "Secrets that tools need", tools, |keeps| keeps == Keeps::ToolSecrets);
-    let files = "Reading files of these names asks you. A directory of such a name is not protected.";
+    let keys = "Outside your projects, no answer opens these; only a rule of yours does. In a project, reading them asks you.";
+    section(&mut page, "Keys and password stores", keys, |keeps| keeps == Keeps::Secrets);
+    let tools = "Reading these asks you. A command that you approve reads them too. Other commands find them empty, or in a \
+                 repository unreadable. Settings without a credential, such as an `.npmrc` with only a registry or `${NPM_TOKEN}`, are open to every command.";
+    section(&mut page, "Logins of tools", tools, |keeps| keeps == Keeps::ToolSecrets);
+    let files = "Reading files with these names asks you. Directories with these names are not protected.";
     section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);
-    let plain = "These look like the names above and hold no secrets. buddy reads them without a question.";
+    let plain = "These match the names above but hold no secrets. buddy reads them without asking.";
     section(&mut page, "Exceptions", plain, |keeps| keeps == Keeps::NoSecrets);
     sessions(&mut page);
     page
@@ -46,41 +55,57 @@ pub fn protected_places_page() -> String {
 const SESSIONS: &str = "
 ## Other sessions
 
-In production no command reaches these, whether you approved it or not: they type for whoever reaches them, or start programs outside of
-the jail. `{uid}` and `{user}` are your account, and a name after `$` is a variable that names the socket. buddy also finds the
-sockets of the listed processes wherever they are. In development commands reach only the local
-sockets that they make themselves, and make none in the listed directories of `/tmp` that are there.
+These programs type for anyone who reaches them, or start programs outside the jail.
+
+- **In production** no command reaches one marked *never*, even if you approved the command.
+- **In development** a command reaches only sockets that it made itself. It cannot make one in a directory of `/tmp` that is listed
+  below, if that directory exists.
+
+`{uid}` and `{user}` are your account. A name after `$` is a variable that names the socket. buddy also finds the sockets of the
+listed processes, wherever they are.
 
 | program | places | processes | reached |
 |---|---|---|---|
 ";
 
 const KEPT: &str = "
-These stay, because `git push` and signed commits need them: ";
+Production commands reach these, because `git push` and signed commits need them: ";
 
 fn sessions(page: &mut String) {
     page.push_str(SESSIONS);
-    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     for row in OTHER_SESSIONS {
         let reached = match row.reached {
             Reached::Never => "never",
             Reached::OnceAllowed => "once you allow the command",
         };
-        let (places, listeners) = (quoted(row.places), quoted(row.listeners));
+        let (places, listeners) = (codes(row.places), codes(row.listeners));
         let _ = writeln!(page, "| {} | {places} | {listeners} | {reached} |", row.of);
     }
-    let _ = writeln!(page, "{KEPT}{}.", quoted(KEPT_AGENTS));
+    let _ = writeln!(page, "{KEPT}{}.", codes(KEPT_AGENTS));
+}
+
+fn codes(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn section(page: &mut String, title: &str, text: &str, is_wanted: impl Fn(Keeps) -> bool) {
-    let _ = write!(page, "\n## {title}\n\n{text}\n\n| name | used by |\n|---|---|\n");
+    let _ = write!(page, "\n## {title}\n\n{text}\n\n| used by | names |\n|---|---|\n");
+    // One line for each program, in the order of the table.
+    let mut programs: Vec<(&str, Vec<String>)> = Vec::new();
     for row in PROTECTED.iter().filter(|row| is_wanted(row.keeps)) {
-        let _ = writeln!(page, "| `{}` | {} |", row.name, row.of);
-        if let Keeps::OrdersIn(parts) = row.keeps {
-            let parts: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
-            let _ =
-                writeln!(page, "| | commands may write in `{}`, but not {} |", row.name, parts.join(", "));
+        let name = match row.keeps {
+            Keeps::OrdersIn(parts) => {
+                format!("`{}` (commands may write in it, but not {})", row.name, codes(parts))
+            }
+            _ => format!("`{}`", row.name),
+        };
+        match programs.iter_mut().find(|(of, _)| *of == row.of) {
+            Some((_, names)) => names.push(name),
+            None => programs.push((row.of, vec![name])),
         }
+    }
+    for (of, names) in programs {
+        let _ = writeln!(page, "| {of} | {} |", names.join(", "));
     }
 }
 

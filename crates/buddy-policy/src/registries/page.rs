@@ -9,8 +9,11 @@ const HEAD: &str = "# Registries of package managers
 
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
-When a command wants to reach a host that these settings name, one question covers every host of that registry and says where each is named
-([how](../how-to/jail.md#hosts)). buddy knows no host by itself.
+The first download from a registry asks, also from crates.io, npmjs.org and PyPI: buddy allows no host by itself. To allow one beforehand, list it in
+`[jail] hosts` ([how](../how-to/jail.md#hosts)).
+
+If the settings below name the host, one question covers all hosts of that registry and says which setting names each. Otherwise, as with npm
+without an `.npmrc`, the question lists the hosts that the command wants at that moment. The answer can cover the whole project.
 
 | package manager | programs | variables | files |
 |---|---|---|---|

@@ -9,10 +9,12 @@ const HEAD: &str = "# Variables that commands get
 
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
-Commands, shared panes and background processes get the environment that you started buddy in, without the variables below. Names count in any case, and
-`*` stands for any characters. `buddy doctor` lists the variables that it withholds.
+Commands, shared panes and background processes get the environment that you started buddy in, such as `PATH` and `HOME`, without the
+variables below. Upper and lower case do not matter, and `*` matches any characters. `buddy doctor` lists the variables that it withholds.
 
-To give commands one of them, list it in your `buddy.toml`. To take more away, list those:
+A command whose connections go through [buddy's proxy](../how-to/jail.md#hosts) sees that proxy in `HTTPS_PROXY` and the like, instead of yours.
+
+To pass or hide a variable, list it in your `buddy.toml`:
 
 ```toml
 [environment]
@@ -20,17 +22,17 @@ pass = [\"DATABASE_URL\", \"STRIPE_TEST_*\"]
 hide = [\"ACME_*\"]
 ```
 
-`pass` does not open variables of buddy and of other sessions. `hide` wins over `pass`. A project can add to `hide` and cannot set `pass`.
+`pass` does not pass variables of buddy and of other sessions. `hide` wins over `pass`. A project can add to `hide` and cannot set `pass`.
 
-A variable with any name counts as a secret if its value has one: an address with a password (`postgres://ann:pw@host/db`), a setting such as `password=…`,
+A variable with any name is withheld if its value has a secret: an address with a password (`postgres://ann:pw@host/db`), a setting such as `password=…`,
 or a key of a well-known service. Variables that your model profiles take keys from (`api_key_env`) are always withheld.
 ";
 
 const GROUPS: &[(Withheld, &str, &str)] = &[
-    (Withheld::SecretName, "Secrets", "The names look like secrets."),
+    (Withheld::SecretName, "Secrets", "Their names look like secrets."),
     (
         Withheld::Orders,
-        "Orders",
+        "Variables that run code",
         "They make loaders, shells, git and agents do something that the command does not say.",
     ),
     (Withheld::Terminal, "Programs for your terminal", "buddy sets `PAGER` and `GIT_PAGER` to `cat`."),
@@ -38,10 +40,10 @@ const GROUPS: &[(Withheld, &str, &str)] = &[
     (
         Withheld::Service,
         "Services that act for you",
-        "Agents that hold your keys, and engines of containers.",
+        "The agents that hold your keys (SSH, GnuPG) and container engines (Docker, Podman).",
     ),
-    (Withheld::Session, "Other sessions", "`pass` does not open these."),
-    (Withheld::Own, "buddy's own", "`pass` does not open these."),
+    (Withheld::Session, "Other sessions", "`pass` does not pass these."),
+    (Withheld::Own, "buddy's own", "`pass` does not pass these."),
 ];
 
 /// The page, in Markdown.
@@ -54,7 +56,7 @@ pub fn variables_page() -> String {
         let _ = write!(page, "\n## {title}\n\n{text}\n\n{}\n", names.join(", "));
     }
     let kept: Vec<String> = KEPT.iter().map(|name| format!("`{name}`")).collect();
-    let _ = write!(page, "\n## Exceptions\n\nCommands get these all the same: {}.\n", kept.join(", "));
+    let _ = write!(page, "\n## Exceptions\n\nCommands still get these: {}.\n", kept.join(", "));
     page
 }
 

@@ -235,7 +235,7 @@ impl Order {
                 format!("the strictest first: {}", values.join(", "))
             }
             Adds => "by adding entries".to_owned(),
-            Narrows => "to entries of your own list or paths beneath them".to_owned(),
+            Narrows => "to entries of your own list; paths also to ones below them".to_owned(),
         }
     }
 }
