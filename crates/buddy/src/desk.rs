@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
+use buddy_policy::Mode;
 use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
@@ -91,6 +92,13 @@ impl HomeDesk {
         // A project does not take the name of a command of the user's own.
         let directories: Vec<&Path> = project.iter().chain(&user).map(PathBuf::as_path).collect();
         custom::custom_commands(&directories)
+    }
+
+    /// Whether nothing is changed in the directory, as the user does not trust it.
+    async fn is_untrusted(&self, target: &SessionTarget) -> bool {
+        let Ok(host) = self.hosts.attach(&target.wish()).await else { return false };
+        let policy = host.policy.policy(Path::new(&target.cwd), false);
+        policy.is_ok_and(|policy| policy.mode == Mode::Development && policy.places.untrusted.is_some())
     }
 
     /// The branch that is checked out in the directory or above it.
@@ -303,6 +311,7 @@ impl Desk for HomeDesk {
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
             is_production: self.hosts.is_production(),
+            is_untrusted: self.is_untrusted(target).await,
         }
     }
 

@@ -459,6 +459,25 @@ fn the_status_says_that_it_is_production() {
 }
 
 #[test]
+fn the_status_of_an_untrusted_folder_says_what_holds() {
+    let status = |plan_only: Option<bool>, is_untrusted: bool| {
+        let mut seat = Seat::new();
+        let surroundings = Surroundings { is_untrusted, ..Surroundings::default() };
+        seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        let approvals = Some(ApprovalPolicy::Auto);
+        seat.fact(
+            1,
+            Fact::SessionChanged(SessionChanged { plan_only, approvals, ..SessionChanged::default() }),
+        );
+        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+        rows.join("\n")
+    };
+    let untrusted = status(None, true);
+    assert!(untrusted.contains("Read-only (untrusted)") && !untrusted.contains("Auto"), "{untrusted}");
+    assert!(status(None, false).contains("Auto") && status(Some(true), true).contains("Plan only"));
+}
+
+#[test]
 fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     let mut seat = Seat::new();
     let prompt = "count them".to_owned();
