@@ -27,7 +27,7 @@ use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextLimits, clip, clip_text};
-use crate::tools::egress::{CONNECTIONS, CallEgress};
+use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
@@ -66,6 +66,8 @@ pub(crate) struct Pipeline {
     pub(crate) parts: PipelineParts,
     pub(crate) declined: Declined,
     pub(crate) background: Arc<Background>,
+    /// Answers about hosts that came after their command had given up.
+    pub(crate) late_answers: LateAnswers,
 }
 
 /// A call that is to go through the pipeline.
@@ -197,7 +199,12 @@ impl Side {
 impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Arc<Self> {
         let background = Background::new(parts.sink.clone());
-        Arc::new(Self { parts, declined: Declined::default(), background })
+        Arc::new(Self {
+            parts,
+            declined: Declined::default(),
+            background,
+            late_answers: LateAnswers::default(),
+        })
     }
 
     /// Validates the calls of one model answer and orders those that could get in each other's way.
@@ -398,6 +405,7 @@ impl Pipeline {
             live,
         };
         let recorder = context.recorder.clone();
+        let parts = judged.decision.parts.len();
         let leads_to =
             judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
         let Ready { prepared, target, spec, edit, .. } = ready;
@@ -420,10 +428,10 @@ impl Pipeline {
         }
         let project = &target.place.cwd;
         let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
-        if let Some(egress) = &egress {
-            let refused = egress.refused();
-            lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
-        }
+        let refused = egress.as_ref().map(|egress| egress.refused()).unwrap_or_default();
+        lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
+        lines.extend(egress.as_ref().and_then(|egress| egress.late_line()));
+        result = result.map(|value| outside::with_denied_hosts(value, &refused, parts));
         // A failure has no room for them, and they are facts all the same.
         let notice = egress.as_ref().filter(|_| result.is_err()).and_then(|egress| egress.notice());
         if let Some(notice) = notice {

@@ -12,8 +12,11 @@ const HEAD: &str = "# Registries of package managers
 When a command wants to reach a host that these settings name, one question covers every host of that registry and says where each is named
 ([how](../how-to/jail.md#hosts)). buddy knows no host by itself.
 
-| package manager | programs | variables | files |
-|---|---|---|---|
+The answer also covers the hosts that an index names for downloads: after your yes, buddy reads the page in the last column from the index
+([why](../decisions/0120-a-question-outlives-its-command.md)).
+
+| package manager | programs | variables | files | page of the index |
+|---|---|---|---|---|
 ";
 
 /// The page, in Markdown.
@@ -27,7 +30,9 @@ pub fn registries_page() -> String {
         let names =
             |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (programs, variables) = (names(row.programs), names(row.variables));
-        let _ = writeln!(page, "| {} | {programs} | {variables} | {} |", row.of, files.join(", "));
+        let downloads = row.downloads.map(|page| format!("`{}`", page.path)).unwrap_or_default();
+        let files = files.join(", ");
+        let _ = writeln!(page, "| {} | {programs} | {variables} | {files} | {downloads} |", row.of);
     }
     page
 }
