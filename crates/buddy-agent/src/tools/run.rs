@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::Header;
 use buddy_exec::{Denial, Kept, Recorder};
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Decision, Intent};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
     ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
@@ -37,6 +37,7 @@ use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
+use crate::tools::withheld::{CommandText, withheld_line};
 use crate::trail::note_result;
 
 /// Live output that may wait for the session's actor before more of it is dropped.
@@ -373,13 +374,14 @@ impl Pipeline {
         cancel: CancellationToken,
     ) -> Outcome {
         let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
+        let text = command_text(&ready.intent, &judged.decision);
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: ready.target.host.target.clone(),
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             redirects: self.redirects(&ready),
-            bounds: judged.bounds,
+            bounds: judged.bounds.clone(),
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
@@ -406,6 +408,7 @@ impl Pipeline {
         };
         let recorder = context.recorder.clone();
         let parts = judged.decision.parts.len();
+        let seen = (ready.target.host.target.clone(), judged.bounds.clone());
         let leads_to =
             judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
         let Ready { prepared, target, spec, edit, .. } = ready;
@@ -431,6 +434,10 @@ impl Pipeline {
         let refused = egress.as_ref().map(|egress| egress.refused()).unwrap_or_default();
         lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         lines.extend(egress.as_ref().and_then(|egress| egress.late_line()));
+        if let (Ok(value), Some(text)) = (&result, &text) {
+            let withheld = &target.host.withheld;
+            lines.extend(withheld_line(value, text, withheld, &*seen.0, &seen.1).await);
+        }
         result = result.map(|value| outside::with_denied_hosts(value, &refused, parts));
         // A failure has no room for them, and they are facts all the same.
         let notice = egress.as_ref().filter(|_| result.is_err()).and_then(|egress| egress.notice());
@@ -559,6 +566,16 @@ async fn bounded(
             Err(ToolFailure::new("interrupted", "the call did not stop in time and was dropped"))
         }),
     }
+}
+
+/// The command of a call, with the scripts that it runs; none for a call that runs no command.
+fn command_text(intent: &Intent, decision: &Decision) -> Option<CommandText> {
+    intent.actions.iter().find_map(|action| match action {
+        Action::Run { command, .. } => {
+            Some(CommandText { command: command.clone(), scripts: decision.pins.clone() })
+        }
+        _ => None,
+    })
 }
 
 /// A result that says that the user changed the command, and to what.
