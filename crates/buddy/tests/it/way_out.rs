@@ -378,7 +378,9 @@ async fn one_question_covers_an_index_and_the_hosts_that_it_names_for_downloads(
     let other = PageServer::start(|| "x".to_owned()).await;
     let port = files.port;
     let index = PageServer::start(move || format!("<a href=\"http://files.test:{port}/a.whl\">a</a>")).await;
-    let scene = Scene::new(|_| vec![run("./pip install a"), run("./pip install b"), done()]).await;
+    // Hosts that the configuration names are asked about only after a secret was read.
+    let secret = turn().call("read_file", json!({"path": "~/.npmrc"}));
+    let scene = Scene::new(|_| vec![secret, run("./pip install a"), run("./pip install b"), done()]).await;
     let work = scene.stage.home.work();
     fs::write(work.join("pip"), PIP).unwrap();
     fs::write(work.join("hosts"), "127.0.0.1 index.test files.test other.test localhost\n").unwrap();
@@ -395,17 +397,17 @@ async fn one_question_covers_an_index_and_the_hosts_that_it_names_for_downloads(
     let buddy = scene.stage.in_bash(&format!("exec unshare --map-root-user --mount sh -c '{line}'"));
     let mut started = buddy.env("BUDDY_ENV", "development").converse();
     started.write(b"go\n").await;
-    answered(&mut started, 1, "p 2").await;
-    answered(&mut started, 2, "n").await;
-    answered(&mut started, 3, "n").await;
+    for (count, answer) in (1..).zip(["y", "p 2", "n", "n"]) {
+        answered(&mut started, count, answer).await;
+    }
     started.stdout.wait_for("So be it.", 1).await;
     let finished = started.finish().await.expect_code(0);
     let actions = actions(&scene.stage.only_log().await);
     assert!(
-        actions[0].contains("pip wants to reach index.test, and hosts that this index names"),
+        actions[1].contains("pip wants to reach index.test, and hosts that this index names"),
         "{actions:?}"
     );
-    assert!(actions[1..].iter().all(|action| action.contains("reach other.test")), "{actions:?}");
+    assert!(actions[2..].iter().all(|action| action.contains("reach other.test")), "{actions:?}");
     assert_eq!((files.served(), other.served(), index.served()), (2, 0, 3), "{finished}");
     let listed = scene.stage.buddy(["grants"]).run().await.expect_code(0).text();
     assert!(listed.contains("reach index.test, files.test"), "the grant says what it covers: {listed}");
