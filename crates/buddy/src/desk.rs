@@ -14,7 +14,6 @@ use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
-use buddy_policy::Mode;
 use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
@@ -97,8 +96,8 @@ impl HomeDesk {
     /// Whether nothing is changed in the directory, as the user does not trust it.
     async fn is_untrusted(&self, target: &SessionTarget) -> bool {
         let Ok(host) = self.hosts.attach(&target.wish()).await else { return false };
-        let policy = host.policy.policy(Path::new(&target.cwd), false);
-        policy.is_ok_and(|policy| policy.mode == Mode::Development && policy.places.untrusted.is_some())
+        let cwd = Path::new(&target.cwd);
+        host.policy.policy(cwd, false).is_ok_and(|policy| policy.only_reads(cwd))
     }
 
     /// The branch that is checked out in the directory or above it.

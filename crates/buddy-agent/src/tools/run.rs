@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::Header;
 use buddy_exec::{Denial, Kept, Recorder};
-use buddy_policy::{Action, Decision, Intent};
+use buddy_policy::{Action, Intent};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
     ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
@@ -374,14 +374,14 @@ impl Pipeline {
         cancel: CancellationToken,
     ) -> Outcome {
         let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
-        let text = command_text(&ready.intent, &judged.decision);
+        let text = command_text(&ready.intent, &judged);
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: ready.target.host.target.clone(),
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             redirects: self.redirects(&ready),
-            bounds: judged.bounds.clone(),
+            bounds: judged.bounds,
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
@@ -407,8 +407,6 @@ impl Pipeline {
             live,
         };
         let recorder = context.recorder.clone();
-        let parts = judged.decision.parts.len();
-        let seen = (ready.target.host.target.clone(), judged.bounds.clone());
         let leads_to =
             judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
         let Ready { prepared, target, spec, edit, .. } = ready;
@@ -429,24 +427,8 @@ impl Pipeline {
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
-        let project = &target.place.cwd;
-        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
-        let refused = egress.as_ref().map(|egress| egress.refused()).unwrap_or_default();
-        lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
-        lines.extend(egress.as_ref().and_then(|egress| egress.late_line()));
-        if let (Ok(value), Some(text)) = (&result, &text) {
-            let withheld = &target.host.withheld;
-            lines.extend(withheld_line(value, text, withheld, &*seen.0, &seen.1).await);
-        }
-        result = result.map(|value| outside::with_denied_hosts(value, &refused, parts));
-        // A failure has no room for them, and they are facts all the same.
-        let notice = egress.as_ref().filter(|_| result.is_err()).and_then(|egress| egress.notice());
-        if let Some(notice) = notice {
-            // A closed sink means that the session is going down.
-            let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
-        }
-        let connections = egress.and_then(|egress| egress.rows());
-        let result = result.map(|value| side.marked(outside::told(connected(value, connections), &lines)));
+        let result = self.explained(result, &denials, egress.as_deref(), &target, text.as_ref()).await;
+        let result = result.map(|value| side.marked(value));
         let result = match edit.as_deref() {
             Some(edit) => told_of_edit(result, edit),
             None => result,
@@ -458,6 +440,38 @@ impl Pipeline {
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
+    }
+
+    /// A result with its connections, and with a line about everything that its command was kept from and what opens that.
+    async fn explained(
+        &self,
+        result: Result<Value, ToolFailure>,
+        denials: &[Denial],
+        egress: Option<&CallEgress>,
+        target: &Attached,
+        text: Option<&CommandText>,
+    ) -> Result<Value, ToolFailure> {
+        let project = &target.place.cwd;
+        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
+        let refused = egress.map(CallEgress::refused).unwrap_or_default();
+        lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
+        lines.extend(egress.and_then(CallEgress::late_line));
+        if let (Ok(value), Some(text)) = (&result, text) {
+            let host = &target.host;
+            lines.extend(withheld_line(value, text, &host.withheld, &*host.target).await);
+        }
+        // A failure has no room for them, and they are facts all the same.
+        let notice = egress.filter(|_| result.is_err()).and_then(CallEgress::notice);
+        if let Some(notice) = notice {
+            // A closed sink means that the session is going down.
+            let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
+        }
+        let connections = egress.and_then(CallEgress::rows);
+        let parts = text.map_or(0, |text| text.parts);
+        result.map(|value| {
+            let value = outside::with_denied_hosts(connected(value, connections), &refused, parts);
+            outside::told(value, &lines)
+        })
     }
 
     /// Judges the connections of a call's commands.
@@ -569,11 +583,14 @@ async fn bounded(
 }
 
 /// The command of a call, with the scripts that it runs; none for a call that runs no command.
-fn command_text(intent: &Intent, decision: &Decision) -> Option<CommandText> {
+fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
     intent.actions.iter().find_map(|action| match action {
-        Action::Run { command, .. } => {
-            Some(CommandText { command: command.clone(), scripts: decision.pins.clone() })
-        }
+        Action::Run { command, .. } => Some(CommandText {
+            command: command.clone(),
+            parts: judged.decision.parts.len(),
+            scripts: judged.decision.pins.clone(),
+            bounds: judged.bounds.clone(),
+        }),
         _ => None,
     })
 }

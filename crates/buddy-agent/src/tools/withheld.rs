@@ -1,5 +1,7 @@
 //! Variables of the user that a command did not get: told where it failed and names one of them.
 
+use std::path::PathBuf;
+
 use buddy_exec::{Bounds, Target};
 use serde_json::Value;
 
@@ -15,8 +17,12 @@ const SCRIPT_BYTES: u64 = 256 * 1024;
 /// The command of a call, and what can be known of the files that it runs.
 pub(crate) struct CommandText {
     pub(crate) command: String,
+    /// How many simple commands it is made of.
+    pub(crate) parts: usize,
     /// Scripts and makefiles that it runs.
-    pub(crate) scripts: Vec<std::path::PathBuf>,
+    pub(crate) scripts: Vec<PathBuf>,
+    /// What it may read.
+    pub(crate) bounds: Bounds,
 }
 
 /// A line for the user and the model about variables that a failed command names and did not get.
@@ -25,14 +31,13 @@ pub(crate) async fn withheld_line(
     text: &CommandText,
     withheld: &[WithheldVariable],
     target: &dyn Target,
-    bounds: &Bounds,
 ) -> Option<String> {
     let has_failed = result.get("exit_code").is_some_and(|code| *code != 0);
     if withheld.is_empty() || !has_failed {
         return None;
     }
     let printed = ["stdout", "stderr"].map(|name| result[name].as_str().unwrap_or_default().to_owned());
-    let scripts = read_pins(&text.scripts, target, bounds, SCRIPT_BYTES).await;
+    let scripts = read_pins(&text.scripts, target, &text.bounds, SCRIPT_BYTES).await;
     let texts: Vec<&str> = [text.command.as_str()]
         .into_iter()
         .chain(printed.iter().chain(&scripts).map(String::as_str))

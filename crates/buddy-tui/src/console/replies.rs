@@ -66,8 +66,10 @@ impl Console {
             }
             Reply::Said(text) => {
                 self.say_plain(&text);
-                // A command of buddy's own can change what holds, such as trust.
-                self.effect(Effect::LookAround);
+                if !text.is_empty() {
+                    // A command of buddy's own can change what holds, such as trust.
+                    self.effect(Effect::LookAround);
+                }
             }
             Reply::Changes(text) => self.show_changes(&text),
             Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),

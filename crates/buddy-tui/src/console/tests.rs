@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Answer, Answered, Approval, Ask, AskId, Asked, Command, Content, DeltaStream, Event, Fact, GrantScope,
-    GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, MAX_GRANT_SECONDS,
-    Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, TurnEnded, TurnId,
-    TurnOutcome, TurnStarted, Unfit, UnixMillis,
+    Answer, Answered, Approval, ApprovalPolicy, Ask, AskId, Asked, Command, Content, DeltaStream, Event,
+    Fact, GrantScope, GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus,
+    MAX_GRANT_SECONDS, Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted,
+    TurnEnded, TurnId, TurnOutcome, TurnStarted, Unfit, UnixMillis,
 };
 
 use super::desk::Surroundings;

@@ -202,12 +202,7 @@ impl Weigher {
             Operands::Members if is_placed => {}
             Operands::StoreOf if operands.is_empty() => {}
             Operands::Members | Operands::Store | Operands::StoreOf => self.here(Access::Write),
-            Operands::StoreAndFirst => {
-                self.here(Access::Write);
-                if let Some(folder) = operands.first().and_then(folder) {
-                    self.touch(Access::Write, &folder, Scope::Within);
-                }
-            }
+            Operands::StoreAndFirst => self.send_to(operands.first()),
             Operands::Unpack => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 if !is_placed {
@@ -245,6 +240,14 @@ impl Weigher {
                     self.touch(Access::Delete, word, Scope::Beside);
                 }
             }
+        }
+    }
+
+    /// The store here is changed, and a folder that is sent to.
+    fn send_to(&mut self, address: Option<&Word>) {
+        self.here(Access::Write);
+        if let Some(folder) = address.and_then(folder) {
+            self.touch(Access::Write, &folder, Scope::Within);
         }
     }
 
