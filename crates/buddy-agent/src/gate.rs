@@ -241,6 +241,11 @@ impl Gate {
         !judged.knew_secret && judged.opens.is_empty() && self.state().trail.has_read_secret()
     }
 
+    /// Whether the session has read a secret.
+    pub(crate) fn has_read_secret(&self) -> bool {
+        self.state().trail.has_read_secret()
+    }
+
     /// Changes the trail.
     pub(crate) fn trace(&self, change: impl FnOnce(&mut Trail)) {
         change(Arc::make_mut(&mut self.state().trail));

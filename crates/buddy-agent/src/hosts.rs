@@ -38,6 +38,8 @@ pub struct Host {
     pub is_remote: bool,
     /// The environment of commands there.
     pub env: Vec<(String, String)>,
+    /// Variables of the user that commands there do not get, as they look like secrets.
+    pub withheld: Vec<WithheldVariable>,
     /// The directory that sessions work in which reached it by the same wish.
     pub cwd: PathBuf,
     /// Further directories that the user opened to be worked in.
@@ -52,6 +54,15 @@ pub struct Host {
     pub undo: Option<UndoStore>,
     /// What the user is told about it in every session that has it: something that they may expect is missing.
     pub note: Option<String>,
+}
+
+/// A variable that commands do not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithheldVariable {
+    /// Its name; nobody is told its value.
+    pub name: String,
+    /// The reason in a few words.
+    pub reason: &'static str,
 }
 
 impl Host {

@@ -26,6 +26,6 @@ mod turn;
 pub use agent::{AgentSettings, BuddyAgent, TextSettings};
 pub use budget::{Budget, Limit};
 pub use gate::{AllowedBy, CallRights, PolicySource};
-pub use hosts::{Host, Hosts};
+pub use hosts::{Host, Hosts, WithheldVariable};
 pub use models::ModelSource;
 pub use prompt::ProjectFile;

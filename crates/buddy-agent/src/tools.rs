@@ -44,6 +44,7 @@ mod unified;
 mod update_plan;
 mod wait;
 mod web_search;
+mod withheld;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, clip_text};

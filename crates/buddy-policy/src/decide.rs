@@ -17,6 +17,7 @@ use buddy_protocol::Risk;
 use crate::path::clean;
 use crate::{Action, Decision, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
 pub(crate) use egress::Destination;
+pub(crate) use file::is_untrusted;
 use sheet::{Sheet, Weight};
 
 /// The most touched files that are checked for links. Beyond that, a line is judged by its words.

@@ -44,7 +44,10 @@ pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reference::command_reference;
-pub use registries::{Registry, RegistryHost, SettingsSource, package_manager, registries_page, registry_of};
+pub use registries::{
+    Registry, RegistryHost, SettingsSource, download_hosts, downloads_path, package_manager, registries_page,
+    registry_of,
+};
 pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,

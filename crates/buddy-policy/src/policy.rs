@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decide::is_untrusted;
 use crate::trail::BLANK;
 use crate::{CommandPattern, Grant, Landing, Limits, RuleSet, Trail};
 
@@ -96,6 +97,11 @@ impl Policy {
     /// Whether the jail keeps a command that is known to only read from changing anything.
     pub(crate) fn holds_to_reading(&self) -> bool {
         self.mode != Mode::Production && !self.places.remote
+    }
+
+    /// Whether nothing is changed in the session's directory, as the user does not trust it.
+    pub fn only_reads(&self, cwd: &Path) -> bool {
+        self.mode == Mode::Development && is_untrusted(cwd, &self.places)
     }
 
     /// Whether the jail holds commands to a workspace that the user trusts.

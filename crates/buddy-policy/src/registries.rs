@@ -22,6 +22,25 @@ struct RegistryRow {
     files: &'static [SettingsFile],
     /// Directories with a copy of each index, whose `config.json` says where packages are.
     indexes: &'static [SettingsPlace],
+    /// The page of an index that says where its packages are; none where they are at the index itself.
+    downloads: Option<DownloadsPage>,
+}
+
+/// A small page that every index of a kind has, and that names the hosts of its packages.
+#[derive(Debug, Clone, Copy)]
+struct DownloadsPage {
+    /// Its path at the index.
+    path: &'static str,
+    form: DownloadsForm,
+}
+
+/// How a page names hosts.
+#[derive(Debug, Clone, Copy)]
+enum DownloadsForm {
+    /// The `config.json` of an index of cargo.
+    Cargo,
+    /// Links to the files of one package.
+    Links,
 }
 
 /// A file with settings.
@@ -107,6 +126,9 @@ pub struct Registry {
 /// Hosts of one registry. Settings that name more are not those of one user.
 const MAX_HOSTS: usize = 12;
 
+/// Hosts that the page of an index adds. Packages of one index are at one or two.
+const MAX_DOWNLOAD_HOSTS: usize = 4;
+
 /// The registry whose settings name a host: that of a package manager in the command, else of any.
 pub fn registry_of(host: &str, commands: &[String], source: &SettingsSource<'_>) -> Option<Registry> {
     let programs: Vec<&str> = commands.iter().filter_map(|command| program(command)).collect();
@@ -126,6 +148,31 @@ pub fn package_manager(commands: &[String]) -> Option<&'static str> {
     let programs: Vec<&str> = commands.iter().filter_map(|command| program(command)).collect();
     let is_run = |row: &&RegistryRow| row.programs.iter().any(|program| programs.contains(program));
     REGISTRIES.iter().find(is_run).map(|row| row.of)
+}
+
+/// The path of the page on which an index of a package manager names the hosts of its packages.
+pub fn downloads_path(manager: &str) -> Option<&'static str> {
+    Some(downloads_page(manager)?.path)
+}
+
+/// The hosts of packages, with their ports, that such a page names.
+pub fn download_hosts(manager: &str, page: &str) -> Vec<(String, u16)> {
+    let found = match downloads_page(manager).map(|page| page.form) {
+        Some(DownloadsForm::Cargo) => addresses::in_index(page),
+        Some(DownloadsForm::Links) => addresses::in_links(page),
+        None => Vec::new(),
+    };
+    let mut hosts: Vec<(String, u16)> = Vec::new();
+    for host in found {
+        if hosts.len() < MAX_DOWNLOAD_HOSTS && !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+fn downloads_page(manager: &str) -> Option<DownloadsPage> {
+    REGISTRIES.iter().find(|row| row.of == manager)?.downloads
 }
 
 /// Whether a program is a package manager.

@@ -438,6 +438,10 @@ pub struct UsageReported {
 /// The code of the notice that a grant was given.
 pub const GRANTED: &str = "granted";
 
+/// The field of a command's result that lists hosts which it was kept from, and which it needed as far as its end shows. Such
+/// a call counts as denied.
+pub const DENIED_HOSTS: &str = "denied_hosts";
+
 /// The code of the notice that a command runs on in the background. Its text begins with the id of the command.
 pub const BACKGROUND_BEGAN: &str = "background_began";
 

@@ -4,6 +4,9 @@ use buddy_protocol::{ApprovalPolicy, Content, SessionId, Transcript};
 
 use crate::console::Surroundings;
 
+/// What holds in a directory that is not trusted, whatever the approval mode is.
+const UNTRUSTED: &str = "read-only, as this folder is not trusted; /trust changes that";
+
 /// The session, its model and how it goes about its work, one fact a line.
 pub(crate) fn status(
     session: &SessionId,
@@ -18,7 +21,7 @@ pub(crate) fn status(
         model(transcript, surroundings),
         surroundings.endpoint.as_deref().unwrap_or("none"),
         surroundings.host.as_deref().unwrap_or("this machine"),
-        policy(approvals),
+        if surroundings.is_untrusted { UNTRUSTED.to_owned() } else { policy(approvals) },
         if transcript.is_plan_only() { "yes" } else { "no" },
         transcript.turns(),
         transcript.items().len(),

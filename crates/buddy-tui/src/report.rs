@@ -1,8 +1,8 @@
 //! What a headless run adds up to, folded from its events.
 
 use buddy_protocol::{
-    AnswerStop, Bill, Content, Event, Fact, Failure, Item, ItemStatus, MicroUsd, SessionId, TurnEnded,
-    TurnId, TurnOutcome, Usage,
+    AnswerStop, Bill, Content, DENIED_HOSTS, Event, Fact, Failure, Item, ItemStatus, Json, MicroUsd,
+    SessionId, ToolCall, TurnEnded, TurnId, TurnOutcome, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -47,15 +47,17 @@ struct CallCounts {
     total: u32,
     /// Those that ran and failed.
     failed: u32,
-    /// Those that were not allowed.
+    /// Those that were not allowed, and commands that were kept from a host that they needed.
     denied: u32,
 }
 
 impl CallCounts {
-    fn add(&mut self, status: ItemStatus) {
+    fn add(&mut self, call: &ToolCall, status: ItemStatus) {
+        let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+        let lacked_host = result.is_some_and(|result| result.get(DENIED_HOSTS).is_some());
         self.total += 1;
         self.failed += u32::from(status == ItemStatus::Failed);
-        self.denied += u32::from(status == ItemStatus::Denied);
+        self.denied += u32::from(status == ItemStatus::Denied || lacked_host);
     }
 }
 
@@ -108,7 +110,7 @@ impl Report {
             Content::ToolCall(call) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();
-                self.calls.add(item.status);
+                self.calls.add(call, item.status);
                 let error = call.output.as_ref().and_then(|output| output.error.as_ref());
                 self.was_not_jailed |= error.is_some_and(|error| error.code == NOT_JAILED);
             }

@@ -9,7 +9,7 @@ use buddy_protocol::{
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::asking::question;
+use crate::asking::listed_question;
 use crate::console::named_line;
 use crate::counting::counted;
 use crate::printer::{OutputClosed, Printer};
@@ -77,9 +77,11 @@ pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), Outpu
         let until =
             waiting.ask.expires.map(|time| format!(", until {}", local_time(time))).unwrap_or_default();
         printer.answer(&format!("{}  {}  {title}{until}\n", waiting.ask.id, waiting.session))?;
-        for line in question(&waiting.ask, &waiting.cwd).lines() {
+        for line in listed_question(&waiting.ask, &waiting.cwd).lines() {
             printer.answer(&format!("    {line}\n"))?;
         }
+        let how = "answer it in the terminal of that session; if that is gone: buddy resume";
+        printer.answer(&format!("    {how} {}\n", waiting.session))?;
     }
     Ok(())
 }

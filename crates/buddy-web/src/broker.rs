@@ -18,9 +18,11 @@ mod tests;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::io::ReadBuf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -91,6 +93,8 @@ pub enum Outcome {
     Refused,
     /// It was allowed, but the host could not be reached.
     Failed,
+    /// The command did not wait for it: it closed the connection, or ended, before there was a verdict or a way to the host.
+    GivenUp,
 }
 
 /// Lets a command connect to permitted hosts.
@@ -145,8 +149,14 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
             open.set(Outcome::Refused);
             return reply.refuse(&mut client, &wanted, &reason).await;
         }
-        Err(Closed::Failed(reason)) => return reply.fail(&mut client, &wanted, &reason).await,
+        Err(Closed::Failed(reason)) => {
+            open.set(Outcome::Failed);
+            return reply.fail(&mut client, &wanted, &reason).await;
+        }
     };
+    if reply.opens_tunnel() && has_left(&client) {
+        return;
+    }
     open.set(Outcome::Made);
     if reply.accept(&mut client).await.is_ok() {
         let limit = body.map_or(Limit::Tunnel(&wanted), Limit::Request);
@@ -156,6 +166,14 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
             open.set(Outcome::Refused);
         }
     }
+}
+
+/// Whether the command has closed its end. It has no reason to close one direction before a tunnel is open.
+fn has_left(client: &TcpStream) -> bool {
+    let mut byte = [0];
+    let mut byte = ReadBuf::new(&mut byte);
+    let mut context = Context::from_waker(Waker::noop());
+    matches!(client.poll_peek(&mut context, &mut byte), Poll::Ready(Ok(0) | Err(_)))
 }
 
 /// The reason why there is no connection.

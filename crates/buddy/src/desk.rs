@@ -93,6 +93,13 @@ impl HomeDesk {
         custom::custom_commands(&directories)
     }
 
+    /// Whether nothing is changed in the directory, as the user does not trust it.
+    async fn is_untrusted(&self, target: &SessionTarget) -> bool {
+        let Ok(host) = self.hosts.attach(&target.wish()).await else { return false };
+        let cwd = Path::new(&target.cwd);
+        host.policy.policy(cwd, false).is_ok_and(|policy| policy.only_reads(cwd))
+    }
+
     /// The branch that is checked out in the directory or above it.
     async fn branch(&self, target: &SessionTarget) -> Option<String> {
         let host = self.hosts.attach(&target.wish()).await.ok()?;
@@ -303,6 +310,7 @@ impl Desk for HomeDesk {
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
             is_production: self.hosts.is_production(),
+            is_untrusted: self.is_untrusted(target).await,
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Environment {
     pub(crate) host: String,
     /// The environment that commands of agents get, without secrets and orders.
     pub(crate) command_env: Vec<(String, String)>,
+    /// Variables that those commands do not get because of a secret in them, and why.
+    pub(crate) withheld_secrets: Vec<(String, Withheld)>,
     /// Whether the user said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
     pub(crate) is_throwaway: bool,
     /// What to log, from `BUDDY_LOG`.
@@ -69,6 +71,7 @@ impl Environment {
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             command_env: command_env(&variables, &VariableRules::default()),
+            withheld_secrets: withheld_secrets(&variables, &VariableRules::default()),
             is_throwaway: false,
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
@@ -77,7 +80,11 @@ impl Environment {
 
     /// The same with what a user says about variables of commands.
     pub(crate) fn with_rules(self, rules: &VariableRules) -> Self {
-        Self { command_env: command_env(&self.variables, rules), ..self }
+        Self {
+            command_env: command_env(&self.variables, rules),
+            withheld_secrets: withheld_secrets(&self.variables, rules),
+            ..self
+        }
     }
 
     /// The variables that commands do not get by these rules, and why.
@@ -131,6 +138,12 @@ impl Environment {
 fn command_env(variables: &BTreeMap<String, String>, rules: &VariableRules) -> Vec<(String, String)> {
     let kept = variables.iter().filter(|(name, value)| rules.withheld(name, value).is_none());
     with_defaults(kept.map(|(name, value)| (name.clone(), value.clone())))
+}
+
+fn withheld_secrets(variables: &BTreeMap<String, String>, rules: &VariableRules) -> Vec<(String, Withheld)> {
+    let withheld = variables.iter().filter_map(|(name, value)| Some((name, rules.withheld(name, value)?)));
+    let secret = withheld.filter(|(_, why)| matches!(why, Withheld::SecretName | Withheld::SecretValue));
+    secret.map(|(name, why)| (name.clone(), why)).collect()
 }
 
 /// The name of an account, as the system's list has it. Unlike `USER` it cannot be set by the caller.

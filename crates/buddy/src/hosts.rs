@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 use async_trait::async_trait;
-use buddy_agent::{Host as AgentHost, Hosts};
+use buddy_agent::{Host as AgentHost, Hosts, WithheldVariable};
 use buddy_exec::TmuxTarget;
 use buddy_exec::jail::clear_litter;
-use buddy_policy::guarded_names;
+use buddy_policy::{Withheld, guarded_names};
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
 use crate::commands::UsageError;
@@ -103,7 +103,11 @@ impl RunHosts {
             Made::Panes(panes) => (Host { target: panes, ..host }, None),
             Made::Nothing { note } => (host, note),
         };
-        let note = [note, self.protection(&host)].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let note = [note, self.protection(&host), self.missing_variables(&host)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n");
         let host = AgentHost { note: (!note.is_empty()).then_some(note), ..self.for_agents(host).await? };
         let named = host.session_target(wish).wish();
         self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
@@ -126,6 +130,21 @@ impl RunHosts {
             format!(
                 "`{name}` has no jail: commands that only read run, every other one asks you and then has all rights of the account there. \
                  File tools keep to the directory and can be undone; commands cannot"
+            )
+        })
+    }
+
+    /// The variables that commands lack although their names do not say that they hold secrets. That a key or a token is withheld
+    /// surprises nobody; a failed command that names one is told.
+    fn missing_variables(&self, host: &Host) -> Option<String> {
+        let is_here = host.remote.is_none() && !self.environment.is_throwaway;
+        let by_value =
+            self.environment.withheld_secrets.iter().filter(|(_, why)| *why == Withheld::SecretValue);
+        let names: Vec<&str> = by_value.map(|(name, _)| name.as_str()).filter(|_| is_here).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "withheld from commands, as the value contains a password or a key: {}; list names in `environment.pass` to pass them on",
+                names.join(", ")
             )
         })
     }
@@ -172,6 +191,12 @@ impl RunHosts {
         Ok(())
     }
 
+    fn withheld(&self) -> Vec<WithheldVariable> {
+        let told =
+            |(name, why): &(String, Withheld)| WithheldVariable { name: name.clone(), reason: why.reason() };
+        self.environment.withheld_secrets.iter().map(told).collect()
+    }
+
     async fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {
         let is_remote = host.remote.is_some();
         let project = if is_remote {
@@ -198,6 +223,7 @@ impl RunHosts {
             added: if is_remote { Vec::new() } else { self.policy.added().to_vec() },
             cwd: host.cwd,
             target: host.target,
+            withheld: if is_remote { Vec::new() } else { self.withheld() },
             env: host.env,
             home: host.home,
             note: None,

@@ -470,9 +470,10 @@ fn forbidden(judged: &Judged) -> ToolFailure {
     let reasons = judged.decision.reasons.join("; ");
     if judged.decision.is_unasked {
         let mut message = format!("this needs a user's approval and nobody is there to ask: {reasons}");
-        for way in &judged.decision.ways {
-            message.push_str("; the user can allow it with ");
-            message.push_str(way);
+        if !judged.decision.ways.is_empty() {
+            // On a line of its own, which no face cuts.
+            message.push_str("\nThe user can allow it with ");
+            message.push_str(&judged.decision.ways.join(", or "));
         }
         return ToolFailure::new("approval_needed", message)
             .hint("go on without it, or say what you would have done");

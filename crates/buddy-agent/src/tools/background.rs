@@ -155,9 +155,10 @@ impl Background {
             let (log, egress) = (leaving.log.clone(), leaving.egress.clone());
             let (ran, undo) = see_out(leaving).await;
             if let Some(background) = background.upgrade() {
-                if let Some(connections) = egress.and_then(|egress| egress.notice()) {
+                let notices = egress.map(|egress| [egress.withdrawn(), egress.notice()]);
+                for notice in notices.into_iter().flatten().flatten() {
                     // A closed sink means that the session is going down.
-                    let _ = background.sink.push(vec![Fact::Notice(connections)]).await;
+                    let _ = background.sink.push(vec![Fact::Notice(notice)]).await;
                 }
                 background.ended(ran, undo.as_deref(), log).await;
             }

@@ -3,9 +3,11 @@
 //! One question covers a package manager's registry, as its settings name it, or all hosts that wait for an answer.
 
 mod connections;
+mod downloads;
 mod question;
+mod standing;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_policy::{Action, Decision, Intent, Registry, RegistryHost, Verdict, package_manager};
-use buddy_protocol::{Answer, Notice, NoticeLevel, Question};
+use buddy_protocol::{Answer, Fact, Notice, NoticeLevel, Question};
 use buddy_web::{Connection, Nearness, Wanted, Warrant};
 use futures::future::join_all;
 use serde_json::Value;
@@ -25,6 +27,8 @@ use crate::tools::person::Person;
 use crate::tools::run::Pipeline;
 pub(crate) use connections::{ALLOWED, CONNECTIONS, Connections};
 use question::{HostsQuestion, NearbyHost, NewHost};
+pub(crate) use standing::LateAnswers;
+use standing::StandingQuestion;
 
 /// Hosts that a command was kept from and that its result explains.
 const MAX_TOLD: usize = 5;
@@ -63,10 +67,48 @@ pub(crate) struct CallEgress {
     /// Whether the command runs on in the background, where nobody is asked about its hosts.
     is_left: AtomicBool,
     connections: Mutex<Connections>,
+    /// The question that stands.
+    standing: StandingQuestion,
+    /// Hosts that the command was kept from; held for a look or a change only.
+    refusals: Mutex<BTreeMap<String, HostRefusal>>,
 }
 
 /// Decisions: hosts by their names, hosts with a port that are nearby as `host:port`, and those that were refused with their address.
-type Decided = HashMap<String, Result<(), String>>;
+type Decided = HashMap<String, Result<(), HostRefusal>>;
+
+/// A yes to a question.
+struct HostsYes {
+    /// Whether no grant keeps it: it holds for this command, and for the conversation where it is about hosts of the internet.
+    is_once: bool,
+    /// Hosts for downloads that it covers, as the allowed index names them.
+    downloads: Vec<String>,
+}
+
+/// Why a command does not reach a host, and what opens the host beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostRefusal {
+    pub(crate) why: String,
+    /// Options and settings, as the user writes them.
+    pub(crate) ways: Vec<String>,
+}
+
+impl From<String> for HostRefusal {
+    fn from(why: String) -> Self {
+        Self { why, ways: Vec::new() }
+    }
+}
+
+impl HostRefusal {
+    fn of(decision: &Decision) -> Self {
+        Self { why: decision.reasons.join("; "), ways: decision.ways.clone() }
+    }
+
+    /// The refusal as the command is told it.
+    fn text(self) -> String {
+        let ways = self.ways.iter().map(|way| format!("; the user can allow it with {way}"));
+        std::iter::once(self.why).chain(ways).collect()
+    }
+}
 
 /// The program that people know a command by, of the simple commands that it is made of.
 fn program(commands: &[String]) -> String {
@@ -91,19 +133,23 @@ impl Warrant for CallEgress {
             None => self.decide_host(wanted, &mut decided).await,
         };
         self.waiting().remove(&wanted.host);
-        decision
+        drop(decided);
+        self.standing.hold_if_ended().await;
+        decision.map_err(HostRefusal::text)
     }
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
         let mut decided = self.decided.lock().await;
         let refused = refused_key(&authority(wanted), address);
         if let Some(known) = decided.get(&authority(wanted)).or_else(|| decided.get(&refused)) {
-            return known.clone();
+            return known.clone().map_err(HostRefusal::text);
         }
         let decision = self.decide_nearby(wanted, address, &mut decided).await;
         let key = if decision.is_ok() { authority(wanted) } else { refused };
-        decided.insert(key, decision.clone());
-        decision
+        self.settle_host(&mut decided, key, &decision);
+        drop(decided);
+        self.standing.hold_if_ended().await;
+        decision.map_err(HostRefusal::text)
     }
 
     fn ended(&self, connection: Connection) {
@@ -139,6 +185,8 @@ impl CallEgress {
             asked: AtomicUsize::new(0),
             is_left: AtomicBool::new(false),
             connections: Mutex::default(),
+            standing: StandingQuestion::default(),
+            refusals: Mutex::default(),
         }
     }
 
@@ -165,17 +213,17 @@ impl CallEgress {
     }
 
     /// Whether a user may be asked once more; the error says why not.
-    fn may_ask(&self, decided: &Decided) -> Result<(), String> {
+    fn may_ask(&self, decided: &Decided) -> Result<(), HostRefusal> {
         let is_within = decided.len() < MAX_DECIDED && self.asked.load(Ordering::Relaxed) < MAX_QUESTIONS;
-        if is_within { Ok(()) } else { Err(TOO_MANY.to_owned()) }
+        if is_within { Ok(()) } else { Err(TOO_MANY.to_owned().into()) }
     }
 
     /// Decides about a host that this call wants for the first time, and about those that the same question is about.
-    async fn decide_host(&self, wanted: &Wanted, decided: &mut Decided) -> Result<(), String> {
+    async fn decide_host(&self, wanted: &Wanted, decided: &mut Decided) -> Result<(), HostRefusal> {
         let decision = self.judge(&wanted.host)?;
         let answer = match decision.verdict {
             Verdict::Allow => Ok(()),
-            Verdict::Deny => Err(denial(&decision)),
+            Verdict::Deny => Err(HostRefusal::of(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
                 let is_here = wanted.host == "localhost";
@@ -185,13 +233,13 @@ impl CallEgress {
                     Some(registry) => self.about_registry(registry).await,
                     // This machine is asked about once, with the port.
                     None if is_here => return Ok(()),
-                    None => self.about_waiting(&wanted.host, decided),
+                    None => self.about_waiting(wanted, decided),
                 };
                 return self.put(&question, decided).await;
             }
         };
         if decided.len() < MAX_DECIDED {
-            decided.insert(wanted.host.clone(), answer.clone());
+            self.settle_host(decided, wanted.host.clone(), &answer);
         }
         answer
     }
@@ -201,17 +249,21 @@ impl CallEgress {
         wanted: &Wanted,
         address: IpAddr,
         decided: &mut Decided,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostRefusal> {
         if let Some(why) = self.pipeline.parts.gate.closed_host(&wanted.host, self.ground())? {
-            return Err(why);
+            return Err(why.into());
         }
         if self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }
+        let knows_secret = self.pipeline.parts.gate.has_read_secret();
+        if self.pipeline.late_answers.take(&self.commands, &authority(wanted), knows_secret) {
+            return Ok(());
+        }
         if !self.pipeline.parts.gate.is_attended() {
-            return Err(format!(
-                "it is at {address}, on this machine or its network, and nobody is there to ask"
-            ));
+            let why =
+                format!("it is at {address}, on this machine or its network, and nobody is there to ask");
+            return Err(why.into());
         }
         self.may_ask(decided)?;
         let is_literal = Nearness::of_literal(&wanted.host).is_literal;
@@ -257,22 +309,25 @@ impl CallEgress {
             }
             let judged = self.judge(&host.host).ok().filter(|decision| decision.verdict == Verdict::Ask);
             if let Some(decision) = judged {
-                question.add(NewHost { host: host.host, decision }, Some(&host.named_in));
+                let port = Some(host.port);
+                question.add(NewHost { host: host.host, port, decision }, Some(&host.named_in));
             }
         }
         question
     }
 
     /// The question about a host that no settings name, with all others that wait.
-    fn about_waiting(&self, host: &str, decided: &Decided) -> HostsQuestion {
+    fn about_waiting(&self, wanted: &Wanted, decided: &Decided) -> HostsQuestion {
+        let host = &wanted.host;
         let mut question = HostsQuestion::unnamed(&self.program, package_manager(&self.commands));
         let others: Vec<String> = self.waiting().iter().filter(|other| *other != host).cloned().collect();
         let mut count = 0;
-        for host in std::iter::once(host.to_owned()).chain(others) {
+        for host in std::iter::once(host.clone()).chain(others) {
             let is_new = !decided.contains_key(&host) && (count == 0 || self.registry(&host).is_none());
             let judged = self.judge(&host).ok().filter(|decision| decision.verdict == Verdict::Ask);
             if let Some(decision) = judged.filter(|_| is_new && count < MAX_TOGETHER) {
-                question.add(NewHost { host, decision }, None);
+                let port = (host == wanted.host).then_some(wanted.port);
+                question.add(NewHost { host, port, decision }, None);
                 count += 1;
             }
         }
@@ -280,29 +335,62 @@ impl CallEgress {
     }
 
     /// Puts a question, and keeps the answer for every host that it is about.
-    async fn put(&self, question: &HostsQuestion, decided: &mut Decided) -> Result<(), String> {
+    async fn put(&self, question: &HostsQuestion, decided: &mut Decided) -> Result<(), HostRefusal> {
         let answer = self.ask(question).await;
+        let is_once = answer.as_ref().is_ok_and(|yes| yes.is_once);
+        let downloads = answer.as_ref().map(|yes| yes.downloads.clone()).unwrap_or_default();
+        let answer = answer.map(drop).map_err(HostRefusal::from);
+        for host in downloads {
+            self.pipeline.parts.gate.trace(|trail| trail.allow(&host));
+            self.connections().allowed.insert(host.clone());
+            self.settle_host(decided, host, &answer);
+        }
         for new in &question.hosts {
             if answer.is_ok() {
                 self.pipeline.parts.gate.trace(|trail| trail.allow(&new.host));
                 self.connections().allowed.insert(new.host.clone());
+                self.standing.allow(&new.host);
             }
-            decided.insert(new.host.clone(), answer.clone());
+            self.settle_host(decided, new.host.clone(), &answer);
         }
         for NearbyHost { authority, address } in &question.nearby {
+            if answer.is_ok() {
+                self.standing.allow(authority);
+            }
+            if is_once && self.standing.has_ended() {
+                let knew_secret = self.pipeline.parts.gate.has_read_secret();
+                self.pipeline.late_answers.keep(&self.commands, authority, knew_secret);
+            }
             let key = if answer.is_ok() { authority.clone() } else { refused_key(authority, *address) };
-            decided.insert(key, answer.clone());
+            self.settle_host(decided, key, &answer);
         }
+        self.standing.end();
         answer
     }
 
-    async fn ask(&self, question: &HostsQuestion) -> Result<(), String> {
+    /// Keeps a decision for the rest of the call.
+    fn settle_host(&self, decided: &mut Decided, key: String, answer: &Result<(), HostRefusal>) {
+        if let Err(refusal) = answer {
+            self.refusals().insert(key.clone(), refusal.clone());
+        }
+        decided.insert(key, answer.clone());
+    }
+
+    fn refusals(&self) -> MutexGuard<'_, BTreeMap<String, HostRefusal>> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, question: &HostsQuestion) -> Result<HostsYes, String> {
         if self.is_left.load(Ordering::Relaxed) {
             return Err("the command runs in the background, where nobody is asked".to_owned());
+        }
+        if self.standing.has_ended() {
+            return Err("the command ended before you were asked".to_owned());
         }
         self.asked.fetch_add(1, Ordering::Relaxed);
         let offers = question.offers(&self.target.spec.name);
         let approval = question.approval(&self.target, &offers);
+        self.standing.begin(question.names());
         let answer = tokio::select! {
             answer = self.person.ask(Question::Approval(approval)) => answer,
             () = self.cancel.cancelled() => None,
@@ -313,18 +401,83 @@ impl CallEgress {
                 return Err(format!("the user said no: {reason}"));
             }
             Some(Answer::Deny { reason: None }) => return Err("the user said no".to_owned()),
-            _ => return Err("nobody answered".to_owned()),
+            _ => {
+                self.note_withdrawn(&question.names()).await;
+                return Err("nobody answered".to_owned());
+            }
         };
-        if let Some(wish) = grant {
-            let intent = fetch(question.first());
-            let wished = self.pipeline.parts.gate.wished(&wish, &offers, &intent, self.ground());
-            // A closed sink means that the session is going down, and the command with it.
-            let _ = match wished {
-                Ok(grant) => self.pipeline.note_grant(self.ground(), Some((grant, wish))).await,
-                Err(why) => self.pipeline.note_lost_grant(&why).await,
-            };
+        let downloads = self.find_downloads(question).await;
+        let Some(wish) = grant else { return Ok(HostsYes { is_once: true, downloads }) };
+        let intent = fetch(question.first());
+        let wished = match self.pipeline.parts.gate.wished(&wish, &offers, &intent, self.ground()) {
+            Ok(_) if wish.words.is_none() && !downloads.is_empty() => {
+                Ok(question.grant_with(&downloads, &self.target.spec.name))
+            }
+            wished => wished,
+        };
+        let is_once = wished.is_err();
+        // A closed sink means that the session is going down, and the command with it.
+        let _ = match wished {
+            Ok(grant) => self.pipeline.note_grant(self.ground(), Some((grant, wish))).await,
+            Err(why) => self.pipeline.note_lost_grant(&why).await,
+        };
+        Ok(HostsYes { is_once, downloads })
+    }
+
+    /// Tells the user that a question is gone, and why, where nothing else does: the command has ended, or is being stopped.
+    async fn note_withdrawn(&self, hosts: &str) {
+        let why = if self.cancel.is_cancelled() {
+            "the call was stopped"
+        } else if self.standing.has_ended() {
+            "nobody answered, and the command has ended"
+        } else {
+            return;
+        };
+        let text = format!("withdrew the question whether {} may reach {hosts}: {why}", self.program);
+        self.tell("question_withdrawn", text).await;
+    }
+
+    async fn tell(&self, code: &str, text: String) {
+        let notice = Notice { level: NoticeLevel::Warning, code: code.to_owned(), text };
+        // A closed sink means that the session is going down.
+        let _ = self.pipeline.parts.sink.push(vec![Fact::Notice(notice)]).await;
+    }
+
+    /// Whether a question about a host stands.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.standing.hosts().is_some()
+    }
+
+    /// Waits until no question about a host stands.
+    pub(crate) async fn answered(&self) {
+        self.standing.answered().await;
+    }
+
+    /// The command has ended: waits until the question that stands is answered, which counts when the command runs again.
+    pub(crate) async fn settle(&self) {
+        self.standing.command_ended();
+        if let Some(hosts) = self.standing.hosts() {
+            let text = format!(
+                "{} gave up waiting for {hosts}. You can still answer: the answer counts when it runs again",
+                self.program
+            );
+            self.tell("question_stands", text).await;
         }
-        Ok(())
+        self.answered().await;
+    }
+
+    /// A line for the user and the model about hosts that the user allowed when the command no longer waited for them.
+    pub(crate) fn late_line(&self) -> Option<String> {
+        let hosts = self.standing.allowed_late(&self.connections());
+        let named: Vec<String> = hosts.iter().map(|host| format!("`{host}`")).collect();
+        let (hosts, are) = match named.as_slice() {
+            [] => return None,
+            [one] => (one.clone(), "is"),
+            several => (several.join(", "), "are"),
+        };
+        Some(format!(
+            "{hosts} {are} allowed now: the user answered after the command had given up. Run the same command again"
+        ))
     }
 
     /// The command runs on in the background.
@@ -333,15 +486,19 @@ impl CallEgress {
     }
 
     /// Hosts that the command was kept from, with why.
-    pub(crate) fn refused(&self) -> Vec<(String, String)> {
-        // Held only while somebody is asked, and then the command has not ended by itself.
-        let Ok(decided) = self.decided.try_lock() else { return Vec::new() };
-        let refused = decided.iter().filter_map(|(host, decision)| Some((host, decision.as_ref().err()?)));
-        let mut refused: Vec<(String, String)> =
-            refused.map(|(host, why)| (host.clone(), why.clone())).collect();
-        refused.sort();
-        refused.truncate(MAX_TOLD);
-        refused
+    pub(crate) fn refused(&self) -> Vec<(String, HostRefusal)> {
+        let refusals = self.refusals();
+        refusals.iter().take(MAX_TOLD).map(|(host, why)| (host.clone(), why.clone())).collect()
+    }
+
+    /// A notice about the question that ended with its command in the background; none where no question stood.
+    pub(crate) fn withdrawn(&self) -> Option<Notice> {
+        let hosts = self.standing.hosts()?;
+        let text = format!(
+            "withdrew the question whether {} may reach {hosts}: the command has ended",
+            self.program
+        );
+        Some(Notice { level: NoticeLevel::Warning, code: "question_withdrawn".to_owned(), text })
     }
 
     /// The connections that ended since they were last told, for a result; none where there were none.
@@ -368,14 +525,4 @@ fn authority(wanted: &Wanted) -> String {
 
 fn refused_key(authority: &str, address: IpAddr) -> String {
     format!("{authority} at {address}")
-}
-
-/// A denial as the command is told it, with how a user allows it beforehand.
-fn denial(decision: &Decision) -> String {
-    let mut text = decision.reasons.join("; ");
-    for way in &decision.ways {
-        text.push_str("; the user can allow it with ");
-        text.push_str(way);
-    }
-    text
 }

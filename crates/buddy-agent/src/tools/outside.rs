@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use buddy_exec::{Denial, DenialKind};
-use buddy_protocol::{Answer, Approval, Content, Item, Question, Risk};
+use buddy_protocol::{Answer, Approval, Content, DENIED_HOSTS, Item, Question, Risk};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
+use crate::tools::egress::HostRefusal;
 use crate::tools::opens::{Seals, named};
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::shown;
@@ -77,17 +78,27 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
     }
 }
 
-/// One line about a host that a command was kept from.
-pub(crate) fn host_line(host: &str, why: &str, project: &Path) -> String {
+/// A line about a host that a command was kept from, and one about what opens it, which nobody may cut.
+pub(crate) fn host_line(host: &str, refusal: &HostRefusal, project: &Path) -> String {
+    let stopped = format!("the jail did not let this command reach `{host}`: {}", refusal.why);
     if host.contains(' ') {
         // An address of this machine or its network, which no list of hosts opens.
-        return format!("the jail did not let this command reach {host}: {why}");
+        return stopped;
     }
-    format!(
-        "the jail did not let this command reach `{host}`: {why}; to allow it always, put `hosts = [{host:?}]` under `[projects.{:?}]` in \
-         your buddy.toml",
-        shown(project)
-    )
+    let always = format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", shown(project));
+    let ways: Vec<&str> = refusal.ways.iter().map(String::as_str).chain([always.as_str()]).collect();
+    format!("{stopped}\nThe user can allow it with {}", ways.join(", or "))
+}
+
+/// Notes the hosts that a command was kept from, if it needed them as far as its end shows. One simple command that succeeded
+/// needed none; of several parts, the exit code tells of the last.
+pub(crate) fn with_denied_hosts(mut result: Value, refused: &[(String, HostRefusal)], parts: usize) -> Value {
+    let is_fine = parts <= 1 && result["exit_code"] == 0;
+    if let Some(fields) = result.as_object_mut().filter(|_| !refused.is_empty() && !is_fine) {
+        let hosts: Vec<&str> = refused.iter().map(|(host, _)| host.as_str()).collect();
+        fields.insert(DENIED_HOSTS.to_owned(), json!(hosts));
+    }
+    result
 }
 
 /// A result with these lines.
@@ -164,8 +175,10 @@ mod tests {
         };
         let line = line(&denial, Path::new("/home/u/w"));
         assert!(line.contains(r#"`write = ["/home/u/cache"]` under `[projects."/home/u/w"]`"#), "{line}");
-        let line = host_line("a.test", "you said no", Path::new("/w"));
-        assert!(line.contains(r#"`hosts = ["a.test"]` under `[projects."/w"]`"#), "{line}");
+        let refusal = HostRefusal { why: "no".to_owned(), ways: vec!["`--allow x`".to_owned()] };
+        let line = host_line("a.test", &refusal, Path::new("/w"));
+        let way = r#"with `--allow x`, or `hosts = ["a.test"]` under `[projects."/w"]` in your buddy.toml"#;
+        assert!(line.lines().nth(1).unwrap().ends_with(way), "{line}");
     }
 
     #[test]

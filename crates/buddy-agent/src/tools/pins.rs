@@ -13,6 +13,21 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pins(Vec<(PathBuf, Option<[u8; 32]>)>);
 
+/// The text of those files that a command could read itself.
+pub(crate) async fn read_pins(
+    paths: &[PathBuf],
+    target: &dyn Target,
+    bounds: &Bounds,
+    max_bytes: u64,
+) -> Vec<String> {
+    let mut texts = Vec::with_capacity(paths.len());
+    for path in paths {
+        let file = target.read(bounds, path, max_bytes).await.ok();
+        texts.extend(file.map(|file| String::from_utf8_lossy(&file.bytes).into_owned()));
+    }
+    texts
+}
+
 impl Pins {
     /// The files as they are now.
     pub(crate) async fn take(paths: &[PathBuf], target: &dyn Target) -> Self {

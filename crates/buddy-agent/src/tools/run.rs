@@ -27,7 +27,7 @@ use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextLimits, clip, clip_text};
-use crate::tools::egress::{CONNECTIONS, CallEgress};
+use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
@@ -37,6 +37,7 @@ use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
+use crate::tools::withheld::{CommandText, withheld_line};
 use crate::trail::note_result;
 
 /// Live output that may wait for the session's actor before more of it is dropped.
@@ -66,6 +67,8 @@ pub(crate) struct Pipeline {
     pub(crate) parts: PipelineParts,
     pub(crate) declined: Declined,
     pub(crate) background: Arc<Background>,
+    /// Answers about hosts that came after their command had given up.
+    pub(crate) late_answers: LateAnswers,
 }
 
 /// A call that is to go through the pipeline.
@@ -197,7 +200,12 @@ impl Side {
 impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Arc<Self> {
         let background = Background::new(parts.sink.clone());
-        Arc::new(Self { parts, declined: Declined::default(), background })
+        Arc::new(Self {
+            parts,
+            declined: Declined::default(),
+            background,
+            late_answers: LateAnswers::default(),
+        })
     }
 
     /// Validates the calls of one model answer and orders those that could get in each other's way.
@@ -366,6 +374,7 @@ impl Pipeline {
         cancel: CancellationToken,
     ) -> Outcome {
         let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
+        let text = command_text(&ready.intent, &judged);
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: ready.target.host.target.clone(),
@@ -418,20 +427,8 @@ impl Pipeline {
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
-        let project = &target.place.cwd;
-        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
-        if let Some(egress) = &egress {
-            let refused = egress.refused();
-            lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
-        }
-        // A failure has no room for them, and they are facts all the same.
-        let notice = egress.as_ref().filter(|_| result.is_err()).and_then(|egress| egress.notice());
-        if let Some(notice) = notice {
-            // A closed sink means that the session is going down.
-            let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
-        }
-        let connections = egress.and_then(|egress| egress.rows());
-        let result = result.map(|value| side.marked(outside::told(connected(value, connections), &lines)));
+        let result = self.explained(result, &denials, egress.as_deref(), &target, text.as_ref()).await;
+        let result = result.map(|value| side.marked(value));
         let result = match edit.as_deref() {
             Some(edit) => told_of_edit(result, edit),
             None => result,
@@ -443,6 +440,38 @@ impl Pipeline {
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
+    }
+
+    /// A result with its connections, and with a line about everything that its command was kept from and what opens that.
+    async fn explained(
+        &self,
+        result: Result<Value, ToolFailure>,
+        denials: &[Denial],
+        egress: Option<&CallEgress>,
+        target: &Attached,
+        text: Option<&CommandText>,
+    ) -> Result<Value, ToolFailure> {
+        let project = &target.place.cwd;
+        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
+        let refused = egress.map(CallEgress::refused).unwrap_or_default();
+        lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
+        lines.extend(egress.and_then(CallEgress::late_line));
+        if let (Ok(value), Some(text)) = (&result, text) {
+            let host = &target.host;
+            lines.extend(withheld_line(value, text, &host.withheld, &*host.target).await);
+        }
+        // A failure has no room for them, and they are facts all the same.
+        let notice = egress.filter(|_| result.is_err()).and_then(CallEgress::notice);
+        if let Some(notice) = notice {
+            // A closed sink means that the session is going down.
+            let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
+        }
+        let connections = egress.and_then(CallEgress::rows);
+        let parts = text.map_or(0, |text| text.parts);
+        result.map(|value| {
+            let value = outside::with_denied_hosts(connected(value, connections), &refused, parts);
+            outside::told(value, &lines)
+        })
     }
 
     /// Judges the connections of a call's commands.
@@ -551,6 +580,19 @@ async fn bounded(
             Err(ToolFailure::new("interrupted", "the call did not stop in time and was dropped"))
         }),
     }
+}
+
+/// The command of a call, with the scripts that it runs; none for a call that runs no command.
+fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
+    intent.actions.iter().find_map(|action| match action {
+        Action::Run { command, .. } => Some(CommandText {
+            command: command.clone(),
+            parts: judged.decision.parts.len(),
+            scripts: judged.decision.pins.clone(),
+            bounds: judged.bounds.clone(),
+        }),
+        _ => None,
+    })
 }
 
 /// A result that says that the user changed the command, and to what.

@@ -192,6 +192,12 @@ impl Tool for RunShell {
                 return leave(Left { command, cwd: ran_in, running, way }, managed, wait, context).await;
             }
         };
+        if let Some(egress) = &context.egress {
+            tokio::select! {
+                () = egress.settle() => {}
+                never = &mut way => match never {},
+            }
+        }
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
         let mut result = outcome(&exit, wait);
@@ -307,9 +313,16 @@ async fn watch(
 ) -> Result<Waited, ToolFailure> {
     let mut is_stopping = false;
     let over = async {
-        match tokio::time::Instant::now().checked_add(patience) {
-            Some(at) => tokio::time::sleep_until(at).await,
-            None => std::future::pending().await,
+        loop {
+            match tokio::time::Instant::now().checked_add(patience) {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+            // A command that waits for an answer is not slow: its time begins with the answer.
+            match context.egress.as_ref().filter(|egress| egress.is_asking()) {
+                Some(egress) => egress.answered().await,
+                None => return,
+            }
         }
     };
     let mut over = std::pin::pin!(over);

@@ -20,8 +20,8 @@ use crate::control::{Leftovers, Order, Outcome, Spec};
 use crate::jail::{Keeper, Status, Words};
 
 /// The time that descendants get to end by themselves once the command has: the end of a `tee` behind a
-/// process substitution.
-const LINGER: Duration = Duration::from_millis(100);
+/// process substitution, and the short-lived helpers of package managers. buddy reports none of those.
+const LINGER: Duration = Duration::from_millis(300);
 
 /// The time that they get after that between being asked to end and being killed.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);

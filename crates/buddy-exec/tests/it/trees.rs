@@ -116,7 +116,7 @@ async fn a_process_that_holds_the_output_open_does_not_delay_the_exit() {
 
 #[tokio::test]
 async fn short_background_work_may_finish() {
-    let exit = Stage::new().run(sh("(sleep 0.02; echo late) & echo early")).await;
+    let exit = Stage::new().run(sh("(sleep 0.15; echo late) & echo early")).await;
     assert_eq!((exit.leftovers, exit.stdout.text().as_str()), (0, "early\nlate\n"));
 }
 

@@ -216,7 +216,7 @@ impl Sheet {
             (true, false) => by_weight,
         };
         let is_by_policy = match now.approvals {
-            // A lasting rule gives the network of the machine.
+            // A rule alone decides for itself, in `keeps_broker`.
             Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
             Approvals::All | Approvals::Window => heaviest.is_some(),
             Approvals::Ask | Approvals::Edits | Approvals::None => false,
@@ -230,9 +230,12 @@ impl Sheet {
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
-        // Beside a heavier reason, that a program runs or a file is edited says nothing.
-        let says_something =
-            |concern: &Concern| heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft;
+        // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
+        // and nothing that would only have been asked about.
+        let is_refused = !self.denials.is_empty();
+        let says_something = |concern: &Concern| {
+            !is_refused && (heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft)
+        };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
         let tells_network = self.tells_network || self.names_hosts;
         // Without a broker a yes opens the network to all of it.

@@ -123,6 +123,8 @@ pub(crate) enum Operands {
     Patterns,
     /// Text; the store of the repository here is changed.
     Store,
+    /// As before, and so is the repository that the first one names by its path.
+    StoreAndFirst,
     /// As before, if there are any.
     StoreOf,
 }

@@ -41,6 +41,16 @@ pub(super) fn in_index(text: &str) -> Vec<(String, u16)> {
         .collect()
 }
 
+/// The hosts that the links of a page lead to.
+pub(super) fn in_links(page: &str) -> Vec<(String, u16)> {
+    let links = page.split("href=").skip(1).take(MAX_ADDRESSES);
+    let value = |rest: &str| {
+        let quote = rest.chars().next().filter(|letter| matches!(letter, '"' | '\''))?;
+        Some(rest.get(1..)?.split(quote).next()?.to_owned())
+    };
+    links.filter_map(value).flat_map(|address| in_value("", &address)).collect()
+}
+
 /// The hosts in the value of a setting or a variable: one address, or several.
 pub(super) fn in_value(key: &str, value: &str) -> Vec<(String, u16)> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, ',' | '|' | '"' | '\'');

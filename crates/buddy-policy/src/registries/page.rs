@@ -15,8 +15,11 @@ The first download from a registry asks, also from crates.io, npmjs.org and PyPI
 If the settings below name the host, one question covers all hosts of that registry and says which setting names each. Otherwise, as with npm
 without an `.npmrc`, the question lists the hosts that the command wants at that moment. The answer can cover the whole project.
 
-| package manager | programs | variables | files |
-|---|---|---|---|
+The answer also covers the hosts that an index names for downloads: after your yes, buddy reads the page in the last column from the index
+([why](../decisions/0120-a-question-outlives-its-command.md)).
+
+| package manager | programs | variables | files | page of the index |
+|---|---|---|---|---|
 ";
 
 /// The page, in Markdown.
@@ -30,7 +33,9 @@ pub fn registries_page() -> String {
         let names =
             |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (programs, variables) = (names(row.programs), names(row.variables));
-        let _ = writeln!(page, "| {} | {programs} | {variables} | {} |", row.of, files.join(", "));
+        let downloads = row.downloads.map(|page| format!("`{}`", page.path)).unwrap_or_default();
+        let files = files.join(", ");
+        let _ = writeln!(page, "| {} | {programs} | {variables} | {files} | {downloads} |", row.of);
     }
     page
 }

@@ -1,6 +1,6 @@
 //! The rows. A new package manager is a new row; no row has a host.
 
-use super::{RegistryRow, SettingsFile, SettingsForm, SettingsPlace};
+use super::{DownloadsForm, DownloadsPage, RegistryRow, SettingsFile, SettingsForm, SettingsPlace};
 
 use SettingsForm::{Lines, Pairs, Quoted, Toml, Xml};
 use SettingsPlace::{Above, Config, Home, Project, System, Variable};
@@ -27,6 +27,10 @@ const MAVEN: SettingsForm = Xml(&["mirror", "repository", "pluginRepository"]);
 const GRADLE: SettingsForm = Quoted(&["url", "maven"]);
 const WRAPPER: SettingsForm = Lines(&["distributionUrl"]);
 
+/// The page of a package that every index of Python has.
+const PYTHON_DOWNLOADS: Option<DownloadsPage> =
+    Some(DownloadsPage { path: "/simple/pip/", form: DownloadsForm::Links });
+
 const NPM_FILES: &[SettingsFile] = &[
     file(Project(".npmrc"), NPM),
     file(Variable("npm_config_userconfig", ""), NPM),
@@ -52,6 +56,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Home(".cargo/config"), CARGO),
         ],
         indexes: &[Variable("CARGO_HOME", "registry/index"), Home(".cargo/registry/index")],
+        downloads: Some(DownloadsPage { path: "/config.json", form: DownloadsForm::Cargo }),
     },
     RegistryRow {
         of: "npm",
@@ -59,6 +64,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
         variables: NPM_VARIABLES,
         files: NPM_FILES,
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "pnpm",
@@ -72,6 +78,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(System("/etc/npmrc"), NPM),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "yarn",
@@ -84,6 +91,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Home(".npmrc"), NPM),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "bun",
@@ -96,6 +104,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Home(".npmrc"), NPM),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "pip",
@@ -111,6 +120,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(System("/etc/xdg/pip/pip.conf"), PIP),
         ],
         indexes: &[],
+        downloads: PYTHON_DOWNLOADS,
     },
     RegistryRow {
         of: "uv",
@@ -131,6 +141,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(System("/etc/uv/uv.toml"), UV),
         ],
         indexes: &[],
+        downloads: PYTHON_DOWNLOADS,
     },
     RegistryRow {
         of: "Poetry",
@@ -141,6 +152,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Config("pypoetry/config.toml"), POETRY),
         ],
         indexes: &[],
+        downloads: PYTHON_DOWNLOADS,
     },
     RegistryRow {
         of: "go",
@@ -154,6 +166,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(System("/usr/lib/go/go.env"), GO),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "Maven",
@@ -166,6 +179,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Project(".mvn/wrapper/maven-wrapper.properties"), Lines(&["distributionUrl", "wrapperUrl"])),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "Gradle",
@@ -182,6 +196,7 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Project("gradle/wrapper/gradle-wrapper.properties"), WRAPPER),
         ],
         indexes: &[],
+        downloads: None,
     },
     RegistryRow {
         of: "Bundler",
@@ -194,5 +209,6 @@ pub(super) const REGISTRIES: &[RegistryRow] = &[
             file(Home(".gemrc"), Quoted(&["-", "sources"])),
         ],
         indexes: &[],
+        downloads: None,
     },
 ];

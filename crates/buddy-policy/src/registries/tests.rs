@@ -83,3 +83,18 @@ fn variables_name_hosts_too() {
     let covered = covered("p.test", "go build ./...", &[], &variables);
     assert_eq!(covered, ["p.test:443 $GOPROXY person", "sum.test:443 $GOSUMDB person"]);
 }
+
+#[test]
+fn the_page_of_an_index_names_the_hosts_of_its_packages() {
+    let named = |manager, page: &str| {
+        let hosts = crate::download_hosts(manager, page).into_iter();
+        hosts.map(|(host, port)| format!("{host}:{port}")).collect::<Vec<_>>()
+    };
+    let page = "<a href=\"https://files.test/a.whl#sha256=0\">a</a><a href='https://files.test/b'>b</a><a href=\"../c\">c</a>";
+    assert_eq!(named("pip", page), ["files.test:443"]);
+    assert_eq!(named("cargo", r#"{"dl": "https://static.test/crates"}"#), ["static.test:443"]);
+    assert_eq!(named("npm", page), [""; 0], "its packages are at the registry");
+    let many: Vec<String> = (0..100).map(|number| format!("<a href=\"https://{number}.test/\">")).collect();
+    assert_eq!(named("uv", &many.concat()).len(), 4);
+    assert_eq!(named("pip", "<a href=>x<a href"), [""; 0]);
+}

@@ -38,6 +38,8 @@ pub struct Rule {
     pub(crate) text: String,
     pub(crate) reason: Option<String>,
     pub(crate) target: Option<String>,
+    /// Whether the commands that it allows have direct network access, past the broker.
+    pub(crate) network: bool,
 }
 
 impl Rule {
@@ -48,6 +50,7 @@ impl Rule {
             subject: Subject::Command(pattern),
             reason: None,
             target: None,
+            network: false,
         }
     }
 
@@ -76,7 +79,7 @@ impl Rule {
             "fetch" => return Err(format!("`{text}` is not a host; write `docs.rs` or `*.rust-lang.org`")),
             _ => return Err(format!("a rule has no `{kind}`")),
         };
-        Ok(Self { subject, text: text.to_owned(), reason: None, target: None })
+        Ok(Self { subject, text: text.to_owned(), reason: None, target: None, network: false })
     }
 }
 
@@ -109,8 +112,12 @@ impl<'de> Visitor<'de> for RuleVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Rule, A::Error> {
         let mut rule: Option<Rule> = None;
-        let (mut reason, mut target) = (None, None);
+        let (mut reason, mut target, mut network) = (None, None, false);
         while let Some(key) = map.next_key::<String>()? {
+            if key == "network" {
+                network = map.next_value()?;
+                continue;
+            }
             let value: String = map.next_value()?;
             match key.as_str() {
                 "reason" => reason = Some(value),
@@ -124,6 +131,9 @@ impl<'de> Visitor<'de> for RuleVisitor {
         let rule = rule.ok_or_else(|| {
             de::Error::custom("a rule needs one of `command`, `read`, `write`, `delete` or `fetch`")
         })?;
-        Ok(Rule { reason, target, ..rule })
+        if network && !matches!(rule.subject, Subject::Command(_)) {
+            return Err(de::Error::custom("`network` is for rules about a `command`"));
+        }
+        Ok(Rule { reason, target, network, ..rule })
     }
 }

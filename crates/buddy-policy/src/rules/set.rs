@@ -99,6 +99,15 @@ impl RuleSet {
         self.add(tier, Rules { deny: deny.collect(), ..Rules::default() });
     }
 
+    /// Whether an allow rule for this thing grants direct network access.
+    pub(crate) fn allows_network(&self, thing: Thing<'_>, places: &Places) -> bool {
+        let allows = |(tier, rules): &(RuleTier, Rules)| {
+            let granting = rules.allow.iter().filter(|rule| rule.network);
+            granting.clone().any(|rule| judge(rule, Action::Allow, *tier, thing, places).is_some())
+        };
+        self.tiers.iter().any(allows)
+    }
+
     /// The strictest verdict of any rule.
     pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<Finding> {
         let findings = self.tiers.iter().flat_map(|(tier, rules)| {

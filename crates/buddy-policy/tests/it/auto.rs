@@ -134,14 +134,34 @@ fn a_background_process_asks_and_a_rule_or_a_grant_allows_it() {
 }
 
 #[test]
-fn a_rule_gives_the_network_of_the_machine() {
-    let mut policy = policy(Mode::Development);
-    policy.has_broker = true;
-    policy.rules.add(RuleTier::User, rules("allow = ['npm *', 'wget *']"));
-    let ruled = auto(&run("npm ci"), &policy);
-    assert_eq!((ruled.verdict, ruled.stays_inside), (Verdict::Allow, false));
-    let unknown = auto(&run("wget -i list"), &policy);
-    assert_eq!((unknown.verdict, unknown.stays_inside), (Verdict::Allow, true), "nobody knows the host");
-    let reading = auto(&run("ls"), &policy);
-    assert_eq!((reading.verdict, reading.stays_inside), (Verdict::Allow, true));
+fn a_rule_keeps_the_broker_unless_it_grants_the_network() {
+    let judge = |line: &str, tier, text: &str| {
+        let mut policy = policy(Mode::Development);
+        policy.has_broker = true;
+        policy.rules.add(tier, rules(text));
+        let decision = auto(&run(line), &policy);
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+        decision.stays_inside
+    };
+    let networked = "allow = ['npm *', { command = 'npm ci *', network = true }]";
+    let pushing = "allow = ['git *', { fetch = 'a.test' }]";
+    for tier in [RuleTier::Managed, RuleTier::User, RuleTier::Run] {
+        assert!(judge("npm ci", tier, "allow = ['npm *']"), "{tier:?}");
+        assert!(judge("npm ci && make", tier, "allow = ['npm *', 'make *']"), "{tier:?}");
+        assert!(judge("wget -i list", tier, "allow = ['wget *']"), "nobody knows the host");
+        assert!(!judge("npm ci", tier, networked), "{tier:?}");
+        assert!(!judge("npm ci && npm ci -g", tier, networked), "{tier:?}");
+        assert!(judge("npm test", tier, networked), "the rule is about another command");
+        assert!(judge("npm ci && npm test", tier, networked), "one part alone has no network of its own");
+        assert!(!judge("git push origin main", tier, pushing), "a push says where it goes");
+    }
+    assert!(judge("ls", RuleTier::User, networked), "a command that only reads needs none");
+}
+
+#[test]
+fn network_is_for_rules_about_commands() {
+    let parsed = |text: &str| toml::from_str::<buddy_policy::Rules>(text).map_err(|error| error.to_string());
+    assert!(parsed("allow = [{ command = 'npm *', network = true }]").is_ok());
+    let error = parsed("allow = [{ fetch = 'docs.rs', network = true }]").unwrap_err();
+    assert!(error.contains("`network` is for rules about a `command`"), "{error}");
 }

@@ -15,7 +15,7 @@ use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
 use crate::output::Output;
 use crate::text::{Line, Look, Paint, Span, wrap};
-use crate::visible::one_line;
+use crate::visible::{one_line, visible};
 
 /// Columns of a verb.
 const VERB: usize = 8;
@@ -245,8 +245,11 @@ pub(crate) fn ended_line(
     let result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
     let mark = if outcome.is_bad { "✗" } else { "✓" };
     let head = format!("  {mark} {:<VERB$}{object}{on}  {result}", words.verb).trim_end().to_owned();
-    let jail = stopped(call).into_iter().map(|line| format!("{}jail: {line}", " ".repeat(4 + VERB)));
-    std::iter::once(head).chain(jail).collect::<Vec<_>>().join("\n")
+    // The first line of a refusal is the reason, which may be cut; the option or setting that opens it never is.
+    let ways = outcome.text.lines().skip(1).filter(|_| status == ItemStatus::Denied).map(visible);
+    let jail = stopped(call).into_iter().map(|line| format!("jail: {line}"));
+    let below = ways.chain(jail).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
+    std::iter::once(head).chain(below).collect::<Vec<_>>().join("\n")
 }
 
 /// The row of a call by its words alone.

@@ -75,6 +75,8 @@ pub struct Surroundings {
     pub host: Option<String>,
     /// Whether commands run with all rights of the account.
     pub is_production: bool,
+    /// Whether the directory is not trusted, so that nothing in it is changed whatever the approval mode is.
+    pub is_untrusted: bool,
 }
 
 /// A model to choose.

@@ -16,7 +16,7 @@ use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed};
 use crate::text::{Line, Look, Paint, Picture, Pictures, wrap};
-use crate::visible::one_line;
+use crate::visible::{one_line, visible};
 
 /// Characters of what the jail stopped.
 const STOPPED: usize = 400;
@@ -266,12 +266,16 @@ fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
     Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
 }
 
-/// What the jail stopped in a call, one line each.
+/// What the jail stopped in a call, one line each. The option or setting that opens it is on a line of its own and is not cut.
 pub(crate) fn stopped(call: &ToolCall) -> Vec<String> {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
     let lines =
         result.as_ref().and_then(|result| result.get("jail")?.as_array()).cloned().unwrap_or_default();
-    lines.iter().filter_map(Value::as_str).map(|line| one_line(line, STOPPED)).collect()
+    let shown = |text: &str| match text.split_once('\n') {
+        Some((stopped, way)) => vec![one_line(stopped, STOPPED), visible(&way.replace('\n', " "))],
+        None => vec![one_line(text, STOPPED)],
+    };
+    lines.iter().filter_map(Value::as_str).flat_map(shown).collect()
 }
 
 /// What went wrong with a call, in one line; none where nothing did.

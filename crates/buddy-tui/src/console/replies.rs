@@ -64,7 +64,13 @@ impl Console {
                     self.complain(&format!("display.status_command: {failure}"));
                 }
             }
-            Reply::Said(text) => self.say_plain(&text),
+            Reply::Said(text) => {
+                self.say_plain(&text);
+                if !text.is_empty() {
+                    // A command of buddy's own can change what holds, such as trust.
+                    self.effect(Effect::LookAround);
+                }
+            }
             Reply::Changes(text) => self.show_changes(&text),
             Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),
             Reply::LoggedIn(None) => {}

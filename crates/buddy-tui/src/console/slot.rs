@@ -40,6 +40,7 @@ impl Console {
     pub(super) fn mode_label(&self) -> ModeLabel {
         let (text, short, kind) = match (self.front().reader.transcript().is_plan_only(), self.approvals()) {
             (true, _) => ("Plan only", "Plan", ModeKind::Plan),
+            _ if self.surroundings.is_untrusted => ("Read-only (untrusted)", "Read-only", ModeKind::Usual),
             (false, ApprovalPolicy::Ask) => ("Ask before changes", "Ask", ModeKind::Usual),
             (false, ApprovalPolicy::Edits) => ("Accept edits", "Accept", ModeKind::Other),
             (false, ApprovalPolicy::Auto) => ("Auto", "Auto", ModeKind::Usual),

@@ -195,6 +195,9 @@ fn mode(console: &Console) -> Option<String> {
     if console.front().reader.transcript().is_plan_only() {
         return Some("plan".to_owned());
     }
+    if console.surroundings.is_untrusted {
+        return Some("read-only".to_owned());
+    }
     match console.approvals() {
         ApprovalPolicy::All => Some("approves all".to_owned()),
         ApprovalPolicy::None => Some("approves nothing".to_owned()),

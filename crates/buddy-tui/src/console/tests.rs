@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Answer, Answered, Approval, Ask, AskId, Asked, Command, Content, DeltaStream, Event, Fact, GrantScope,
-    GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, MAX_GRANT_SECONDS,
-    Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, TurnEnded, TurnId,
-    TurnOutcome, TurnStarted, Unfit, UnixMillis,
+    Answer, Answered, Approval, ApprovalPolicy, Ask, AskId, Asked, Command, Content, DeltaStream, Event,
+    Fact, GrantScope, GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus,
+    MAX_GRANT_SECONDS, Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted,
+    TurnEnded, TurnId, TurnOutcome, TurnStarted, Unfit, UnixMillis,
 };
 
 use super::desk::Surroundings;
@@ -456,6 +456,25 @@ fn the_status_says_that_it_is_production() {
     assert!(status(None, true).contains("production, Ask before changes"));
     assert!(!status(None, false).contains("production"));
     assert!(!status(Some(true), true).contains("production"), "a plan changes nothing");
+}
+
+#[test]
+fn the_status_of_an_untrusted_folder_says_what_holds() {
+    let status = |plan_only: Option<bool>, is_untrusted: bool| {
+        let mut seat = Seat::new();
+        let surroundings = Surroundings { is_untrusted, ..Surroundings::default() };
+        seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        let approvals = Some(ApprovalPolicy::Auto);
+        seat.fact(
+            1,
+            Fact::SessionChanged(SessionChanged { plan_only, approvals, ..SessionChanged::default() }),
+        );
+        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+        rows.join("\n")
+    };
+    let untrusted = status(None, true);
+    assert!(untrusted.contains("Read-only (untrusted)") && !untrusted.contains("Auto"), "{untrusted}");
+    assert!(status(None, false).contains("Auto") && status(Some(true), true).contains("Plan only"));
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl OpenConnections {
 impl SharedConnections {
     /// Notes a connection that a command wants.
     pub(super) fn begin(&self, wanted: Wanted, warrant: Arc<dyn Warrant>) -> Arc<OpenConnection> {
-        let (outcome, counts) = (Mutex::new(Outcome::Failed), Counts::default());
+        let (outcome, counts) = (Mutex::new(Outcome::GivenUp), Counts::default());
         let open = OpenConnection { warrant, wanted, outcome, counts, is_told: AtomicBool::new(false) };
         let open = Arc::new(open);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

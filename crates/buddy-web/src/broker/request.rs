@@ -62,6 +62,11 @@ impl Reply {
         self.close(client, NOT_ALLOWED, "403 Forbidden", &text).await;
     }
 
+    /// Whether the command sends its data only after an answer.
+    pub(super) fn opens_tunnel(self) -> bool {
+        matches!(self, Self::Tunnel | Self::Socks)
+    }
+
     /// Reports that the host did not answer.
     pub(super) async fn fail(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
         let text = format!("{}:{} cannot be reached: {reason}\n", wanted.host, wanted.port);

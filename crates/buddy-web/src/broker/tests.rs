@@ -29,12 +29,18 @@ struct Listed {
     asked: Mutex<Vec<String>>,
     ended: Mutex<Vec<Connection>>,
     news: Notify,
+    /// Told of each verdict that waits, and lets it go on.
+    verdicts: Option<(Notify, Notify)>,
 }
 
 #[async_trait]
 impl Warrant for Listed {
     async fn host(&self, wanted: &Wanted) -> Result<(), String> {
         self.note(wanted.host.clone());
+        if let Some((waits, goes_on)) = &self.verdicts {
+            waits.notify_one();
+            goes_on.notified().await;
+        }
         let is_listed = self.hosts.contains(&wanted.host.as_str());
         if is_listed { Ok(()) } else { Err("nobody allowed it".to_owned()) }
     }
@@ -347,4 +353,18 @@ async fn a_proxy_that_says_no_is_told_and_another_kind_of_proxy_is_not_used() {
     let answer = stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("ALL_PROXY"), "{answer}");
     assert!(!answer.contains("secret"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_command_that_left_before_the_verdict_has_given_up() {
+    let stage = Stage::new(Listed { verdicts: Some(Default::default()), ..allowing() }).await;
+    let (waits, goes_on) = stage.warrant.verdicts.as_ref().unwrap();
+    let mut stream = TcpStream::connect(stage.broker).await.unwrap();
+    let request = format!("CONNECT here.test:{} HTTP/1.1\r\n\r\n", stage.server.port());
+    stream.write_all(request.as_bytes()).await.unwrap();
+    waits.notified().await;
+    drop(stream);
+    goes_on.notify_one();
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::GivenUp, 0, 0)]);
+    assert_eq!(stage.heard(), "");
 }

@@ -227,7 +227,7 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
     finished.expect_stderr("guards.json has changes that you did not approve, so they have no effect");
     let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
-    assert!(refused.stderr.contains("person at a terminal"), "{refused}");
+    assert!(refused.stderr.contains("user at a terminal"), "{refused}");
     // As the approval leaves it.
     std::fs::write(config.join("guards.approved.json"), guards).unwrap();
     stage.exec(["go on"]).run().await.expect_code(5);
@@ -301,6 +301,11 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
     started.stderr.wait_for("2. blue", 1).await;
     let waiting = stage.buddy(["asks"]).run().await.expect_code(0).text();
     assert!(waiting.contains("Which colour?") && waiting.contains("paint it"), "{waiting}");
+    assert!(waiting.contains("1. red") && waiting.contains(": buddy resume ses_"), "{waiting}");
+    assert!(
+        !waiting.contains("[y/n]") && !waiting.contains("your own words"),
+        "nobody answers here: {waiting}"
+    );
     started.write(b"2\n").await;
     started.stdout.wait_for("So be it.", 1).await;
     started.finish().await.expect_code(0);

@@ -81,3 +81,30 @@ async fn a_person_passes_variables_and_a_project_only_hides_them() {
         assert!(!has(name), "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_failed_command_is_told_which_of_the_variables_that_it_names_it_did_not_get() {
+    let turns = [
+        "echo $DATABASE_URL; false",
+        "bash run.sh",
+        "echo 'KeyError: GITHUB_TOKEN' >&2; exit 3",
+        "echo $DATABASE_URL",
+        "false",
+    ];
+    let stage = Stage::apart(turns.iter().map(|line| run(line)).chain([done()]).collect::<Vec<_>>()).await;
+    fs::write(stage.home.work().join("run.sh"), "test -n \"$DATABASE_URL\"\n").unwrap();
+    let finished = given(stage.exec(["--trust", "go"])).run().await.expect_code(0);
+    let results = stage.results();
+    let told = |at: usize| results[at]["result"]["jail"].to_string();
+    for (at, name) in [(0, "DATABASE_URL"), (1, "DATABASE_URL"), (2, "GITHUB_TOKEN")] {
+        assert!(told(at).contains(&format!("did not get `{name}` (")), "{at}: {:#}", results[at]);
+        assert!(
+            told(at).contains(&format!("pass = [\\\"{name}\\\"]` under `[environment]`")),
+            "{}",
+            told(at)
+        );
+    }
+    assert_eq!((told(3), told(4)), ("null".to_owned(), "null".to_owned()), "nothing is told without need");
+    let line = "withheld from commands, as the value contains a password or a key: DATABASE_URL;";
+    assert_eq!(finished.stderr.matches(line).count(), 1, "{finished}");
+}

@@ -7,7 +7,7 @@ use buddy_testkit::model::turn;
 use buddy_testkit::program::Program;
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, run};
 
 /// A repository with a commit, a staged change, one in the work tree, and a file that git does not know.
 const HONEST: &str = r"
@@ -252,6 +252,26 @@ async fn a_push_to_a_folder_beside_the_project_happens_once_a_person_allowed_it(
     assert_eq!(asked.matches("approve? [y/n]").count(), 1, "{asked}");
     let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
     bash(&stage.home.work(), &stage.home.work(), check).await;
+}
+
+#[tokio::test]
+async fn a_push_by_a_command_to_a_folder_happens_once_a_person_allowed_it() {
+    let command = "git push ../backup.git main";
+    let stage = Stage::apart(vec![run(command), turn().text("Done.")]).await;
+    let work = stage.home.work();
+    let script = format!("{HONEST}\ngit init -q --bare ../backup.git");
+    bash(&work, &stage.home.path().join("marks"), &script).await;
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("approve? [y/n]", 1).await;
+    let asked = started.stderr.text();
+    assert!(asked.contains("publishes commits") && asked.contains("backup.git` to this command"), "{asked}");
+    started.write(b"y\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await;
+    let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
+    bash(&work, &work, check).await;
 }
 
 #[tokio::test]

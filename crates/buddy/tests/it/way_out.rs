@@ -1,12 +1,17 @@
 //! The way out of a jailed command on the real program: how often a user is asked, what an answer covers, and what is reached.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use buddy_protocol::{Fact, Question};
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use buddy_testkit::program::Started;
 
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::stage::{APPROVE, Log, Stage, done, run, shell};
 
@@ -49,6 +54,17 @@ impl Scene {
 
     fn files(&self) -> String {
         self.files.url().replace("127.0.0.1", "localhost")
+    }
+
+    /// The addresses that the stand-in connects to if its words name none.
+    fn wants(&self, urls: &str) {
+        fs::write(self.stage.home.work().join("urls"), urls).unwrap();
+    }
+
+    fn configure(&self, text: &str) {
+        let configuration = self.stage.home.path().join(".config/buddy");
+        fs::create_dir_all(&configuration).unwrap();
+        fs::write(configuration.join("buddy.toml"), text).unwrap();
     }
 
     /// How many connections the hosts have seen.
@@ -170,11 +186,8 @@ async fn the_proxy_of_the_network_is_used_after_the_verdict() {
     for is_allowed in [true, false] {
         // Nobody but the proxy knows the name.
         let scene = Scene::new(|_| vec![run("./npm"), done()]).await;
-        fs::write(scene.stage.home.work().join("urls"), "http://far.test/a").unwrap();
-        let configuration = scene.stage.home.path().join(".config/buddy");
-        fs::create_dir_all(&configuration).unwrap();
-        let hosts = if is_allowed { "[jail]\nhosts = [\"far.test\"]\n" } else { "" };
-        fs::write(configuration.join("buddy.toml"), hosts).unwrap();
+        scene.wants("http://far.test/a");
+        scene.configure(if is_allowed { "[jail]\nhosts = [\"far.test\"]\n" } else { "" });
         let buddy = scene.stage.usual(["exec", "go"]).env("HTTP_PROXY", scene.other.url());
         // The model is on this machine, as those of tests are.
         buddy.env("NO_PROXY", "127.0.0.1").run().await;
@@ -234,11 +247,168 @@ async fn a_server_of_this_machine_is_reached_after_one_question() {
 #[tokio::test]
 async fn a_package_manager_goes_out_by_the_broker_although_its_words_name_an_allowed_host() {
     let scene = Scene::new(|_| vec![run("./npm http://far.test/a"), done()]).await;
-    let configuration = scene.stage.home.path().join(".config/buddy");
-    fs::create_dir_all(&configuration).unwrap();
-    fs::write(configuration.join("buddy.toml"), "[jail]\nhosts = [\"far.test\"]\n").unwrap();
+    scene.configure("[jail]\nhosts = [\"far.test\"]\n");
     scene.stage.usual(["exec", "go"]).run().await;
     let results = scene.stage.results();
     let row = &results[0]["result"]["connections"][0];
     assert_eq!((&row["host"], &row["outcome"]), (&"far.test".into(), &"failed".into()), "{results:#?}");
+}
+
+#[tokio::test]
+async fn a_run_whose_command_was_kept_from_a_host_counts_a_denied_call() {
+    for (command, code) in [("./npm | cat", 5), ("./npm", 0)] {
+        let scene = Scene::new(|_| vec![run(command), done()]).await;
+        scene.wants("http://far.test/a");
+        let finished =
+            scene.stage.usual(["exec", "--output-format", "json", "go"]).run().await.expect_code(code);
+        let result: serde_json::Value = serde_json::from_slice(&finished.stdout).unwrap();
+        let (status, denied) = if code == 5 { ("approval_needed", 1) } else { ("completed", 0) };
+        assert_eq!(
+            (&result["status"], &result["calls"]["denied"]),
+            (&json!(status), &json!(denied)),
+            "{result}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_headless_run_prints_what_opens_a_host_whole() {
+    let long = format!("{}.test", "far-away".repeat(7));
+    let (fetch, page) =
+        (format!("--allow '{{ fetch = \"{long}\" }}'"), format!("http://{long}/{}", "x".repeat(400)));
+    for turns in [
+        vec![run("./npm | cat"), done()],
+        vec![turn().call("fetch_url", json!({ "url": page })), done()],
+        vec![run(&format!("curl -s {page}")), done()],
+    ] {
+        let scene = Scene::new(|_| turns).await;
+        scene.wants(&page);
+        let finished = scene.stage.usual(["exec", "go"]).run().await.expect_code(5);
+        assert!(finished.stderr.contains(&fetch), "{finished}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_counts_for_the_next_run_if_the_command_gave_up_before_it() {
+    for is_far in [false, true] {
+        let scene = Scene::new(|_| vec![run("timeout 2 ./npm"), run("timeout 2 ./npm"), done()]).await;
+        let url = if is_far { "http://far.test".to_owned() } else { scene.other.url() };
+        scene.wants(&format!("{url}/a"));
+        // Only the proxy knows the name of the far host.
+        let buddy = scene.stage.usual([]).env("HTTP_PROXY", scene.other.url()).env("NO_PROXY", "127.0.0.1");
+        let mut started = buddy.converse();
+        started.write(b"go\n").await;
+        started.stderr.wait_for(APPROVE, 1).await;
+        started.stderr.wait_for("You can still answer", 1).await;
+        started.write(b"y\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        let finished = started.finish().await.expect_code(0);
+        let results = scene.stage.results();
+        let first = &results[0]["result"];
+        assert!(first["jail"].to_string().contains("allowed now"), "{first:#}");
+        assert_eq!(first["connections"][0]["outcome"], "given_up", "{first:#}");
+        assert_eq!(actions(&scene.stage.only_log().await).len(), 1, "{finished}");
+        assert_eq!(
+            (results[1]["result"]["exit_code"].as_i64(), scene.connections()),
+            (Some(0), [0, 0, 1]),
+            "{results:#?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_withdrawn_with_a_word() {
+    let scene = Scene::new(|_| vec![run("timeout 1 ./npm"), done()]).await;
+    scene.wants(&scene.other.url());
+    scene.configure("[approvals]\ntimeout = \"4s\"\n");
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("You can still answer", 1).await;
+    started.stderr.wait_for("withdrew the question whether ./npm may reach 127.0.0.1:", 1).await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(finished.stderr.contains("nobody answered, and the command has ended"), "{finished}");
+    assert_eq!(scene.connections(), [0, 0, 0]);
+}
+
+/// A server that answers every request with the same page, and counts them.
+struct PageServer {
+    port: u16,
+    served: Arc<AtomicUsize>,
+    _tasks: JoinSet<()>,
+}
+
+impl PageServer {
+    async fn start(page: impl Fn() -> String + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (port, served) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+        let (count, mut tasks) = (served.clone(), JoinSet::new());
+        tasks.spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = vec![0; 4096];
+                let _ = stream.read(&mut request).await;
+                count.fetch_add(1, Ordering::SeqCst);
+                let (page, kind) = (page(), "Content-Type: text/html\r\nConnection: close");
+                let head = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}\r\n\r\n", page.len());
+                let _ = stream.write_all(format!("{head}{page}").as_bytes()).await;
+            }
+        });
+        Self { port, served, _tasks: tasks }
+    }
+
+    fn served(&self) -> usize {
+        self.served.load(Ordering::SeqCst)
+    }
+}
+
+/// A stand-in for pip: it reaches one address after the other.
+const PIP: &str = "#!/usr/bin/env python3
+import urllib.request
+for url in open('urls').read().split():
+    try:
+        urllib.request.urlopen(url, timeout=30)
+        print('reached', url)
+    except Exception as error:
+        print('failed', url, error)
+";
+
+#[tokio::test]
+async fn one_question_covers_an_index_and_the_hosts_that_it_names_for_downloads() {
+    let files = PageServer::start(|| "x".to_owned()).await;
+    let other = PageServer::start(|| "x".to_owned()).await;
+    let port = files.port;
+    let index = PageServer::start(move || format!("<a href=\"http://files.test:{port}/a.whl\">a</a>")).await;
+    // Hosts that the configuration names are asked about only after a secret was read.
+    let secret = turn().call("read_file", json!({"path": "~/.npmrc"}));
+    let scene = Scene::new(|_| vec![secret, run("./pip install a"), run("./pip install b"), done()]).await;
+    let work = scene.stage.home.work();
+    fs::write(work.join("pip"), PIP).unwrap();
+    fs::write(work.join("hosts"), "127.0.0.1 index.test files.test other.test localhost\n").unwrap();
+    scene.stage.in_bash("chmod +x pip").run().await.expect_code(0);
+    let addresses = [("index", &index), ("files", &files), ("other", &other)];
+    let authority = |(name, server): &(&str, &PageServer)| format!("{name}.test:{}", server.port);
+    scene.configure(&format!(
+        "[web]\nallowed_hosts = {:?}\n",
+        addresses.iter().map(authority).collect::<Vec<_>>()
+    ));
+    let urls: Vec<String> = addresses.iter().map(|one| format!("http://{}/x", authority(one))).collect();
+    scene.wants(&urls.join(" "));
+    let line = "mount --bind hosts /etc/hosts && exec \"$BUDDY\" --approve auto";
+    let buddy = scene.stage.in_bash(&format!("exec unshare --map-root-user --mount sh -c '{line}'"));
+    let mut started = buddy.env("BUDDY_ENV", "development").converse();
+    started.write(b"go\n").await;
+    for (count, answer) in (1..).zip(["y", "p 2", "n", "n"]) {
+        answered(&mut started, count, answer).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let actions = actions(&scene.stage.only_log().await);
+    assert!(
+        actions[1].contains("pip wants to reach index.test, and hosts that this index names"),
+        "{actions:?}"
+    );
+    assert!(actions[2..].iter().all(|action| action.contains("reach other.test")), "{actions:?}");
+    assert_eq!((files.served(), other.served(), index.served()), (2, 0, 3), "{finished}");
+    let listed = scene.stage.buddy(["grants"]).run().await.expect_code(0).text();
+    assert!(listed.contains("reach index.test, files.test"), "the grant says what it covers: {listed}");
 }

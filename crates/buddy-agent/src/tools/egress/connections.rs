@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use buddy_web::{Connection, Outcome};
+use buddy_web::{Connection, Outcome, Wanted};
 use serde_json::{Value, json};
 
 /// Hosts of one call that its result names. Connections to others are counted.
@@ -31,6 +31,16 @@ impl Connections {
         } else {
             self.left_out += 1;
         }
+    }
+
+    /// Whether the command gave up on a host, or a host with a port, and never reached it.
+    pub(super) fn gave_up(&self, name: &str) -> bool {
+        let is_meant = |row: &Connection| {
+            let Wanted { host, port } = &row.wanted;
+            host == name || format!("{host}:{port}") == name
+        };
+        let had = |outcome: Outcome| self.rows.iter().any(|(row, _)| row.outcome == outcome && is_meant(row));
+        had(Outcome::GivenUp) && !had(Outcome::Made)
     }
 
     /// The connections for a result; none where there were none. They are told once.
@@ -82,6 +92,7 @@ fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
             Outcome::Made => "made",
             Outcome::Refused => "refused",
             Outcome::Failed => "failed",
+            Outcome::GivenUp => "given_up",
         },
         "count": count,
         "sent": row.sent,
@@ -100,8 +111,6 @@ pub(crate) const CONNECTIONS: &str = "connections";
 
 #[cfg(test)]
 mod tests {
-    use buddy_web::Wanted;
-
     use super::*;
 
     fn connection(host: &str, outcome: Outcome) -> Connection {

@@ -2,10 +2,18 @@
 
 use std::net::IpAddr;
 
-use buddy_policy::{Decision, Offer, Registry, hosts_offer, nearby_offer};
+use buddy_policy::{Decision, Grant, Offer, Registry, downloads_path, hosts_offer, nearby_offer};
 use buddy_protocol::{Approval, Offer as OfferText, Risk};
 
 use crate::targets::Attached;
+
+/// How a question and its offers tell of the hosts that an index names.
+const DOWNLOADS: &str = ", and hosts that this index names for downloads";
+
+/// A package manager, if its indexes have a page that names hosts for downloads.
+fn with_downloads(manager: Option<&'static str>) -> Option<&'static str> {
+    manager.filter(|manager| downloads_path(manager).is_some())
+}
 
 /// A question about hosts.
 pub(super) struct HostsQuestion {
@@ -15,6 +23,8 @@ pub(super) struct HostsQuestion {
     whose: Option<String>,
     /// The package manager that runs, where no settings name the hosts.
     manager: Option<&'static str>,
+    /// The package manager whose indexes name further hosts for downloads, which the answer covers too.
+    index_of: Option<&'static str>,
     /// Each with where it is named.
     shown: Vec<(String, Option<String>)>,
     pub(super) hosts: Vec<NewHost>,
@@ -24,6 +34,8 @@ pub(super) struct HostsQuestion {
 /// A host that nobody allowed yet.
 pub(super) struct NewHost {
     pub(super) host: String,
+    /// The port of an index at this host; none where that is not known.
+    pub(super) port: Option<u16>,
     /// What the gate says about it.
     pub(super) decision: Decision,
 }
@@ -43,18 +55,19 @@ impl NearbyHost {
 impl HostsQuestion {
     fn new(program: &str) -> Self {
         let (shown, hosts, nearby) = (Vec::new(), Vec::new(), Vec::new());
-        Self { program: program.to_owned(), whose: None, manager: None, shown, hosts, nearby }
+        let program = program.to_owned();
+        Self { program, whose: None, manager: None, index_of: None, shown, hosts, nearby }
     }
 
     /// About the registry of a package manager.
     pub(super) fn registry(program: &str, registry: &Registry) -> Self {
         let whose = if registry.is_of_command { "its".to_owned() } else { format!("{}'s", registry.of) };
-        Self { whose: Some(whose), ..Self::new(program) }
+        Self { whose: Some(whose), index_of: with_downloads(Some(registry.of)), ..Self::new(program) }
     }
 
     /// About hosts that no settings name.
     pub(super) fn unnamed(program: &str, manager: Option<&'static str>) -> Self {
-        Self { manager, ..Self::new(program) }
+        Self { manager, index_of: with_downloads(manager), ..Self::new(program) }
     }
 
     /// About one host that is nearby.
@@ -88,8 +101,24 @@ impl HostsQuestion {
         named.or(nearby.map(|(host, _)| host)).unwrap_or_default()
     }
 
+    /// The hosts that it is about, in a few words.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<&str> = self.shown.iter().map(|(shown, _)| shown.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The package manager whose indexes name further hosts that the answer covers.
+    pub(super) fn index_of(&self) -> Option<&'static str> {
+        self.index_of.filter(|_| !self.hosts.is_empty())
+    }
+
     /// One line: who wants to reach which hosts, and where each is named.
     pub(super) fn action(&self) -> String {
+        let downloads = self.index_of().map_or("", |_| DOWNLOADS);
+        format!("{}{downloads}", self.wish())
+    }
+
+    fn wish(&self) -> String {
         let Self { program, shown, .. } = self;
         let Some(whose) = &self.whose else {
             let hosts: Vec<&str> = shown.iter().map(|(host, _)| host.as_str()).collect();
@@ -117,7 +146,7 @@ impl HostsQuestion {
         }));
         if let Some(manager) = self.manager {
             reasons.push(format!(
-                "no settings of {manager} name it, so it may be wanted by a script that {manager} runs"
+                "{manager}'s settings name no such host: it is a default of {manager}, or a package asks for it"
             ));
         }
         reasons
@@ -125,6 +154,22 @@ impl HostsQuestion {
 
     /// What can be allowed for longer: all of it, and nothing else.
     pub(super) fn offers(&self, target: &str) -> Vec<Offer> {
+        let mut offers = self.offers_of_hosts(target);
+        for offer in offers.iter_mut().filter(|_| self.index_of().is_some()) {
+            offer.covers.push_str(DOWNLOADS);
+        }
+        offers
+    }
+
+    /// What is saved for all of it and for these hosts for downloads.
+    pub(super) fn grant_with(&self, downloads: &[String], target: &str) -> Grant {
+        let fetches =
+            self.hosts.iter().map(|new| new.host.clone()).chain(downloads.iter().cloned()).collect();
+        let nearby = self.nearby.iter().map(|near| near.authority.clone()).collect();
+        hosts_offer(fetches, nearby, target).grant
+    }
+
+    fn offers_of_hosts(&self, target: &str) -> Vec<Offer> {
         match (self.hosts.as_slice(), self.nearby.as_slice()) {
             ([one], []) => one.decision.offers.clone(),
             ([], [one]) => vec![nearby_offer(&one.authority, target)],

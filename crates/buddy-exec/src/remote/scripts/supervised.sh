@@ -123,7 +123,7 @@ supervise() {
   if [ $was_stopped != 0 ]; then
     young
     if [ "$P" ]; then
-      linger 5
+      linger 15
       if [ "$P" ]; then
         left=$(set -- $P; printf %s $#)
         kill -TERM $P

@@ -9,26 +9,39 @@ use crate::decide::file::Allowed;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{Effect, Leaf, destinations, git_alias, publishes};
 use crate::registries::is_package_manager;
+use crate::rules::Thing;
 
 /// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
 
 impl Judge<'_> {
-    /// Whether a grant lets the line run and its label says nothing of the network, so that its connections are judged one by one. A
-    /// grant of exactly this line names the hosts that stand in it, and one of a push says where that goes.
+    /// Whether a rule or a grant lets the line run and says nothing of the network, so that its connections are judged one by one. A
+    /// grant of exactly this line names the hosts that stand in it, one of a push says where that goes, and a rule can grant
+    /// the network.
     pub(super) fn keeps_broker(&self, leaves: &[Leaf], allowed: &[Allowed], is_covered: bool) -> bool {
         let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
         let is_by_letter = !is_covered && self.is_granted_to_the_letter();
-        let is_granted = is_by_letter || (is_covered && allowed.contains(&Allowed::Granted));
-        if !has_broker || !is_granted || self.runs_on {
+        let is_allowed = is_by_letter || (is_covered && allowed.iter().any(|one| *one != Allowed::No));
+        if !has_broker || !is_allowed || self.runs_on {
             return false;
         }
+        let networked: Vec<bool> =
+            (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
         let names_host = |leaf: &Leaf| {
             let mut hosts = destinations(&leaf.program, &leaf.words).into_iter();
             is_by_letter && hosts.any(|destination| destination.host.is_some())
         };
         let tells = |leaf: &Leaf| is_publishing(leaf) || names_host(leaf) || self.names_its_hosts(leaf);
-        !(leaves.iter().any(tells) && leaves.iter().all(|leaf| self.shows_network_use(leaf)))
+        let has_network = networked.contains(&true) || leaves.iter().any(tells);
+        let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
+        !(has_network && leaves.iter().zip(&networked).all(shows))
+    }
+
+    /// Whether a rule grants direct network access to a simple command.
+    fn is_networked(&self, leaf: &Leaf) -> bool {
+        let thing =
+            Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
+        self.policy.rules.allows_network(thing, &self.policy.places)
     }
 
     /// Whether the words of a simple command show that it uses the network, or that it uses none. git runs hooks of the
@@ -51,6 +64,11 @@ impl Judge<'_> {
         !reached.is_empty()
             && reached.iter().all(|host| egress::judge(host, self.policy, self.now, &mut aside))
     }
+}
+
+/// A simple command, the one that launches it, and so on.
+pub(super) fn launchers(leaves: &[Leaf], at: usize) -> impl Iterator<Item = &Leaf> {
+    std::iter::successors(leaves.get(at), |leaf| leaves.get(leaf.launcher?))
 }
 
 /// Whether a simple command publishes commits.

@@ -86,11 +86,9 @@ const STORE: &[&str] = &[
     "pack-refs",
     "prune",
     "prune-packed",
-    "push",
     "repack",
     "rerere",
     "send-email",
-    "send-pack",
     "stage",
     "unpack-objects",
     "update-index",
@@ -142,6 +140,11 @@ pub(super) const ROWS: &[Row] = &[
         .lenient()
         .reads(&["cd repo && git add two.txt"])
         .untried(&["git fetch", "git commit -m x"]),
+    row(&["git"], Operands::StoreAndFirst)
+        .when(When::Word(&["push", "send-pack"]))
+        .lenient()
+        .changes(&["cd repo && git push -q ../bare.git other:refs/heads/new"])
+        .untried(&["git push", "git push origin main"]),
     row(&["git"], Operands::StoreOf)
         .when(When::Word(LISTS))
         .lenient()

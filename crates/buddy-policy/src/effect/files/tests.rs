@@ -46,6 +46,7 @@ printf 'one\n' > one.txt; printf 'two\n' > two.txt; git add .; git commit -qm fi
 git branch other; git checkout -q other; printf 'other\n' > two.txt; git commit -qam second; git checkout -q -
 printf 'changed\n' > one.txt; printf 'new\n' > new.txt
 git diff other~1 other > two.diff
+git clone -q --bare --no-hardlinks . ../bare.git
 ";
 
 /// A path of the tree as it is: kind and rights, content, and the time of its last change.

@@ -202,6 +202,7 @@ impl Weigher {
             Operands::Members if is_placed => {}
             Operands::StoreOf if operands.is_empty() => {}
             Operands::Members | Operands::Store | Operands::StoreOf => self.here(Access::Write),
+            Operands::StoreAndFirst => self.send_to(operands.first()),
             Operands::Unpack => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 if !is_placed {
@@ -239,6 +240,14 @@ impl Weigher {
                     self.touch(Access::Delete, word, Scope::Beside);
                 }
             }
+        }
+    }
+
+    /// The store here is changed, and a folder that is sent to.
+    fn send_to(&mut self, address: Option<&Word>) {
+        self.here(Access::Write);
+        if let Some(folder) = address.and_then(folder) {
+            self.touch(Access::Write, &folder, Scope::Within);
         }
     }
 
@@ -377,4 +386,15 @@ fn named_in(value: &Word) -> Vec<Word> {
     let parts = std::iter::once(0).chain(starts).filter_map(|start| text.get(start..));
     let is_path = |part: &&str| part.starts_with(['/', '.']);
     parts.filter(is_path).map(|part| Word::Literal(part.to_owned())).collect()
+}
+
+/// The folder that the address of a repository names; none for the name of a remote and for one that is elsewhere, which git tells by
+/// the same marks.
+fn folder(address: &Word) -> Option<Word> {
+    let text = address.unexpanded();
+    if let Some(path) = text.strip_prefix("file://") {
+        return address.literal().map(|_| Word::Literal(path.to_owned()));
+    }
+    let before = text.split('/').next().unwrap_or_default();
+    (text.contains('/') && !before.contains(':') || text == "." || text == "..").then(|| address.clone())
 }
