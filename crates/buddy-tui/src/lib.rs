@@ -6,6 +6,7 @@
 mod asking;
 mod branches;
 mod changes;
+mod checks;
 mod console;
 mod counting;
 mod details;
@@ -15,6 +16,7 @@ mod exec;
 mod exit;
 mod export;
 mod left_running;
+mod list_time;
 mod markdown;
 mod mentions;
 mod output;
@@ -26,10 +28,12 @@ mod requests;
 mod retrying;
 mod screen;
 mod show;
+mod table;
 mod targets;
 mod text;
 mod visible;
 
+pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
     Surroundings, UNKNOWN_FILE, choose, run_console,
@@ -46,4 +50,5 @@ pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
+pub use table::{ListView, Table, TableCell, TableColumn};
 pub use text::{Colors, Look, Pictures, Theme};

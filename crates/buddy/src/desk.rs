@@ -26,7 +26,7 @@ use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;
-pub(crate) use look::{details, follows_ground, look};
+pub(crate) use look::{details, follows_ground, list_look, look};
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
-use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
+use buddy_tui::{Alternatives, Chosen, Exit, Look, Table, TableColumn, choose};
 
 use crate::cli::Trust;
 use crate::commands::login::has_screen;
@@ -21,13 +21,17 @@ const MAX_ANSWER: u64 = 1024;
 const ACCEPT: &str = "Let the changes take effect?";
 
 /// Gives, takes or lists trust.
-pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyhow::Result<Exit> {
-    let store = TrustStore::new(&environment.data);
-    let directory = cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
+pub(crate) fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<Exit> {
+    let store = TrustStore::new(&invocation.environment.data);
+    let directory = invocation.cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
     let mut printer = printer();
     if trust.list {
-        return listing::print(&trust.listing, store.list()?, |trusted, printer| {
-            trusted.iter().try_for_each(|trusted| printer.line(&trusted.path.to_string_lossy()))
+        return listing::print(invocation, &trust.listing, store.list()?, |trusted, view, printer| {
+            let mut table = Table::new(&[TableColumn::free("FOLDER")], "no trusted folders");
+            for trusted in trusted {
+                table.add([view.path(&trusted.path.to_string_lossy()).into()]);
+            }
+            table.hint("Stop trusting one with `buddy trust --remove FOLDER`").print(view, printer)
         });
     } else if trust.remove {
         let is_removed = store.remove(&directory)?;
