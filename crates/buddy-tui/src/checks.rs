@@ -93,7 +93,7 @@ fn check_lines(groups: &[CheckGroup], notes: &[String], exit_code: u8, view: &Li
 fn row_lines(row: &CheckRow, view: &ListView) -> Vec<Line> {
     let (look, width) = (view.look(), view.width());
     let (sign, ascii, paint) = match row.mark {
-        CheckMark::Passed => ("✓", "+", Paint::Good),
+        CheckMark::Passed => ("✓", "+", Paint::Dim),
         CheckMark::Limited => ("▲", "!", Paint::Warning),
         CheckMark::Failed => ("✗", "x", Paint::Bad),
         CheckMark::Skipped => ("○", "o", Paint::Dim),

@@ -68,7 +68,7 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
             state(session.state),
             session.turns.to_string().into(),
             cost.into(),
-            one_line(session.title.as_deref().unwrap_or(""), TITLE).into(),
+            one_line(session.title.as_deref().unwrap_or(""), EXCERPT).into(),
         ]);
     }
     table

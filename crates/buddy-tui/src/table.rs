@@ -19,6 +19,12 @@ const MIN_FREE: usize = 12;
 /// The least digits of an id on a terminal.
 const SHORT_ID: usize = 8;
 
+/// The width of the terminal.
+pub fn terminal_columns() -> usize {
+    let columns = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
+    columns.filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)
+}
+
 /// How a list is printed.
 #[derive(Debug, Clone)]
 pub struct ListView {
@@ -32,9 +38,7 @@ pub struct ListView {
 impl ListView {
     /// On the terminal, for a user who works in `cwd`.
     pub fn on_terminal(look: Look, cwd: &str, now: UnixMillis) -> Self {
-        let columns = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
-        let columns = columns.filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS);
-        Self { look, columns: Some(columns), now, cwd: cwd.to_owned() }
+        Self { look, columns: Some(terminal_columns()), now, cwd: cwd.to_owned() }
     }
 
     /// In a file or a pipe.
