@@ -19,8 +19,9 @@ const COLUMNS: [TableColumn; 6] = [
 /// Lists the profiles. Of the active one, a server nearby is asked for its context window.
 pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Warnings).await?;
-    setup.models.look(None).await;
-    listing::print(invocation, listing, setup.models.rows(), |rows, view, printer| {
+    let models = setup.models.now();
+    models.look(None).await;
+    listing::print(invocation, listing, models.rows(), |rows, view, printer| {
         table(rows)
             .hint("Use one with `buddy -m PROFILE`, connect one with `buddy login`")
             .print(view, printer)
