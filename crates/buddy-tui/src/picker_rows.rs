@@ -9,6 +9,8 @@ use crate::text::{Line, Look, Paint};
 pub(crate) const WIDEST: usize = 120;
 /// The least columns of notes beside names that are whole.
 const LEAST_NOTE: usize = 20;
+/// The same beside names that are cut.
+const LEAST_CUT: usize = 8;
 /// The widest name before its note.
 const NAME_COLUMNS: usize = 44;
 
@@ -51,7 +53,8 @@ pub(crate) fn choice_rows(choices: &[PickerRow<'_>], look: &Look, columns: usize
     // Names that leave too little for the notes stand alone; names that are too long share the window with them.
     let most = NAME_COLUMNS.min(width.saturating_sub(4) * 3 / 5).max(1);
     let room = width.saturating_sub(widest.min(most) + 4);
-    let has_notes = longest > 0 && (widest > most || room >= longest.min(LEAST_NOTE));
+    let least = if widest > most { LEAST_CUT } else { LEAST_NOTE };
+    let has_notes = longest > 0 && room >= longest.min(least);
     let names = has_notes.then(|| widest.min(most));
     choices.iter().map(|choice| choice_row(choice, names, look, width)).collect()
 }
@@ -156,7 +159,7 @@ mod tests {
             "  up/down choose   esc demo",
         ];
         assert_eq!(rows(36, &ascii), expected);
-        assert_eq!(rows(28, &ascii)[1], "> 1  Paste a...  Anthropi...");
+        assert_eq!(rows(28, &ascii)[1], "> 1  Paste an...  Anthrop...");
         for columns in 1..130 {
             rows(columns, &ascii);
         }
