@@ -24,7 +24,7 @@ const WELCOME: &str = "I am buddy's built-in demo, not a language model: I follo
 me is real. Let me look around with two real tools.";
 
 const MENU: &str = "Try one of these:\n\
-    - `tour` shows a command that needs your approval\n\
+    - `tour` shows a command, and how buddy asks for it\n\
     - `run <command>` runs a command, once you approve it\n\
     - `read <file>`, `list [directory]` and `time` use the other tools\n\
     - `connect` tells how to connect a real model";
@@ -87,10 +87,18 @@ fn answer(prompt: &Prompt) -> Reply {
     match (verb.to_lowercase().trim_matches(['`', '/', '.', '!']), results.as_slice()) {
         ("connect" | "model" | "login", _) => say(CONNECT, vec![]),
         ("help" | "menu" | "?", _) => say(MENU, vec![]),
-        ("tour", []) => say(
-            "Here comes a command. What changes something needs your approval; what only reads runs by itself.",
-            vec![shell("echo \"hello from buddy\" | tee /tmp/buddy-tour.txt")],
+        ("tour", []) => {
+            say("Here comes a command. It writes a file and removes it again.", vec![shell(&writing())])
+        }
+        // A folder that is not trusted can be read, and so can one in which the user said no.
+        ("tour", [(_, output)]) if !is_done(output) => say(
+            &format!("{}\n\nCommands that only read run without a prompt:", refusal(output)),
+            vec![shell("echo \"hello from buddy\"; ls")],
         ),
+        ("tour", [(_, refused), (name, output), ..]) if !is_done(refused) => {
+            let trust = "If this folder is untrusted, run `/trust` to allow changes here.";
+            say(&format!("{}\n\n{trust}", report(name, output)), vec![])
+        }
         ("run", []) if !rest.is_empty() => say("I run what you asked for.", vec![shell(rest)]),
         ("read", []) if !rest.is_empty() => say("I read it.", vec![("read_file", json!({"path": rest}))]),
         ("list", []) => say("I list it.", vec![("list_directory", listing(rest))]),
@@ -101,6 +109,24 @@ fn answer(prompt: &Prompt) -> Reply {
         (_, []) => say(WELCOME, vec![("list_directory", json!({})), ("time", json!({}))]),
         (_, results) => say(&greeting(results), vec![]),
     }
+}
+
+/// A command that writes to a new place and leaves nothing there.
+fn writing() -> String {
+    let file = format!("/tmp/buddy-tour-{:08x}.txt", rand::random::<u32>());
+    format!("echo \"hello from buddy\" | tee {file} && rm {file}")
+}
+
+fn is_done(output: &str) -> bool {
+    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    value["ok"] == true
+}
+
+/// Why a call was not done.
+fn refusal(output: &str) -> String {
+    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    let why = value["error"]["message"].as_str().unwrap_or("for an unknown reason");
+    format!("It was not done:\n\n{}", shown(why))
 }
 
 fn result(item: &PromptItem) -> Option<(&str, &str)> {
@@ -175,10 +201,7 @@ fn report(name: &str, output: &str) -> String {
         ),
         (Value::Bool(true), "read_file") => shown(value["result"]["content"].as_str().unwrap_or_default()),
         (Value::Bool(true), _) => shown(&value["result"].to_string()),
-        _ => format!(
-            "It was not done:\n\n{}",
-            shown(value["error"]["message"].as_str().unwrap_or("for an unknown reason"))
-        ),
+        _ => refusal(output),
     };
     format!(
         "{text}\n\nThat was real; I am the only part that is a demo. Say `connect` to see how to connect a model."
@@ -237,8 +260,26 @@ mod tests {
         let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
         assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));
         let denied = json!({"ok": false, "error": {"code": "denied", "message": "the user said no"}});
-        let told = check(vec![user("tour"), done("run_shell", &denied)], &[]);
-        assert!(told.contains("It was not done:\n\n```\nthe person said no\n```\n\n"), "{told}");
+        let told = check(vec![user("tour"), done("run_shell", &denied)], &["run_shell"]);
+        assert!(told.contains("It was not done:\n\n```\nthe user said no\n```\n\n"), "{told}");
+    }
+
+    #[test]
+    fn the_tour_of_a_folder_that_is_only_read_shows_what_is_possible() {
+        let refused = json!({"ok": false, "error": {"code": "forbidden", "message": "only read"}});
+        let told = check(vec![user("tour"), done("run_shell", &refused)], &["run_shell"]);
+        assert!(told.contains("only read") && told.contains("without a prompt"), "{told}");
+        let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\na.txt\n"}});
+        let told = check(vec![user("tour"), done("run_shell", &refused), done("run_shell", &ran)], &[]);
+        assert!(told.contains("a.txt") && told.contains("`/trust`") && told.contains("`connect`"), "{told}");
+    }
+
+    #[test]
+    fn the_tour_writes_to_a_new_place_and_removes_it() {
+        let (one, other) = (writing(), writing());
+        assert_ne!(one, other);
+        let file = one.split_whitespace().find(|word| word.starts_with("/tmp/")).unwrap();
+        assert!(one.ends_with(&format!("&& rm {file}")), "{one}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod desk;
 mod driver;
 mod effect;
 mod granting;
+mod greeting;
 mod ground;
 mod help;
 mod items;
@@ -35,6 +36,8 @@ mod tasks;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod trust_card;
+mod watched_calls;
 mod wording;
 
 pub(crate) use calls::{begun_line, ended_line, named_line};
@@ -43,7 +46,11 @@ pub(crate) use commands::{canonical, is_command, is_for_idle};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
+pub use greeting::Greeting;
 pub(crate) use help::listed;
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
+pub(crate) use tasks::elapsed_text;
 pub(crate) use terminal::{copy_order, terminal_size};
+pub use trust_card::{FolderQuestion, ask_about_folder};
+pub(crate) use watched_calls::{running_row, watched_rows};

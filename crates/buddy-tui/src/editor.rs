@@ -23,5 +23,5 @@ pub use keymap::KeyStyle;
 pub(crate) use keymap::{Action, Key, Keymap};
 pub(crate) use menu::{Choice, Menu};
 pub(crate) use search::Search;
-pub(crate) use view::{InputView, menu_rows, view};
+pub(crate) use view::{InputView, MENU_ROWS, menu_rows, view};
 pub(crate) use vim::{Typed, Vim};

@@ -10,6 +10,7 @@ mod schema;
 mod steered;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +37,8 @@ use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
 use steered::Steering;
+pub use watch::ExecWatch;
+use watch::WatchedRun;
 
 /// How long an interrupted turn may take to come to its end.
 const STOP_WITHIN: Duration = Duration::from_secs(15);
@@ -85,6 +88,8 @@ pub struct ExecRequest {
     pub plan_only: Option<bool>,
     /// How much is told of what goes on.
     pub details: Details,
+    /// How that looks where a user watches it on a terminal; none where it is told in plain lines.
+    pub watch: Option<ExecWatch>,
     /// How to print.
     pub format: OutputFormat,
     /// Whether live deltas are printed among the events.
@@ -129,6 +134,7 @@ struct Run<'a> {
     left_running: LeftRunning,
     /// Where the session works, where it began here.
     cwd: String,
+    watched: Option<WatchedRun>,
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
@@ -167,6 +173,11 @@ pub async fn run_exec(
         first_retry: FirstRetry::default(),
         left_running: LeftRunning::default(),
         cwd: String::new(),
+        watched: request
+            .watch
+            .clone()
+            .filter(|_| request.format != OutputFormat::StreamJson)
+            .map(WatchedRun::new),
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
@@ -321,6 +332,12 @@ impl Run<'_> {
         if let Fact::SessionStarted(started) = &event.fact {
             self.cwd.clone_from(&started.cwd);
         }
+        if let Some(watched) = &mut self.watched {
+            if let Some(rows) = watched.event(event).filter(|_| is_news) {
+                self.outlet.rows(rows);
+            }
+            return;
+        }
         if let Some(line) = status_line(event, self.request.details, &self.cwd).filter(|_| is_news) {
             self.outlet.status(line);
         }
@@ -354,6 +371,9 @@ impl Run<'_> {
     /// Tells how the turn ended.
     fn conclude(&mut self) -> ExecOutcome {
         let exit = self.report.exit(self.stop);
+        if let Some(watched) = &mut self.watched {
+            self.outlet.rows(watched.cleared());
+        }
         if let Some(failure) = self.report.failure() {
             self.outlet.status(format!("buddy: {}", failure.message));
             if let Some(hint) = &failure.hint {
@@ -385,6 +405,10 @@ impl Run<'_> {
                 result.ended_with_run = if self.is_steered { Vec::new() } else { left };
                 self.outlet.line(serde_json::to_string(&result).unwrap_or_default());
             }
+        }
+        if let Some(watched) = &mut self.watched {
+            let rows = watched.end(exit, self.report.denied(), self.began.elapsed(), self.report.cost());
+            self.outlet.rows(rows);
         }
         ExecOutcome { exit, last_message }
     }

@@ -6,6 +6,7 @@
 mod asking;
 mod branches;
 mod changes;
+mod checks;
 mod console;
 mod counting;
 mod details;
@@ -15,10 +16,12 @@ mod exec;
 mod exit;
 mod export;
 mod left_running;
+mod list_time;
 mod markdown;
 mod mentions;
 mod output;
 mod overview;
+mod picker_rows;
 mod printer;
 mod repl;
 mod report;
@@ -26,24 +29,29 @@ mod requests;
 mod retrying;
 mod screen;
 mod show;
+mod table;
 mod targets;
 mod text;
 mod visible;
 
+pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
-    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
-    Surroundings, UNKNOWN_FILE, choose, run_console,
+    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion, Greeting,
+    ModelChoice, StatusPart, Surroundings, UNKNOWN_FILE, ask_about_folder, choose, run_console,
 };
 pub use counting::counted;
 pub use details::Details;
 pub use editor::KeyStyle;
 pub use exec::{
-    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, OutputFormat, SchemaError, run_exec,
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, OutputFormat, SchemaError,
+    run_exec,
 };
 pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
+pub use list_time::moment as list_moment;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
+pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};
 pub use text::{Colors, Look, Pictures, Theme};

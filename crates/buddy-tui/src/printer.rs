@@ -35,6 +35,11 @@ impl Printer {
         self.write(&format!("{shown}\n"))
     }
 
+    /// Prints rows that were made of spans, which hold nothing that steers a terminal but their own styles.
+    pub(crate) fn styled(&mut self, rows: &str) -> Result<(), OutputClosed> {
+        self.write(rows)
+    }
+
     fn write(&mut self, text: &str) -> Result<(), OutputClosed> {
         let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
         written.map_err(|error| {

@@ -166,6 +166,16 @@ impl Report {
         &self.text
     }
 
+    /// How many calls were not allowed.
+    pub(crate) fn denied(&self) -> u32 {
+        self.calls.denied
+    }
+
+    /// The cost; none while the price is not known.
+    pub(crate) fn cost(&self) -> Option<MicroUsd> {
+        self.bill.total()
+    }
+
     pub(crate) fn usage(&self) -> Usage {
         self.bill.usage
     }

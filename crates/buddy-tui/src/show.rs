@@ -1,18 +1,15 @@
 //! Lists of sessions and the text of one.
 
-use std::fmt::Write;
-
 use buddy_protocol::{
-    Content, Found, Image, Item, ItemStatus, PrincipalKind, Ran, SessionState, SessionSummary, Transcript,
-    UnixMillis, WaitingAsk,
+    Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, Risk, SessionState,
+    SessionSummary, Transcript, UnixMillis, WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::asking::listed_question;
 use crate::console::named_line;
-use crate::counting::counted;
 use crate::printer::{OutputClosed, Printer};
+use crate::table::{ListView, Table, TableCell, TableColumn};
 use crate::visible::one_line;
 
 /// Characters of a title in a list.
@@ -22,68 +19,140 @@ const LABEL: usize = 140;
 /// Characters of an excerpt.
 const EXCERPT: usize = 200;
 
-/// Prints a list of sessions, one a line.
-pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Result<(), OutputClosed> {
-    if sessions.is_empty() {
-        printer.status("no sessions yet; start one with `buddy exec \"…\"`");
-    }
-    printer.answer(&session_lines(sessions))
+/// The columns of `buddy sessions`.
+const SESSION_COLUMNS: [TableColumn; 6] = [
+    TableColumn::word("ID"),
+    TableColumn::word("STARTED").dropped_at(2),
+    TableColumn::word("STATUS").dropped_at(1),
+    TableColumn::number("TURNS").dropped_at(4),
+    TableColumn::number("COST").dropped_at(3),
+    TableColumn::free("TITLE"),
+];
+/// The columns of `buddy sessions --grep`.
+const FOUND_COLUMNS: [TableColumn; 4] = [
+    TableColumn::word("ID"),
+    TableColumn::word("STARTED").dropped_at(1),
+    TableColumn::free("TITLE").dropped_at(2),
+    TableColumn::free("TEXT"),
+];
+/// The columns of `buddy asks`.
+const ASK_COLUMNS: [TableColumn; 5] = [
+    TableColumn::word("SESSION"),
+    TableColumn::word("RISK").dropped_at(1),
+    TableColumn::free("QUESTION"),
+    TableColumn::free("TITLE").dropped_at(3),
+    TableColumn::word("UNTIL").dropped_at(2),
+];
+
+/// Prints a list of sessions. `more` closes the hint, such as how to list more of them.
+pub fn show_sessions(
+    sessions: &[SessionSummary],
+    more: &str,
+    view: &ListView,
+    printer: &mut Printer,
+) -> Result<(), OutputClosed> {
+    session_table(sessions, view)
+        .hint(format!("Resume one with `buddy resume ID`{more}"))
+        .print(view, printer)
 }
 
-/// Sessions, one a line.
+fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
+    let mut table = Table::new(&SESSION_COLUMNS, "no sessions yet; start one with `buddy`");
+    let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    for (session, id) in sessions.iter().zip(view.ids(&ids)) {
+        let cost = session.bill.total().filter(|_| session.turns > 0);
+        let cost = cost.map(|cost| format!("${:.2}", cost.dollars())).unwrap_or_default();
+        table.add([
+            id.into(),
+            view.time(session.created).into(),
+            state(session.state),
+            session.turns.to_string().into(),
+            cost.into(),
+            one_line(session.title.as_deref().unwrap_or(""), EXCERPT).into(),
+        ]);
+    }
+    table
+}
+
+fn state(state: SessionState) -> TableCell {
+    match state {
+        SessionState::Idle => "idle".into(),
+        SessionState::Running => "running".into(),
+        SessionState::Waiting => TableCell::waiting("waits"),
+        SessionState::Ended => "ended".into(),
+    }
+}
+
+/// Sessions as a table of plain text.
 pub(crate) fn session_lines(sessions: &[SessionSummary]) -> String {
-    let mut text = String::new();
-    for session in sessions {
-        let title = one_line(session.title.as_deref().unwrap_or(""), TITLE);
-        let state = match session.state {
-            SessionState::Idle => "idle",
-            SessionState::Running => "running",
-            SessionState::Waiting => "waiting",
-            SessionState::Ended => "ended",
-        };
-        let (id, time) = (&session.id, local_time(session.updated));
-        let _ = writeln!(text, "{id}  {time}  {state:<7}  {:>9}  {title}", counted(session.turns, "turn"));
-    }
-    text
+    plain_lines(&session_table(sessions, &ListView::plain()))
 }
 
-/// Prints sessions in which words were found, each with what was said around them.
-pub fn show_found(found: &[Found], printer: &mut Printer) -> Result<(), OutputClosed> {
-    if found.is_empty() {
-        printer.status("nothing was found");
-    }
-    printer.answer(&found_lines(found))
+/// Prints sessions in which words were found, each with the text around them.
+pub fn show_found(found: &[Found], view: &ListView, printer: &mut Printer) -> Result<(), OutputClosed> {
+    found_table(found, view).hint("Resume one with `buddy resume ID`").print(view, printer)
 }
 
-/// Sessions in which words were found, two lines each.
+fn found_table(found: &[Found], view: &ListView) -> Table {
+    let mut table = Table::new(&FOUND_COLUMNS, "nothing was found");
+    let ids: Vec<&str> = found.iter().map(|found| found.summary.id.as_str()).collect();
+    for (found, id) in found.iter().zip(view.ids(&ids)) {
+        table.add([
+            id.into(),
+            view.time(found.summary.created).into(),
+            one_line(found.summary.title.as_deref().unwrap_or(""), TITLE).into(),
+            one_line(&found.excerpt, EXCERPT).into(),
+        ]);
+    }
+    table
+}
+
+/// Sessions in which words were found, as a table of plain text.
 pub(crate) fn found_lines(found: &[Found]) -> String {
-    let mut text = String::new();
-    for found in found {
-        let title = one_line(found.summary.title.as_deref().unwrap_or(""), TITLE);
-        let time = local_time(found.summary.updated);
-        let _ = writeln!(text, "{}  {time}  {title}", found.summary.id);
-        let _ = writeln!(text, "    {}", one_line(&found.excerpt, EXCERPT));
-    }
-    text
+    plain_lines(&found_table(found, &ListView::plain()))
+}
+
+fn plain_lines(table: &Table) -> String {
+    table.lines(&ListView::plain()).iter().map(|line| line.text() + "\n").collect()
 }
 
 /// Prints what waits for a user, with the session that each is of.
-pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), OutputClosed> {
-    if asks.is_empty() {
-        printer.status("nothing waits for you");
+pub fn show_asks(asks: &[WaitingAsk], view: &ListView, printer: &mut Printer) -> Result<(), OutputClosed> {
+    let mut table = Table::new(&ASK_COLUMNS, "nothing waits for you");
+    let ids: Vec<&str> = asks.iter().map(|waiting| waiting.session.as_str()).collect();
+    for (waiting, id) in asks.iter().zip(view.session_ids(&ids)) {
+        let WaitingAsk { ask, title, .. } = waiting;
+        let (risk, text) = asked(&ask.question);
+        table.add([
+            id.into(),
+            risk,
+            one_line(&text, EXCERPT).into(),
+            one_line(title.as_deref().unwrap_or(""), TITLE).into(),
+            ask.expires.map(|time| view.time(time)).unwrap_or_default().into(),
+        ]);
     }
-    for waiting in asks {
-        let title = one_line(waiting.title.as_deref().unwrap_or(""), TITLE);
-        let until =
-            waiting.ask.expires.map(|time| format!(", until {}", local_time(time))).unwrap_or_default();
-        printer.answer(&format!("{}  {}  {title}{until}\n", waiting.ask.id, waiting.session))?;
-        for line in listed_question(&waiting.ask, &waiting.cwd).lines() {
-            printer.answer(&format!("    {line}\n"))?;
+    table.hint("Answer in its conversation, or open it with `buddy resume ID`").print(view, printer)
+}
+
+/// The risk and the words of a question.
+fn asked(question: &Question) -> (TableCell, String) {
+    match question {
+        Question::Approval(approval) => (risk(approval.risk), approval.action.clone()),
+        Question::Batch { approvals } => {
+            let highest = approvals.iter().map(|approval| approval.risk).max();
+            let actions: Vec<&str> = approvals.iter().map(|approval| approval.action.as_str()).collect();
+            (highest.map_or_else(|| "".into(), risk), actions.join("; "))
         }
-        let how = "answer it in the terminal of that session; if that is gone: buddy resume";
-        printer.answer(&format!("    {how} {}\n", waiting.session))?;
+        Question::Text { text, .. } => ("".into(), text.clone()),
     }
-    Ok(())
+}
+
+fn risk(risk: Risk) -> TableCell {
+    match risk {
+        Risk::Low => "low".into(),
+        Risk::Medium => TableCell::waiting("medium"),
+        Risk::High => TableCell::failed("high"),
+    }
 }
 
 /// Prints what was said and done in a session.

@@ -42,6 +42,9 @@ use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
 use crate::wiring::Buddy;
 
+/// The least digits that stand for an id.
+const MIN_DIGITS: usize = 4;
+
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
@@ -175,7 +178,7 @@ async fn dispatch(
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
         Some(Action::Login(login)) => login::run(&invocation, login).await,
         Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
-        Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
+        Some(Action::Sessions(list)) => sessions::list(&invocation, &list).await,
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
@@ -185,17 +188,17 @@ async fn dispatch(
         Some(Action::Man(man)) => manual::man(&man),
         Some(Action::Update) => update::run(&invocation).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
-        Some(Action::Ps(listing)) => processes::list(environment, &listing),
+        Some(Action::Ps(listing)) => processes::list(&invocation, &listing),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
         Some(Action::Kill(kill)) => processes::kill(environment, &kill),
-        Some(Action::Undo(undo)) => undo::run(environment, &undo).await,
+        Some(Action::Undo(undo)) => undo::run(&invocation, &undo).await,
         Some(Action::Models(listing)) => models::list(&invocation, &listing).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
-        Some(Action::Asks(listing)) => asks::list(environment, &listing).await,
-        Some(Action::Grants(grants)) => grants::run(environment, &grants, &invocation.cwd),
+        Some(Action::Asks(listing)) => asks::list(&invocation, &listing).await,
+        Some(Action::Grants(grants)) => grants::run(&invocation, &grants),
         Some(Action::Guards(action)) => guards::run(environment, &action),
-        Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
+        Some(Action::Trust(trust)) => trust::run(&invocation, &trust),
     }
 }
 
@@ -216,9 +219,36 @@ pub(crate) fn printer() -> Printer {
     Printer::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()), is_terminal)
 }
 
-/// A session by its id.
+/// The one of these ids that a user means by the digits that it begins with, as lists on a terminal show them. None where
+/// none begins so.
+fn short_id<'a>(ids: &[&'a str], digits: &str) -> anyhow::Result<Option<&'a str>> {
+    if let Some(same) = ids.iter().find(|id| **id == digits) {
+        return Ok(Some(same));
+    }
+    let bare = |id: &'a str| id.split_once('_').map_or(id, |(_, digits)| digits);
+    let is_meant = |id: &&&'a str| id.starts_with(digits) || bare(id).starts_with(digits);
+    let mut meant = ids.iter().filter(is_meant).filter(|_| digits.len() >= MIN_DIGITS);
+    match (meant.next(), meant.next()) {
+        (Some(first), Some(second)) => {
+            bail!("`{digits}` can be `{first}` or `{second}`; add more of its digits")
+        }
+        (found, _) => Ok(found.copied()),
+    }
+}
+
+/// A session by its id, or by the digits that it begins with.
 async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
-    let id: SessionId = id.parse()?;
+    let id = match id.parse::<SessionId>() {
+        Ok(id) => id,
+        Err(error) => {
+            let all = buddy.hub.list(&buddy.who, SessionQuery::default()).await?;
+            let ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
+            match short_id(&ids, id)? {
+                Some(found) => found.parse()?,
+                None => bail!("{error}; `buddy sessions` lists them"),
+            }
+        }
+    };
     match buddy.hub.find(&buddy.who, &id).await {
         Err(error @ SessionsError::NotFound(_)) => bail!("{error}; `buddy sessions` lists them"),
         found => Ok(found?),

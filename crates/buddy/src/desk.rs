@@ -14,19 +14,22 @@ use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
-use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, TargetHost};
+use buddy_protocol::{Attachment, Clock, ItemId, SessionId, SessionTarget, TargetHost, UnixMillis};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
 use crate::commands::setup::{Invocation, Setup};
-use crate::config::{FileChange, Origin, Request, TrustStore, as_text, load, private_file, user_file};
+use crate::config::{
+    FileChange, Origin, Request, TrustStore, as_text, load, private_file, text_of, user_file,
+};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
-use crate::models::{Models, OfferedModel};
+use crate::models::{CurrentModels, OfferedModel, find_models};
+use crate::system::SystemClock;
 use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;
-pub(crate) use look::{details, follows_ground, look};
+pub(crate) use look::{details, follows_ground, list_look, look};
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;
@@ -45,12 +48,15 @@ const SAID_BYTES: usize = 256 * 1024;
 pub(crate) struct HomeDesk {
     environment: Environment,
     hosts: Arc<RunHosts>,
-    models: Arc<Models>,
+    models: Arc<CurrentModels>,
     history: HistoryFile,
     /// The command that makes the status line.
     status_command: Option<String>,
     /// The configuration that holds in this run, for people.
     settings: String,
+    /// The configuration that this run was started with, and the model.
+    request: Request,
+    wish: Option<String>,
     /// What says which configuration this run has, for buddy's own commands.
     config_flags: Vec<String>,
     /// Changes of the project's files that the user was shown last; held for a look only.
@@ -76,6 +82,8 @@ impl HomeDesk {
             history,
             status_command,
             settings: as_text(&setup.loaded, true),
+            request: invocation.request.clone(),
+            wish: invocation.model.clone(),
             config_flags: config_flags(&invocation.request),
             seen: Mutex::default(),
         }
@@ -126,11 +134,26 @@ impl HomeDesk {
         None
     }
 
-    /// The model that the user's configuration names now.
-    fn chosen_model(&self) -> Option<String> {
-        let loaded = load(&self.environment, &self.hosts.cwd, &Request::default()).ok()?;
+    /// Reads configuration and keys anew and uses what they say from now on. Returns the model that the configuration names.
+    async fn reload(&self) -> anyhow::Result<Option<String>> {
+        let cwd = &self.hosts.cwd;
+        let loaded = load(&self.environment, cwd, &self.request)?;
         let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
-        is_set.then_some(loaded.config.agent.model)
+        // What was just chosen is in the file; a variable that names another model is for the next start.
+        let in_file = self.model_in_file().filter(|name| loaded.config.models.contains_key(name));
+        let chosen = in_file.or_else(|| is_set.then(|| loaded.config.agent.model.clone()));
+        let wish = self.wish.as_deref();
+        self.models.replace(find_models(&self.environment, cwd, &loaded, wish).await?).await;
+        Ok(chosen)
+    }
+
+    /// The model that the configuration file names.
+    fn model_in_file(&self) -> Option<String> {
+        let named = self.request.named.clone().or_else(|| self.environment.named_config());
+        let file =
+            named.map_or_else(|| user_file(&self.environment), |path| Some(self.hosts.cwd.join(path)))?;
+        let table: toml::Table = text_of(&file).ok()?.parse().ok()?;
+        Some(table.get("agent")?.get("model")?.as_str()?.to_owned())
     }
 
     /// What one of buddy's own commands says.
@@ -287,16 +310,20 @@ impl Desk for HomeDesk {
         self.history.read()
     }
 
+    fn now(&self) -> UnixMillis {
+        SystemClock.now()
+    }
+
     fn remember(&self, text: &str) {
         self.history.add(text);
     }
 
     async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
         fail::fail_point!("desk.surroundings");
-        let rows = self.models.rows();
+        let rows = self.models.now().rows();
         let active = rows.iter().find(|row| row.active);
         let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
-        let hint = self.models.is_demo(model).then(|| "say tour,".to_owned());
+        let hint = self.models.now().is_demo(model).then(|| "say tour,".to_owned());
         Surroundings {
             hint,
             model: match (used, model) {
@@ -352,12 +379,12 @@ impl Desk for HomeDesk {
     }
 
     async fn models(&self, current: Option<&str>) -> Vec<ModelChoice> {
-        let offered = self.models.offered(current).await.into_iter();
+        let offered = self.models.now().offered(current).await.into_iter();
         offered.map(|OfferedModel { name, model, note }| ModelChoice { name, model, note }).collect()
     }
 
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {
-        self.models.find(wish, current).await.map_err(|failure| match failure.hint {
+        self.models.now().find(wish, current).await.map_err(|failure| match failure.hint {
             Some(hint) => format!("{}; {hint}", failure.message),
             None => failure.message,
         })
@@ -424,8 +451,9 @@ impl Desk for HomeDesk {
         let failed = |error: String| format!("cannot log in: {error}");
         let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
         let words = ["login".to_owned()].into_iter().chain(profile.map(str::to_owned));
+        let program = program.to_string_lossy().into_owned();
         let argv: Vec<String> =
-            std::iter::once(program.to_string_lossy().into_owned()).chain(words).collect();
+            std::iter::once(program).chain(self.config_flags.clone()).chain(words).collect();
         let (env, cwd) = (self.environment.all(), self.hosts.cwd.clone());
         let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
         match ran {
@@ -434,11 +462,12 @@ impl Desk for HomeDesk {
             Ok(Err(error)) => return Err(failed(error.to_string())),
             Err(error) => return Err(failed(error.to_string())),
         }
-        // A key that was wrong may be remembered with its connection.
-        self.models.forget();
+        // The profile may be new, and a key that was wrong may be remembered with its connection.
+        let chosen =
+            self.reload().await.map_err(|error| format!("cannot use it before the next start: {error:#}"))?;
         Ok(match profile {
-            Some(profile) => self.models.canonical(profile).ok(),
-            None => self.chosen_model(),
+            Some(profile) => self.models.now().canonical(profile).ok(),
+            None => chosen,
         })
     }
 
@@ -473,10 +502,10 @@ impl Desk for HomeDesk {
             DeskCommand::LogOut(profile) => {
                 let mut line = words(&["logout"]);
                 line.extend(profile);
-                let said = self.own(line).await;
+                let said = self.own(line).await?;
                 // A connection may hold what was forgotten.
-                self.models.forget();
-                said
+                let reloaded = self.reload().await;
+                reloaded.map(|_| said).map_err(|error| format!("{error:#}"))
             }
             DeskCommand::Trust(wish) => self.trust(target, &wish).await,
             DeskCommand::Doctor => self.own(words(&["doctor", "--in-conversation"])).await,

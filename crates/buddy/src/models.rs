@@ -3,6 +3,7 @@
 mod choice;
 mod configured;
 mod connect;
+mod current;
 mod key;
 mod known;
 mod lessons;
@@ -11,6 +12,7 @@ mod reference;
 mod source;
 
 pub(crate) use choice::{ModelChoice, choose};
+pub(crate) use current::{CurrentModels, find_models};
 pub(crate) use key::Keys;
 pub(crate) use lessons::{Lesson, Lessons};
 pub(crate) use local::{LocalServer, local_servers};

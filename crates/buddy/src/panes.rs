@@ -115,6 +115,8 @@ impl PaneMaker {
             // A shell that could not be kept to its bounds is not shared at all.
             panes.try_jail().await?;
         }
+        // A user who is told how to attach finds something to attach to.
+        panes.open_session().await?;
         Ok(panes)
     }
 }

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use super::host::Host;
 use super::link::Link;
+use super::names::SHARED;
 use super::records;
 use super::scripts::FORGET;
+use super::sessions::{self, Absent, Limits, Place};
+use super::shells::Shell;
 use crate::{Stdin, TargetError};
 
 /// Ends each session whose panes are all known, confined, waiting and without jobs, and that no client is
@@ -30,6 +33,16 @@ pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), T
         }
     }
     Ok(())
+}
+
+/// Ends a session to which no command came, unless a client is attached.
+pub(super) async fn end_waiting(host: &Host, session: &str, limits: Limits) -> Result<(), TargetError> {
+    let found = sessions::pane(host, session, SHARED, Absent::Never, &Shell::waiting(), limits).await;
+    let Some(place) = found.ok().filter(Place::is_waiting) else { return Ok(()) };
+    let identity = records::load(&host.records, session)?.identity();
+    let (socket, pid) = (host.socket(), place.pid.to_string());
+    let arguments = [socket.as_str(), session, &identity, "1", &pid];
+    host.run(&format!("{FORGET}{END_IDLE}"), &arguments, Stdin::Null).await.map(drop)
 }
 
 /// Arguments: socket, session, its identity, the number of its panes, then the processes of their shells.

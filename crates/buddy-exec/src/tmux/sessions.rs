@@ -35,6 +35,13 @@ pub(super) struct Place {
     pub(super) bounds: String,
 }
 
+impl Place {
+    /// Whether no command came to it yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.bounds == Shell::waiting().bounds
+    }
+}
+
 /// The value that tmux is asked for before anything is done to a pane of a session: the session's name and
 /// the server.
 pub(super) fn seal(host: &Host, session: &str) -> Result<String, TargetError> {

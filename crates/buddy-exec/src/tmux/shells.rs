@@ -14,6 +14,12 @@ use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, SweepNote, Targ
 /// The name at a pane whose shell has no bounds.
 const OPEN: &str = "open";
 
+/// The name at a pane that waits for its first command, whose bounds are not known yet.
+const WAITING: &str = "waiting";
+
+/// What such a pane runs: a text, and then nothing until the shell takes its place.
+const WAIT: &str = "echo 'buddy types its commands here.'; exec tail -f /dev/null";
+
 /// A terminal type that tmux understands, and every system describes.
 const TERMINAL_KIND: &str = "screen";
 
@@ -132,6 +138,12 @@ impl Shells {
 }
 
 impl Shell {
+    /// The program of a pane that waits for its first command.
+    pub(super) fn waiting() -> Self {
+        let words = ["/bin/sh", "-c", WAIT].map(str::to_owned).to_vec();
+        Self { words, bounds: WAITING.to_owned(), cell: None }
+    }
+
     /// The shell that was found at a pane. With other bounds than these it cannot be restarted.
     pub(super) fn found(&self, place: &Place) -> Self {
         if place.bounds == self.bounds {

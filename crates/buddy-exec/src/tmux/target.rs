@@ -137,6 +137,13 @@ impl TmuxTarget {
         sessions::check_own(&self.host, &self.session).await
     }
 
+    /// Makes the default session, so that a user can attach before the first command. Its pane waits: the bounds of its shell
+    /// are those of that command.
+    pub async fn open_session(&self) -> Result<(), TargetError> {
+        self.lock(&self.session)?;
+        sessions::session(&self.host, &self.session, &Shell::waiting(), self.limits).await.map(drop)
+    }
+
     /// Tests whether the target keeps a command to bounds, so that it could keep the shell of a pane to them.
     pub async fn try_jail(&self) -> Result<(), TargetError> {
         let bounds = Bounds { write: Reach::Nothing, network: false, ..Bounds::open() };
@@ -146,8 +153,10 @@ impl TmuxTarget {
 
     /// Ends idle jailed sessions, for when buddy ends. All others live on.
     pub async fn end_idle(&self) -> Result<(), TargetError> {
-        let links = self.links().values().cloned().collect();
-        rest::end_idle(&self.host, links).await
+        let links: Vec<Arc<Link>> = self.links().values().cloned().collect();
+        let is_used = links.iter().any(|link| link.session == self.session);
+        rest::end_idle(&self.host, links).await?;
+        if is_used { Ok(()) } else { rest::end_waiting(&self.host, &self.session, self.limits).await }
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<(String, String), Arc<Link>>> {
@@ -218,10 +227,11 @@ impl TmuxTarget {
             is_made = sessions::session(&self.host, session, &shell, self.limits).await?;
         }
         let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
-        if place.is_dead && absent == Absent::Never {
+        let has_no_shell = place.is_dead || place.is_waiting();
+        if has_no_shell && absent == Absent::Never {
             return Err(PaneError::Missing { what: "pane", name: name.clone() }.into());
         }
-        if place.is_dead {
+        if has_no_shell {
             // tmux does not report the output of a dead pane, so its shell is restarted before it is
             // followed.
             place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
@@ -229,7 +239,7 @@ impl TmuxTarget {
         }
         let found = shell.found(&place);
         let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
-        if is_made || place.is_new || place.is_dead {
+        if is_made || place.is_new || has_no_shell {
             link.settle().await?;
         }
         self.links().insert(names, link.clone());

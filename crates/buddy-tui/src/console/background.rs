@@ -49,7 +49,9 @@ impl Console {
             Content::UserMessage { text, ran: None, .. } => Some(text.clone()),
             _ => None,
         });
-        let number = self.front().number;
+        self.count += 1;
+        let number = self.count;
+        self.front_mut().number = number;
         self.front_mut().prompt = prompt.unwrap_or_default();
         self.opened(session, head);
         self.front_mut().is_known = true;

@@ -1,25 +1,36 @@
 //! A question with a few answers to choose from, before there is a conversation.
 
+use std::cell::Cell;
 use std::io;
 
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
 use rustix::termios::{QueueSelector, tcflush};
 
+use super::greeting::{Greeting, greeting_rows};
 use super::items::wrapped;
 use super::terminal::{Terminal, give_back_on_panic};
+use crate::picker_rows::{PickerRow, choice_rows, key_row, plain_rule, title_rule};
 use crate::screen::{Frame, Painter};
 use crate::text::{Line, Look, Paint};
 
+/// Rows of the frame with empty rows in it, and one of the window that stays free.
+const ROOMY_FRAME: usize = 7;
+
 /// A question.
+#[derive(Debug, Clone, Default)]
 pub struct Alternatives {
     /// What is said before the answers.
     pub lines: Vec<String>,
+    /// Whether buddy introduces itself above that, and how.
+    pub greeting: Greeting,
+    /// The question, on the rule above the answers.
+    pub title: String,
+    /// On the right of the title.
+    pub note: String,
     /// The answers, and what is said about each.
     pub answers: Vec<(String, String)>,
-    /// Letters that take an answer at once, in the order of the answers; none where only numbers do.
-    pub letters: &'static [char],
-    /// What Esc means.
+    /// What Esc does.
     pub escape: &'static str,
 }
 
@@ -34,23 +45,41 @@ pub enum Chosen {
     Leave,
 }
 
-/// Asks on the terminal, with arrow keys and Enter or the number or letter of an answer. What was typed before the question was
-/// there answers nothing. The question stays on the screen with the answer that was taken.
+/// Asks on the terminal, with arrow keys and Enter or the number of an answer. What was typed before the question was there
+/// answers nothing. The question stays on the screen with the answer that was taken.
 pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> io::Result<Chosen> {
+    let at = Cell::new(0);
+    let show = |size| frame(question, at.get(), look, size);
+    let decide = |key| {
+        let mut place = at.get();
+        let chosen = press(key, &mut place, question);
+        at.set(place);
+        chosen
+    };
+    ask_by_key(look, is_in_tmux, show, decide, |chosen, width| taken(question, chosen, look, width)).await
+}
+
+/// Shows a frame until a key decides, and then the rows that stay.
+pub(super) async fn ask_by_key(
+    look: &Look,
+    is_in_tmux: bool,
+    show: impl Fn((usize, usize)) -> Frame,
+    decide: impl Fn(KeyEvent) -> Option<Chosen>,
+    stay: impl FnOnce(Chosen, usize) -> Vec<Line>,
+) -> io::Result<Chosen> {
     give_back_on_panic();
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut terminal = Terminal::enter(is_in_tmux)?;
     let (columns, height) = Terminal::size();
     let mut painter = Painter::new(look.clone(), columns, height);
     let mut keys = EventStream::new();
-    let mut at = 0;
     let chosen = loop {
         let (columns, height) = Terminal::size();
         painter.resize(columns, height);
-        terminal.write(&painter.paint(&[], frame(question, at, look, columns)))?;
+        terminal.write(&painter.paint(&[], show((columns, height))))?;
         match keys.next().await {
             Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => {
-                if let Some(chosen) = press(key, &mut at, question) {
+                if let Some(chosen) = decide(key) {
                     break chosen;
                 }
             }
@@ -58,7 +87,7 @@ pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> i
             Some(Err(_)) | None => break Chosen::Leave,
         }
     };
-    let rows = taken(question, chosen, look, Terminal::size().0);
+    let rows = stay(chosen, Terminal::size().0);
     terminal.write(&painter.paint(&rows, Frame::default()))?;
     Ok(chosen)
 }
@@ -75,34 +104,42 @@ fn press(key: KeyEvent, at: &mut usize, question: &Alternatives) -> Option<Chose
         KeyCode::Esc => return Some(Chosen::Escape),
         KeyCode::Char(letter) if !is_control => {
             let number = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
-            let by_number = number.and_then(|number| number.checked_sub(1)).filter(|place| *place < count);
-            let by_letter = || question.letters.iter().position(|own| own.eq_ignore_ascii_case(&letter));
-            return by_number.or_else(by_letter).map(Chosen::At);
+            let place = number.and_then(|number| number.checked_sub(1)).filter(|place| *place < count);
+            return place.map(Chosen::At);
         }
         _ => {}
     }
     None
 }
 
-fn frame(question: &Alternatives, at: usize, look: &Look, width: usize) -> Frame {
-    let mut rows: Vec<Line> =
-        question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)).collect();
+/// What is said above the answers.
+fn introduction(question: &Alternatives, look: &Look, width: usize) -> Vec<Line> {
+    let mut rows = greeting_rows(question.greeting, look, width);
+    rows.extend(question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)));
+    rows
+}
+
+fn frame(question: &Alternatives, at: usize, look: &Look, (width, height): (usize, usize)) -> Frame {
+    let numbered: Vec<String> =
+        (1..).zip(&question.answers).map(|(number, (name, _))| format!("{number}  {name}")).collect();
+    let choices: Vec<PickerRow<'_>> = numbered
+        .iter()
+        .zip(&question.answers)
+        .enumerate()
+        .map(|(place, (name, (_, note)))| PickerRow { name, note, is_chosen: place == at, wish: "" })
+        .collect();
+    let before = introduction(question, look, width);
+    let is_roomy = before.len() + choices.len() + ROOMY_FRAME <= height;
+    let gap = || is_roomy.then(Line::default);
+    let mut rows: Vec<Line> = before.into_iter().chain(gap()).collect();
+    rows.push(title_rule(&question.title, &question.note, look, width));
+    rows.extend(gap());
     let first = rows.len();
-    let names = question.answers.iter().map(|(name, _)| Line::plain(name).width()).max().unwrap_or(0);
-    for (place, (name, note)) in question.answers.iter().enumerate() {
-        let is_chosen = place == at;
-        let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
-        let style = if is_chosen { look.style(Paint::Person).bold() } else { anstyle::Style::new() };
-        let gap = " ".repeat(names.saturating_sub(Line::plain(name).width()) + 2);
-        let row = Line::styled(&format!("{mark}{}. {name}", place + 1), style);
-        let whole = row.clone().and(&format!("{gap}{note}"), look.style(Paint::Dim));
-        // A note that does not fit says nothing in part.
-        rows.push(if whole.width() <= width { whole } else { row.cut(width, look.sign("…", "~")) });
-    }
-    let letters: Vec<String> = question.letters.iter().map(char::to_string).collect();
-    let keys = if letters.is_empty() { "a number".to_owned() } else { letters.join(" or ") };
-    let hint = format!("arrows and enter, or {keys}; esc {}", question.escape);
-    rows.extend(wrapped(&Line::styled(&hint, look.style(Paint::Dim)), width));
+    rows.extend(choice_rows(&choices, look, width));
+    rows.extend(gap());
+    rows.push(plain_rule(look, width));
+    let keys = [("↑↓", "choose"), ("enter", "select"), ("esc", question.escape)];
+    rows.push(key_row(&keys, look, width));
     Frame { rows, cursor: (first + at, 0), question: None }
 }
 
@@ -112,10 +149,11 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &Look, width: usize) -> 
         Chosen::At(place) => question.answers.get(place).map(|(name, _)| name.as_str()),
         Chosen::Escape | Chosen::Leave => None,
     };
-    let mut rows: Vec<Line> =
-        question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)).collect();
+    let mut rows = introduction(question, look, width);
     if let Some(answer) = answer {
-        let line = Line::styled(&format!("{}{answer}", look.sign("❯ ", "> ")), look.style(Paint::Person));
+        let line = Line::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
+            .and(&question.title, look.style(Paint::Dim))
+            .and(&format!("  {answer}"), anstyle::Style::new());
         rows.extend(wrapped(&line, width));
     }
     rows
@@ -125,14 +163,14 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &Look, width: usize) -> 
 mod tests {
     use super::*;
 
-    fn question(letters: &'static [char]) -> Alternatives {
+    fn question() -> Alternatives {
         let answers = ["one", "two", "three"].map(|name| (name.to_owned(), "a note".to_owned())).to_vec();
-        Alternatives { lines: vec!["Which?".to_owned()], answers, letters, escape: "goes back" }
+        Alternatives { title: "Which?".to_owned(), answers, escape: "back", ..Alternatives::default() }
     }
 
     fn check(keys: &[KeyCode], chosen: Option<Chosen>, place: usize) {
         let mut at = 0;
-        let question = question(&['o', 't']);
+        let question = question();
         let done =
             keys.iter().find_map(|code| press(KeyEvent::new(*code, KeyModifiers::NONE), &mut at, &question));
         assert_eq!((done, at), (chosen, place), "{keys:?}");
@@ -144,20 +182,21 @@ mod tests {
         check(&[KeyCode::Up, KeyCode::Enter], Some(Chosen::At(2)), 2);
         check(&[KeyCode::Char('2')], Some(Chosen::At(1)), 0);
         check(&[KeyCode::Char('4'), KeyCode::Char('x')], None, 0);
-        check(&[KeyCode::Char('T')], Some(Chosen::At(1)), 0);
         check(&[KeyCode::Esc], Some(Chosen::Escape), 0);
         let mut at = 0;
         let stop = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(press(stop, &mut at, &question(&[])), Some(Chosen::Leave));
+        assert_eq!(press(stop, &mut at, &question()), Some(Chosen::Leave));
     }
 
     #[test]
-    fn a_note_that_does_not_fit_is_left_out() {
-        let question = question(&[]);
-        let rows = |width| -> Vec<String> {
-            frame(&question, 0, &Look::plain(), width).rows.iter().map(Line::text).collect()
+    fn a_low_window_has_no_empty_rows_and_a_narrow_one_no_notes() {
+        let rows = |size| -> Vec<String> {
+            frame(&question(), 0, &Look::plain(), size).rows.iter().map(Line::text).collect()
         };
-        assert_eq!(rows(60)[1], "❯ 1. one    a note");
-        assert_eq!(rows(12)[1], "❯ 1. one");
+        let wide = rows((60, 24));
+        assert_eq!((wide.len(), wide[3].as_str()), (9, "❯ 1  one    a note"));
+        assert_eq!(wide.last().unwrap(), "  ↑↓ choose   enter select   esc back");
+        let small = rows((14, 8));
+        assert_eq!((small.len(), small[1].as_str()), (6, "❯ 1  one"));
     }
 }

@@ -9,7 +9,7 @@ use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::picker::Picker;
 use super::state::Console;
-use super::tasks::{MAX_QUEUED, Task, elapsed_text};
+use super::tasks::{MAX_QUEUED, Task, elapsed_text, task_name};
 use crate::asking::seconds;
 use crate::branches::Another;
 use crate::changes;
@@ -317,7 +317,7 @@ impl Console {
             return self.effect(Effect::Send(session, Command::Stop { item }));
         }
         match self.tasks.iter().find(|task| task.number == number) {
-            Some(task) if task.is_idle() => self.say(&format!("task {number} does not run")),
+            Some(task) if task.is_idle() => self.say(&format!("{} does not run", task_name(number))),
             Some(task) => {
                 let session = task.session.clone();
                 self.effect(Effect::Send(session, Command::Interrupt));
@@ -342,11 +342,11 @@ impl Console {
         };
         let now = self.now;
         let Some(task) = self.tasks.iter_mut().find(|task| task.number == number && !task.is_idle()) else {
-            return self.complain(&format!("task {number} does not run"));
+            return self.complain(&format!("{} does not run", task_name(number)));
         };
         task.deadline = now.checked_add(Duration::from_secs(seconds));
         task.is_stopped = false;
-        self.say(&format!("task {number} ends in {}", elapsed_text(Duration::from_secs(seconds))));
+        self.say(&format!("{} ends in {}", task_name(number), elapsed_text(Duration::from_secs(seconds))));
     }
 
     fn show_tasks(&mut self) {

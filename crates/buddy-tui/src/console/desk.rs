@@ -1,7 +1,7 @@
 //! The port to what surrounds a terminal: the user's files, editor and models, and buddy's own commands.
 
 use async_trait::async_trait;
-use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget};
+use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, UnixMillis};
 
 /// How a line begins that names a file which is in no diff because git does not know it. No line of a diff begins so.
 pub const UNKNOWN_FILE: &str = "not in git yet: ";
@@ -11,6 +11,9 @@ pub const UNKNOWN_FILE: &str = "not in git yet: ";
 pub trait Desk: Send + Sync {
     /// What was sent before, in all sessions, the oldest first.
     fn history(&self) -> Vec<String>;
+
+    /// The time on the wall.
+    fn now(&self) -> UnixMillis;
 
     /// Keeps what was sent.
     fn remember(&self, text: &str);

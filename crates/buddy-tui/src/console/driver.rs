@@ -483,10 +483,10 @@ impl Driver {
 
     fn list(&mut self) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let query = self.listing();
+        let (query, now) = (self.listing(), self.desk.now());
         self.jobs.spawn(async move {
             Done::Reply(match sessions.list(&who, query).await {
-                Ok(found) => Reply::Sessions(found),
+                Ok(found) => Reply::Sessions { sessions: found, now },
                 Err(error) => Reply::Failed(error.to_string()),
             })
         });
@@ -540,6 +540,8 @@ impl Driver {
                 self.console.complain("buddy is busy; that was not sent");
             }
         }
+        // A login without a name can have changed which model answers.
+        self.look_around();
     }
 
     fn suspend(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Command, Event, Found, SessionId, SessionSummary};
+use buddy_protocol::{Command, Event, Found, SessionId, SessionSummary, UnixMillis};
 
 use super::desk::{DeskCommand, ModelChoice, Surroundings};
 use super::past::{Branch, Branched};
@@ -121,7 +121,10 @@ pub(super) enum Reply {
         session: SessionId,
         head: u64,
     },
-    Sessions(Vec<SessionSummary>),
+    Sessions {
+        sessions: Vec<SessionSummary>,
+        now: UnixMillis,
+    },
     Found(Vec<Found>),
     Models(Vec<ModelChoice>),
     /// The model that was meant.

@@ -9,11 +9,12 @@ use super::approval::{self, Room};
 use super::calls::{self, CallWords};
 use super::items;
 use super::slot::is_framed;
-use super::state::{Armed, Console};
+use super::state::{Armed, Completes, Console};
 use super::status;
 use super::tasks::{Task, elapsed_text};
-use crate::editor::{InputView, menu_rows, view};
+use crate::editor::{InputView, MENU_ROWS, menu_rows, view};
 use crate::markdown::Markdown;
+use crate::picker_rows::key_row;
 use crate::screen::{Frame, QuestionPart};
 use crate::text::{Line, Paint, Span};
 
@@ -37,6 +38,10 @@ const WIDE: usize = 60;
 /// The same while buddy works, in a wide window and in a narrow one.
 const WORKING_HINT: &str = "Steer with Enter, queue with Tab, stop with Esc";
 const SHORT_HINT: &str = "Esc stops";
+/// From this height on a menu has its keys below it.
+const KEYED: usize = 14;
+/// From this height on they are kept apart by an empty row.
+const ROOMY: usize = 19;
 /// Frames of the lamp, and how long each stands.
 const LAMP: [&str; 4] = ["·", "•", "●", "•"];
 pub(super) const LAMP_MS: u64 = 300;
@@ -63,11 +68,7 @@ impl Console {
         }
         rows.extend(is_framed.then(|| self.top_rule()));
         let first = rows.len();
-        let menu = self
-            .completion
-            .as_ref()
-            .filter(|_| is_framed)
-            .map_or(0, |completion| menu_rows(&completion.menu, &self.look, self.columns).len());
+        let menu = if is_framed { self.completion_rows(height).len() } else { 0 };
         let mut above = input.rows;
         let below = above.split_off(above.len().saturating_sub(menu));
         rows.extend(above);
@@ -229,17 +230,17 @@ impl Console {
     }
 
     fn input(&self, height: usize) -> (InputView, Option<QuestionPart>) {
-        let Some(asking) = &self.asking else { return (self.own_input(), None) };
+        let Some(asking) = &self.asking else { return (self.own_input(height), None) };
         let (mut shown, part) = approval::question(asking, &self.room(height));
         shown.rows.extend(self.kept_draft());
         (shown, Some(part))
     }
 
     /// What the user writes into, where no question is put.
-    fn own_input(&self) -> InputView {
+    fn own_input(&self, height: usize) -> InputView {
         let width = self.columns;
         if let Some(picker) = &self.picker {
-            return picker.view(&self.look, width);
+            return picker.view(&self.look, width, height);
         }
         if let Some(search) = &self.search {
             let prompt =
@@ -259,10 +260,26 @@ impl Console {
             let hinted = row.clone().and(hint, self.look.style(Paint::Dim));
             *row = hinted.cut(width, self.look.sign("…", "~"));
         }
-        if let Some(completion) = &self.completion {
-            input.rows.extend(menu_rows(&completion.menu, &self.look, width));
-        }
+        input.rows.extend(self.completion_rows(height));
         input
+    }
+
+    /// The menu below the input, and its keys where there is room for them.
+    fn completion_rows(&self, height: usize) -> Vec<Line> {
+        let Some(completion) = &self.completion else { return Vec::new() };
+        let (look, width) = (&self.look, self.columns);
+        let mut rows = menu_rows(&completion.menu, MENU_ROWS, look, width);
+        let takes = match completion.kind {
+            Completes::Command => [("tab", "complete"), ("enter", "run"), ("esc", "close")],
+            Completes::Path => [("tab", "insert"), ("↑↓", "choose"), ("esc", "close")],
+        };
+        if height >= ROOMY {
+            rows.push(Line::default());
+        }
+        if height >= KEYED {
+            rows.push(key_row(&takes, look, width));
+        }
+        rows
     }
 
     /// What a question is shown in, on a screen of this height. One row is left for the status.

@@ -1,16 +1,27 @@
 //! Pickers: a list to choose from with arrow keys, narrowed by typing.
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, Found, SessionId, SessionSummary};
+use buddy_protocol::{
+    ApprovalPolicy, Change, Command, Found, SessionId, SessionState, SessionSummary, UnixMillis,
+};
 
 use super::desk::ModelChoice;
 use super::effect::Effect;
 use super::state::Console;
 use crate::counting::counted;
 use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
-use crate::show::local_time;
+use crate::list_time::moment;
+use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
 use crate::text::{Line, Look, Paint, Theme};
 use crate::visible::one_line;
 
+/// From this height on a picker has empty rows and a preview.
+const ROOMY: usize = 22;
+/// Rows of a picker beside its choices, and those of the window below it.
+const FRAME_ROWS: usize = 7;
+/// The most choices that are shown.
+const MOST_ROWS: usize = 8;
+/// Characters of a path in a list.
+const PATH: usize = 30;
 /// Characters of a prompt in a list.
 const PROMPT: usize = 200;
 
@@ -18,9 +29,19 @@ const PROMPT: usize = 200;
 #[derive(Debug)]
 pub(super) struct Picker {
     title: &'static str,
+    /// On the right of the title where everything is shown.
+    note: &'static str,
+    /// In the empty search field.
+    placeholder: &'static str,
+    /// What Enter does.
+    verb: &'static str,
     wish: String,
     menu: Menu,
     picks: Picks,
+    /// What is shown of each choice while it is pointed at; none where the row says all.
+    previews: Vec<Vec<String>>,
+    /// The sessions of the choices, in their order.
+    sessions: Vec<SessionId>,
 }
 
 /// What a choice does.
@@ -47,7 +68,24 @@ fn titled(session: &SessionSummary) -> String {
     one_line(session.title.as_deref().unwrap_or("untitled"), PROMPT)
 }
 
+/// What is shown of a session below the list.
+fn session_preview(session: &SessionSummary, look: &Look) -> Vec<String> {
+    vec![
+        format!("{}  {}", look.path(&session.cwd), session.model.as_deref().unwrap_or_default()),
+        format!("buddy resume {}", session.id),
+    ]
+}
+
 impl Picker {
+    fn new(title: &'static str, verb: &'static str, menu: Menu, picks: Picks) -> Self {
+        let (wish, previews, sessions) = (String::new(), Vec::new(), Vec::new());
+        Self { title, note: "", placeholder: "Type to search", verb, wish, menu, picks, previews, sessions }
+    }
+
+    fn noted(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+
     pub(super) fn models(models: &[ModelChoice], current: &str) -> Self {
         let choices =
             models.iter().map(|model| Choice { name: model.name.clone(), note: model.note.clone() });
@@ -55,35 +93,46 @@ impl Picker {
         let used = models.iter().find(|model| model.name == current);
         let used = used.or_else(|| models.iter().find(|model| model.model == current));
         menu.point(used.map_or(current, |model| &model.name));
-        Self { title: "model", wish: String::new(), menu, picks: Picks::Model }
+        Self::new("Model", "use", menu, Picks::Model).noted("for this session")
     }
 
     /// Conversations by their titles, the one that is shown marked. Those in which nothing was said are left out.
-    pub(super) fn sessions(sessions: &[SessionSummary], current: &SessionId) -> Self {
-        let choice = |session: &SessionSummary| {
+    pub(super) fn sessions(
+        sessions: &[SessionSummary],
+        current: &SessionId,
+        look: &Look,
+        now: UnixMillis,
+    ) -> Self {
+        let said: Vec<&SessionSummary> = sessions.iter().filter(|session| session.turns > 0).collect();
+        let widest = said.iter().map(|session| look.path(&session.cwd).chars().count()).max().unwrap_or(0);
+        let widest = widest.min(PATH);
+        let choice = |session: &&SessionSummary| {
             let mark = if session.id == *current { " (this one)" } else { "" };
+            let time = moment(session.updated, now);
+            let end = match session.state {
+                SessionState::Waiting => format!("{} waits for you", look.sign("▲", "!")),
+                _ => counted(session.turns, "turn"),
+            };
+            let path = one_line(&look.path(&session.cwd), PATH);
             Choice {
                 name: format!("{}{mark}", titled(session)),
-                note: format!(
-                    "{}, {}, {}",
-                    local_time(session.updated),
-                    counted(session.turns, "turn"),
-                    session.id
-                ),
+                note: format!("{time:<10}  {end:<15}  {path:<widest$}").trim_end().to_owned(),
             }
         };
-        let said = sessions.iter().filter(|session| session.turns > 0);
-        let menu = Menu::new(said.map(choice).collect(), "");
-        Self { title: "session", wish: String::new(), menu, picks: Picks::Session }
+        let menu = Menu::new(said.iter().map(choice).collect(), "");
+        let previews = said.iter().map(|session| session_preview(session, look)).collect();
+        let sessions = said.iter().map(|session| session.id.clone()).collect();
+        let picker = Self::new("Resume a session", "resume", menu, Picks::Session);
+        Self { previews, sessions, placeholder: "Type to search titles", ..picker }
     }
 
-    pub(super) fn found(found: &[Found]) -> Self {
-        let choice = |found: &Found| Choice {
-            name: one_line(&found.excerpt, PROMPT),
-            note: format!("{}, {}", titled(&found.summary), found.summary.id),
-        };
+    pub(super) fn found(found: &[Found], look: &Look) -> Self {
+        let choice =
+            |found: &Found| Choice { name: one_line(&found.excerpt, PROMPT), note: titled(&found.summary) };
         let menu = Menu::new(found.iter().map(choice).collect(), "");
-        Self { title: "found", wish: String::new(), menu, picks: Picks::Session }
+        let previews = found.iter().map(|found| session_preview(&found.summary, look)).collect();
+        let sessions = found.iter().map(|found| found.summary.id.clone()).collect();
+        Self { previews, sessions, ..Self::new("Found", "resume", menu, Picks::Session) }
     }
 
     /// What can become of calls that need an approval.
@@ -98,7 +147,7 @@ impl Picker {
             ApprovalPolicy::None => "none",
             ApprovalPolicy::Window { .. } => "10m",
         });
-        Self { title: "approvals", wish: String::new(), menu, picks: Picks::Approvals }
+        Self::new("Approvals", "use", menu, Picks::Approvals).noted("for this session")
     }
 
     /// Prompts by their numbers, the newest first.
@@ -108,14 +157,14 @@ impl Picker {
             note: String::new(),
         };
         let menu = Menu::new(prompts.iter().enumerate().rev().map(choice).collect(), "");
-        Self { title: "go back before", wish: String::new(), menu, picks: Picks::Prompt }
+        Self::new("Go back before a prompt", "go back", menu, Picks::Prompt)
     }
 
     pub(super) fn themes(current: Theme) -> Self {
         let choice = |theme: Theme| Choice { name: theme.name().to_owned(), note: String::new() };
         let mut menu = Menu::new(Theme::ALL.into_iter().map(choice).collect(), "");
         menu.point(current.name());
-        Self { title: "theme", wish: String::new(), menu, picks: Picks::Theme }
+        Self::new("Theme", "use", menu, Picks::Theme).noted("for this session")
     }
 
     /// Takes more of what is looked for.
@@ -124,18 +173,37 @@ impl Picker {
         self.menu.filter(&self.wish);
     }
 
-    pub(super) fn view(&self, look: &Look, width: usize) -> InputView {
-        let prompt = Line::styled(&format!("{}: ", self.title), look.style(Paint::Warning));
-        let mut input = view(&prompt, &self.wish, self.wish.len(), width);
-        if self.menu.is_empty() {
-            input.rows.push(Line::styled("  nothing fits", look.style(Paint::Dim)));
+    /// Top to bottom: the rule with the title and the count, the search field, the choices, the preview, the keys.
+    pub(super) fn view(&self, look: &Look, width: usize, height: usize) -> InputView {
+        let dim = look.style(Paint::Dim);
+        let is_roomy = height >= ROOMY;
+        let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
+        let field = view(&prompt, &self.wish, self.wish.len(), width);
+        let (fitting, all) = self.menu.counts();
+        let most = height.saturating_sub(FRAME_ROWS).clamp(1, MOST_ROWS);
+        let shown = fitting.min(most);
+        let note = if shown < all { format!("{shown} of {all}") } else { self.note.to_owned() };
+        let mut rows = vec![title_rule(self.title, &note, look, width)];
+        let cursor = (rows.len() + field.cursor.0, field.cursor.1);
+        rows.extend(field.rows);
+        if let (true, Some(row)) = (self.wish.is_empty(), rows.last_mut()) {
+            *row = row.clone().and(self.placeholder, dim).cut(width, look.sign("…", "..."));
         }
-        input.rows.extend(menu_rows(&self.menu, look, width));
-        input.rows.push(Line::styled(
-            "  arrows choose, typing narrows, enter takes, esc leaves",
-            look.style(Paint::Dim),
-        ));
-        input
+        rows.extend(is_roomy.then(Line::default));
+        if self.menu.is_empty() {
+            rows.push(Line::styled("  nothing fits", dim));
+        }
+        rows.extend(menu_rows(&self.menu, most, look, width));
+        let preview = self.menu.place().and_then(|place| self.previews.get(place)).filter(|_| is_roomy);
+        if let Some(preview) = preview {
+            rows.extend([Line::default(), plain_rule(look, width)]);
+            rows.extend(preview.iter().map(|line| {
+                Line::styled(&format!("  {line}"), dim).cut(width.min(WIDEST), look.sign("…", "..."))
+            }));
+        }
+        rows.push(plain_rule(look, width));
+        rows.push(key_row(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
+        InputView { rows, cursor }
     }
 }
 
@@ -172,10 +240,8 @@ impl Console {
             Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
             Picks::Approvals => self.approve(&choice.name),
             Picks::Session => {
-                let id = choice.note.rsplit(' ').next().unwrap_or_default();
-                match id.parse() {
-                    Ok(session) => self.effect(Effect::Open(session)),
-                    Err(error) => self.complain(&format!("{error}")),
+                if let Some(session) = picker.menu.place().and_then(|place| picker.sessions.get(place)) {
+                    self.effect(Effect::Open(session.clone()));
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::effect::{Effect, Focus, Reply};
 use super::items;
 use super::picker::Picker;
 use super::state::{Console, Paths};
-use super::tasks::Task;
+use super::tasks::{SHOWN, Task};
 use crate::markdown::Markdown;
 use crate::mentions::mention;
 use crate::text::{Line, Paint};
@@ -42,12 +42,12 @@ impl Console {
             Reply::Opened { session, head } => self.opened(session, head),
             Reply::Forked(branched) => self.forked(branched),
             Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
-            Reply::Found(found) => self.picker = Some(Picker::found(&found)),
-            Reply::Sessions(sessions) if sessions.iter().all(|session| session.turns == 0) => {
+            Reply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
+            Reply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
                 self.say("no conversation was found");
             }
-            Reply::Sessions(sessions) => {
-                self.picker = Some(Picker::sessions(&sessions, &self.front().session));
+            Reply::Sessions { sessions, now } => {
+                self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
             }
             Reply::Models(models) => {
                 let transcript = self.front().reader.transcript();
@@ -106,14 +106,8 @@ impl Console {
         let rows = self.take_rows();
         self.show(rows);
         let known = self.tasks.iter().position(|task| task.session == session);
-        let (number, queue) = if let Some(place) = known {
-            let task = self.tasks.remove(place);
-            (task.number, task.queue)
-        } else {
-            self.count += 1;
-            (self.count, VecDeque::new())
-        };
-        let front = Task { skip_until: head, queue, ..Task::new(number, session, String::new()) };
+        let queue = known.map_or_else(VecDeque::new, |place| self.tasks.remove(place).queue);
+        let front = Task { skip_until: head, queue, ..Task::new(SHOWN, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);
         for task in left.drain(..) {
             if task.is_idle() {
@@ -124,7 +118,9 @@ impl Console {
                 } else {
                     task.prompt.clone()
                 };
-                self.tasks.push(Task { prompt, ..task });
+                let number = if task.number == SHOWN { self.count + 1 } else { task.number };
+                self.count = self.count.max(number);
+                self.tasks.push(Task { number, prompt, ..task });
             }
         }
         self.asking = None;

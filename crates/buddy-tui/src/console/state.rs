@@ -13,7 +13,7 @@ use super::keys::SECOND_PRESS;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status::{self, StatusPart};
-use super::tasks::Task;
+use super::tasks::{SHOWN, Task, task_name};
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::targets::default_target;
 use crate::text::{Line, Look, Paint};
@@ -118,8 +118,8 @@ impl Console {
         now: Instant,
     ) -> Self {
         Self {
-            tasks: vec![Task::new(1, session, String::new())],
-            count: 1,
+            tasks: vec![Task::new(SHOWN, session, String::new())],
+            count: 0,
             look,
             columns,
             height: 1,
@@ -377,7 +377,7 @@ impl Console {
             })
             .collect();
         for (number, session) in late {
-            self.say(&format!("the time of task {number} is over"));
+            self.say(&format!("the time of {} is over", task_name(number)));
             self.effect(Effect::Send(session, Command::Interrupt));
         }
     }

@@ -11,9 +11,17 @@ use super::reader::Reader;
 /// The most prompts that wait for the end of a turn.
 pub(super) const MAX_QUEUED: usize = 50;
 
+/// The number of the conversation that is shown. Those that run beside it count from 1.
+pub(super) const SHOWN: usize = 0;
+
+/// What a user calls a task.
+pub(super) fn task_name(number: usize) -> String {
+    if number == SHOWN { "the turn".to_owned() } else { format!("task {number}") }
+}
+
 /// One session that is followed.
 pub(super) struct Task {
-    /// What a user calls it by.
+    /// What a user calls it by; `SHOWN` for the conversation.
     pub(super) number: usize,
     pub(super) session: SessionId,
     /// What it was begun with; empty for the conversation.
@@ -72,7 +80,7 @@ impl Task {
 }
 
 /// A time as people say it.
-pub(super) fn elapsed_text(time: Duration) -> String {
+pub(crate) fn elapsed_text(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),

@@ -486,7 +486,7 @@ fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     seat.fact(2, begun());
     seat.fact(2, asked("mkdir a"));
     seat.wait(1100);
-    assert!(is_shown(&seat, "task 2 asks: count them"));
+    assert!(is_shown(&seat, "task 1 asks: count them"));
     assert_eq!(seat.press("ctrl-c"), [Effect::Send(session(2), Command::Interrupt)]);
 }
 

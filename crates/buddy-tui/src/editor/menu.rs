@@ -20,12 +20,14 @@ pub(crate) struct Menu {
     at: usize,
     /// Whether the user pointed at it themselves.
     is_pointed: bool,
+    /// What was typed.
+    wish: String,
 }
 
 impl Menu {
     /// A menu of those that fit the wish; without a wish they stay in their order.
     pub(crate) fn new(all: Vec<Choice>, wish: &str) -> Self {
-        let mut menu = Self { all, fitting: Vec::new(), at: 0, is_pointed: false };
+        let mut menu = Self { all, fitting: Vec::new(), at: 0, is_pointed: false, wish: String::new() };
         menu.filter(wish);
         menu
     }
@@ -41,6 +43,22 @@ impl Menu {
         fitting.sort_by_key(|(score, at)| (-score, *at));
         self.fitting = fitting.into_iter().map(|(_, at)| at).collect();
         (self.at, self.is_pointed) = (0, false);
+        wish.clone_into(&mut self.wish);
+    }
+
+    /// What was typed.
+    pub(crate) fn wish(&self) -> &str {
+        &self.wish
+    }
+
+    /// The place of the chosen one among all.
+    pub(crate) fn place(&self) -> Option<usize> {
+        self.fitting.get(self.at).copied()
+    }
+
+    /// How many fit, and how many there are.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.fitting.len(), self.all.len())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

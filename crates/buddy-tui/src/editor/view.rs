@@ -4,13 +4,12 @@ use anstyle::Style;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::menu::Menu;
-use crate::text::{Line, Look, Paint, Span};
+use super::menu::{Choice, Menu};
+use crate::picker_rows::{PickerRow, choice_rows};
+use crate::text::{Line, Look, Span};
 
 /// How many choices of a menu are shown.
-const MENU_ROWS: usize = 8;
-/// The widest name in a menu before its note.
-const NAME_COLUMNS: usize = 44;
+pub(crate) const MENU_ROWS: usize = 6;
 
 /// The rows of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,24 +56,15 @@ pub(crate) fn view(prompt: &Line, text: &str, cursor: usize, width: usize) -> In
     InputView { rows, cursor: place }
 }
 
-/// The rows of a menu.
-pub(crate) fn menu_rows(menu: &Menu, look: &Look, width: usize) -> Vec<Line> {
-    let (shown, at, count) = menu.window(MENU_ROWS);
-    let names = shown.iter().map(|choice| choice.name.width()).max().unwrap_or(0).min(NAME_COLUMNS);
+/// The rows of a menu, at most `most` of them.
+pub(crate) fn menu_rows(menu: &Menu, most: usize, look: &Look, width: usize) -> Vec<Line> {
+    let (shown, at, _) = menu.window(most);
     let mut rows = Vec::new();
-    for (index, choice) in shown.iter().enumerate() {
-        let is_chosen = index == at;
-        let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
-        let style = if is_chosen { look.style(Paint::Person).bold() } else { Style::new() };
-        let gap = " ".repeat(names.saturating_sub(choice.name.width()) + 2);
-        let row = Line::styled(mark, style).and(&choice.name, style).and(&gap, Style::new());
-        rows.push(row.and(&choice.note, look.style(Paint::Dim)).cut(width, look.sign("…", "~")));
+    for (place, choice) in shown.iter().enumerate() {
+        let Choice { name, note } = choice;
+        rows.push(PickerRow { name, note, is_chosen: place == at, wish: menu.wish() });
     }
-    if count > shown.len() {
-        let text = format!("  {} of {count}", shown.len());
-        rows.push(Line::styled(&text, look.style(Paint::Dim)));
-    }
-    rows
+    choice_rows(&rows, look, width)
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ enum Piece {
     Answer(String),
     Line(String),
     Status(String),
+    /// Bytes for the terminal that status goes to.
+    Rows(String),
 }
 
 /// The way out of a run.
@@ -66,6 +68,11 @@ impl Outlet {
     /// A line of status.
     pub(super) fn status(&mut self, text: impl Into<String>) {
         self.waiting.push_back(Piece::Status(text.into()));
+    }
+
+    /// Rows of status, as bytes for a terminal.
+    pub(super) fn rows(&mut self, rows: String) {
+        self.waiting.push_back(Piece::Rows(rows));
     }
 
     /// Whether nothing waits.
@@ -113,6 +120,10 @@ fn print(mut printer: Printer, mut queue: mpsc::Receiver<Piece>, closed: &Cancel
         let printed = match piece {
             Piece::Status(text) => {
                 printer.status(&text);
+                Ok(())
+            }
+            Piece::Rows(rows) => {
+                printer.order(&rows);
                 Ok(())
             }
             Piece::Answer(_) | Piece::Line(_) if closed.is_cancelled() => Ok(()),

@@ -129,6 +129,7 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         schema: None,
         plan_only: None,
         details: Details::default(),
+        watch: None,
         format: OutputFormat::StreamJson,
         include_deltas: false,
         timeout: None,

@@ -74,7 +74,7 @@ impl Look {
     }
 
     /// A path as people write it: below the home with `~`.
-    pub(crate) fn path(&self, path: &str) -> String {
+    pub fn path(&self, path: &str) -> String {
         match path.strip_prefix(self.home.as_str()) {
             Some("") if !self.home.is_empty() => "~".to_owned(),
             Some(rest) if !self.home.is_empty() && rest.starts_with('/') => format!("~{rest}"),

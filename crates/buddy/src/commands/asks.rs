@@ -5,13 +5,13 @@ use buddy_tui::{Exit, show_asks};
 
 use crate::cli::Listing;
 use crate::commands::listing;
-use crate::environment::Environment;
+use crate::commands::setup::Invocation;
 use crate::wiring::{Wishes, wire};
 
 /// Lists what waits.
-pub(crate) async fn list(environment: &Environment, listing: &Listing) -> anyhow::Result<Exit> {
-    let buddy = wire(environment, Wishes::reading()?)?;
+pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
+    let buddy = wire(invocation.environment, Wishes::reading()?)?;
     let asks = buddy.hub.asks(&buddy.who).await?;
     buddy.close().await?;
-    listing::print(listing, asks, show_asks)
+    listing::print(invocation, listing, asks, show_asks)
 }

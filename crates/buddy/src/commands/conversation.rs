@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{
-    ApprovalPolicy, Change, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
+    ApprovalPolicy, Change, Clock, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
 };
 use buddy_tui::{
     Alternatives, Chosen, ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, choose, counted,
-    local_time, run_console, run_repl,
+    list_moment, run_console, run_repl,
 };
 use tokio::io::BufReader;
 
@@ -24,6 +24,7 @@ use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
 use crate::signals::{interrupts, unless_interrupted};
+use crate::system::SystemClock;
 use crate::wiring::{Buddy, wire};
 
 /// Sessions to pick from, and characters of the title of each.
@@ -129,19 +130,27 @@ async fn pick(
     let cwd = invocation.named.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
     let mut found: Vec<SessionSummary> = found.into_iter().filter(|session| session.turns > 0).collect();
+    let count = found.len();
     found.truncate(PICKED);
+    let look = look(invocation.environment, &setup.loaded.config.display);
     anyhow::ensure!(!found.is_empty(), "there is no session to resume; start one with `buddy`");
     let note = |session: &SessionSummary| {
-        format!("{}  {}", local_time(session.updated), counted(session.turns, "turn"))
+        let folder = look.path(&session.cwd);
+        let time = list_moment(session.updated, SystemClock.now());
+        format!("{time:<10}  {:>9}  {folder}", counted(session.turns, "turn"))
     };
     let title = |session: &SessionSummary| match session.title.as_deref() {
         Some(title) => title.chars().take(TITLE).collect(),
         None => "untitled".to_owned(),
     };
     let answers = found.iter().map(|session| (title(session), note(session))).collect();
-    let lines = vec!["Resume a session".to_owned()];
-    let question = Alternatives { lines, answers, letters: &[], escape: "leaves" };
-    let look = look(invocation.environment, &setup.loaded.config.display);
+    let question = Alternatives {
+        title: "Resume a session".to_owned(),
+        note: format!("{} of {count}", found.len()),
+        answers,
+        escape: "close",
+        ..Alternatives::default()
+    };
     let is_in_tmux = invocation.environment.get("TMUX").is_some();
     Ok(match choose(&question, &look, is_in_tmux).await? {
         Chosen::At(place) => found.get(place).cloned(),
@@ -244,7 +253,7 @@ impl Talk<'_> {
             run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
         };
         buddy.close().await?;
-        self.setup.models.settle().await;
+        self.setup.models.now().settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
         self.hosts.rest().await;
         let Left { exit, session, is_empty, stopped } = match left {
@@ -281,7 +290,7 @@ impl Talk<'_> {
 
     async fn greeting(&self, session: &SessionId) -> Vec<String> {
         let mut lines = vec![format!("buddy {}, session {session}", env!("CARGO_PKG_VERSION"))];
-        if let Err(failure) = self.setup.models.check() {
+        if let Err(failure) = self.setup.models.now().check() {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
         }
         let has_jail = self.setup.loaded.config.agent.environment == WorkEnvironment::Development;

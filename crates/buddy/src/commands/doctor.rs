@@ -15,6 +15,7 @@ use buddy_tui::Exit;
 use clap::{Args, Subcommand};
 
 use crate::commands::doctor::machine::Place;
+use crate::commands::listing;
 use crate::commands::setup::Invocation;
 use crate::signals::interrupts;
 
@@ -61,5 +62,5 @@ pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::
         report = examine => report?,
         _ = interrupted.recv() => return Ok(Exit::Interrupted),
     };
-    report.print(doctor.json)
+    report.print(doctor.json, &listing::view(invocation))
 }

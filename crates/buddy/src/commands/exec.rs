@@ -3,23 +3,26 @@
 mod last_message;
 mod prompt;
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use buddy_agent::BuddyAgent;
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Attachment, NewSession};
 use buddy_tui::{
-    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, Exit, OutputFormat, run_exec,
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat,
+    run_exec, terminal_columns,
 };
 use tokio::io::BufReader;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
-use crate::commands::setup::{Invocation, Notes, TmuxWish};
+use crate::commands::setup::{Invocation, Notes, Setup, TmuxWish};
 use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
 use crate::config::text_of;
-use crate::desk::{details, local_image};
+use crate::desk::{details, list_look, local_image};
+use crate::environment::Environment;
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
 use crate::panes::PaneMaker;
@@ -90,7 +93,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let notes = if matches!(format, OutputFormat::Text) { Notes::Headless } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let has_model = model.is_some() || !setup.models.is_demo(None);
+    let has_model = model.is_some() || !setup.models.now().is_demo(None);
     if !has_model && exec.resume.is_none() && !exec.last {
         return Err(StartError::no_model().into());
     }
@@ -133,6 +136,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         images,
         schema,
         details: details(&setup.loaded.config.display),
+        watch: watched(invocation.environment, &setup),
         plan_only: invocation.policy.plan,
         format,
         include_deltas: exec.include_deltas,
@@ -152,7 +156,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let run = async {
         let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
         let closed = buddy.close().await;
-        setup.models.settle().await;
+        setup.models.now().settle().await;
         panes::tell_remaining(&hosts, &mut printer()).await;
         hosts.rest().await;
         Ok(closing(outcome?, closed))
@@ -164,6 +168,18 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
             Ok(ExecOutcome { exit: Exit::Interrupted, last_message: String::new() })
         }
     }
+}
+
+/// How a user watches the run; none where the status stream is no terminal that paints.
+fn watched(environment: &Environment, setup: &Setup) -> Option<ExecWatch> {
+    let display = &setup.loaded.config.display;
+    let is_painted = environment.get("TERM").is_some_and(|term| term != "dumb") && !display.screen_reader;
+    if !std::io::stderr().is_terminal() || !is_painted {
+        return None;
+    }
+    let rows = setup.models.now().rows();
+    let model = rows.into_iter().find(|row| row.active).map_or_else(|| "demo".to_owned(), |row| row.model);
+    Some(ExecWatch { look: list_look(environment, display), columns: terminal_columns(), model })
 }
 
 /// The outcome of a run whose store was closed like this. That it could not be is told, and takes no answer away.

@@ -1,30 +1,37 @@
 //! `buddy grants`.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_policy::Grant;
 use buddy_protocol::MAX_GRANT_SECONDS;
-use buddy_tui::{Exit, local_time};
+use buddy_tui::{Exit, ListView, Table, TableColumn};
 
 use crate::cli::Grants;
+use crate::commands::setup::Invocation;
 use crate::commands::{listing, printer};
-use crate::environment::Environment;
 use crate::policy::{GrantBook, Kept};
 use crate::system::SystemClock;
 
 /// The target that grants of the command line are about.
 const LOCAL: &str = "local";
 
+const COLUMNS: [TableColumn; 5] = [
+    TableColumn::number("N"),
+    TableColumn::free("ALLOWS"),
+    TableColumn::free("FOLDER"),
+    TableColumn::word("TARGET").dropped_at(2),
+    TableColumn::word("EXPIRES").dropped_at(1),
+];
+
 /// Lists grants, gives one, or takes them back.
-pub(crate) fn run(environment: &Environment, grants: &Grants, cwd: &Path) -> anyhow::Result<Exit> {
-    let book = GrantBook::new(&environment.data, Arc::new(SystemClock));
+pub(crate) fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Result<Exit> {
+    let book = GrantBook::new(&invocation.environment.data, Arc::new(SystemClock));
     let mut printer = printer();
     if let Some(pattern) = &grants.allow {
         let longest = Duration::from_secs(MAX_GRANT_SECONDS);
         let grant = Grant::command(pattern, LOCAL)?;
-        let project = (!grants.everywhere).then_some(cwd);
+        let project = (!grants.everywhere).then_some(invocation.cwd.as_path());
         book.add(grant, project, grants.time.unwrap_or(longest).min(longest))?;
         printer.status("allowed; `buddy grants` lists it and takes it back");
         return Ok(Exit::Ok);
@@ -35,22 +42,23 @@ pub(crate) fn run(environment: &Environment, grants: &Grants, cwd: &Path) -> any
         printer.status(&format!("{count} taken back"));
         return Ok(if count > 0 || grants.revoke_all { Exit::Ok } else { Exit::Failed });
     }
-    listing::print(&grants.listing, book.list()?, |kept, printer| {
-        if kept.is_empty() {
-            printer.status("nothing is allowed for longer than a session");
-        }
-        (1..)
-            .zip(kept)
-            .try_for_each(|(number, kept)| printer.answer(&format!("{number:>3}. {}\n", line(kept))))
+    listing::print(invocation, &grants.listing, book.list()?, |kept, view, printer| {
+        table(kept, view).hint("Revoke one with `buddy grants --revoke N`").print(view, printer)
     })
 }
 
-fn line(kept: &Kept) -> String {
-    let place = match &kept.project {
-        Some(project) => format!("in {}", project.display()),
-        None => "everywhere".to_owned(),
-    };
-    let target = &kept.grant.target;
-    let on = if target == LOCAL { String::new() } else { format!(" on {target}") };
-    format!("{}  {place}{on}, until {}", kept.grant, local_time(kept.expires))
+fn table(kept: &[Kept], view: &ListView) -> Table {
+    let mut table = Table::new(&COLUMNS, "no saved permissions");
+    for (number, kept) in (1..).zip(kept) {
+        let target = &kept.grant.target;
+        let project = kept.project.as_ref().map(|project| view.path(&project.to_string_lossy()));
+        table.add([
+            number.to_string().into(),
+            kept.grant.to_string().into(),
+            project.unwrap_or_else(|| "everywhere".to_owned()).into(),
+            if target == LOCAL { "".into() } else { target.as_str().into() },
+            view.time(kept.expires).into(),
+        ]);
+    }
+    table
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use buddy_exec::managed::{Condition, Force, ManagedError, State, Status};
 use buddy_protocol::UnixMillis;
-use buddy_tui::{Exit, Printer, local_time};
+use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn};
 
 use crate::cli::{Kill, Listing, Logs};
+use crate::commands::setup::Invocation;
 use crate::commands::{listing, printer};
 use crate::environment::Environment;
 use crate::signals::interrupts;
@@ -15,12 +16,42 @@ use crate::wiring::managed_processes;
 /// How often a log that is followed is looked at. A file that another process writes has no events that cost less.
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn::word("ID"),
+    TableColumn::word("STATUS"),
+    TableColumn::word("TIME").dropped_at(1),
+    TableColumn::number("PID").dropped_at(3),
+    TableColumn::word("SESSION").dropped_at(2),
+    TableColumn::free("COMMAND"),
+];
+
 /// Lists them, the newest first.
-pub(crate) fn list(environment: &Environment, listing: &Listing) -> anyhow::Result<Exit> {
-    let all = managed_processes(environment)?.list()?;
-    listing::print(listing, all, |all, printer| {
-        all.iter().try_for_each(|status| printer.answer(&format!("{}\n", described(status))))
+pub(crate) fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
+    let all = managed_processes(invocation.environment)?.list()?;
+    listing::print(invocation, listing, all, |all, view, printer| {
+        table(all, view)
+            .hint("Read output with `buddy logs ID`, stop one with `buddy kill ID`")
+            .print(view, printer)
     })
+}
+
+fn table(all: &[Status], view: &ListView) -> Table {
+    let mut table = Table::new(&COLUMNS, "no background processes");
+    let sessions: Vec<&str> = all.iter().map(|status| status.record.owner.session.as_str()).collect();
+    for (status, session) in all.iter().zip(view.session_ids(&sessions)) {
+        let record = &status.record;
+        let pid = record.process.as_ref().map(|process| process.pid.to_string());
+        let name = record.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        table.add([
+            record.id.as_str().into(),
+            condition(status),
+            view.since(UnixMillis(record.started_unix_ms)).into(),
+            pid.unwrap_or_default().into(),
+            session.into(),
+            format!("{name}{}", record.command.replace('\n', "⏎")).into(),
+        ]);
+    }
+    table
 }
 
 /// Shows the end of an output, and what follows it.
@@ -68,7 +99,7 @@ pub(crate) fn kill(environment: &Environment, kill: &Kill) -> anyhow::Result<Exi
         Err(error @ ManagedError::NotFound { .. }) => Ok(not_found(&error)),
         Err(error) => Err(error.into()),
         Ok(status) => {
-            printer().status(&described(&status));
+            printer().status(&format!("stopped {}: {}", status.record.id, status.record.command));
             Ok(Exit::Ok)
         }
     }
@@ -84,23 +115,19 @@ fn show(printer: &mut Printer, bytes: &[u8]) -> bool {
     printer.answer(&String::from_utf8_lossy(bytes)).is_ok()
 }
 
-fn described(status: &Status) -> String {
-    let record = &status.record;
-    let time = local_time(UnixMillis(record.started_unix_ms));
-    let name = record.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let command = record.command.replace('\n', "⏎");
-    format!("{}  {time}  {}  {name}{command}", record.id, condition(status))
-}
-
-fn condition(status: &Status) -> String {
-    let pid = status.record.process.as_ref().map(|process| format!(" {}", process.pid)).unwrap_or_default();
+fn condition(status: &Status) -> TableCell {
     match (status.condition, &status.record.state) {
-        (Condition::Running, _) if status.is_healthy == Some(false) => format!("running{pid} (not ready)"),
-        (Condition::Running, _) => format!("running{pid}"),
-        (Condition::Restarting, _) => "restarting".to_owned(),
-        (Condition::Ended, State::Ended { code: Some(code), .. }) => format!("ended with code {code}"),
-        (Condition::Ended, State::Ended { signal: Some(signal), .. }) => format!("ended by signal {signal}"),
-        (Condition::Ended, _) => "ended".to_owned(),
-        (Condition::Lost, _) => "lost".to_owned(),
+        (Condition::Running, _) if status.is_healthy == Some(false) => TableCell::waiting("not ready"),
+        (Condition::Running, _) => "running".into(),
+        (Condition::Restarting, _) => TableCell::waiting("restarting"),
+        (Condition::Ended, State::Ended { code: Some(0), .. }) => "exit 0".into(),
+        (Condition::Ended, State::Ended { code: Some(code), .. }) => {
+            TableCell::failed(format!("exit {code}"))
+        }
+        (Condition::Ended, State::Ended { signal: Some(signal), .. }) => {
+            TableCell::failed(format!("signal {signal}"))
+        }
+        (Condition::Ended, _) => "ended".into(),
+        (Condition::Lost, _) => TableCell::failed("lost"),
     }
 }

@@ -6,6 +6,7 @@ use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, T
 use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
+use crate::commands::setup::Invocation;
 use crate::commands::{find, last, listing, printer};
 use crate::environment::Environment;
 use crate::wiring::{Buddy, Wishes, wire};
@@ -25,31 +26,40 @@ fn reader(environment: &Environment) -> anyhow::Result<Buddy> {
 }
 
 /// Lists sessions.
-pub(crate) async fn list(environment: &Environment, list: &List, cwd: &Path) -> anyhow::Result<Exit> {
-    let here = list.here.then(|| cwd.to_string_lossy().into_owned());
-    let buddy = reader(environment)?;
+pub(crate) async fn list(invocation: &Invocation<'_>, list: &List) -> anyhow::Result<Exit> {
+    let here = list.here.then(|| invocation.cwd.to_string_lossy().into_owned());
+    let buddy = reader(invocation.environment)?;
     if let Some(words) = &list.grep {
-        return search(buddy, words, here.as_deref(), list).await;
+        return search(buddy, words, here.as_deref(), invocation, list).await;
     }
     let query = SessionQuery { cwd: here, limit: most(list), ..SessionQuery::default() };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
     buddy.close().await?;
-    listing::print(&list.listing, sessions, |sessions, printer| {
+    listing::print(invocation, &list.listing, sessions, |sessions, view, printer| {
         // A conversation that was left before anything was said is of no use to people.
         let begun: Vec<_> = sessions.iter().filter(|session| session.turns > 0).cloned().collect();
-        show_sessions(&begun, printer)
+        let is_cut = sessions.len() == most(list);
+        let more =
+            if is_cut { format!(", list more with `--limit {}`", most(list) * 4) } else { String::new() };
+        show_sessions(&begun, &more, view, printer)
     })
 }
 
 /// Lists sessions in which words were said.
-async fn search(buddy: Buddy, words: &str, here: Option<&str>, list: &List) -> anyhow::Result<Exit> {
+async fn search(
+    buddy: Buddy,
+    words: &str,
+    here: Option<&str>,
+    invocation: &Invocation<'_>,
+    list: &List,
+) -> anyhow::Result<Exit> {
     let most = most(list);
     let limit = if here.is_some() { 0 } else { most };
     let found = buddy.hub.search(&buddy.who, words, limit).await?;
     buddy.close().await?;
     let is_meant = |found: &Found| here.is_none_or(|here| found.summary.cwd == here);
     let found: Vec<Found> = found.into_iter().filter(is_meant).take(most).collect();
-    listing::print(&list.listing, found, show_found)
+    listing::print(invocation, &list.listing, found, show_found)
 }
 
 /// Shows a session.

@@ -14,10 +14,10 @@ use crate::commands::{StartError, is_here, printer};
 use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
-use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::models::{CurrentModels, find_models};
 use crate::panes::PaneMaker;
 use crate::policy::{Guards, Policies, PolicySettings};
-use crate::wiring::{Wishes, local_target};
+use crate::wiring::Wishes;
 
 /// What is said at the start where commands have no bounds.
 const FULL_ACCESS: &str = "Production mode: commands run unsandboxed with your full permissions.";
@@ -91,7 +91,7 @@ pub(crate) enum Notes {
 /// Configuration and models.
 pub(crate) struct Setup {
     pub(crate) loaded: Loaded,
-    pub(crate) models: Arc<Models>,
+    pub(crate) models: Arc<CurrentModels>,
 }
 
 impl Invocation<'_> {
@@ -125,14 +125,8 @@ impl Invocation<'_> {
         if let Some(notice) = guards.filter(|_| notes != Notes::Silent) {
             printer().status(&format!("warning: {notice}"));
         }
-        let target = Arc::new(local_target(self.environment, self.cwd.clone())?);
-        let keys = Keys::new(self.environment, &loaded, target);
-        let is_wanted = loaded.config.network.local_servers;
-        let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
-        let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(StartError::from)?;
-        let lessons = Lessons::read(&self.environment.data);
-        let models = Models::new(&loaded, keys, choice, lessons);
+        let models = find_models(self.environment, &self.cwd, &loaded, wish).await?;
         let mut printer = printer();
         for warning in models.warnings().into_iter().filter(|_| notes != Notes::Silent) {
             printer.status(&format!("warning: {warning}"));
@@ -152,7 +146,7 @@ impl Invocation<'_> {
         if let (true, None, Some(found)) = (is_told && has_answer, wish, models.found()) {
             printer.tell(&found);
         }
-        Ok(Setup { loaded, models: Arc::new(models) })
+        Ok(Setup { loaded, models: Arc::new(CurrentModels::new(models)) })
     }
 }
 
@@ -168,7 +162,7 @@ impl Setup {
     /// The name of the model that a session keeps, when the user named one.
     pub(crate) fn session_model(&self, invocation: &Invocation<'_>) -> anyhow::Result<Option<String>> {
         let name = invocation.model.as_deref();
-        Ok(name.map(|name| self.models.canonical(name)).transpose().map_err(StartError::from)?)
+        Ok(name.map(|name| self.models.now().canonical(name)).transpose().map_err(StartError::from)?)
     }
 
     fn budget(&self) -> Budget {

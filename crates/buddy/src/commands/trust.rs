@@ -3,13 +3,13 @@
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
-use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
+use buddy_tui::{Chosen, Exit, FolderQuestion, Look, Table, TableColumn, ask_about_folder};
 
 use crate::cli::Trust;
 use crate::commands::login::has_screen;
 use crate::commands::setup::Invocation;
 use crate::commands::{listing, printer};
-use crate::config::{FileChange, TrustStore, load};
+use crate::config::{FileChange, RULES_FILE, TrustStore, load};
 use crate::desk::look;
 use crate::environment::Environment;
 
@@ -17,17 +17,23 @@ use crate::environment::Environment;
 const MAX_TRIES: usize = 20;
 /// The longest line that is read as an answer.
 const MAX_ANSWER: u64 = 1024;
+/// The question about a folder that is new.
+const TRUST: &str = "Do you trust this folder?";
 /// The question about changes that are shown above it.
 const ACCEPT: &str = "Let the changes take effect?";
 
 /// Gives, takes or lists trust.
-pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyhow::Result<Exit> {
-    let store = TrustStore::new(&environment.data);
-    let directory = cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
+pub(crate) fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<Exit> {
+    let store = TrustStore::new(&invocation.environment.data);
+    let directory = invocation.cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
     let mut printer = printer();
     if trust.list {
-        return listing::print(&trust.listing, store.list()?, |trusted, printer| {
-            trusted.iter().try_for_each(|trusted| printer.line(&trusted.path.to_string_lossy()))
+        return listing::print(invocation, &trust.listing, store.list()?, |trusted, view, printer| {
+            let mut table = Table::new(&[TableColumn::free("FOLDER")], "no trusted folders");
+            for trusted in trusted {
+                table.add([view.path(&trusted.path.to_string_lossy()).into()]);
+            }
+            table.hint("Stop trusting one with `buddy trust --remove FOLDER`").print(view, printer)
         });
     } else if trust.remove {
         let is_removed = store.remove(&directory)?;
@@ -82,14 +88,8 @@ pub(crate) enum Offered {
     Left,
 }
 
-/// A question with yes and no. Enter alone, and Esc, is no.
-struct Question {
-    lines: Vec<String>,
-    ask: &'static str,
-    no: (&'static str, &'static str),
-    yes: (&'static str, &'static str),
-    escape: &'static str,
-}
+/// A question about a folder, with yes and no. Enter alone, and Esc, is no.
+struct TrustQuestion(FolderQuestion);
 
 /// Asks a user at a terminal whether they trust a directory about which they said nothing yet, and whether they accept what
 /// changed in one that they trust. Without a terminal nothing is asked, and so nothing is trusted.
@@ -102,22 +102,21 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
     if store.is_read_only(cwd) || !is_terminal() {
         return Ok(Offered::Settled);
     }
-    let question = Question {
-        lines: vec![
-            format!("{} is new to buddy.", cwd.display()),
-            "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed."
-                .to_owned(),
-        ],
-        ask: "Do you trust it?",
-        no: ("No, only read it", "nothing in it is changed"),
-        yes: ("Yes, I trust it", ""),
-        escape: "only reads it",
+    let question = FolderQuestion {
+        title: [TRUST, "Trust this folder?"],
+        tail: "Asked once",
+        folder: cwd.display().to_string(),
+        finds: found(cwd).join(", "),
+        yes: ["buddy reads its settings and can change files here", "changes files here"],
+        no: ["the folder stays read-only and its settings are ignored; /trust changes it later", "read-only"],
+        keep: ["Keep it read-only", "Read-only"],
+        allow: ["Trust it", "Trust it"],
     };
-    match question.put(invocation).await? {
+    match TrustQuestion(question).put(invocation).await? {
         Some(true) => drop(store.add(cwd)?),
         Some(false) => {
             store.refuse(cwd)?;
-            printer().tell("It is only read. /trust, or `buddy trust`, changes that.");
+            printer().tell("This folder is untrusted, so it is read-only. Run /trust to allow changes.");
         }
         None => return Ok(Offered::Left),
     }
@@ -133,14 +132,18 @@ pub(crate) async fn review(invocation: &Invocation<'_>) -> anyhow::Result<Offere
         return Ok(Offered::Settled);
     }
     show(&changes);
-    let question = Question {
-        lines: vec!["Files of this project changed since you trusted it.".to_owned()],
-        ask: ACCEPT,
-        no: ("No, not now", "the version that you trusted stays in effect"),
-        yes: ("Yes, I have read them", ""),
-        escape: "keeps the trusted version",
+    let names: Vec<&str> = changes.iter().map(|change| change.name).collect();
+    let question = FolderQuestion {
+        title: [ACCEPT, "Use the changes?"],
+        tail: "Changed since you trusted it",
+        folder: cwd.display().to_string(),
+        finds: names.join(", "),
+        yes: ["the changes above take effect", "the changes count"],
+        no: ["the version that you trusted stays in effect", "the old version counts"],
+        keep: ["Keep the trusted version", "Keep"],
+        allow: ["Use the changes", "Use"],
     };
-    match question.put(invocation).await? {
+    match TrustQuestion(question).put(invocation).await? {
         Some(true) => drop(store.accept(cwd, &changes)?),
         Some(false) => {}
         None => return Ok(Offered::Left),
@@ -152,7 +155,13 @@ fn is_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-impl Question {
+/// The files of a folder that take effect once it is trusted.
+fn found(folder: &Path) -> Vec<&'static str> {
+    const NAMES: [&str; 5] = ["AGENTS.md", "buddy.toml", "agent.toml", RULES_FILE, ".buddy/commands"];
+    NAMES.into_iter().filter(|name| folder.join(name).exists()).collect()
+}
+
+impl TrustQuestion {
     /// The answer; none if the user wants to leave.
     async fn put(self, invocation: &Invocation<'_>) -> anyhow::Result<Option<bool>> {
         let environment = invocation.environment;
@@ -166,16 +175,8 @@ impl Question {
     }
 
     /// One key answers.
-    async fn by_key(mut self, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
-        self.lines.insert(0, String::new());
-        self.lines.push(self.ask.to_owned());
-        let question = Alternatives {
-            lines: self.lines,
-            answers: [self.no, self.yes].map(|(name, note)| (name.to_owned(), note.to_owned())).to_vec(),
-            letters: &['n', 'y'],
-            escape: self.escape,
-        };
-        Ok(match choose(&question, look, environment.get("TMUX").is_some()).await? {
+    async fn by_key(self, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
+        Ok(match ask_about_folder(&self.0, look, environment.get("TMUX").is_some()).await? {
             Chosen::At(place) => Some(place == 1),
             Chosen::Escape => Some(false),
             Chosen::Leave => None,
@@ -185,12 +186,16 @@ impl Question {
     /// A line answers, where rows cannot be painted over. What is no answer is asked for again; an input that ends leaves.
     async fn by_line(self) -> anyhow::Result<Option<bool>> {
         let mut printer = printer();
+        let FolderQuestion { title: [title, _], folder, finds, yes: [yes, _], no: [no, _], .. } = self.0;
         printer.status("");
-        for line in &self.lines {
-            printer.tell(line);
+        printer.tell(&folder);
+        if !finds.is_empty() {
+            printer.tell(&format!("finds: {finds}"));
         }
+        printer.tell(&format!("yes: {yes}"));
+        printer.tell(&format!("no: {no}"));
         for _ in 0..MAX_TRIES {
-            printer.prompt(&format!("{} y or n, enter alone is n: ", self.ask));
+            printer.prompt(&format!("{title} y or n, enter alone is n: "));
             let reading = tokio::task::spawn_blocking(|| {
                 let mut line = String::new();
                 std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line).map(|count| (count, line))

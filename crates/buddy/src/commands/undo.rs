@@ -6,11 +6,12 @@ use anyhow::Context;
 use buddy_exec::RemoteTarget;
 use buddy_exec::undo::{Header, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
 use buddy_protocol::{Clock, Ids, UnixMillis};
-use buddy_tui::{Exit, Printer, counted};
+use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn, counted};
 use serde_json::json;
 
 use crate::cli::Undo;
-use crate::commands::{listing, printer};
+use crate::commands::setup::Invocation;
+use crate::commands::{listing, printer, short_id};
 use crate::environment::Environment;
 use crate::host;
 use crate::system::{SystemClock, SystemIds};
@@ -21,16 +22,29 @@ const MAX_SHOWN: usize = 200;
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
 
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn::word("ID"),
+    TableColumn::word("WHEN").dropped_at(1),
+    TableColumn::number("PATHS").dropped_at(3),
+    TableColumn::word("STATUS").dropped_at(2),
+    TableColumn::word("TARGET").dropped_at(4),
+    TableColumn::free("CALL"),
+];
+
 /// Lists what can be undone, or undoes it.
-pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Result<Exit> {
+    let environment = invocation.environment;
     let store = undo_store(environment);
     let mut printer = printer();
     if undo.list {
-        return listing::print(&undo.listing, store.list()?, |entries, printer| {
-            entries.iter().try_for_each(|entry| printer.answer(&format!("{}\n", described(entry))))
+        return listing::print(invocation, &undo.listing, store.list()?, |entries, view, printer| {
+            table(entries, view).hint("Undo one with `buddy undo ID`").print(view, printer)
         });
     }
-    let which = undo.id.clone().map_or(Which::Last, Which::Id);
+    let which = match &undo.id {
+        None => Which::Last,
+        Some(id) => Which::Id(whole_id(&store, id)?),
+    };
     let header = match store.header(&which) {
         Err(UndoError::Nothing) => {
             printer.status("there is nothing to undo");
@@ -161,20 +175,33 @@ fn show(plan: &UndoPlan, printer: &mut Printer) {
     }
 }
 
-fn described(entry: &UndoEntry) -> String {
-    let time =
-        i64::try_from(entry.header.unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    let time = time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string());
-    let undone = if entry.is_undone { "  (undone)" } else { "" };
-    let interrupted = if entry.is_interrupted { "  (interrupted)" } else { "" };
-    let label = entry.header.label.replace('\n', "⏎");
-    let not_kept = if entry.is_covered { "" } else { "  (not kept for undo)" };
-    let on = on(&entry.header);
-    format!(
-        "{}  {time}  {}  {label}{on}{not_kept}{undone}{interrupted}",
-        entry.header.id,
-        counted(entry.changes as u64, "path")
-    )
+/// The id that a user means by the digits that it begins with. Without one such entry the digits stay what they are.
+fn whole_id(store: &UndoStore, digits: &str) -> anyhow::Result<String> {
+    let entries = store.list()?;
+    let ids: Vec<&str> = entries.iter().map(|entry| entry.header.id.as_str()).collect();
+    Ok(short_id(&ids, digits)?.map_or_else(|| digits.to_owned(), str::to_owned))
+}
+
+fn table(entries: &[UndoEntry], view: &ListView) -> Table {
+    let mut table = Table::new(&COLUMNS, "there is nothing to undo");
+    let ids: Vec<&str> = entries.iter().map(|entry| entry.header.id.as_str()).collect();
+    for (entry, id) in entries.iter().zip(view.ids(&ids)) {
+        let status = match entry {
+            UndoEntry { is_undone: true, .. } => "undone".into(),
+            UndoEntry { is_covered: false, .. } => TableCell::failed("not kept"),
+            UndoEntry { is_interrupted: true, .. } => TableCell::waiting("interrupted"),
+            _ => "".into(),
+        };
+        table.add([
+            id.into(),
+            view.time(UnixMillis(entry.header.unix_ms)).into(),
+            entry.changes.to_string().into(),
+            status,
+            entry.header.target.as_ref().map(|target| target.name.clone()).unwrap_or_default().into(),
+            entry.header.label.replace('\n', "⏎").into(),
+        ]);
+    }
+    table
 }
 
 /// The target of an entry, where it is another host.

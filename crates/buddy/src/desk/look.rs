@@ -21,6 +21,13 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
     }
 }
 
+/// The look of a list, which is printed without asking the terminal for its ground: where nothing tells it, the sixteen colours
+/// of the terminal are readable on any.
+pub(crate) fn list_look(environment: &Environment, display: &DisplaySection) -> Look {
+    let look = look(environment, display);
+    if follows_ground(environment, display) { Look { theme: Theme::Terminal, ..look } } else { look }
+}
+
 /// How much is told of what goes on.
 pub(crate) fn details(display: &DisplaySection) -> Details {
     Details { has_tokens: display.show_tokens, has_calls: display.show_tool_calls }

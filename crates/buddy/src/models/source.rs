@@ -119,11 +119,6 @@ impl Models {
         of_key.into_iter().chain(self.keys.logins().warnings()).chain(of_lessons).collect()
     }
 
-    /// Connects anew from now on, as keys may have changed.
-    pub(crate) fn forget(&self) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
     /// Waits for what must not be cut off by the end of the process.
     pub(crate) async fn settle(&self) {
         self.keys.logins().settle().await;

@@ -163,7 +163,7 @@ async fn trust_is_listed_and_taken_back_and_an_address_of_a_project_is_not_used(
     write(&home, "work/buddy.toml", &project);
     bare(&home, ["trust"]).run().await.expect_code(0);
     let listed = bare(&home, ["trust", "--list"]).run().await.expect_code(0).text();
-    assert_eq!(listed.trim_end(), home.work().to_str().unwrap());
+    assert_eq!(listed, format!("FOLDER\n{}\n", home.work().display()));
     assert_eq!(mode(&home.data().join("trusted.json")), 0o600);
     let finished = bare(&home, ["exec", "hi"]).run().await.expect_code(0);
     finished.expect_stderr("a project cannot set `models.own.api_base_url`");

@@ -3,7 +3,7 @@
 use buddy_testkit::home::Home;
 use buddy_testkit::program::Program;
 
-use crate::stage::BUDDY;
+use crate::stage::{BUDDY, Stage};
 
 /// buddy in an empty home, with nothing configured.
 fn bare(home: &Home) -> Program {
@@ -37,8 +37,27 @@ async fn its_tour_asks_for_a_real_approval_in_a_conversation() {
     started.write(b"y\n").await;
     started.stdout.wait_for("hello from buddy", 1).await;
     started.stdout.wait_for("Say `connect`", 1).await;
+    let asked = started.stderr.text();
+    let file = asked.split_whitespace().find(|word| word.starts_with("/tmp/buddy-tour-")).unwrap();
+    assert!(!std::path::Path::new(file).exists(), "{file} is left behind");
     started.write(b"connect\n").await;
     started.stdout.wait_for("ANTHROPIC_API_KEY", 1).await;
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
+async fn its_tour_of_an_untrusted_folder_shows_what_is_possible_there() {
+    let stage = Stage::apart(Vec::new()).await;
+    std::fs::write(stage.home.work().join("notes.md"), "").unwrap();
+    let mut started = stage.usual(["-m", "demo"]).converse();
+    started.write(b"tour\n").await;
+    started.stderr.wait_for("this folder is not trusted, so the command can change nothing in it", 1).await;
+    started.stderr.wait_for("approve? [y/n]", 1).await;
+    started.write(b"n\n").await;
+    started.stdout.wait_for("Commands that only read run without a prompt", 1).await;
+    started.stdout.wait_for("notes.md", 1).await;
+    started.stdout.wait_for("run `/trust` to allow changes here", 1).await;
+    assert_eq!(started.stderr.text().matches("approve? [y/n]").count(), 1, "reading asks nothing");
     started.finish().await.expect_code(0);
 }
 

@@ -308,8 +308,9 @@ async fn keys_are_asked_for_where_commands_have_bounds() {
     assert!(started.stderr.text().contains("$ ls"), "{}", started.stderr.text());
     started.write(b"n\n").await;
     started.stdout.wait_for("Done.", 1).await;
-    started.finish().await.expect_code(0);
-    assert!(!stage.socket().exists(), "nothing was typed anywhere");
+    let finished = started.finish().await.expect_code(0);
+    assert!(!finished.stderr.contains("lives on"), "nothing was typed anywhere: {finished}");
+    assert_eq!(stage.0.results()[0]["error"]["code"], "denied");
 }
 
 #[tokio::test]
@@ -464,4 +465,50 @@ async fn a_headless_run_uses_a_pane_only_when_it_is_asked_for() {
         !stdout.contains("u001b") && !stdout.contains("u0007"),
         "no control sequence reaches the model: {stdout}"
     );
+}
+
+#[tokio::test]
+async fn a_user_can_attach_before_the_first_command_and_sees_it_typed() {
+    let turns = [turn().call("run_shell", shell("touch made")), turn().text("Done.")];
+    for is_production in [true, false] {
+        let stage = PaneStage::new(turns.clone()).await;
+        let program = if is_production {
+            stage.buddy(&["--tmux"])
+        } else {
+            stage.in_development(&["--tmux", "--trust"])
+        };
+        let mut started = program.converse();
+        started.stderr.wait_for("attach -t", 1).await;
+        let _person = stage.person().await;
+        stage.until_shown("buddy types its commands here.").await;
+        started.write(b"go\n").await;
+        started.stdout.wait_for("Done.", 1).await;
+        assert!(stage.0.home.work().join("made").exists());
+        stage.until_shown("touch made").await;
+        let result = stage.0.results().remove(0);
+        assert_eq!(result["result"]["notes"], Value::Null, "the shell is no replacement: {result}");
+        started.finish().await.expect_code(0);
+    }
+}
+
+#[tokio::test]
+async fn a_session_to_which_no_command_came_ends_with_buddy() {
+    let stage = PaneStage::new([turn().text("Done.")]).await;
+    let mut started = stage.converse();
+    started.stderr.wait_for("attach -t", 1).await;
+    assert!(stage.tmux(&["list-sessions"]).contains("buddy-buddy"));
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(!finished.stderr.contains("lives on"), "{finished}");
+}
+
+#[tokio::test]
+async fn variables_stay_in_the_pane_and_commands_that_only_read_run_beside_it() {
+    let commands = ["X=5; touch one", "echo \"$X\" > seen", "echo \"[$X]\""];
+    let turns = commands.map(|command| turn().call("run_shell", shell(command)));
+    let stage = PaneStage::new(turns.into_iter().chain([turn().text("Done.")])).await;
+    stage.in_development(&["exec", "--tmux", "--trust", "go"]).run().await.expect_code(0);
+    assert_eq!(std::fs::read_to_string(stage.0.home.work().join("seen")).unwrap(), "5\n");
+    assert_eq!(stage.0.results()[2]["result"]["stdout"], "[]\n", "{:#?}", stage.0.results());
 }

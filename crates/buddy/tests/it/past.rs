@@ -40,7 +40,7 @@ async fn what_was_said_is_found_again() {
         found(&stage, words).await;
     }
     let text = stage.buddy(["sessions", "--grep", "boat"]).run().await.expect_code(0).text();
-    assert!(text.contains(&first) && text.contains("    where is the boat?"), "{text}");
+    assert!(text.contains(&first) && text.contains("where is the boat?"), "{text}");
     stage
         .buddy(["sessions", "--grep", "nowhere"])
         .run()

@@ -8,9 +8,11 @@ mod editing;
 mod effects;
 mod first_start;
 mod leaving;
+mod lists;
 mod looks;
 mod past;
 mod person;
+mod pickers;
 mod scenes;
 mod shared;
 mod size;
@@ -18,6 +20,7 @@ mod status;
 mod trust;
 mod turns;
 mod waiting;
+mod watched;
 mod window;
 
 use std::path::PathBuf;
@@ -323,6 +326,11 @@ fn settled(line: &str) -> String {
     while let Some((before, rest)) = line.split_once("/tmp/buddy-it-") {
         let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
         line = format!("{before}/HOME{end}");
+    }
+    if let Some((_, rest)) = line.split_once("buddy-tour-") {
+        let digits: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+        let (named, zeros) = (format!("buddy-tour-{digits}"), "0".repeat(digits.len()));
+        line = line.replace(&named, &format!("buddy-tour-{zeros}"));
     }
     // A call on a busy machine may take so long that its time is told.
     let line = line.split(' ').map(without_time).collect::<Vec<_>>().join(" ").replace(", 0s", "");

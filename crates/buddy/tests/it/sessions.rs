@@ -48,8 +48,8 @@ async fn sessions_are_listed_last_used_first() {
     stage.exec(["again", "--resume", &first]).run().await.expect_code(0);
     assert_eq!(listed(&stage, &[]).await[0]["id"], json!(first));
     let lines = stage.buddy(["sessions"]).run().await.expect_code(0).text();
-    assert_eq!(lines.lines().count(), 2);
-    assert!(lines.lines().next().unwrap().contains(&first), "{lines}");
+    assert_eq!(lines.lines().count(), 3);
+    assert!(lines.starts_with("ID ") && lines.lines().nth(1).unwrap().contains(&first), "{lines}");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ pub(super) async fn examine(
 ) -> anyhow::Result<Report> {
     let setup = invocation.prepare(Notes::Warnings).await?;
     let name = name.or(invocation.model.as_deref());
-    let line = match setup.models.line(name).await {
+    let line = match setup.models.now().line(name).await {
         Ok(Some(line)) => line,
         Ok(None) => return Ok(demo()),
         Err(failure) => return Ok(unusable(&failure)),

@@ -1,7 +1,7 @@
 //! A list of checks as a table or as JSON, and the code to end with.
 
 use buddy_model::diagnose::{Check, Verdict};
-use buddy_tui::Exit;
+use buddy_tui::{CheckGroup, CheckMark, CheckRow, Exit, ListView, show_checks};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,12 @@ pub(super) struct Report {
 
 impl Report {
     /// Prints it on the standard output.
-    pub(super) fn print(&self, as_json: bool) -> anyhow::Result<Exit> {
+    pub(super) fn print(&self, as_json: bool, view: &ListView) -> anyhow::Result<Exit> {
+        if view.is_terminal() && !as_json {
+            let exit = self.exit();
+            let printed = show_checks(&self.groups(), &self.notes, exit.code(), view, &mut printer());
+            return Ok(if printed.is_ok() { exit } else { Exit::OutputClosed });
+        }
         let text = if as_json { serde_json::to_string_pretty(&self.json())? + "\n" } else { self.text() };
         let is_printed = printer().answer(&text).is_ok();
         Ok(if is_printed { self.exit() } else { Exit::OutputClosed })
@@ -50,6 +55,24 @@ impl Report {
         Value::Object(object)
     }
 
+    /// The checks as a terminal shows them.
+    fn groups(&self) -> Vec<CheckGroup> {
+        let head = self.head.iter().map(|(name, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            CheckRow { mark: CheckMark::Passed, name: (*name).to_owned(), evidence: value, next: None }
+        });
+        let mut groups = vec![CheckGroup { title: "Subject".to_owned(), rows: head.collect() }];
+        for check in &self.checks {
+            let title = group(check.name);
+            let row = row(check);
+            match groups.iter_mut().find(|group| group.title == title) {
+                Some(group) => group.rows.push(row),
+                None => groups.push(CheckGroup { title: title.to_owned(), rows: vec![row] }),
+            }
+        }
+        groups
+    }
+
     fn text(&self) -> String {
         let head = self.head.iter().map(|(name, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -69,6 +92,29 @@ impl Report {
         let gap = (!self.head.is_empty()).then(|| "\n".to_owned());
         head.chain(gap).chain(lines).chain([summary]).chain(notes).collect()
     }
+}
+
+/// The group of a check on a terminal.
+fn group(name: &str) -> &'static str {
+    match name {
+        "store" | "disk" | "caches" => "Storage",
+        "config" | "environment" | "guards" => "Settings",
+        "tmux" | "git" | "containers" | "ssh" => "Programs",
+        "bubblewrap" | "landlock" | "seccomp" | "user_namespaces" | "cgroup" => "Sandbox",
+        "terminal" => "Terminal",
+        _ => "Model",
+    }
+}
+
+fn row(check: &Check) -> CheckRow {
+    let mark = match check.verdict {
+        Verdict::Ok => CheckMark::Passed,
+        Verdict::Warn => CheckMark::Limited,
+        Verdict::Fail => CheckMark::Failed,
+        Verdict::Skipped => CheckMark::Skipped,
+    };
+    let (name, evidence) = (check.name.replace('_', " "), check.evidence.clone());
+    CheckRow { mark, name, evidence, next: check.next.clone() }
 }
 
 fn line(check: &Check, width: usize) -> String {

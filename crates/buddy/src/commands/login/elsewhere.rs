@@ -43,7 +43,7 @@ impl Guide<'_> {
         if let Err(why) = self.trial(&name).await {
             printer().tell(&format!("A first call failed: {why}"));
             let answers = ["Back", "Use it all the same"].map(|name| (name.to_owned(), String::new()));
-            match self.ask(&["", "What now?"], answers.to_vec(), "goes back").await? {
+            match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
                 Chosen::At(_) | Chosen::Escape => {
@@ -78,7 +78,7 @@ impl Guide<'_> {
         if !listed.is_empty() {
             let others = ["Another name".to_owned()];
             let answers = listed.iter().chain(&others).map(|name| (name.clone(), String::new())).collect();
-            match self.ask(&["", "Which model?"], answers, "goes back").await? {
+            match self.ask("Which model?", answers).await? {
                 Chosen::At(place) if place < listed.len() => return Ok(listed.get(place).cloned()),
                 Chosen::At(_) => {}
                 Chosen::Escape | Chosen::Leave => return Ok(None),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use buddy_agent::ModelSource;
 use buddy_model::{Delta, LoginProtocol, ModelError, ModelErrorKind, Prompt, PromptItem};
-use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
+use buddy_tui::{Alternatives, Chosen, Exit, Greeting, Look, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
@@ -23,6 +23,8 @@ use crate::wiring::local_target;
 
 /// A file that says that the first start is over.
 const WELCOMED: &str = "welcomed";
+/// A file that says that the lamp was drawn.
+const GREETED: &str = "greeted";
 /// How long the one call may take that tries a key.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 /// Tokens of its answer: the least that every provider takes.
@@ -136,10 +138,11 @@ pub(super) struct Untried {
 
 /// What the first question offers.
 #[derive(Clone, Copy)]
-enum Way<'a> {
+enum Way {
     Key,
-    Login(&'a str),
+    SignIn,
     Local,
+    Server,
     Demo,
 }
 
@@ -148,45 +151,52 @@ impl Guide<'_> {
         &self.loaded.config
     }
 
-    pub(super) async fn ask(
-        &self,
-        lines: &[&str],
-        answers: Vec<(String, String)>,
-        escape: &'static str,
-    ) -> anyhow::Result<Chosen> {
-        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+    /// Asks one thing. Esc goes back.
+    pub(super) async fn ask(&self, title: &str, answers: Vec<(String, String)>) -> anyhow::Result<Chosen> {
+        let title = title.to_owned();
+        self.put(&Alternatives { title, answers, escape: "back", ..Alternatives::default() }).await
+    }
+
+    async fn put(&self, question: &Alternatives) -> anyhow::Result<Chosen> {
         let is_in_tmux = self.invocation.environment.get("TMUX").is_some();
-        Ok(choose(&Alternatives { lines, answers, letters: &[], escape }, &self.look, is_in_tmux).await?)
+        Ok(choose(question, &self.look, is_in_tmux).await?)
+    }
+
+    /// The lamp is drawn once ever, also for a user who leaves and starts again.
+    fn greeting(&self) -> Greeting {
+        let data = &self.invocation.environment.data;
+        let mark = data.join(GREETED);
+        if mark.exists() {
+            return Greeting::Words;
+        }
+        // A mark that cannot be made means one more lamp.
+        let _ = private_file::make_directory(data).and_then(|()| private_file::create(&mark, ""));
+        Greeting::Lamp
     }
 
     async fn first(&self, is_again: bool) -> anyhow::Result<Step> {
         let mut ways = vec![Way::Key];
-        ways.extend(self.config().login.keys().map(|name| Way::Login(name)));
-        ways.push(Way::Local);
+        ways.extend((!self.config().login.is_empty()).then_some(Way::SignIn));
+        ways.extend([Way::Local, Way::Server]);
         let is_first = self.occasion == Occasion::FirstStart;
         ways.extend(is_first.then_some(Way::Demo));
         let answers = ways.iter().map(|way| match way {
-            Way::Key => {
-                ("Paste an API key".to_owned(), "Anthropic, OpenAI, OpenRouter and others".to_owned())
-            }
-            Way::Login(name) => self.login_words(name),
-            Way::Local => {
-                ("Use a model on this machine".to_owned(), "Ollama, llama.cpp, LM Studio, vLLM".to_owned())
-            }
-            Way::Demo => ("Try the demo".to_owned(), "no model; nothing leaves this machine".to_owned()),
+            Way::Key => ("Paste an API key".to_owned(), "Anthropic, OpenAI or OpenRouter".to_owned()),
+            Way::SignIn => ("Sign in".to_owned(), "opens your browser".to_owned()),
+            Way::Local => ("Use a local model".to_owned(), "start Ollama or llama.cpp first".to_owned()),
+            Way::Server => ("Another server".to_owned(), "any OpenAI-compatible address".to_owned()),
+            Way::Demo => ("Try the demo".to_owned(), "built in, offline, about a minute".to_owned()),
         });
-        let welcome = [
-            "Welcome. buddy needs a model to think with, and found none:",
-            "no key in the environment, and no server on this machine.",
-            "",
-        ];
-        let lines = match (is_first, is_again) {
-            (true, false) => &welcome[..],
-            (true, true) => &["", "How do you want to begin?"],
-            (false, _) => &["", "How do you want to connect a model?"],
-        };
-        let escape = if is_first { "for the demo" } else { "leaves" };
-        let chosen = self.ask(lines, answers.collect(), escape).await?;
+        let chosen = self
+            .put(&Alternatives {
+                greeting: if is_first && !is_again { self.greeting() } else { Greeting::None },
+                title: "Connect a model".to_owned(),
+                note: if is_first { "no API key or local model found".to_owned() } else { String::new() },
+                answers: answers.collect(),
+                escape: if is_first { "demo" } else { "close" },
+                ..Alternatives::default()
+            })
+            .await?;
         let way = match chosen {
             Chosen::At(place) => ways.get(place).copied(),
             Chosen::Escape if is_first => Some(Way::Demo),
@@ -194,10 +204,11 @@ impl Guide<'_> {
         };
         match way {
             Some(Way::Key) => self.key().await,
-            Some(Way::Login(name)) => self.login(name).await,
+            Some(Way::SignIn) => self.sign_in().await,
             Some(Way::Local) => self.local().await,
+            Some(Way::Server) => self.elsewhere().await,
             Some(Way::Demo) => {
-                printer().tell("This is the demo then. A model can be connected at any time with /login.");
+                printer().tell("The demo answers. Connect a model at any time with /login.");
                 Ok(Step::Done(Exit::Ok))
             }
             None => Ok(Step::Again),
@@ -207,10 +218,9 @@ impl Guide<'_> {
     /// A key: whose, then the key itself, then one call.
     async fn key(&self) -> anyhow::Result<Step> {
         let profiles = keyed(self.config());
-        let other = ("Another address".to_owned(), "any OpenAI-compatible server".to_owned());
         let answers = profiles.iter().map(|profile| (profile.label.clone(), profile.note.clone()));
-        let answers = answers.chain([other]).collect();
-        let chosen = self.ask(&["", "Whose key is it?"], answers, "goes back").await?;
+        let other = ("Another server".to_owned(), "any OpenAI-compatible address".to_owned());
+        let chosen = self.ask("Whose key is it?", answers.chain([other]).collect()).await?;
         let profile = match chosen {
             Chosen::At(place) => profiles.get(place),
             Chosen::Escape => return Ok(Step::Again),
@@ -243,7 +253,7 @@ impl Guide<'_> {
                     printer().tell(&format!("A first call with it failed: {why}"));
                     let answers = ["Another key", "Use it all the same", "Back"];
                     let answers = answers.map(|name| (name.to_owned(), String::new()));
-                    self.ask(&["", "What now?"], answers.to_vec(), "goes back").await?
+                    self.ask("What now?", answers.to_vec()).await?
                 }
             };
             if next == Chosen::At(1) {
@@ -273,6 +283,23 @@ impl Guide<'_> {
         Ok(locked.write(&contents)?)
     }
 
+    /// A login: with whom, where there are several.
+    async fn sign_in(&self) -> anyhow::Result<Step> {
+        let names: Vec<&String> = self.config().login.keys().collect();
+        if let [only] = names.as_slice() {
+            return self.login(only).await;
+        }
+        let answers = names.iter().map(|name| self.login_words(name)).collect();
+        match self.ask("Sign in", answers).await? {
+            Chosen::At(place) => match names.get(place) {
+                Some(name) => self.login(name).await,
+                None => Ok(Step::Again),
+            },
+            Chosen::Escape => Ok(Step::Again),
+            Chosen::Leave => Ok(Step::Done(Exit::Interrupted)),
+        }
+    }
+
     async fn login(&self, name: &str) -> anyhow::Result<Step> {
         let environment = self.invocation.environment;
         let Some(section) = self.config().login.get(name) else { return Ok(Step::Again) };
@@ -289,7 +316,7 @@ impl Guide<'_> {
         if let Err(why) = self.trial(profile).await {
             printer().tell(&format!("A first call failed: {why}"));
             let answers = ["Back", "Use it all the same"].map(|name| (name.to_owned(), String::new()));
-            match self.ask(&["", "What now?"], answers.to_vec(), "goes back").await? {
+            match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
                 Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
@@ -336,13 +363,19 @@ impl Guide<'_> {
             }
             let lines = [
                 "",
-                "No server answers yet. In another terminal, for example:",
+                "No server answers yet. Start one in another terminal, for example:",
                 "  ollama serve",
                 "  ollama pull qwen3-coder",
-                "It is found by itself, now and at every start.",
+                "buddy finds it, now and at every start.",
             ];
-            let answers = ["Look again", "Back"].map(|name| (name.to_owned(), String::new())).to_vec();
-            match self.ask(&lines, answers, "goes back").await? {
+            let question = Alternatives {
+                lines: lines.map(str::to_owned).to_vec(),
+                title: "Use a local model".to_owned(),
+                answers: ["Look again", "Back"].map(|name| (name.to_owned(), String::new())).to_vec(),
+                escape: "back",
+                ..Alternatives::default()
+            };
+            match self.put(&question).await? {
                 Chosen::At(0) => {}
                 Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),

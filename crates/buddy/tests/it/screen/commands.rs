@@ -94,7 +94,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
-    screen.wait_for("arrows choose").await;
+    screen.wait_for("› Type to search titles").await;
     screen.text("first");
     screen.keys(&["Enter"]);
     screen.wait_until("the first conversation", |shown| shown.matches("Answer.").count() == 2).await;
@@ -109,7 +109,7 @@ async fn a_task_in_the_background_asks_in_the_foreground_and_tells_its_end() {
     screen.line("make it &");
     screen.wait_for_question("▌ mkdir made").await;
     screen.keys(&["y"]);
-    let told = screen.wait_for("task 2 done: make it").await;
+    let told = screen.wait_for("task 1 done: make it").await;
     assert!(told.contains("So be it."), "{told}");
     assert!(screen.stage.home.work().join("made").is_dir());
 }

@@ -53,11 +53,11 @@ impl Screen {
 
     /// Goes to the list of those whose key it can be, and takes the one with these words.
     async fn choose_key_of(&self, words: &str) {
-        self.wait_for("esc for the demo").await;
+        self.wait_for("esc demo").await;
         self.keys(&["Enter"]);
         let whose = self.wait_for("Whose key is it?").await;
         let place = whose.lines().find(|line| line.contains(words)).unwrap();
-        let number = place.trim_start_matches(['❯', ' ']).split('.').next().unwrap();
+        let number = place.trim_start_matches(['❯', ' ']).split(' ').next().unwrap();
         self.keys(&[number]);
     }
 
@@ -75,10 +75,10 @@ fn is_about_models(variable: &str) -> bool {
 #[tokio::test]
 async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
     let screen = Screen::first_start([], 80, 24).await;
-    insta::assert_snapshot!(screen.wait_for("esc for the demo").await);
+    insta::assert_snapshot!(screen.wait_for("esc demo").await);
     screen.keys(&["Escape"]);
-    screen.wait_for("This is the demo then").await;
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("The demo answers.").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› say tour").await;
     screen.text("h");
@@ -87,7 +87,7 @@ async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
     screen.wait_dead().await;
     screen.bare_again();
     let again = screen.wait_for("› say tour").await;
-    assert!(!again.contains("Welcome"), "it is asked once: {again}");
+    assert!(!again.contains("Hello"), "it is asked once: {again}");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
     screen.wait_for("API key for `claude` (not shown)").await;
     screen.line("sk-first-start");
     screen.wait_for("`claude` is used from now on").await;
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
@@ -112,18 +112,18 @@ async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
 #[tokio::test]
 async fn a_key_that_does_not_work_is_told_and_not_kept() {
     let screen = Screen::first_start([turn().error(401, "invalid_api_key", "no such key")], 40, 20).await;
-    screen.wait_for("arrows and enter").await;
+    screen.wait_for("enter select").await;
     screen.keys(&["1"]);
     screen.wait_for("Whose key is it?").await;
     screen.keys(&["1"]);
     screen.wait_for("(not shown)").await;
     screen.line("sk-wrong");
     screen.wait_for("A first call with it failed").await;
-    let shown = screen.wait_for("3. Back").await;
+    let shown = screen.wait_for("3  Back").await;
     assert!(!shown.contains("is kept"), "it is not: {shown}");
     screen.keys(&["3"]);
-    screen.wait_gone("3. Back").await;
-    screen.wait_for("arrows and enter").await;
+    screen.wait_gone("3  Back").await;
+    screen.wait_for("enter select").await;
     let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
     assert!(!kept.contains("sk-wrong"), "{kept}");
     screen.keys(&["C-c"]);
@@ -133,9 +133,9 @@ async fn a_key_that_does_not_work_is_told_and_not_kept() {
 #[tokio::test]
 async fn ctrl_c_leaves_also_at_the_question_about_trust() {
     let screen = Screen::first_start([], 80, 24).await;
-    screen.wait_for("esc for the demo").await;
+    screen.wait_for("esc demo").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["C-c"]);
     screen.wait_for("buddy: interrupted").await;
     screen.wait_dead().await;
@@ -146,7 +146,7 @@ async fn ctrl_c_leaves_also_at_the_question_about_trust() {
 async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
     let slow = turn().text("OK").chunk_chars(1).chunk_delay(std::time::Duration::from_mins(1));
     let screen = Screen::first_start([slow], 80, 24).await;
-    screen.wait_for("esc for the demo").await;
+    screen.wait_for("esc demo").await;
     screen.keys(&["1"]);
     screen.wait_for("Whose key is it?").await;
     screen.keys(&["1"]);
@@ -162,7 +162,7 @@ async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
 #[tokio::test]
 async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
     let screen = Screen::first_start([turn().text("OK"), turn().text("Here I am.")], 80, 30).await;
-    screen.choose_key_of("Another address").await;
+    screen.choose_key_of("Another server").await;
     screen.wait_for("Address of the API").await;
     screen.line("no address");
     screen.wait_until("it again", |shown| shown.matches("Address of the API").count() == 2).await;
@@ -171,10 +171,10 @@ async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
     screen.wait_for("API key (not shown; enter alone").await;
     screen.line("sk-elsewhere");
     screen.wait_for("Which model?").await;
-    screen.wait_for("1. scripted").await;
+    screen.wait_for("1  scripted").await;
     screen.keys(&["1"]);
     screen.wait_for("is used from now on").await;
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["n"]);
     screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
@@ -192,7 +192,7 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     let screen = Screen::first_start([turn().error(500, "broken", "out of order")], 80, 30).await;
     let file = screen.stage.home.path().join(".config/buddy/buddy.toml");
     let before = std::fs::read_to_string(&file).unwrap();
-    screen.choose_key_of("Another address").await;
+    screen.choose_key_of("Another server").await;
     screen.wait_for("Address of the API").await;
     // Nobody listens there.
     screen.line("http://127.0.0.1:1/v1");
@@ -201,9 +201,9 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     screen.wait_for("The name of the model:").await;
     screen.line("anything");
     screen.wait_for("A first call failed").await;
-    screen.wait_for("1. Back").await;
+    screen.wait_for("1  Back").await;
     screen.keys(&["1"]);
-    screen.wait_for("How do you want to begin?").await;
+    screen.wait_for("esc demo").await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     screen.keys(&["C-c"]);
     screen.wait_dead().await;
@@ -226,12 +226,12 @@ async fn a_server_on_this_machine_is_used_without_a_question() {
     let mut screen = Screen::prepared(Stage::new([turn().text("Here I am.")]).await);
     screen.variables.push(format!("OLLAMA_HOST={}", screen.stage.server.url()));
     screen.begin_first_start(80, 24);
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
-    assert!(!screen.everything().contains("Welcome"), "there is nothing to ask");
+    assert!(!screen.everything().contains("Hello"), "there is nothing to ask");
 }
 
 #[tokio::test]
@@ -243,11 +243,13 @@ async fn a_plan_is_connected_with_a_code_and_ends_in_a_prompt() {
     let screen = Screen::prepared(stage);
     lead_logins_to(&screen, &provider);
     screen.begin_first_start(80, 30);
-    screen.wait_for("esc for the demo").await;
+    screen.wait_for("esc demo").await;
     screen.keys(&["2"]);
+    screen.wait_for("1  Log in with your ChatGPT plan").await;
+    screen.keys(&["1"]);
     screen.wait_for("WXYZ-1234").await;
     screen.wait_for("`chatgpt` is used from now on").await;
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
@@ -271,18 +273,22 @@ async fn openrouter_is_connected_in_a_browser_and_no_key_of_the_person_is_lost()
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &more).unwrap();
     let screen = Screen::prepared(stage);
     screen.begin_first_start(250, 40);
-    screen.wait_for("esc for the demo").await;
-    screen.keys(&["3"]);
+    screen.wait_for("esc demo").await;
+    screen.keys(&["2"]);
+    screen.wait_for("2  Log in with OpenRouter").await;
+    screen.keys(&["2"]);
     screen.wait_for("Enter alone goes back.").await;
     screen.keys(&["Enter"]);
-    screen.wait_for("How do you want to begin?").await;
-    screen.keys(&["3"]);
+    screen.wait_for("esc demo").await;
+    screen.keys(&["2"]);
+    screen.wait_for("2  Log in with OpenRouter").await;
+    screen.keys(&["2"]);
     let is_again = |shown: &str| shown.matches("Enter alone goes back.").count() == 2;
     let shown = screen.wait_until("the page", is_again).await;
     let pages: Vec<&str> = shown.lines().filter(|line| line.contains("/auth?callback_url=")).collect();
     assert_eq!(follow(pages.last().unwrap().trim()).await.status, 200);
     screen.wait_for("is used from now on").await;
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
     screen.line("hello");
@@ -296,11 +302,10 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     let turns = vec![write("one"), turn().text("Refused."), write("two"), turn().text("Done.")];
     let stage = Stage::apart(turns).await;
     let screen = Screen::bare(stage, &[], 90, 30, &[]);
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.text("fx");
     screen.keys(&["Enter"]);
-    screen.wait_for("It is only read.").await;
-    screen.wait_for("this folder is not trusted").await;
+    screen.wait_for("This folder is untrusted, so it is read-only.").await;
     screen.wait_until("a prompt", super::has_prompt).await;
     screen.line("write it");
     screen.wait_for("Refused.").await;
@@ -313,7 +318,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.keys(&["C-d"]);
     screen.wait_for("go on with: buddy resume").await;
     screen.again(&[]).await;
-    assert!(!screen.everything().contains("Do you trust it?"), "a no is remembered");
+    assert!(!screen.everything().contains("Do you trust this folder?"), "a no is remembered");
     screen.line("/trust");
     screen.wait_for("files in it can be changed").await;
     screen.line("write it");

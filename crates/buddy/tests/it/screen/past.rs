@@ -24,7 +24,7 @@ async fn talked() -> Screen {
 async fn going_back_puts_the_prompt_into_the_draft_and_forgets_what_followed() {
     let screen = talked().await;
     screen.line("/rewind");
-    let shown = screen.wait_for("go back before:").await;
+    let shown = screen.wait_for("Go back before a prompt").await;
     assert!(shown.contains("❯ 2 paint the boat") && shown.contains("  1 find the boat"), "{shown}");
     screen.keys(&["Enter"]);
     let shown = screen.wait_for("no call has changed files since").await;
@@ -47,7 +47,7 @@ async fn escape_twice_goes_back_too() {
     screen.keys(&["Escape"]);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     screen.keys(&["Escape"]);
-    screen.wait_for("go back before:").await;
+    screen.wait_for("Go back before a prompt").await;
     screen.keys(&["Down", "Enter"]);
     screen
         .wait_until("the first prompt as a draft", |shown| {
@@ -78,7 +78,7 @@ async fn a_copy_goes_on_and_the_first_conversation_is_gone_back_to() {
 async fn a_task_in_the_background_knows_the_conversation() {
     let screen = talked().await;
     screen.line("name the boat &");
-    screen.wait_for("task 2 done: name the boat").await;
+    screen.wait_for("task 1 done: name the boat").await;
     let request = screen.stage.requests().pop().unwrap().body;
     assert_eq!(said(&request, "user")[1..], ["find the boat", "paint the boat", "name the boat"]);
     screen.leave().await;
@@ -94,8 +94,8 @@ async fn a_past_conversation_is_found_by_what_was_said() {
     screen.line("/new");
     screen.wait_for("\na new conversation").await;
     screen.line("/session search paint boat");
-    let shown = screen.wait_for("found:").await;
-    assert!(shown.contains("❯ paint the boat  find the boat, ses_ID"), "{shown}");
+    let shown = screen.wait_for("── Found ──").await;
+    assert!(shown.contains("❯ paint the boat  find the boat"), "{shown}");
     screen.keys(&["Enter"]);
     screen.wait_until("the conversation", |shown| shown.matches("Second answer.").count() == 2).await;
     screen.line("/session search submarine");
@@ -139,7 +139,7 @@ async fn a_session_is_picked_where_none_is_named() {
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     let shown = screen.wait_for("Resume a session").await;
-    assert!(shown.contains("❯ 1. find the boat") && shown.contains("2 turns"), "{shown}");
+    assert!(shown.contains("❯ 1  find the boat") && shown.contains("2 turns"), "{shown}");
     screen.keys(&["Enter"]);
     let shown = screen.wait_until("a prompt", super::has_prompt).await;
     assert!(shown.contains("● Second answer."), "{shown}");

@@ -59,13 +59,13 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.line("!while [ ! -e go ]; do sleep 0.05; done; echo last");
     screen.wait_for("esc stops it").await;
     screen.keys(&["C-b"]);
-    let shown = screen.wait_for("task 2 runs in the background").await;
+    let shown = screen.wait_for("task 1 runs in the background").await;
     assert!(!shown.contains("esc stops it"), "{shown}");
     // What stops is for what is in the foreground.
     screen.keys(&["C-c"]);
     screen.wait_for("Press ctrl+c again to leave").await;
     screen.line("/ps");
-    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("task 2  "))).await;
+    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("task 1  "))).await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
     screen.wait_until("its end", |screen| screen.lines().any(|line| line.trim() == "last")).await;
     screen.line("did you see?");
@@ -75,8 +75,8 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.line("!sleep 60");
     screen.wait_for("esc stops it").await;
     screen.keys(&["C-b"]);
-    screen.wait_for("task 3 runs in the background").await;
-    screen.line("/kill 3");
+    screen.wait_for("task 2 runs in the background").await;
+    screen.line("/kill 2");
     screen.wait_for("stopped by the user").await;
 }
 

@@ -67,5 +67,5 @@ async fn a_grant_for_one_target_is_none_for_another() {
     assert_eq!((is_made("a"), is_made("b"), is_made("c")), (true, true, false));
     assert_eq!(stage.results()[2]["error"]["code"], "denied");
     let listed = stage.buddy(["grants"]).run().await.expect_code(0);
-    assert!(listed.text().contains("on ssh:machine"), "{listed}");
+    assert!(listed.text().contains("  ssh:machine  "), "{listed}");
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use buddy_testkit::model::turn;
+use buddy_testkit::model::{ModelServer, turn};
 
 use crate::screen::Screen;
 use crate::stage::Stage;
@@ -44,7 +44,7 @@ fn asked(screen: &Screen) -> (String, Option<String>) {
 async fn a_model_is_picked_by_typing_and_arrows() {
     let screen = with_profiles(&["--trust"]).await;
     screen.line("/model");
-    screen.wait_for("arrows choose").await;
+    screen.wait_for("› Type to search").await;
     screen.text("gr");
     let narrowed = screen.wait_for("❯ green").await;
     assert!(!narrowed.contains("blue"), "{narrowed}");
@@ -61,7 +61,7 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     let chosen = shown.lines().find_map(|line| line.strip_prefix("❯ ")).unwrap();
     let name = chosen.split_whitespace().next().unwrap().to_owned();
     screen.keys(&["Enter"]);
-    screen.wait_gone("arrows choose").await;
+    screen.wait_gone("enter use").await;
     let refused = screen.wait_for("there is no key for").await;
     assert!(refused.contains(&name) && !refused.contains(&format!("model: {name}")), "{refused}");
     assert!(refused.contains(&format!("say /login {name}")), "{refused}");
@@ -92,11 +92,11 @@ async fn a_model_is_picked_by_typing_and_arrows() {
 async fn a_picker_that_is_left_changes_nothing() {
     let screen = with_profiles(&["--trust"]).await;
     screen.line("/model");
-    screen.wait_for("arrows choose").await;
+    screen.wait_for("› Type to search").await;
     screen.text("nothing like it");
     screen.wait_for("nothing fits").await;
     screen.keys(&["Escape"]);
-    screen.wait_gone("arrows choose").await;
+    screen.wait_gone("enter use").await;
     screen.line("which are you?");
     screen.wait_for("First answer.").await;
     assert_eq!(asked(&screen).0, "scripted");
@@ -115,6 +115,35 @@ async fn a_model_that_was_connected_is_gone_on_with() {
     assert!(!screen.everything().contains("sk-green"));
     screen.line("/login nobody");
     screen.wait_for("nothing was connected").await;
+}
+
+#[tokio::test]
+async fn a_server_at_another_address_is_gone_on_with_at_once() {
+    let other = ModelServer::start([turn().text("OK"), turn().text("I am the other one.")]).await;
+    let screen = with_profiles(&["--trust"]).await;
+    screen.line("/login");
+    screen.wait_for("Connect a model").await;
+    screen.keys(&["1"]);
+    let whose = screen.wait_for("Another server").await;
+    let row = whose.lines().find(|line| line.contains("Another server")).unwrap();
+    let number = row.trim_start_matches(['❯', ' ']).split(' ').next().unwrap();
+    screen.keys(&[number]);
+    screen.wait_for("Address of the API").await;
+    screen.line(&format!("{}/v1", other.url()));
+    screen.wait_for("API key (not shown; enter alone").await;
+    screen.line("sk-other");
+    screen.wait_for("Which model?").await;
+    screen.keys(&["1"]);
+    let name = other.url().trim_start_matches("http://").replace([':', '.'], "-");
+    screen.wait_for(&format!("model: {name}")).await;
+    assert!(!screen.everything().contains("there is no profile"), "{}", screen.everything());
+    screen.line("which are you?");
+    screen.wait_for("I am the other one.").await;
+    let request = other.requests().pop().unwrap();
+    assert_eq!(request.headers.get("authorization").map(String::as_str), Some("Bearer sk-other"));
+    assert!(screen.stage.requests().is_empty(), "the first server is asked nothing");
+    screen.line(&format!("/logout {name}"));
+    screen.wait_for("is forgotten").await;
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn commands_of_a_project_that_is_not_trusted_are_none() {
     std::fs::create_dir_all(&project).unwrap();
     std::fs::write(project.join("hello.md"), "Say hello.").unwrap();
     let screen = Screen::bare(stage, &[], 80, 24, &[]);
-    screen.wait_for("Do you trust it?").await;
+    screen.wait_for("Do you trust this folder?").await;
     screen.line("n");
     screen.wait_until("a prompt", crate::screen::has_prompt).await;
     screen.line("/hello");

@@ -31,8 +31,8 @@ async fn check_stopped(screen: &Screen) {
 async fn a_running_turn_is_listed_and_ended_by_its_number() {
     let screen = working([]).await;
     screen.line("/ps");
-    screen.wait_for("task 1  0s  this conversation").await;
-    screen.line("/kill 1");
+    screen.wait_for("task 0  0s  this conversation").await;
+    screen.line("/kill 0");
     check_stopped(&screen).await;
 }
 
@@ -40,8 +40,8 @@ async fn a_running_turn_is_listed_and_ended_by_its_number() {
 async fn a_turn_ends_when_its_time_is_over() {
     let screen = working([]).await;
     screen.line("/timeout 1s");
-    screen.wait_for("task 1 ends in 0s").await;
-    screen.wait_for("the time of task 1 is over").await;
+    screen.wait_for("the turn ends in 0s").await;
+    screen.wait_for("the time of the turn is over").await;
     check_stopped(&screen).await;
 }
 
@@ -49,14 +49,14 @@ async fn a_turn_ends_when_its_time_is_over() {
 async fn one_of_several_tasks_has_to_be_named() {
     let screen = working([turn().gate("other").text("Done beside it.")]).await;
     screen.line("work beside it &");
-    screen.wait_for("task 2 runs in the background").await;
+    screen.wait_for("task 1 runs in the background").await;
     screen.stage.server.wait_for_requests(2).await;
     screen.line("/timeout 5m");
     screen.wait_for("several tasks run; say which one").await;
-    screen.line("/timeout 5m 2");
-    screen.wait_for("task 2 ends in 5m 0s").await;
-    screen.line("/kill 2");
-    let shown = screen.wait_for("task 2 stopped: work beside it").await;
+    screen.line("/timeout 5m 1");
+    screen.wait_for("task 1 ends in 5m 0s").await;
+    screen.line("/kill 1");
+    let shown = screen.wait_for("task 1 stopped: work beside it").await;
     assert!(!shown.contains("Done beside it."), "{shown}");
     screen.wait_until("work", crate::screen::is_working).await;
     screen.keys(&["Escape"]);
@@ -90,10 +90,10 @@ async fn a_process_is_listed_and_ended_by_its_name() {
 async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with() {
     let screen = working([turn().gate("other").text("Done beside it.")]).await;
     screen.line("work beside it &");
-    screen.wait_for("task 2 runs in the background").await;
+    screen.wait_for("task 1 runs in the background").await;
     screen.stage.server.wait_for_requests(2).await;
     screen.keys(&["C-d"]);
-    screen.wait_for_words("what the agent does and task 2 would be stopped").await;
+    screen.wait_for_words("what the agent does and task 1 would be stopped").await;
     screen.keys(&["C-d"]);
     screen.wait_for("a task was stopped; go on with: buddy resume ses_ID").await;
     assert_eq!(screen.everything().matches("go on with: buddy resume ses_ID").count(), 2);

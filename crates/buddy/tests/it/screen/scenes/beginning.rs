@@ -10,9 +10,9 @@ at_each_size!(first_run, demo_tour, resume);
 /// The demo at its first prompt, in a home where nobody was before.
 async fn demo(size: Size) -> Screen {
     let screen = Screen::first_start([], size.columns, size.rows).await;
-    screen.wait_for_words("esc for the demo").await;
+    screen.wait_for_words("esc demo").await;
     screen.keys(&["Escape"]);
-    screen.wait_for_words("Do you trust it?").await;
+    screen.wait_for_words("rust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› say tour").await;
     screen
@@ -20,9 +20,9 @@ async fn demo(size: Size) -> Screen {
 
 async fn first_run(size: Size) {
     let screen = Screen::first_start([], size.columns, size.rows).await;
-    size.check("first_run", &screen.wait_for_words("esc for the demo").await);
+    size.check("first_run", &screen.wait_for_words("esc demo").await);
     screen.keys(&["Down", "Down", "Down", "Down", "Enter"]);
-    size.check("first_trust", &screen.wait_for_words("Do you trust it?").await);
+    size.check("first_trust", &screen.wait_for_words("rust this folder?").await);
     screen.keys(&["y"]);
     screen.wait_for("› say tour").await;
     size.check("first_prompt", &screen.wait_for("~/work").await);

@@ -65,10 +65,10 @@ async fn background(size: Size) {
     screen.line("hi");
     screen.wait_for("Hello.").await;
     screen.wait_idle().await;
-    for (number, prompt) in [(2, "count the trees &"), (3, "count the stones &")] {
+    for (number, prompt) in [(1, "count the trees &"), (2, "count the stones &")] {
         screen.line(prompt);
         screen.wait_for(&format!("task {number} runs in the background")).await;
-        screen.stage.server.wait_for_requests(number).await;
+        screen.stage.server.wait_for_requests(number + 1).await;
     }
     screen.text("meanwhile");
     // The status has no room for it in a narrow window.

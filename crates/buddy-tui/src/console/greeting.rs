@@ -1,0 +1,131 @@
+//! buddy introduces itself: its lamp beside two lines, at the first start.
+
+use anstyle::{Color, RgbColor, Style};
+
+use crate::text::{Colors, Line, Look, Paint};
+
+/// In a narrower window there is no lamp.
+const LAMP_COLUMNS: usize = 60;
+
+/// The lamp, two rows of pixels for each row of text.
+const PIXELS: [&str; 14] = [
+    "........aa....",
+    ".......aabb...",
+    "......aabb....",
+    "......abb.....",
+    "....aabbbb....",
+    "..aabbbbbbbb..",
+    ".aabbbbbbbbbb.",
+    ".abbebbbbebbb.",
+    ".abbebbbbebbb.",
+    ".bbpbbkkbbpbb.",
+    ".bbbbbbbbbbbb.",
+    "..bbbyyyybbb..",
+    "...cccccccc...",
+    "..............",
+];
+
+fn pixel(letter: u8) -> Option<Color> {
+    let (red, green, blue) = match letter {
+        b'a' => (0xa8, 0xf0, 0xdd),
+        b'b' => (0x4f, 0xc7, 0xc0),
+        b'c' => (0x2d, 0x8f, 0x92),
+        b'e' => (0x0d, 0x2b, 0x33),
+        b'p' => (0xf2, 0xa5, 0x8e),
+        b'k' => (0x1a, 0x6a, 0x70),
+        b'y' => (0xe6, 0xf7, 0xb8),
+        _ => return None,
+    };
+    Some(RgbColor(red, green, blue).into())
+}
+
+/// How buddy introduces itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Greeting {
+    /// Not at all.
+    #[default]
+    None,
+    /// In words.
+    Words,
+    /// With its lamp, where that can be drawn.
+    Lamp,
+}
+
+/// The rows in which buddy introduces itself. The lamp needs 256 colours.
+pub(super) fn greeting_rows(greeting: Greeting, look: &Look, width: usize) -> Vec<Line> {
+    if greeting == Greeting::None {
+        return Vec::new();
+    }
+    let hello = Line::styled(look.sign("Hello, I’m buddy.", "Hello, I'm buddy."), look.style(Paint::Strong));
+    let about = "I work in your terminal and ask before I change anything.";
+    let about = Line::styled(about, look.style(Paint::Soft));
+    if width < LAMP_COLUMNS {
+        let lamp = Line::styled(look.sign("● ", "* "), look.style(Paint::Agent));
+        return vec![Line::default(), lamp.and_line(hello), Line::default()];
+    }
+    if greeting == Greeting::Words || look.colors < Colors::Palette || look.is_ascii {
+        let indent = Line::plain("  ");
+        return vec![
+            Line::default(),
+            indent.clone().and_line(hello),
+            indent.and_line(about).cut(width, ""),
+            Line::default(),
+        ];
+    }
+    let mut rows = vec![Line::default()];
+    for (place, pair) in PIXELS.chunks(2).enumerate() {
+        let words = match place {
+            3 => hello.clone(),
+            4 => about.clone(),
+            _ => Line::default(),
+        };
+        let row = Line::plain("  ").and_line(lamp_row(pair)).and("   ", Style::new()).and_line(words);
+        rows.push(row.trimmed().cut(width, ""));
+    }
+    rows.push(Line::default());
+    rows
+}
+
+fn lamp_row(pair: &[&str]) -> Line {
+    let (upper, lower) =
+        (pair.first().copied().unwrap_or_default(), pair.last().copied().unwrap_or_default());
+    let mut row = Line::default();
+    for (above, below) in upper.bytes().zip(lower.bytes()) {
+        let (sign, style) = match (pixel(above), pixel(below)) {
+            (None, None) => (" ", Style::new()),
+            (Some(above), None) => ("▀", Style::new().fg_color(Some(above))),
+            (None, Some(below)) => ("▄", Style::new().fg_color(Some(below))),
+            (Some(above), Some(below)) => ("▀", Style::new().fg_color(Some(above)).bg_color(Some(below))),
+        };
+        row = row.and(sign, style);
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(colors: Colors, width: usize) -> String {
+        let look = Look { colors, ..Look::plain() };
+        let rows = greeting_rows(Greeting::Lamp, &look, width);
+        assert!(rows.iter().all(|row| row.width() <= width), "{width}");
+        rows.iter().map(|row| row.text() + "\n").collect()
+    }
+
+    #[test]
+    fn the_lamp_is_drawn_where_it_has_its_colours_and_room() {
+        for colors in [Colors::True, Colors::Palette] {
+            let shown = text(colors, 80);
+            assert!(shown.contains('▀') && shown.contains("   Hello, I’m buddy."), "{shown}");
+            assert_eq!(shown.lines().count(), 9);
+        }
+        for (colors, width) in [(Colors::Sixteen, 80), (Colors::Mono, 80), (Colors::True, 40)] {
+            let shown = text(colors, width);
+            assert!(!shown.contains('▀') && shown.contains("Hello, I’m buddy."), "{shown}");
+        }
+        let look = Look { colors: Colors::True, ..Look::plain() };
+        assert_eq!(greeting_rows(Greeting::Words, &look, 80).len(), 4);
+        assert_eq!(greeting_rows(Greeting::None, &look, 80), []);
+    }
+}

@@ -1,0 +1,115 @@
+//! The rows of calls in a run that a user watches on a terminal, but cannot answer.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use buddy_protocol::{ItemStatus, ToolCall, ToolKind};
+
+use super::calls::{CallWords, Paper, finished, row};
+use crate::text::{Line, Look, Paint, Span};
+
+/// The class of failure of a call that needed an approval.
+const APPROVAL_NEEDED: &str = "approval_needed";
+/// Letters that mean something to a shell, or in a pattern. A command with one of them has no pattern that is worth offering.
+const SPECIAL: &str = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
+
+/// In a narrower window the reason stands below.
+const NARROW: usize = 60;
+
+/// The rows of a call that has ended.
+pub(crate) fn watched_rows(
+    call: &ToolCall,
+    status: ItemStatus,
+    ran: Duration,
+    (look, width, cwd): (&Look, usize, &str),
+) -> Vec<Line> {
+    let error = call.output.as_ref().and_then(|output| output.error.as_ref());
+    if error.is_none_or(|error| error.code != APPROVAL_NEEDED) {
+        return finished(call, status, ran, &Paper { look, width, cwd }).rows;
+    }
+    let words = CallWords::of(call, false, look, cwd);
+    let mark = Span::new(look.sign("✗", "x"), look.style(Paint::Bad));
+    let bad = look.style(Paint::Bad);
+    let is_narrow = width < NARROW;
+    let result = Line::styled(if is_narrow { "denied" } else { "denied: exec never prompts" }, bad);
+    let line = row(mark, &words, &result, look.style(Paint::Strong), look, width);
+    let why = Line::plain(&" ".repeat(4)).and("exec never prompts", bad).cut(width, "");
+    let mut rows = vec![line.clone()];
+    rows.extend(is_narrow.then_some(why));
+    let Some(pattern) = pattern(call) else { return rows };
+    let hint = Line::styled(&format!("allow it with --allow \"{pattern}\""), look.style(Paint::Dim));
+    if !is_narrow && line.width() + 2 + hint.width() <= width {
+        return vec![line.and("  ", Style::new()).and_line(hint)];
+    }
+    let below = Line::plain(&" ".repeat(4)).and_line(hint);
+    rows.push(below.cut(width, look.sign("…", "...")));
+    rows
+}
+
+/// The row of a command that runs, as wide as leaves the cursor in it.
+pub(crate) fn running_row(call: &ToolCall, (look, width, cwd): (&Look, usize, &str)) -> Option<Line> {
+    (call.kind == ToolKind::Execute).then(|| {
+        let words = CallWords::of(call, false, look, cwd);
+        let mark = Span::new(look.sign("●", "*"), look.style(Paint::Agent));
+        row(mark, &words, &Line::default(), Style::new(), look, width.saturating_sub(1))
+    })
+}
+
+/// The pattern that would have allowed a command: its program and subcommand, with anything behind them.
+fn pattern(call: &ToolCall) -> Option<String> {
+    let command = call.title.trim();
+    if call.kind != ToolKind::Execute
+        || command.is_empty()
+        || command.contains(|letter| SPECIAL.contains(letter))
+    {
+        return None;
+    }
+    let words: Vec<&str> = command.split_whitespace().collect();
+    match words.as_slice() {
+        [program, subcommand, ..] if !subcommand.starts_with('-') && !subcommand.contains(['/', '.']) => {
+            Some(format!("{program} {subcommand} *"))
+        }
+        [_] => Some(command.to_owned()),
+        _ => Some(format!("{} *", words.first()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_protocol::{Envelope, ToolFailure, UnixMillis};
+
+    use super::*;
+
+    fn denied(command: &str) -> ToolCall {
+        let failure = ToolFailure::new(APPROVAL_NEEDED, "it needs an approval");
+        ToolCall {
+            call_id: String::new(),
+            name: "run_shell".to_owned(),
+            kind: ToolKind::Execute,
+            title: command.to_owned(),
+            input: serde_json::json!({}).into(),
+            output: Some(Envelope::new(UnixMillis(0), Err(failure))),
+            images: Vec::new(),
+            target: None,
+            had_secrets: false,
+        }
+    }
+
+    #[test]
+    fn a_denied_call_says_how_to_allow_it() {
+        let look = Look::plain();
+        let rows = |command: &str, width| -> Vec<String> {
+            let rows =
+                watched_rows(&denied(command), ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
+            assert!(rows.iter().all(|row| row.width() <= width), "{command} in {width}");
+            rows.iter().map(Line::text).collect()
+        };
+        let whole = "  ✗ Run     git push  denied: exec never prompts  allow it with --allow \"git push *\"";
+        assert_eq!(rows("git push", 100), [whole]);
+        assert_eq!(rows("git push", 60)[1], "    allow it with --allow \"git push *\"");
+        assert_eq!(rows("git push", 40)[..2], ["  ✗ Run   git push  denied", "    exec never prompts"]);
+        assert_eq!(rows("make", 100)[0].split("--allow ").nth(1), Some("\"make\""));
+        assert_eq!(rows("rm -r a", 100)[0].split("--allow ").nth(1), Some("\"rm *\""));
+        assert!(!rows("a | b", 100)[0].contains("--allow"), "a pattern would not match it");
+    }
+}

@@ -1,0 +1,123 @@
+//! What the commands that list something print on a terminal: fitted to the window, with a bold header and one hint.
+
+use buddy_testkit::model::{Script, turn};
+use serde_json::json;
+
+use super::Screen;
+use super::size::{Size, at_each_size};
+use crate::stage::Stage;
+
+at_each_size!(sessions, grants, trusted, doctor, undo, processes);
+
+/// A stage in which there is something to list.
+async fn staged() -> Stage {
+    let start = json!({"command": "echo a line that is long enough to be cut in a window of forty columns", "why": "the test", "risk": "low", "mutation": true, "privesc": false});
+    let turns = [
+        turn().call("write_file", json!({"path": "notes/a-file-with-a-long-name.txt", "content": "x"})),
+        turn().call("process_start", start),
+        turn().text("Yes."),
+    ];
+    let stage = Stage::new(Script::from(turns).repeating_last()).await;
+    let prompts = ["fix the overflow in parse_number, test it and publish the branch", "why?"];
+    for prompt in prompts {
+        stage.exec(["--trust", prompt]).run().await.expect_code(0);
+    }
+    for pattern in ["cargo test *", "make *"] {
+        stage.buddy(["grants", "--allow", pattern]).run().await.expect_code(0);
+    }
+    stage
+}
+
+/// What a command prints in a window of this size, with all that differs from run to run taken out.
+async fn printed(size: Size, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let screen = Screen::bare(staged().await, arguments, size.columns, size.rows, variables);
+    screen.wait_dead().await;
+    let all = screen.everything();
+    for line in all.lines() {
+        assert!(unicode_width(line) <= size.columns as usize, "too wide: {line}");
+    }
+    all.lines().filter(|line| !line.starts_with("Pane is dead")).map(anonymous).collect::<Vec<_>>().join("\n")
+}
+
+fn unicode_width(line: &str) -> usize {
+    line.chars().count()
+}
+
+/// A line in which each id has letters in the place of its digits.
+fn anonymous(line: &str) -> String {
+    let is_id = |word: &str| {
+        let digits = word.strip_prefix("proc-").unwrap_or(word);
+        digits.len() >= 8
+            && digits.starts_with('0')
+            && digits.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+            || word.starts_with("proc-")
+    };
+    let words =
+        line.split(' ').map(|word| if is_id(word) { "I".repeat(word.len()) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ").trim_end().to_owned()
+}
+
+async fn sessions(size: Size) {
+    size.check("list_sessions", &printed(size, &["sessions"], &[]).await);
+}
+
+async fn grants(size: Size) {
+    size.check("list_grants", &printed(size, &["grants"], &[]).await);
+}
+
+async fn trusted(size: Size) {
+    size.check("list_trusted", &printed(size, &["trust", "--list"], &[]).await);
+}
+
+async fn undo(size: Size) {
+    size.check("list_undo", &printed(size, &["undo", "--list"], &[]).await);
+}
+
+async fn processes(size: Size) {
+    let shown = printed(size, &["ps"], &[]).await;
+    assert!(shown.starts_with("ID ") && shown.contains("buddy logs ID"), "{shown}");
+    assert!(shown.lines().nth(1).is_some_and(|row| row.contains("exit 0")), "{shown}");
+}
+
+async fn doctor(size: Size) {
+    let shown = printed(size, &["doctor"], &[]).await;
+    for title in ["Storage", "Settings", "Model", "Programs", "Sandbox", "Terminal"] {
+        assert!(shown.lines().any(|line| line == title), "{title}: {shown}");
+    }
+    assert!(shown.contains("✓ store") && shown.contains("exit code 0"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_terminal_without_unicode_gets_ascii_alone() {
+    let shown = printed(Size::NARROW, &["sessions"], &[("LANG", "C")]).await;
+    assert!(shown.is_ascii() && shown.contains("..."), "{shown}");
+}
+
+#[tokio::test]
+async fn the_header_is_bold_and_without_colours_nothing_else_is_coloured() {
+    let screen = Screen::bare(staged().await, &["sessions"], 80, 24, &[("NO_COLOR", "1")]);
+    screen.wait_dead().await;
+    let shown =
+        String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-S", "-", "-t", "screen"]).stdout)
+            .unwrap();
+    assert!(shown.contains("\u{1b}[1mID"), "{shown:?}");
+    assert!(!shown.contains("\u{1b}[31m") && !shown.contains("[38;"), "{shown:?}");
+}
+
+#[tokio::test]
+async fn the_digits_of_a_list_name_the_session() {
+    let stage = staged().await;
+    let screen = Screen::bare(stage, &["sessions"], 120, 24, &[]);
+    screen.wait_dead().await;
+    let shown =
+        String::from_utf8(screen.tmux(&["capture-pane", "-p", "-S", "-", "-t", "screen"]).stdout).unwrap();
+    let row = shown.lines().find(|line| line.contains("fix the overflow")).unwrap();
+    let digits = row.split_whitespace().next().unwrap();
+    assert!(digits.len() < 26, "{row}");
+    let text = screen.stage.buddy(["show", digits]).run().await.expect_code(0).text();
+    assert!(text.starts_with("> fix the overflow"), "{text}");
+    let none = screen.stage.buddy(["show", "zzzzzzzz"]).run().await;
+    none.expect_code(1).expect_stderr("`buddy sessions` lists them");
+    let many = screen.stage.buddy(["show", &digits.chars().take(4).collect::<String>()]).run().await;
+    many.expect_code(1).expect_stderr("add more of its digits");
+}
