@@ -38,8 +38,8 @@ pub(super) struct Limits {
 pub(super) struct Snapshot {
     pub(super) seen: BTreeMap<PathBuf, Seen>,
     pub(super) not_covered: Vec<(PathBuf, String)>,
-    /// Whether caps left a path out, so that a path that is missing here may exist.
-    pub(super) is_cut: bool,
+    /// Where the cap on the number of paths ended the snapshot: a path that is missing here may exist.
+    pub(super) cut_at: Option<PathBuf>,
     bytes: u64,
 }
 
@@ -48,6 +48,8 @@ pub(super) struct Snapshot {
 pub(super) struct Seen {
     meta: Option<Meta>,
     pub(super) state: State,
+    /// Whether git ignores it, as far as it matters: only of a file that is not kept.
+    pub(super) is_ignored: bool,
 }
 
 /// The parameters of a snapshot.
@@ -158,7 +160,7 @@ impl Taking<'_> {
             return Found::Other;
         }
         if snapshot.seen.len() >= self.limits.files {
-            snapshot.is_cut = true;
+            snapshot.cut_at = Some(path.to_owned());
             snapshot
                 .leave_out(path.to_owned(), "the workspace has more files than are covered, from here on");
             return Found::Full;
@@ -182,7 +184,8 @@ impl Taking<'_> {
         }
         // The time stamps of a directory say nothing that the paths in it do not say.
         let meta = (kind == FileType::RegularFile).then_some(meta);
-        snapshot.seen.insert(path.to_owned(), Seen { meta, state });
+        let is_ignored = matches!(state, State::NotKept { .. }) && ignored.covers(below, false);
+        snapshot.seen.insert(path.to_owned(), Seen { meta, state, is_ignored });
         if kind == FileType::Directory { Found::Directory } else { Found::Other }
     }
 }
@@ -208,7 +211,7 @@ impl Snapshot {
                 Some(now) if now.meta == seen.meta && seen.meta.is_some() && !differ(seen, now) => continue,
                 Some(now) => now.state.clone(),
                 // The caps may have cut another path this time.
-                None if after.is_cut && path.symlink_metadata().is_ok() => continue,
+                None if after.cut_at.is_some() && path.symlink_metadata().is_ok() => continue,
                 None => State::Absent,
             };
             if seen.state != now {
@@ -219,7 +222,7 @@ impl Snapshot {
             if self.seen.contains_key(path) {
                 continue;
             }
-            let before = if self.is_cut {
+            let before = if self.cut_at.is_some() {
                 State::NotKept { why: "the workspace has more files than are covered".to_owned() }
             } else {
                 State::Absent
