@@ -35,6 +35,7 @@ mod tasks;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod undoing;
 mod wording;
 
 pub(crate) use calls::{begun_line, ended_line, named_line};

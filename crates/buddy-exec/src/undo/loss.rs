@@ -91,6 +91,11 @@ pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSett
     inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
 }
 
+/// Whether a program builds a directory of this name again.
+pub(super) fn is_rebuilt(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name))
+}
+
 /// The paths that a snapshot would cover.
 fn look(root: &Path, limits: Limits) -> Snapshot {
     let blobs = Blobs::new(PathBuf::new(), 0);
@@ -107,11 +112,7 @@ fn look(root: &Path, limits: Limits) -> Snapshot {
 /// Whether a snapshot has everything at and beneath a path, but for directories that are built
 /// again.
 fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) -> bool {
-    let is_rebuilt = |path: &Path| {
-        let is_named =
-            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name));
-        is_named && !snapshot.seen.contains_key(path)
-    };
+    let is_rebuilt = |path: &Path| is_rebuilt(path) && !snapshot.seen.contains_key(path);
     let top = root.join(below);
     if top.ancestors().take_while(|above| *above != root).any(is_rebuilt) {
         return true;

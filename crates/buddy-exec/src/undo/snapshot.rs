@@ -5,7 +5,7 @@
 //! not covered, and the snapshot says so. A repository's own `.git` comes last, so that the caps cut it
 //! before the work.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,6 +17,7 @@ use rustix::fs::{Dir, FileType};
 
 use super::blobs::{Blobs, Durability};
 use super::cache::{Cache, Known, Meta};
+use super::loss::is_rebuilt;
 use super::path_text::PathText;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
@@ -24,6 +25,9 @@ use crate::jail::is_stand_in;
 
 /// The most paths that are listed as not covered; further ones are counted.
 const MAX_NOT_COVERED: usize = 100;
+
+/// Why an ignored directory is left out.
+const IGNORED: &str = "the directory is ignored by git";
 
 /// The limits of a snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +44,8 @@ pub(super) struct Snapshot {
     pub(super) not_covered: Vec<(PathBuf, String)>,
     /// Where the cap on the number of paths ended the snapshot: a path that is missing here may exist.
     pub(super) cut_at: Option<PathBuf>,
+    /// Directories that git ignores and that no build makes again.
+    ignored: BTreeSet<PathBuf>,
     bytes: u64,
 }
 
@@ -156,7 +162,10 @@ impl Taking<'_> {
         }
         let is_repository = spot.real().file_name().is_some_and(|name| name == ".git");
         if kind == FileType::Directory && !is_repository && ignored.covers(below, true) {
-            snapshot.leave_out(path.to_owned(), "the directory is ignored by git");
+            snapshot.leave_out(path.to_owned(), IGNORED);
+            if !is_rebuilt(path) {
+                snapshot.ignored.insert(path.to_owned());
+            }
             return Found::Other;
         }
         if snapshot.seen.len() >= self.limits.files {
@@ -214,9 +223,14 @@ impl Snapshot {
                 None if after.cut_at.is_some() && path.symlink_metadata().is_ok() => continue,
                 None => State::Absent,
             };
-            if seen.state != now {
+            let is_rewritten = after.seen.get(path).is_some_and(|now| is_rewritten(seen, now));
+            if seen.state != now || is_rewritten {
                 changes.push((PathText(path.clone()), seen.state.clone(), now));
             }
+        }
+        for path in self.ignored.iter().filter(|path| path.symlink_metadata().is_err()) {
+            let before = State::NotKept { why: IGNORED.to_owned() };
+            changes.push((PathText(path.clone()), before, State::Absent));
         }
         for (path, now) in &after.seen {
             if self.seen.contains_key(path) {
@@ -231,6 +245,12 @@ impl Snapshot {
         }
         changes
     }
+}
+
+/// Whether a file changed of which nothing is kept. Ignored files are those of programs.
+fn is_rewritten(before: &Seen, after: &Seen) -> bool {
+    let is_unkept = |seen: &Seen| matches!(seen.state, State::NotKept { .. }) && !seen.is_ignored;
+    is_unkept(before) && is_unkept(after) && before.meta != after.meta
 }
 
 /// Whether two looks at the same file found a difference.
