@@ -453,9 +453,8 @@ fn lost_to_git(intent: &Intent, policy: &Policy, source: &dyn PolicySource) -> V
             Discarded::WorkTree(path) => trees.push(path),
         }
     }
-    let lost = |paths: Vec<PathBuf>, remover| match paths.is_empty() {
-        true => paths,
-        false => source.lost(policy, &paths, remover),
+    let lost = |paths: Vec<PathBuf>, remover| {
+        if paths.is_empty() { paths } else { source.lost(policy, &paths, remover) }
     };
     lost(files, Remover::GitFiles).into_iter().chain(lost(trees, Remover::GitTree)).collect()
 }

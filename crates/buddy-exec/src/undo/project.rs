@@ -17,7 +17,7 @@ use super::digest::digest_of;
 use super::store::{Shared, UndoError, UndoStore};
 
 /// How long a call waits for an undo to end. Undoing takes seconds even in a large tree.
-const CALL_WAIT: Duration = Duration::from_secs(60);
+const CALL_WAIT: Duration = Duration::from_mins(1);
 /// How often a lock is tried: the kernel has no lock with a timeout.
 const RETRY: Duration = Duration::from_millis(20);
 

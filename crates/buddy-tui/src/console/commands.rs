@@ -70,7 +70,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("target", &[], "[add|use|remove ...]", "the hosts that the session works on", Console::target_line),
     entry("diff", &[], "", "what changed in the repository", |console, _| console.desk("diff", "")),
     idle(entry("undo", &[], "[ID] [--force]", "undo the last change of files", |console, id| {
-        console.desk("undo", id)
+        console.desk("undo", id);
     })),
     idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),

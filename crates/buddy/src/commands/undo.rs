@@ -38,13 +38,14 @@ pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Resul
     let mut printer = printer();
     let which = match &undo.id {
         Some(id) => Which::Id(id.clone()),
-        None => match scope.filter(store.list()?).iter().find(|entry| is_newest(entry)) {
-            Some(entry) => Which::Id(entry.header.id.clone()),
-            None => {
+        None => {
+            let entries = scope.filter(store.list()?);
+            let Some(newest) = entries.iter().find(|entry| is_newest(entry)) else {
                 printer.status(&scope.nothing());
                 return Ok(Exit::Ok);
-            }
-        },
+            };
+            Which::Id(newest.header.id.clone())
+        }
     };
     let header = match store.header(&which) {
         Err(error @ UndoError::NotFound(_)) => {
