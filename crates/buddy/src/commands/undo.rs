@@ -36,16 +36,15 @@ pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Resul
         return list(undo, &scope, scope.filter(store.list()?));
     }
     let mut printer = printer();
-    let which = match &undo.id {
-        Some(id) => Which::Id(id.clone()),
-        None => {
-            let entries = scope.filter(store.list()?);
-            let Some(newest) = entries.iter().find(|entry| is_newest(entry)) else {
-                printer.status(&scope.nothing());
-                return Ok(Exit::Ok);
-            };
-            Which::Id(newest.header.id.clone())
-        }
+    let which = if let Some(id) = &undo.id {
+        Which::Id(id.clone())
+    } else {
+        let entries = scope.filter(store.list()?);
+        let Some(newest) = entries.iter().find(|entry| is_newest(entry)) else {
+            printer.status(&scope.nothing());
+            return Ok(Exit::Ok);
+        };
+        Which::Id(newest.header.id.clone())
     };
     let header = match store.header(&which) {
         Err(error @ UndoError::NotFound(_)) => {
