@@ -10,8 +10,8 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Landing, Mode, Needs, Now, Offer, Policy,
-    Registry, Trail, Verdict, decide, outside, recalled, removed, reword, touched,
+    Action, Approvals, Attendance, Decision, Discarded, Grant, Intent, Landing, Mode, Needs, Now, Offer,
+    Policy, Registry, Trail, Verdict, decide, discarded, outside, recalled, removed, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -192,6 +192,7 @@ impl Gate {
             paths if paths.is_empty() => paths,
             paths => ground.source.lost(&policy, &paths, remover),
         };
+        let lost_to_git = lost_to_git(intent, &policy, ground.source);
         let landings = match outside(intent, &policy) {
             paths if paths.is_empty() => Vec::new(),
             paths => ground.source.landings(&policy, &paths),
@@ -204,6 +205,7 @@ impl Gate {
             links: &links,
             tracked: &tracked,
             lost: &lost,
+            lost_to_git: &lost_to_git,
             landings: &landings,
         };
         let decision = decide(intent, &policy, &now);
@@ -445,6 +447,21 @@ fn bounds(policy: &Policy, call: &CallRights<'_>, ground: Ground<'_>) -> Bounds 
     let mut bounds = ground.source.bounds(policy, call);
     bounds.network &= policy.limits.hosts.is_none() || policy.places.remote;
     bounds
+}
+
+/// The paths at which a call makes git throw away changes that undo would not bring back.
+fn lost_to_git(intent: &Intent, policy: &Policy, source: &dyn PolicySource) -> Vec<PathBuf> {
+    let (mut files, mut trees) = (Vec::new(), Vec::new());
+    for discarded in discarded(intent, policy) {
+        match discarded {
+            Discarded::Files(path) => files.push(path),
+            Discarded::WorkTree(path) => trees.push(path),
+        }
+    }
+    let lost = |paths: Vec<PathBuf>, remover| {
+        if paths.is_empty() { paths } else { source.lost(policy, &paths, remover) }
+    };
+    lost(files, Remover::GitFiles).into_iter().chain(lost(trees, Remover::GitTree)).collect()
 }
 
 /// Whether a call without a network has its connections judged one by one.

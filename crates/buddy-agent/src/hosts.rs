@@ -52,6 +52,8 @@ pub struct Host {
     pub project: Vec<ProjectFile>,
     /// Where what calls change there is kept, so that it can be undone; none keeps nothing.
     pub undo: Option<UndoStore>,
+    /// The directory on this machine that changes belong to; none for a host that was reached from no directory.
+    pub undo_workspace: Option<PathBuf>,
     /// What the user is told about it in every session that has it: something that they may expect is missing.
     pub note: Option<String>,
 }

@@ -116,6 +116,11 @@ impl PersonRun {
             output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) },
             way_out: None,
         };
+        if let (Some(undo), Some(workspace)) = (&host.undo, &host.undo_workspace)
+            && !host.is_remote
+        {
+            undo.wait_for_undo(workspace.clone()).await.map_err(|error| error.to_string())?;
+        }
         let mut running = host.target.start(exec).await.map_err(|error| error.to_string())?;
         let mut is_stopping = false;
         loop {

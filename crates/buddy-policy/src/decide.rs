@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use crate::path::clean;
-use crate::{Action, Decision, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
+use crate::{Action, Decision, Discarded, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
 pub(crate) use egress::Destination;
 pub(crate) use file::is_untrusted;
 use sheet::{Sheet, Weight};
@@ -99,6 +99,14 @@ pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(removed).collect();
     paths.truncate(MAX_TOUCHED);
     paths
+}
+
+/// The changes of work trees that an intent makes git throw away: the host says whether undo keeps them.
+pub fn discarded(intent: &Intent, policy: &Policy) -> Vec<Discarded> {
+    let of = |(command, cwd): (&str, Option<&Path>)| command::discarded(command, cwd, policy);
+    let mut found: Vec<Discarded> = commands(intent).flat_map(of).collect();
+    found.truncate(MAX_TOUCHED);
+    found
 }
 
 /// The paths outside the workspace that an intent is known to change, where a yes could open them: the host says what is there.

@@ -105,6 +105,9 @@ pub(crate) enum Access {
     Read,
     Write,
     Delete,
+    /// Git throws away changes of it that no commit holds. It leaves files that it ignores. In a directory it
+    /// means the whole work tree that the directory is in.
+    Discard,
     /// Perhaps it is written: an option that no table lists names it, or a link leads to it.
     Perhaps,
 }

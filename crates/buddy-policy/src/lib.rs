@@ -29,7 +29,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, outside, recalled, removed, touched};
+pub use decide::{decide, discarded, outside, recalled, removed, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};
@@ -42,7 +42,7 @@ pub use landing::{Found, Landing};
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
-pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
+pub use policy::{Approvals, Attendance, CommandMode, Discarded, Mode, Now, Places, Policy};
 pub use reference::command_reference;
 pub use registries::{
     Registry, RegistryHost, SettingsSource, download_hosts, downloads_path, package_manager, registries_page,

@@ -142,6 +142,15 @@ pub enum Attendance {
     Nobody,
 }
 
+/// Changes of a work tree that git throws away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Discarded {
+    /// Those of the file at this path, or of files beneath it.
+    Files(PathBuf),
+    /// Any in the work tree that this directory is in.
+    WorkTree(PathBuf),
+}
+
 /// The state at the moment of a decision. The caller has the clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
@@ -159,6 +168,8 @@ pub struct Now<'a> {
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
     pub lost: &'a [PathBuf],
+    /// The paths at which it makes git throw away changes that undo would not bring back.
+    pub lost_to_git: &'a [PathBuf],
     /// The paths outside the workspace that it changes, as the host has them.
     pub landings: &'a [Landing],
 }
@@ -167,6 +178,11 @@ impl Now<'_> {
     /// Whether undo would not bring back a removal at a path.
     pub(crate) fn loses(&self, path: &Path) -> bool {
         self.lost.iter().any(|lost| lost == path)
+    }
+
+    /// Whether undo would not bring back changes that git throws away at a path.
+    pub(crate) fn loses_discarded(&self, path: &Path) -> bool {
+        self.lost_to_git.iter().any(|lost| lost == path)
     }
 
     /// The target of a path that leads elsewhere than it says.
@@ -184,6 +200,7 @@ impl Now<'_> {
             links: &[],
             tracked: &[],
             lost: &[],
+            lost_to_git: &[],
             landings: &[],
         }
     }

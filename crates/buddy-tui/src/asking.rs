@@ -27,27 +27,6 @@ pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
     format!("{until}{}", put(&ask.question, cwd))
 }
 
-/// The question as a list has it, where nobody can answer it: without the keys and the end that prompts.
-pub(crate) fn listed_question(ask: &Ask, cwd: &str) -> String {
-    match &ask.question {
-        Question::Approval(approval) => {
-            let text = [title(approval) + "\n", changes(approval, ""), details(approval, cwd, "  ")].concat();
-            format!("{text}{}", command(approval))
-        }
-        Question::Batch { approvals } => {
-            let one = |(number, approval): (usize, &Approval)| {
-                let text = [details(approval, cwd, "     "), changes(approval, "     ")].concat();
-                format!("{text}{number:>3}. {}\n", command(approval))
-            };
-            (1..).zip(approvals).map(one).collect()
-        }
-        Question::Text { text, options } => {
-            let option = |(number, option): (usize, &String)| format!("\n{number:>3}. {option}");
-            std::iter::once(text.clone()).chain((1..).zip(options).map(option)).collect()
-        }
-    }
-}
-
 fn put(question: &Question, cwd: &str) -> String {
     match question {
         Question::Approval(approval) => {

@@ -37,6 +37,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod trust_card;
+mod undoing;
 mod watched_calls;
 mod wording;
 

@@ -364,6 +364,18 @@ pub(crate) struct Undo {
     #[arg(conflicts_with_all = ["last", "list"])]
     pub(crate) id: Option<String>,
 
+    /// Cover all projects [default: that of the current directory]
+    #[arg(long, conflicts_with_all = ["id", "session"])]
+    pub(crate) all: bool,
+
+    /// Cover this session, wherever it works
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    pub(crate) session: Option<String>,
+
+    /// Whether `/undo` or `/redo` asks, so that the text names those.
+    #[arg(long, hide = true)]
+    pub(crate) in_conversation: bool,
+
     /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]
     pub(crate) last: bool,

@@ -37,6 +37,8 @@ const MAX_PATHS: usize = 20_000;
 const MAX_HEAD_BYTES: u64 = 4096;
 /// How long one of buddy's own commands may take.
 const COMMAND_LIMIT: Duration = Duration::from_mins(1);
+/// How long an undo may take. One that is cut short leaves a part of the files restored.
+const UNDO_LIMIT: Duration = Duration::from_mins(10);
 /// How long the command for the status line may take.
 const STATUS_LIMIT: Duration = Duration::from_secs(3);
 /// How much of what it says is read.
@@ -158,6 +160,11 @@ impl HomeDesk {
 
     /// What one of buddy's own commands says.
     async fn own(&self, arguments: Vec<String>) -> Result<String, String> {
+        self.own_within(arguments, COMMAND_LIMIT).await
+    }
+
+    /// The same, with a limit of its own.
+    async fn own_within(&self, arguments: Vec<String>, limit: Duration) -> Result<String, String> {
         let cwd = self.hosts.cwd.clone();
         let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -171,12 +178,19 @@ impl HomeDesk {
             env,
             stdin: Stdin::Null,
             pty: None,
-            timeout: Some(COMMAND_LIMIT),
+            timeout: Some(limit),
             output,
             bounds: Bounds::open(),
             way_out: None,
         };
         said(&target, exec).await
+    }
+
+    /// Undoes an entry.
+    async fn undo(&self, id: &str, flags: &[&str]) -> Result<String, String> {
+        let words =
+            ["undo", "--yes", "--in-conversation"].into_iter().chain(flags.iter().copied()).chain([id]);
+        self.own_within(words.map(str::to_owned).collect(), UNDO_LIMIT).await
     }
 
     /// What calls of a session changed, the newest first.
@@ -191,8 +205,9 @@ impl HomeDesk {
     /// The newest change that was not taken back, by its name.
     async fn last_change(&self, session: &SessionId) -> Result<Option<String>, String> {
         let listed = self.changes_of(session).await?;
+        let is_change = |entry: &UndoEntry| entry.changes > 0 || !entry.is_covered;
         let is_wanted =
-            |entry: &&UndoEntry| !entry.is_undone && entry.changes > 0 && entry.header.undoes.is_none();
+            |entry: &&UndoEntry| !entry.is_undone && is_change(entry) && entry.header.undoes.is_none();
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
     }
 
@@ -202,7 +217,9 @@ impl HomeDesk {
         let is_undo =
             |id: &str| listed.iter().any(|entry| entry.header.id == id && entry.header.undoes.is_some());
         let is_wanted = |entry: &&UndoEntry| {
-            !entry.is_undone && entry.header.undoes.as_deref().is_some_and(|undone| !is_undo(undone))
+            !entry.is_undone
+                && entry.changes > 0
+                && entry.header.undoes.as_deref().is_some_and(|undone| !is_undo(undone))
         };
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
     }
@@ -480,22 +497,22 @@ impl Desk for HomeDesk {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         match command {
             DeskCommand::Diff => self.diff(target).await,
-            DeskCommand::Undo(id) => {
+            DeskCommand::Undo(line) => {
                 // Who says so wants it; what is restored is told, and can be taken back.
-                let id = match id {
-                    Some(id) => Some(id),
+                let line = line.unwrap_or_default();
+                let (forced, named): (Vec<&str>, Vec<&str>) =
+                    line.split_whitespace().partition(|word| *word == "--force");
+                let id = match named.first() {
+                    Some(id) => Some((*id).to_owned()),
                     None => self.last_change(session).await?,
                 };
                 match id {
-                    Some(id) => {
-                        let said = self.own(words(&["undo", "--yes", &id])).await?;
-                        Ok(format!("{said}/redo takes it back"))
-                    }
+                    Some(id) => self.undo(&id, &forced).await,
                     None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
                 }
             }
             DeskCommand::Redo => match self.last_undo(session).await? {
-                Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                Some(id) => self.undo(&id, &[]).await,
                 None => Ok("there is no undo to take back".to_owned()),
             },
             DeskCommand::Config(line) => self.configure(&line).await,

@@ -219,6 +219,7 @@ impl RunHosts {
             policy: Arc::new(policy),
             project,
             undo: (!self.environment.is_ephemeral()).then(|| undo_store(&self.environment)),
+            undo_workspace: Some(if is_remote { self.cwd.clone() } else { host.cwd.clone() }),
             is_remote,
             added: if is_remote { Vec::new() } else { self.policy.added().to_vec() },
             cwd: host.cwd,

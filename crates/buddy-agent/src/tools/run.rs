@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::managed::Owner;
-use buddy_exec::undo::Header;
+use buddy_exec::undo::{Header, PathText};
 use buddy_exec::{Denial, Kept, Recorder};
 use buddy_policy::{Action, Intent};
 use buddy_protocol::{
@@ -391,8 +391,9 @@ impl Pipeline {
             execution: judged.decision.execution,
             person: self.person(Some(item)),
             recorder: match side {
-                Side::Usual => self.recorder(item, &ready.target),
-                Side::Outside => Recorder::off(),
+                Side::Usual => self.recorder(item.id.to_string(), item, &ready.target),
+                // The entry of the try in the jail has the id of the call.
+                Side::Outside => self.recorder(format!("{}-outside", item.id), item, &ready.target),
             },
             env: ready.target.host.env.clone(),
             background: self.background.clone(),
@@ -527,16 +528,17 @@ impl Pipeline {
         result
     }
 
-    /// What keeps the changes of a call, under the id of its item.
-    fn recorder(&self, item: &Item, target: &Attached) -> Recorder {
+    /// What keeps the changes of a call, under this id.
+    fn recorder(&self, id: String, item: &Item, target: &Attached) -> Recorder {
         let (Some(store), Content::ToolCall(call)) = (&target.host.undo, &item.content) else {
             return Recorder::off();
         };
         let UnixMillis(unix_ms) = self.parts.clock.now();
         store.begin(Header {
-            id: item.id.to_string(),
+            id,
             label: call.title.clone(),
             session: self.parts.owner.session.clone(),
+            workspace: target.host.undo_workspace.clone().map(PathText),
             unix_ms,
             undoes: None,
             target: target.host.is_remote.then(|| target.spec.clone()),

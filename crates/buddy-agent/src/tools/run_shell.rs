@@ -380,6 +380,7 @@ async fn leave(
     }
     let id = status.record.id.clone();
     let recorder = context.recorder.clone();
+    recorder.leave_project();
     context.background.take(Leaving {
         id: id.clone(),
         command,

@@ -8,10 +8,19 @@ use buddy_protocol::ToolFailure;
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
 
-/// Keeps the workspace as it is before a command that is confined to it. What a command without bounds may touch is
-/// everything, which nobody can keep.
+/// Why undo has nothing of the changes of a command without bounds.
+const OUTSIDE: &str = "the command ran outside the sandbox, so its changes are not known";
+
+/// Keeps the workspace as it is before a command that is confined to it. A command without bounds can change any file, so undo
+/// only learns that it ran.
 pub(crate) async fn snapshot_workspace(context: &ToolContext) -> Result<(), ToolFailure> {
-    let Reach::Beneath(roots) = &context.bounds.write else { return Ok(()) };
+    let Reach::Beneath(roots) = &context.bounds.write else {
+        if context.is_read_only {
+            return Ok(());
+        }
+        let noted = context.recorder.not_covered(context.place.cwd.clone(), OUTSIDE).await;
+        return noted.map_err(|error| target_failure(&error));
+    };
     let workspace = covered(roots, &context.workspace, &context.place.cwd);
     let elsewhere = roots.iter().filter(|root| !workspace.contains(root)).cloned().collect();
     let kept = context.recorder.before_command(workspace, elsewhere).await;

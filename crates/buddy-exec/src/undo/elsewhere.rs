@@ -11,7 +11,7 @@ use super::plan::{NotCovered, UndoPlan, changes, left_out, step};
 use super::recorder::Recorder;
 use super::restore::{Move, moves};
 use super::state::State;
-use super::store::{UndoError, UndoStore, Which, is_interrupted};
+use super::store::{UndoError, UndoStore, Which, is_covered, is_interrupted};
 use crate::{Bounds, Deletion, RemoteTarget, Target, TargetError};
 
 impl UndoStore {
@@ -28,7 +28,7 @@ impl UndoStore {
         let mut not_covered: Vec<NotCovered> = journal.records.iter().filter_map(left_out).collect();
         for (path, (before, after)) in changes(&journal)? {
             if let State::NotKept { why } = before {
-                not_covered.push(NotCovered { path, why });
+                not_covered.push(NotCovered { path, why, is_changed: true });
                 continue;
             }
             let now = match host.look(&path.0, most).await {
@@ -101,5 +101,6 @@ impl UndoStore {
 
 fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCovered>) -> UndoPlan {
     let is_interrupted = is_interrupted(journal);
-    UndoPlan { header: journal.header.clone(), steps, not_covered, is_interrupted }
+    let is_covered = is_covered(journal);
+    UndoPlan { header: journal.header.clone(), steps, not_covered, is_interrupted, is_covered }
 }

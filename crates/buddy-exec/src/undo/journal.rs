@@ -25,6 +25,9 @@ pub struct Header {
     pub label: String,
     /// The session that it was in.
     pub session: String,
+    /// The directory on this machine that the session works in; absent in entries of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathText>,
     /// The time, in milliseconds since 1970.
     pub unix_ms: u64,
     /// The entry that this one undoes.

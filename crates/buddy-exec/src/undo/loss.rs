@@ -2,8 +2,9 @@
 //! undo.
 //!
 //! The snapshot of the workspace keeps the files that a command removes, without directories that git
-//! ignores. A tool keeps the files that it removes itself, even if git ignores them. Nothing is kept here;
-//! only names and sizes are read, up to the same limits.
+//! ignores. A tool keeps the files that it removes itself, even if git ignores them. A use of git that throws
+//! away changes leaves ignored files alone, and its commits are in its own log. Nothing is kept here; only
+//! names and sizes are read, up to the same limits.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use super::blobs::Blobs;
-use super::snapshot::{Limits, Snapshot, Taking};
+use super::snapshot::{Limits, Seen, Snapshot, Taking};
 use super::state::State;
 use super::store::UndoSettings;
 
@@ -58,6 +59,10 @@ pub enum Remover {
     Command,
     /// A tool, which keeps the files that it removes.
     Tool,
+    /// Git, which throws away changes of these files and leaves those that it ignores.
+    GitFiles,
+    /// Git, which does so in the whole work tree that each of these directories is in.
+    GitTree,
 }
 
 /// The paths of these that undo would not bring back whole once they are removed from a workspace. A path
@@ -76,15 +81,19 @@ pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSett
         return Vec::new();
     }
     let limits = settings.limits();
-    let snapshot = match remover {
-        Remover::Command => Some(look(&real, limits)),
-        Remover::Tool => None,
-    };
-    let is_lost = |below: &Path| match &snapshot {
-        Some(snapshot) => !is_kept_by(snapshot, &real, below, limits),
-        None => !fits(&real.join(below), limits),
+    let snapshot = if remover == Remover::Tool { Snapshot::default() } else { look(&real, limits) };
+    let is_lost = |below: &Path| match remover {
+        Remover::Command => !is_kept_by(&snapshot, &real, below, limits),
+        Remover::Tool => !fits(&real.join(below), limits),
+        Remover::GitFiles => !is_kept_from_git(&snapshot, &real, &real.join(below)),
+        Remover::GitTree => !is_kept_from_git(&snapshot, &real, &work_tree(&real, below)),
     };
     inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
+}
+
+/// Whether a program builds a directory of this name again.
+pub(super) fn is_rebuilt(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name))
 }
 
 /// The paths that a snapshot would cover.
@@ -103,11 +112,7 @@ fn look(root: &Path, limits: Limits) -> Snapshot {
 /// Whether a snapshot has everything at and beneath a path, but for directories that are built
 /// again.
 fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) -> bool {
-    let is_rebuilt = |path: &Path| {
-        let is_named =
-            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name));
-        is_named && !snapshot.seen.contains_key(path)
-    };
+    let is_rebuilt = |path: &Path| is_rebuilt(path) && !snapshot.seen.contains_key(path);
     let top = root.join(below);
     if top.ancestors().take_while(|above| *above != root).any(is_rebuilt) {
         return true;
@@ -130,6 +135,28 @@ fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) ->
         }
     }
     true
+}
+
+/// The top of the work tree that a directory is in, within the workspace.
+fn work_tree(root: &Path, below: &Path) -> PathBuf {
+    let directory = root.join(below);
+    let above = directory.ancestors().take_while(|above| above.starts_with(root));
+    let top = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok());
+    top.unwrap_or(root).to_owned()
+}
+
+/// Whether a snapshot has every file at and beneath a path that git could change. Its own store does not count.
+fn is_kept_from_git(snapshot: &Snapshot, root: &Path, top: &Path) -> bool {
+    let is_store = |path: &Path| {
+        path.strip_prefix(top).is_ok_and(|below| below.components().any(|part| part.as_os_str() == ".git"))
+    };
+    let is_whole = snapshot.cut_at.as_deref().is_none_or(is_store);
+    let is_seen = top == root || snapshot.seen.contains_key(top);
+    let is_left = |seen: &Seen| matches!(seen.state, State::NotKept { .. }) && !seen.is_ignored;
+    let beneath = snapshot.seen.range(top.to_owned()..).take_while(|(path, _)| path.starts_with(top));
+    let is_kept = beneath.into_iter().all(|(path, seen)| is_store(path) || !is_left(seen));
+    let is_file = snapshot.seen.get(top).is_some_and(|seen| matches!(seen.state, State::File { .. }));
+    is_seen && is_kept && (is_whole || is_file)
 }
 
 /// Whether a removal by a tool is within the limits of undo.
@@ -232,6 +259,31 @@ mod tests {
         let heavy: Vec<String> = (0..12).map(|number| format!("heavy/{number}")).collect();
         let heavy: Vec<(&str, usize)> = heavy.iter().map(|name| (name.as_str(), 99)).collect();
         Tree::new(&heavy).check("heavy", true, true);
+    }
+
+    #[test]
+    fn git_leaves_ignored_files_and_loses_those_beyond_the_limits() {
+        let files =
+            [("data/a", 200), ("src/a.rs", 1), ("sub/src/b.rs", 1), ("assets/big", 101), ("x.log", 500)];
+        let tree = Tree::new(&files).ignoring("data\n*.log\n");
+        fs::create_dir(tree.0.path().join("sub/.git")).unwrap();
+        fs::write(tree.0.path().join(".git/large"), [b'x'; 300]).unwrap();
+        let check = |path: &str, files_lost: bool, tree_lost: bool| {
+            let paths = [tree.0.path().join(path)];
+            let is_lost = |remover| !lost(tree.0.path(), &paths, remover, SMALL).is_empty();
+            let found = (is_lost(Remover::GitFiles), is_lost(Remover::GitTree));
+            assert_eq!(found, (files_lost, tree_lost), "{path}");
+        };
+        check("src/a.rs", false, true);
+        check("src", false, true);
+        check("assets", true, true);
+        check("assets/big", true, true);
+        check("", true, true);
+        check("sub", false, false);
+        check("sub/src", false, false);
+        check("missing", false, false);
+        fs::remove_file(tree.0.path().join("assets/big")).unwrap();
+        check("", false, false);
     }
 
     #[test]

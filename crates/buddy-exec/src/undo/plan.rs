@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::journal::{Header, Read, Record, snapshot_of};
 use super::path_text::PathText;
 use super::state::State;
-use super::store::{UndoError, UndoStore, Which, is_interrupted};
+use super::store::{UndoError, UndoStore, Which, is_covered, is_interrupted};
 use crate::files::{Parents, Roots, Spot, View};
 use crate::{Bounds, Reach, TargetError};
 
@@ -28,6 +28,8 @@ pub struct UndoPlan {
     pub not_covered: Vec<NotCovered>,
     /// Whether the call did not come to its end, so that it is unknown which of these changes are its own.
     pub is_interrupted: bool,
+    /// Whether something was changed that undo has nothing of.
+    pub is_covered: bool,
 }
 
 /// The change of one path.
@@ -50,9 +52,22 @@ pub struct NotCovered {
     pub path: PathText,
     /// The reason.
     pub why: String,
+    /// Whether it is known to have changed. Otherwise buddy did not look there.
+    pub is_changed: bool,
 }
 
 impl UndoPlan {
+    /// Whether the entry changed something, and undo can restore nothing of it.
+    pub fn is_beyond_undo(&self) -> bool {
+        self.steps.is_empty() && !self.is_covered
+    }
+
+    /// The same plan without a step: to pass over an entry that undo cannot restore.
+    pub fn passing_over(mut self) -> Self {
+        self.steps.clear();
+        self
+    }
+
     /// The same plan for a user who was told of the conflicts and wants the old states all the same. The
     /// replaced states are kept, as the undo is an entry too.
     pub fn overwriting(mut self) -> Self {
@@ -76,7 +91,7 @@ impl UndoStore {
         let mut not_covered: Vec<NotCovered> = journal.records.iter().filter_map(left_out).collect();
         for (path, (before, after)) in changes {
             if let State::NotKept { why } = before {
-                not_covered.push(NotCovered { path, why });
+                not_covered.push(NotCovered { path, why, is_changed: true });
                 continue;
             }
             let now = reach.state(&path.0).map_err(|error| error.to_string());
@@ -88,6 +103,7 @@ impl UndoStore {
             steps,
             not_covered,
             is_interrupted: is_interrupted(&journal),
+            is_covered: is_covered(&journal),
         })
     }
 }
@@ -110,7 +126,9 @@ pub(super) fn step(path: PathText, before: State, after: &State, now: Result<Sta
 
 pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
     match record {
-        Record::NotCovered { path, why } => Some(NotCovered { path: path.clone(), why: why.clone() }),
+        Record::NotCovered { path, why } => {
+            Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: false })
+        }
         _ => None,
     }
 }

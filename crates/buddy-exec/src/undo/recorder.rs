@@ -13,6 +13,7 @@ use super::blobs::{Durability, create_private, make_private};
 use super::journal::{Header, Journal, Record};
 use super::look::{Seen, Upcoming};
 use super::path_text::PathText;
+use super::project::ProjectLock;
 use super::snapshot::Snapshot;
 use super::state::State;
 use super::store::Shared;
@@ -49,6 +50,8 @@ struct Open {
     journal: Journal,
     /// Locked so that nothing is evicted while a call needs it.
     _lock: File,
+    /// Held so that no undo restores files while a call changes them.
+    project: Option<ProjectLock>,
     /// The workspace before the running command.
     pending: Option<Pending>,
     is_empty: bool,
@@ -175,12 +178,27 @@ impl Recorder {
 
     /// Records the removal of a directory of another host with everything in it, which is not kept.
     pub(crate) async fn not_covered_elsewhere(&self, path: PathBuf) -> Result<(), TargetError> {
+        self.not_covered(path, "what is in a directory of another host is not kept when it is removed").await
+    }
+
+    /// Records that a command changes files in a directory of which nothing is kept.
+    pub async fn not_covered(&self, path: PathBuf, why: &str) -> Result<(), TargetError> {
+        let why = why.to_owned();
         self.blocking(move |entry| {
             entry.is_partial.store(true, Ordering::Relaxed);
-            let why = "what is in a directory of another host is not kept when it is removed".to_owned();
             entry.append(&[Record::NotCovered { path: PathText(path), why }])
         })
         .await
+    }
+
+    /// Lets undos go on although the call still records: its command moved to the background, where it can run
+    /// for hours.
+    pub fn leave_project(&self) {
+        let Some(entry) = &self.entry else { return };
+        let mut open = entry.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = open.as_mut() {
+            open.project = None;
+        }
     }
 
     /// Ends the entry of an undo.
@@ -205,13 +223,23 @@ impl Entry {
         if open.is_none() {
             let lock = self.shared.lock_file()?;
             flock(&lock, FlockOperation::LockShared)?;
+            let project = self.enter_project()?;
             let journal = Journal::create(&self.shared.entries(), &self.header)?;
-            *open = Some(Open { journal, _lock: lock, pending: None, is_empty: true });
+            *open = Some(Open { journal, _lock: lock, project, pending: None, is_empty: true });
         }
         match open.as_mut() {
             Some(open) => work(open),
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    /// The right to change files of the project. An undo has its own, and another host is not this machine's.
+    fn enter_project(&self) -> io::Result<Option<ProjectLock>> {
+        let Header { undoes, target, workspace, .. } = &self.header;
+        if undoes.is_some() || target.is_some() {
+            return Ok(None);
+        }
+        workspace.as_ref().map(|workspace| self.shared.enter(&workspace.0)).transpose()
     }
 
     fn tree<'p>(&self, top: &Spot, inner: impl Iterator<Item = &'p Path>) -> io::Result<Vec<Record>> {

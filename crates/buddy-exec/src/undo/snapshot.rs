@@ -5,7 +5,7 @@
 //! not covered, and the snapshot says so. A repository's own `.git` comes last, so that the caps cut it
 //! before the work.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,6 +17,7 @@ use rustix::fs::{Dir, FileType};
 
 use super::blobs::{Blobs, Durability};
 use super::cache::{Cache, Known, Meta};
+use super::loss::is_rebuilt;
 use super::path_text::PathText;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
@@ -24,6 +25,9 @@ use crate::jail::is_stand_in;
 
 /// The most paths that are listed as not covered; further ones are counted.
 const MAX_NOT_COVERED: usize = 100;
+
+/// Why an ignored directory is left out.
+const IGNORED: &str = "the directory is ignored by git";
 
 /// The limits of a snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +42,10 @@ pub(super) struct Limits {
 pub(super) struct Snapshot {
     pub(super) seen: BTreeMap<PathBuf, Seen>,
     pub(super) not_covered: Vec<(PathBuf, String)>,
-    /// Whether caps left a path out, so that a path that is missing here may exist.
-    pub(super) is_cut: bool,
+    /// Where the cap on the number of paths ended the snapshot: a path that is missing here may exist.
+    pub(super) cut_at: Option<PathBuf>,
+    /// Directories that git ignores and that no build makes again.
+    ignored: BTreeSet<PathBuf>,
     bytes: u64,
 }
 
@@ -48,6 +54,8 @@ pub(super) struct Snapshot {
 pub(super) struct Seen {
     meta: Option<Meta>,
     pub(super) state: State,
+    /// Whether git ignores it, as far as it matters: only of a file that is not kept.
+    pub(super) is_ignored: bool,
 }
 
 /// The parameters of a snapshot.
@@ -154,11 +162,14 @@ impl Taking<'_> {
         }
         let is_repository = spot.real().file_name().is_some_and(|name| name == ".git");
         if kind == FileType::Directory && !is_repository && ignored.covers(below, true) {
-            snapshot.leave_out(path.to_owned(), "the directory is ignored by git");
+            snapshot.leave_out(path.to_owned(), IGNORED);
+            if !is_rebuilt(path) {
+                snapshot.ignored.insert(path.to_owned());
+            }
             return Found::Other;
         }
         if snapshot.seen.len() >= self.limits.files {
-            snapshot.is_cut = true;
+            snapshot.cut_at = Some(path.to_owned());
             snapshot
                 .leave_out(path.to_owned(), "the workspace has more files than are covered, from here on");
             return Found::Full;
@@ -182,7 +193,8 @@ impl Taking<'_> {
         }
         // The time stamps of a directory say nothing that the paths in it do not say.
         let meta = (kind == FileType::RegularFile).then_some(meta);
-        snapshot.seen.insert(path.to_owned(), Seen { meta, state });
+        let is_ignored = matches!(state, State::NotKept { .. }) && ignored.covers(below, false);
+        snapshot.seen.insert(path.to_owned(), Seen { meta, state, is_ignored });
         if kind == FileType::Directory { Found::Directory } else { Found::Other }
     }
 }
@@ -208,18 +220,23 @@ impl Snapshot {
                 Some(now) if now.meta == seen.meta && seen.meta.is_some() && !differ(seen, now) => continue,
                 Some(now) => now.state.clone(),
                 // The caps may have cut another path this time.
-                None if after.is_cut && path.symlink_metadata().is_ok() => continue,
+                None if after.cut_at.is_some() && path.symlink_metadata().is_ok() => continue,
                 None => State::Absent,
             };
-            if seen.state != now {
+            let is_rewritten = after.seen.get(path).is_some_and(|now| is_rewritten(seen, now));
+            if seen.state != now || is_rewritten {
                 changes.push((PathText(path.clone()), seen.state.clone(), now));
             }
+        }
+        for path in self.ignored.iter().filter(|path| path.symlink_metadata().is_err()) {
+            let before = State::NotKept { why: IGNORED.to_owned() };
+            changes.push((PathText(path.clone()), before, State::Absent));
         }
         for (path, now) in &after.seen {
             if self.seen.contains_key(path) {
                 continue;
             }
-            let before = if self.is_cut {
+            let before = if self.cut_at.is_some() {
                 State::NotKept { why: "the workspace has more files than are covered".to_owned() }
             } else {
                 State::Absent
@@ -228,6 +245,12 @@ impl Snapshot {
         }
         changes
     }
+}
+
+/// Whether a file changed of which nothing is kept. Ignored files are those of programs.
+fn is_rewritten(before: &Seen, after: &Seen) -> bool {
+    let is_unkept = |seen: &Seen| matches!(seen.state, State::NotKept { .. }) && !seen.is_ignored;
+    is_unkept(before) && is_unkept(after) && before.meta != after.meta
 }
 
 /// Whether two looks at the same file found a difference.

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::blobs::{Blobs, make_private};
 use super::cache::Cache;
 use super::journal::{Header, Read, Record, read_all};
+use super::path_text::PathText;
 use super::recorder::Recorder;
 use super::snapshot::{Limits, Taking};
 use super::state::State;
@@ -61,6 +62,11 @@ pub enum UndoError {
     /// There is no entry that was not undone yet.
     #[error("there is nothing to undo")]
     Nothing,
+    /// Calls still change files of the project.
+    #[error(
+        "a call of buddy still changes files in this project; wait for its end or stop it, and try again"
+    )]
+    Busy,
     /// Paths were changed since.
     #[error("{0} of the paths were changed since, or are in the way")]
     Conflicts(usize),
@@ -103,6 +109,8 @@ pub struct UndoEntry {
     pub is_undone: bool,
     /// Whether its command or undo did not come to its end.
     pub is_interrupted: bool,
+    /// A path that it changed, or the directory that its command ran in.
+    pub path: Option<PathText>,
     /// Whether all changes of its file tools can be undone. Changes of a command outside its workspace are
     /// not counted here; the plan lists them.
     pub is_covered: bool,
@@ -147,6 +155,7 @@ impl UndoStore {
             is_undone: undone.contains(&journal.header.id),
             is_interrupted: is_interrupted(journal),
             is_covered: is_covered(journal),
+            path: any_path(journal),
             header: journal.header.clone(),
         };
         Ok(journals.iter().rev().map(line).collect())
@@ -185,8 +194,17 @@ fn undone(journals: &[Read]) -> HashSet<String> {
     undone
 }
 
+/// A path that the entry is about.
+fn any_path(journal: &Read) -> Option<PathText> {
+    journal.records.iter().find_map(|record| match record {
+        Record::Change { path, .. } | Record::NotCovered { path, .. } => Some(path.clone()),
+        Record::Command { roots } => roots.first().cloned(),
+        _ => None,
+    })
+}
+
 /// Whether all changes are kept, apart from those of commands.
-fn is_covered(journal: &Read) -> bool {
+pub(super) fn is_covered(journal: &Read) -> bool {
     let has_command = journal.records.iter().any(|record| matches!(record, Record::Command { .. }));
     let is_left_out = |record: &Record| match record {
         Record::NotCovered { .. } => !has_command,

@@ -6,8 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use buddy_exec::undo::{Header, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which};
+use buddy_exec::undo::{Header, PathText, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which};
 use buddy_exec::{Bounds, Deletion, LocalTarget, Recorder, Target, TargetError};
 use buddy_protocol::{Clock, UnixMillis};
 use tempfile::TempDir;
@@ -106,6 +107,7 @@ fn header(id: &str) -> Header {
         id: id.to_owned(),
         label: format!("call {id}"),
         session: "s".to_owned(),
+        workspace: None,
         unix_ms: 1,
         undoes: None,
         target: None,
@@ -393,4 +395,57 @@ async fn nothing_is_changed_when_it_cannot_be_kept() {
     let refused = yard.target.delete(&Bounds::open(), &recorder, Path::new("a"), Deletion::Single).await;
     assert!(matches!(refused, Err(TargetError::NotKept { .. })));
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+}
+
+#[tokio::test]
+async fn an_undo_and_calls_of_its_project_keep_out_of_each_others_way() {
+    let yard = Yard::new();
+    let ours = PathText(yard.path(""));
+    let call = |id: &str| yard.store.begin(Header { workspace: Some(ours.clone()), ..header(id) });
+    let is_busy = || matches!(yard.store.claim(&ours.0, Duration::ZERO), Err(UndoError::Busy));
+    let running = call("one");
+    running.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
+    assert!(is_busy());
+    assert!(yard.store.claim(yard.folder.path(), Duration::ZERO).is_ok(), "another project goes on");
+    running.leave_project();
+    assert!(!is_busy(), "a command in the background keeps no undo waiting");
+    drop(running);
+    let claimed = yard.store.claim(&ours.0, Duration::ZERO).unwrap();
+    let waiting = call("two");
+    let mut begun = Box::pin(waiting.before_command(vec![yard.path("")], Vec::new()));
+    let mut own = Box::pin(yard.store.wait_for_undo(yard.path("")));
+    let first = tokio::time::timeout(Duration::from_millis(100), either_ends(&mut begun, &mut own)).await;
+    assert!(first.is_err(), "neither goes on while files are restored");
+    drop(claimed);
+    begun.await.unwrap();
+    own.await.unwrap();
+    assert!(is_busy());
+}
+
+/// Ends when one of them does.
+async fn either_ends<A: Unpin + Future, B: Unpin + Future>(one: &mut A, other: &mut B) {
+    tokio::select! {
+        _ = one => {}
+        _ = other => {}
+    }
+}
+
+#[tokio::test]
+async fn a_removed_directory_that_git_ignores_is_beyond_undo() {
+    let yard = Yard::new();
+    fs::write(yard.path(".gitignore"), "data\ntarget\n").unwrap();
+    fs::create_dir(yard.path(".git")).unwrap();
+    for name in ["data", "target"] {
+        fs::create_dir(yard.path(name)).unwrap();
+        fs::write(yard.path(name).join("a"), "x").unwrap();
+    }
+    yard.command("build", "rm -r target").await;
+    assert!(yard.store.list().unwrap().is_empty(), "a build makes it again");
+    yard.command("loss", "rm -r data").await;
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert!(plan.is_beyond_undo(), "{plan:?}");
+    assert!(
+        plan.not_covered.iter().any(|place| place.is_changed && place.path.0.ends_with("data")),
+        "{plan:?}"
+    );
 }

@@ -27,7 +27,8 @@ use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, cache_places,
+    Approvals, CommandMode, CommandPattern, Discarded, Execution, Mode, Now, Places, Policy, Scope,
+    cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -60,6 +61,9 @@ const JAIL_DEVICES: &[&str] = &[
 
 /// Why a command in the jail does not change settings of git that hold in every repository.
 const OWN_GIT_SETTINGS: &str = "it changes your settings of git for every repository, which no command in the jail can; set them for this repository, or run it yourself with `!`";
+
+/// The reason to ask before changes that no commit holds are thrown away.
+const DISCARDS: &str = "it throws away changes that are not committed";
 
 /// The most files that one question names.
 const MAX_NAMED: usize = 5;
@@ -98,6 +102,19 @@ pub(super) fn removed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     let removals = touches.iter().filter(|touch| touch.access == Access::Delete);
     removals.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
+}
+
+/// The changes of work trees that a command makes git throw away.
+pub(super) fn discarded(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<Discarded> {
+    let examined = examine(command, cwd, &policy.places);
+    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
+    let discards = touches.into_iter().filter(|touch| touch.access == Access::Discard);
+    let discarded = |touch: Touch| match touch.reach {
+        Reach::Path(path) => Some(Discarded::Files(path)),
+        Reach::Beneath(path) => Some(Discarded::WorkTree(path)),
+        Reach::Unknown(_) => None,
+    };
+    discards.filter_map(discarded).collect()
 }
 
 /// The paths that a command is known to change.
@@ -468,6 +485,10 @@ impl Judge<'_> {
                 }
                 true
             }
+            (Access::Discard, reach) => {
+                self.discard(reach, sheet);
+                false
+            }
             (Access::Delete, reach) => {
                 if let Some(reason) = reach.path().and_then(|path| self.closed_change(touch, path)) {
                     sheet.deny(reason);
@@ -582,6 +603,23 @@ impl Judge<'_> {
             || is_system_wide(path)
             || (access == Access::Read && holds_secrets(path, places));
         !(is_pattern && is_wide)
+    }
+
+    /// Judges changes of the work tree that git throws away: in the jail undo brings them back, if it keeps all of them.
+    fn discard(&self, reach: &Reach, sheet: &mut Sheet) {
+        let places = &self.policy.places;
+        let kept = reach.path().filter(|path| self.policy.is_confined() && is_open(path, places));
+        match kept {
+            Some(path) if self.now.loses_discarded(path) => {
+                sheet.ask(
+                    Weight::Hard,
+                    Risk::High,
+                    format!("{DISCARDS}, and undo would not bring back all of them"),
+                );
+            }
+            Some(_) => sheet.ask(Weight::Contained, Risk::High, DISCARDS),
+            None => sheet.ask(Weight::Hard, Risk::High, DISCARDS),
+        }
     }
 
     fn removal(&self, touch: &Touch, sheet: &mut Sheet) {

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Scope, git_words, outcome};
+use super::files::{GitPlace, Scope, git_words, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
@@ -368,9 +368,17 @@ impl Examiner<'_> {
             self.danger(danger);
         }
         self.in_place = in_place::writes_in_place(program, arguments);
+        let shell_cwds = self.cwds.clone();
+        if program == "git" {
+            let (words, places) = git_words(arguments);
+            let changes_store = outcome.as_ref().is_some_and(|outcome| outcome.changes_store);
+            self.enter_git_places(&places, changes_store);
+            self.discard(&words, outcome.as_ref().is_some_and(|outcome| outcome.discards));
+        }
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
             self.touch_as(touched.access, &touched.word, touched.scope);
         }
+        self.cwds = shell_cwds;
         self.in_place = false;
         for danger in outcome.iter().flat_map(|outcome| &outcome.dangers) {
             self.danger(*danger);
@@ -601,25 +609,67 @@ impl Examiner<'_> {
         }
     }
 
+    /// Moves to the directories that git works in, and notes the store that it changes if `--git-dir` names one.
+    fn enter_git_places(&mut self, places: &[GitPlace], changes_store: bool) {
+        for place in places {
+            if let GitPlace::Directory(word) = place {
+                self.cwds = self.paths(word).map(deduplicated);
+            }
+        }
+        for place in places {
+            if let GitPlace::Store(word) = place
+                && changes_store
+            {
+                // A store with the usual name is a part of the work tree that it is in.
+                let is_inner = Path::new(&word.unexpanded()).file_name().is_some_and(|name| name == ".git");
+                let scope = if is_inner { Scope::Beside } else { Scope::Within };
+                self.touch_as(Access::Write, word, scope);
+            }
+        }
+        for place in places {
+            if let GitPlace::WorkTree(word) = place {
+                let trees = self.paths(word);
+                // Inside the work tree, paths are relative to the directory; otherwise to its top.
+                let is_inside = self.cwds.as_ref().zip(trees.as_ref()).is_some_and(|(cwds, trees)| {
+                    cwds.iter().all(|cwd| trees.iter().any(|tree| cwd.starts_with(tree)))
+                });
+                if !is_inside {
+                    self.cwds = trees.map(deduplicated);
+                }
+            }
+        }
+    }
+
+    /// Notes the changes of the work tree that git throws away.
+    fn discard(&mut self, words: &[Word], discards_all: bool) {
+        let here = Word::Literal(".".to_owned());
+        match git::discarded(words) {
+            Some(git::Discarded::Files(files)) => {
+                for file in &files {
+                    self.touch(Access::Discard, file);
+                }
+            }
+            Some(git::Discarded::Tree) => self.touch_as(Access::Discard, &here, Scope::Within),
+            None if discards_all => self.touch_as(Access::Discard, &here, Scope::Within),
+            None => {}
+        }
+    }
+
     /// Notes the contents that git takes out of its store.
     fn recall(&mut self, arguments: &[Word]) {
-        let (words, bases) = git_words(arguments);
+        let (words, places) = git_words(arguments);
         let recalled = recalled(&words);
+        let shell_cwds = self.cwds.clone();
+        self.enter_git_places(&places, false);
         let mut directories = self.cwds.clone();
-        for (base, scope) in &bases {
-            let Some(known) = directories.take() else { break };
-            let Some(named) = self.paths(base) else { break };
-            // Each directory is relative to the one before it; a store is beside its work tree.
-            let from = |directory: &PathBuf| match base.literal() {
-                Some(text) => clean(&directory.join(text)),
-                None => named.first().cloned().unwrap_or_default(),
-            };
-            let moved = known.iter().map(from).map(|path| match scope {
-                Scope::Beside => path.parent().map(Path::to_path_buf).unwrap_or(path),
-                _ => path,
-            });
-            directories = Some(moved.collect());
+        for place in &places {
+            if let GitPlace::Store(word) = place {
+                // A store is beside its work tree.
+                let beside = |path: PathBuf| path.parent().map(Path::to_path_buf).unwrap_or(path);
+                directories = self.paths(word).map(|paths| paths.into_iter().map(beside).collect());
+            }
         }
+        self.cwds = shell_cwds;
         let within = |name: &str| -> Vec<PathBuf> {
             let known = directories.iter().flatten();
             known.map(|directory| clean(&directory.join(name))).collect()
@@ -733,6 +783,12 @@ impl Examiner<'_> {
         let cwds = self.cwds.as_ref()?;
         Some(cwds.iter().map(|cwd| clean(&cwd.join(&text))).collect())
     }
+}
+
+fn deduplicated(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// The name of a program without its directory.

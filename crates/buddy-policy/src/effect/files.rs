@@ -25,12 +25,15 @@ use super::Access;
 use super::flags::Flags;
 use crate::shell::Word;
 
-pub(crate) use git::stripped as git_words;
+pub(crate) use git::{GitPlace, stripped as git_words};
 pub(crate) use runners::RUNNERS;
 pub(crate) use weigh::{Outcome, Scope, outcome};
 
 /// Finds a danger in operands and in the names of options that are given.
 type Check = fn(&[Word], &[String]) -> Option<&'static str>;
+
+/// Whether operands and the names of options throw away changes of the work tree.
+type Discards = fn(&[Word], &[String]) -> bool;
 
 /// A program, or one use of it, and its effect on files.
 #[derive(Debug)]
@@ -47,6 +50,10 @@ pub(crate) struct Row {
     is_lenient: bool,
     /// A danger in the words that no option shows.
     check: Option<Check>,
+    /// Whether git throws away changes of the work tree, where no commit holds them.
+    discards: Option<Discards>,
+    /// Whether it does not change the repository that git works in.
+    leaves_store: bool,
     /// Lines that change the scratch tree of the tests.
     pub(crate) changes: &'static [&'static str],
     /// Lines that change nothing.
@@ -64,6 +71,8 @@ pub(crate) enum When {
     Option(&'static [&'static str]),
     /// The first operand is one of these words; it is no file.
     Word(&'static [&'static str]),
+    /// The first operand is this word and the second one of these; they are no files.
+    Pair(&'static str, &'static [&'static str]),
     /// The first operand, with or without a dash, contains one of these letters; it is no file.
     Letters(&'static str),
 }
@@ -117,6 +126,9 @@ pub(crate) enum Operands {
     Here,
     /// The first is read; files are written whose names begin with the second, or here.
     Prefix,
+    /// The first is a repository that is read, or its address; the second is written, or a directory here with
+    /// the name of the first.
+    CloneTo,
     /// Text; these files here are touched in this way.
     Fixed(Access, &'static [&'static str]),
     /// Patterns of names in this directory: files are removed and made.
@@ -191,6 +203,8 @@ const fn row(names: &'static [&'static str], operands: Operands) -> Row {
         options: &[],
         is_lenient: false,
         check: None,
+        discards: None,
+        leaves_store: false,
         changes: &[],
         reads: &[],
         untried: &[],
@@ -220,6 +234,14 @@ impl Row {
 
     const fn check(self, check: Check) -> Self {
         Self { check: Some(check), ..self }
+    }
+
+    const fn discards(self, discards: Discards) -> Self {
+        Self { discards: Some(discards), ..self }
+    }
+
+    const fn leaves_store(self) -> Self {
+        Self { leaves_store: true, ..self }
     }
 
     const fn changes(self, changes: &'static [&'static str]) -> Self {

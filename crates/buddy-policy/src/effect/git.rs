@@ -13,8 +13,6 @@ const LOSES: &str = "it removes commits or changes that nothing else may hold";
 const RUNS: &str = "git is told to run programs";
 /// Options that name the programs which git uses anyway.
 const USUAL_PROGRAMS: [&str; 2] = ["--receive-pack=git-receive-pack", "--upload-pack=git-upload-pack"];
-/// The reason to ask before changes that no commit holds are thrown away.
-const DISCARDS: &str = "it throws away changes that are not committed";
 
 /// Subcommands that publish the work here.
 const PUBLISHES: &[&str] = &["push", "send-pack", "http-push", "send-email", "imap-send"];
@@ -132,7 +130,6 @@ fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
 fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
     let danger = pushes(subcommand, rest)
         .or_else(|| loses(subcommand, rest).then_some(LOSES))
-        .or_else(|| discards(subcommand, rest).then_some(DISCARDS))
         .or_else(|| runs_programs(subcommand, rest).then_some(RUNS))
         .or_else(|| match subcommand {
             "config" if !only_reads_settings(rest) && !has_plain_key(rest) => {
@@ -240,22 +237,14 @@ fn loses(subcommand: &str, rest: &[Word]) -> bool {
     let deletes = might_give(rest, Some('d'), "delete");
     match subcommand {
         "branch" => might_give(rest, Some('D'), "") || is_forcing || has(rest, &["-M", "-C"]),
-        "checkout" => has(rest, &["-B"]) || is_forcing,
-        "switch" => has(rest, &["-C"]) || is_forcing || might_give(rest, None, "discard-changes"),
-        "rm" => is_forcing && !might_give(rest, None, "cached"),
-        "clean" => {
-            (is_forcing || might_give(rest, Some('i'), "interactive")) && !has(rest, &["-n", "--dry-run"])
-        }
         "tag" | "replace" => deletes || is_forcing,
         "notes" => matches!(first.as_str(), "remove" | "prune"),
         "symbolic-ref" => deletes,
         "repack" => might_give(rest, Some('d'), "") && might_give(rest, Some('a'), ""),
         "fetch" | "pull" => is_forcing || rest.iter().any(is_forced),
-        "submodule" => has(rest, &["deinit", "update"]) && is_forcing,
         "stash" => matches!(first.as_str(), "drop" | "clear"),
         "reflog" => matches!(first.as_str(), "expire" | "delete"),
         "gc" => might_give(rest, None, "prune"),
-        "worktree" => first == "remove" && is_forcing,
         "lfs" => first == "prune",
         "update-ref" => !rest.is_empty(),
         "fast-import" | "read-tree" | "prune" => true,
@@ -263,15 +252,57 @@ fn loses(subcommand: &str, rest: &[Word]) -> bool {
     }
 }
 
-/// Whether changes of the work tree are lost that no commit holds.
-fn discards(subcommand: &str, rest: &[Word]) -> bool {
-    match subcommand {
-        "checkout" => names_files(rest),
-        "restore" => !only_index(rest),
-        "reset" => might_give(rest, None, "hard") || might_give(rest, None, "merge"),
-        "checkout-index" => might_give(rest, Some('f'), "force"),
-        _ => false,
+/// Changes of the work tree that git throws away.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Discarded {
+    /// Those of these files.
+    Files(Vec<Word>),
+    /// Any in the whole work tree.
+    Tree,
+}
+
+/// The changes of the work tree that these words, from the subcommand on, throw away and that no commit holds.
+/// Commits that they leave are in the log of the branch or of `HEAD`.
+pub(super) fn discarded(words: &[Word]) -> Option<Discarded> {
+    let (subcommand, rest) = words.split_first()?;
+    let is_forcing = might_give(rest, Some('f'), "force");
+    let is_first = |wanted: &str| first(rest) == wanted;
+    match subcommand.literal()? {
+        "checkout" if has(rest, &["-B"]) || is_forcing => Some(Discarded::Tree),
+        "checkout" if names_files(rest) => Some(files(rest)),
+        "switch" if has(rest, &["-C"]) || is_forcing || might_give(rest, None, "discard-changes") => {
+            Some(Discarded::Tree)
+        }
+        "restore" if !only_index(rest) => Some(files(rest)),
+        "reset" if might_give(rest, None, "hard") || might_give(rest, None, "merge") => Some(Discarded::Tree),
+        "checkout-index" if is_forcing => Some(Discarded::Tree),
+        "rm" if is_forcing && !might_give(rest, None, "cached") => Some(files(rest)),
+        "clean" if might_remove(rest) => Some(files(rest)),
+        "submodule" if has(rest, &["deinit", "update"]) && is_forcing => Some(Discarded::Tree),
+        "worktree" if is_first("remove") && is_forcing => Some(files(rest.get(1..).unwrap_or_default())),
+        _ => None,
     }
+}
+
+/// Whether a `clean` removes files.
+fn might_remove(rest: &[Word]) -> bool {
+    let is_forcing = might_give(rest, Some('f'), "force");
+    (is_forcing || might_give(rest, Some('i'), "interactive")) && !has(rest, &["-n", "--dry-run"])
+}
+
+/// The files that words name, if they name some and nothing but paths.
+fn files(rest: &[Word]) -> Discarded {
+    let at = rest.iter().position(|word| word.literal() == Some("--"));
+    let operands: Vec<Word> = match at {
+        Some(at) => rest.get(at + 1..).unwrap_or_default().to_vec(),
+        None => rest.iter().filter(|word| !word.unexpanded().starts_with('-')).cloned().collect(),
+    };
+    // Words with a colon are git's own patterns.
+    let is_path = |word: &Word| word.literal().is_some_and(|text| !text.starts_with(':'));
+    if operands.is_empty() || !operands.iter().all(is_path) || might_give(rest, None, "pathspec-from-file") {
+        return Discarded::Tree;
+    }
+    Discarded::Files(operands)
 }
 
 /// Whether the words make git run other programs.

@@ -120,6 +120,76 @@ fn a_removal_that_undo_does_not_bring_back_asks() {
     assert_eq!(judge(&Intent::of(Action::Delete("/w/target".into()))), (Verdict::Allow, Risk::Medium));
 }
 
+/// Uses of git that throw away changes of the work tree, which undo brings back.
+const DISCARDING: &[&str] = &[
+    "git reset --hard",
+    "git reset --hard HEAD~1",
+    "git checkout -- a.rs",
+    "git checkout a.rs src/b.rs",
+    "git checkout .",
+    "git checkout -f main",
+    "git checkout -B topic",
+    "git switch --discard-changes main",
+    "git restore a.rs",
+    "git restore --staged --worktree .",
+    "git clean -fd",
+    "git clean -f src",
+    "git rm -rf src",
+    "git stash",
+    "git stash -u && git stash pop",
+    "git -C sub reset --hard",
+    "cd sub && git checkout -- .",
+    "git checkout -- $files",
+    "git worktree remove --force tree",
+];
+
+#[test]
+fn git_throws_away_what_undo_brings_back() {
+    for line in DISCARDING {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
+fn git_asks_before_it_throws_away_what_undo_does_not_bring_back() {
+    let lost = ["/w/data".into(), "/w".into()];
+    let now = Now { lost_to_git: &lost, ..Now::with(Approvals::Auto) };
+    for line in
+        ["git reset --hard", "git clean -fd", "git checkout -- data", "git restore data", "git checkout ."]
+    {
+        let decision = decide(&run(line), &policy(Mode::Development), &now);
+        assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{line}");
+        assert!(decision.reasons[0].contains("undo would not bring back"), "{line}: {:?}", decision.reasons);
+    }
+    let kept = decide(&run("git checkout -- a.rs"), &policy(Mode::Development), &now);
+    assert_eq!(kept.verdict, Verdict::Allow, "{:?}", kept.reasons);
+}
+
+#[test]
+fn git_asks_about_commits_that_no_log_keeps_and_about_other_repositories() {
+    for line in [
+        "git stash drop",
+        "git stash clear",
+        "git branch -D topic",
+        "git tag -d v1",
+        "git reflog expire --expire=now --all",
+        "git gc --prune=now",
+        "git update-ref -d refs/heads/x",
+        "git -C /srv/repo reset --hard",
+        "git -C /srv/repo checkout -- a.rs",
+        "git --work-tree=/srv/tree clean -fd",
+    ] {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_ne!(decision.verdict, Verdict::Allow, "{line}");
+    }
+    let lines = DISCARDING.iter().filter(|line| !line.starts_with("git stash"));
+    for line in lines {
+        let decision = auto(&run(line), &policy(Mode::Production));
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: production asks as before");
+    }
+}
+
 #[test]
 fn a_background_process_asks_and_a_rule_or_a_grant_allows_it() {
     let serve = run("python3 serve.py").running_on();

@@ -6,6 +6,7 @@ mod auto;
 mod bash;
 mod danger;
 mod egress;
+mod git_places;
 mod hostile;
 mod launchers;
 mod modes;

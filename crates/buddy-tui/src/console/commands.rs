@@ -69,7 +69,9 @@ pub(super) const ALL: &[Entry] = &[
     entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
     entry("target", &[], "[add|use|remove ...]", "the hosts that the session works on", Console::target_line),
     entry("diff", &[], "", "what changed in the repository", |console, _| console.desk("diff", "")),
-    idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| console.desk("undo", id))),
+    idle(entry("undo", &[], "[ID] [--force]", "undo the last change of files", |console, id| {
+        console.desk("undo", id);
+    })),
     idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
     entry(
@@ -172,6 +174,9 @@ impl Console {
     pub(super) fn command(&mut self, line: &str) {
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let name = name.trim_start_matches('/');
+        if self.waits_for_undo(line) {
+            return;
+        }
         let found = found(name);
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
@@ -195,8 +200,10 @@ impl Console {
 
     /// Has the desk carry out one of buddy's own commands.
     fn desk(&mut self, name: &str, argument: &str) {
-        if let Some(command) = DeskCommand::read(name, argument) {
-            self.effect(Effect::Run(command));
+        match DeskCommand::read(name, argument) {
+            Some(command @ (DeskCommand::Undo(_) | DeskCommand::Redo)) => self.start_undo(command),
+            Some(command) => self.effect(Effect::Run(command)),
+            None => {}
         }
     }
 

@@ -363,7 +363,9 @@ impl Driver {
             }
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 let is_diff = command == DeskCommand::Diff;
+                let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo);
                 match desk.run(&session, &target, command).await {
+                    said if is_undo => Reply::Undone(said),
                     Ok(text) if is_diff => Reply::Changes(text),
                     Ok(text) => Reply::Said(text),
                     Err(text) => Reply::Failed(text),

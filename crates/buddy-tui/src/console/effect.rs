@@ -137,6 +137,8 @@ pub(super) enum Reply {
     Said(String),
     /// What changed in the repository.
     Changes(String),
+    /// An undo or a redo ended, and said this.
+    Undone(Result<String, String>),
     /// What the user made of a text.
     Edited(String),
     /// The user connected a model: the one to go on with, where there is another one now.

@@ -277,6 +277,9 @@ impl Console {
             self.echo = Some(text.to_owned());
             return self.command(text);
         }
+        if self.waits_for_undo(text) {
+            return;
+        }
         if let Some(command) = text.strip_prefix('!') {
             return self.run_command(command.trim());
         }
@@ -320,7 +323,7 @@ impl Console {
 
     /// Keeps the draft for when the turn has ended. Without a turn there is nothing to wait for.
     fn queue(&mut self) {
-        if self.draft.is_empty() || self.front().is_idle() {
+        if self.draft.is_empty() || (self.front().is_idle() && self.undoing.is_none()) {
             return;
         }
         if self.front().queue.len() >= MAX_QUEUED {
@@ -337,6 +340,9 @@ impl Console {
         if !self.front().is_idle() {
             return self.interrupt();
         }
+        if self.undoing.is_some() && !self.front().queue.is_empty() {
+            return self.take_queue_back();
+        }
         if !self.draft.is_empty() {
             return;
         }
@@ -348,12 +354,16 @@ impl Console {
 
     /// Stops the turn. What was queued for its end comes back into the draft.
     fn interrupt(&mut self) {
+        self.take_queue_back();
+        self.send(Command::Interrupt);
+    }
+
+    fn take_queue_back(&mut self) {
         let mut queued: Vec<String> = self.front_mut().queue.drain(..).collect();
         if !queued.is_empty() {
             queued.extend(Some(self.draft.take()).filter(|draft| !draft.is_empty()));
             self.draft.set(&queued.join("\n"));
         }
-        self.send(Command::Interrupt);
     }
 
     fn cancel(&mut self, armed: Option<Armed>) {
@@ -394,7 +404,8 @@ impl Console {
         let command = self.front().reader.own_command().map(|_| "your command".to_owned());
         let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
         let tasks = tasks.map(|task| format!("task {}", task.number));
-        turn.into_iter().chain(command).chain(tasks).collect()
+        let undo = self.undoing.map(|_| "the undo".to_owned());
+        turn.into_iter().chain(command).chain(undo).chain(tasks).collect()
     }
 
     fn look_back(&mut self) {

@@ -72,6 +72,7 @@ impl Console {
                 }
             }
             Reply::Changes(text) => self.show_changes(&text),
+            Reply::Undone(said) => self.undo_ended(said),
             Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),
             Reply::LoggedIn(None) => {}
             Reply::Edited(text) => {
@@ -147,11 +148,7 @@ impl Console {
         task.deadline = None;
         if place == 0 {
             // What is no prompt starts no turn, so the next one need not wait for its end.
-            while self.front().is_idle()
-                && let Some(next) = self.front_mut().queue.pop_front()
-            {
-                self.enter(next.trim());
-            }
+            self.enter_queued();
             if !self.front().is_idle() {
                 return;
             }

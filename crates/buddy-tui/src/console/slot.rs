@@ -97,6 +97,11 @@ impl Console {
     /// The current activity and its time; none if nothing runs.
     pub(super) fn activity(&self) -> Option<(String, Option<String>)> {
         let front = self.front();
+        if let Some(undoing) = &self.undoing {
+            let time = self.now.saturating_duration_since(undoing.began);
+            let is_timed = time.as_secs() >= TIMED_SECONDS;
+            return Some((undoing.text.to_owned(), is_timed.then(|| elapsed_text(time))));
+        }
         if front.is_idle() || self.asking.is_some() {
             return None;
         }

@@ -14,6 +14,7 @@ use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status::{self, StatusPart};
 use super::tasks::{SHOWN, Task, task_name};
+use super::undoing::Undoing;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::targets::default_target;
 use crate::text::{Line, Look, Paint};
@@ -62,6 +63,8 @@ pub(super) struct Console {
     pub(super) is_plan_shown: bool,
     /// When it was said what leaving would stop.
     pub(super) leave_told: Option<Instant>,
+    /// The undo that restores files now.
+    pub(super) undoing: Option<Undoing>,
     /// The command whose output is to come, which is shown before it.
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
@@ -147,6 +150,7 @@ impl Console {
             armed: None,
             is_plan_shown: false,
             leave_told: None,
+            undoing: None,
             echo: None,
             is_said_last: false,
             is_theme_chosen: false,
@@ -458,6 +462,6 @@ impl Console {
     pub(super) fn is_busy(&self) -> bool {
         let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
         let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
-        self.tasks.iter().any(is_running) || self.armed.is_some() || is_due
+        self.tasks.iter().any(is_running) || self.undoing.is_some() || self.armed.is_some() || is_due
     }
 }

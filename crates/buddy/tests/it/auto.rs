@@ -249,3 +249,50 @@ async fn a_session_that_was_told_to_ask_goes_on_asking() {
     stage.usual(["exec", "--last", "--permission-mode", "auto", "go"]).run().await;
     assert!(stage.home.work().join("two").exists(), "the command line says otherwise");
 }
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "this is git as the user runs it")]
+async fn git_throws_away_what_undo_brings_back_and_asks_about_the_rest() {
+    let commands = ["git reset -q --hard", "git clean -qfd", "git stash drop"];
+    let turns = commands.iter().map(|command| run(command)).chain([done()]);
+    let stage = Stage::apart(turns.collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    let git = |words: &[&str]| {
+        let names = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        assert!(Command::new("git").args(names).args(words).current_dir(&work).status().unwrap().success());
+    };
+    git(&["init", "-q"]);
+    fs::write(work.join("a.txt"), "one\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    fs::write(work.join("a.txt"), "two\n").unwrap();
+    fs::create_dir(work.join("new")).unwrap();
+    fs::write(work.join("new/b.txt"), "b\n").unwrap();
+    let results = results(&stage).await;
+    assert_eq!((&results[0]["ok"], &results[1]["ok"]), (&json!(true), &json!(true)), "{results:#?}");
+    assert_eq!(fs::read_to_string(work.join("a.txt")).unwrap(), "one\n");
+    assert!(!work.join("new").exists());
+    assert_eq!(results[2]["error"]["code"], "approval_needed", "{results:#?}");
+    for _ in 0..2 {
+        stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    }
+    assert_eq!(fs::read_to_string(work.join("a.txt")).unwrap(), "two\n");
+    assert_eq!(fs::read_to_string(work.join("new/b.txt")).unwrap(), "b\n");
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "this is git as the user runs it")]
+async fn git_asks_before_it_throws_away_what_undo_does_not_keep() {
+    let commands = ["git reset -q --hard", "git checkout -- big.bin", "git checkout -- a.txt"];
+    let turns = commands.iter().map(|command| run(command)).chain([done()]);
+    let stage = Stage::apart(turns.collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    assert!(Command::new("git").args(["init", "-q"]).current_dir(&work).status().unwrap().success());
+    fs::write(work.join("a.txt"), "one\n").unwrap();
+    fs::File::create(work.join("big.bin")).unwrap().set_len(17 * 1024 * 1024).unwrap();
+    let results = results(&stage).await;
+    for result in &results[..2] {
+        assert_eq!(result["error"]["code"], "approval_needed", "{results:#?}");
+    }
+    assert_ne!(results[2]["error"]["code"], "approval_needed", "{results:#?}");
+}

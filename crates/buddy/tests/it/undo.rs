@@ -68,3 +68,113 @@ async fn an_undo_that_was_killed_is_run_again() {
     stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "one\n");
 }
+
+#[tokio::test]
+async fn it_concerns_the_project_of_the_current_directory() {
+    let stage = edited().await;
+    stage.completed("edit").await;
+    let other = stage.home.path().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let listed = stage.buddy(["undo", "--list"]).cwd(&other).run().await.expect_code(0);
+    assert_eq!(listed.text(), "", "{listed}");
+    let refused = stage.buddy(["undo", "--yes"]).cwd(&other).run().await.expect_code(0);
+    assert!(refused.stderr.contains("nothing to undo in"), "{refused}");
+    assert_eq!(text(&stage), "two\n");
+    let all = stage.buddy(["undo", "--list", "--all"]).cwd(&other).run().await.expect_code(0).text();
+    let work = stage.home.work();
+    let place = format!("in {}", work.canonicalize().unwrap().display());
+    assert!(all.contains("edit a.txt") && all.contains(&place), "{all}");
+    let here = stage.buddy(["undo", "--list", "--all"]).run().await.expect_code(0).text();
+    assert!(!here.contains(&place), "the current project is not named: {here}");
+    let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
+    let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let session = entries[0]["header"]["session"].as_str().unwrap().to_owned();
+    stage.buddy(["undo", "--yes", "--session", &session]).cwd(&other).run().await.expect_code(0);
+    assert_eq!(text(&stage), "one\n");
+}
+
+/// After an edit comes a change that undo does not cover.
+async fn uncovered(name: &str, call: Value, mode: &str) -> Stage {
+    let edit = json!({"path": "a.txt", "old": "one", "new": "two"});
+    let turns = [turn().call("edit_file", edit), turn().call(name, call), turn().text("Done.")];
+    let stage = Stage::new(turns).await;
+    std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+    let big = std::fs::File::create(stage.home.work().join("big.bin")).unwrap();
+    big.set_len(17 * 1024 * 1024).unwrap();
+    stage.exec(["go"]).env("BUDDY_ENV", mode).run().await.expect_code(0);
+    assert_eq!(text(&stage), "two\n");
+    stage
+}
+
+/// The newest change is named and stays; the next undo takes the one before it.
+async fn check_passed_over(stage: &Stage, named: &str, why: &str) {
+    let first = stage.buddy(["undo", "--yes"]).run().await.expect_code(1);
+    for expected in
+        ["undo cannot restore this change", named, why, "nothing was undone", "`buddy undo` again"]
+    {
+        assert!(first.stderr.contains(expected), "{expected}: {first}");
+    }
+    assert_eq!(text(stage), "two\n", "nothing older is reverted: {first}");
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(text(stage), "one\n");
+}
+
+#[tokio::test]
+async fn a_removal_that_is_not_kept_is_named_before_anything_older_is_undone() {
+    let stage = uncovered("delete_path", json!({"path": "big.bin"}), "development").await;
+    check_passed_over(&stage, "big.bin", "more than is kept of one file").await;
+    let stage = uncovered("run_shell", crate::stage::shell("rm big.bin"), "development").await;
+    check_passed_over(&stage, "rm big.bin", "larger than what is kept of one file").await;
+}
+
+#[tokio::test]
+async fn a_command_outside_the_sandbox_is_named_before_anything_older_is_undone() {
+    let touch = crate::stage::shell("touch made");
+    let stage = uncovered("run_shell", touch, "production").await;
+    assert!(stage.home.work().join("made").exists());
+    check_passed_over(&stage, "touch made", "outside the sandbox").await;
+}
+
+#[tokio::test]
+async fn long_lists_are_cut_and_say_how_to_see_the_rest() {
+    let writes = (0..12)
+        .map(|number| turn().call("write_file", json!({"path": format!("w{number}"), "content": "x"})));
+    let many = crate::stage::run("for n in $(seq 15); do echo > many$n; done");
+    let turns: Vec<_> = writes.chain([many, turn().text("Done.")]).collect();
+    let stage = Stage::new(turns).await;
+    stage.completed("write").await;
+    let listed = stage.buddy(["undo", "--list"]).run().await.expect_code(0);
+    assert_eq!(listed.text().lines().count(), 10, "{listed}");
+    assert!(listed.stderr.contains("… and 3 more: `buddy undo --list --limit 13`"), "{listed}");
+    let all = stage.buddy(["undo", "--list", "--limit", "13"]).run().await.expect_code(0);
+    assert_eq!(all.text().lines().count(), 13, "{all}");
+    let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(undone.stderr.matches("  removed   many").count(), 10, "{undone}");
+    assert!(undone.stderr.contains("… and 5 more; `buddy undo "), "{undone}");
+    assert!(undone.stderr.contains("15 paths restored"), "{undone}");
+}
+
+#[tokio::test]
+async fn it_waits_for_a_call_that_runs_and_then_says_so() {
+    let turns = [
+        turn().call("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"})),
+        crate::stage::run("echo begun > ready; cat pipe"),
+        turn().text("Done."),
+    ];
+    let stage = Stage::new(turns).await;
+    let work = stage.home.work();
+    std::fs::write(work.join("a.txt"), "one\n").unwrap();
+    stage.in_bash("mkfifo pipe ready").run().await.expect_code(0);
+    let running = stage.exec(["go"]).start();
+    stage.in_bash("read line < ready").run().await.expect_code(0);
+    let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
+    let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let edit = entries.as_array().unwrap().last().unwrap()["header"]["id"].as_str().unwrap().to_owned();
+    let busy = stage.buddy(["undo", &edit, "--yes"]).run().await.expect_code(1);
+    assert!(busy.stderr.contains("still changes files in this project"), "{busy}");
+    assert_eq!(text(&stage), "two\n");
+    stage.in_bash("echo go > pipe").run().await.expect_code(0);
+    running.finish().await.expect_code(0);
+    stage.buddy(["undo", &edit, "--yes"]).run().await.expect_code(0);
+    assert_eq!(text(&stage), "one\n");
+}

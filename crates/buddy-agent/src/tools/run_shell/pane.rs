@@ -55,6 +55,7 @@ impl InPane<'_> {
             Waited::Ended(exit) => *exit,
             Waited::RunsOn => {
                 let id = context.background.pane_id();
+                context.recorder.leave_project();
                 context.background.take(Leaving {
                     id: id.clone(),
                     command: shown,

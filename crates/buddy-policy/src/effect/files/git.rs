@@ -1,6 +1,6 @@
 //! Git, by subcommand. Its own store in `.git` is its own affair; the rows are about the files of the work tree.
 
-use super::{Access, Does, Flags, Operands, Row, Scope, When, row};
+use super::{Access, Does, Flags, Operands, Row, When, row};
 use crate::shell::Word;
 
 /// Options before the subcommand that take a word.
@@ -166,11 +166,30 @@ pub(super) const ROWS: &[Row] = &[
             Does::OnlyReads,
         )])
         .reads(&["cd repo && git branch -a", "cd repo && git tag", "cd repo && git tag v1"]),
+    row(&["git"], Operands::Text)
+        .when(When::Pair("stash", &["list", "show"]))
+        .lenient()
+        .reads(&["cd repo && git stash list"]),
+    row(&["git"], Operands::Text)
+        .when(When::Pair("submodule", &["status", "summary"]))
+        .lenient()
+        .reads(&["cd repo && git submodule status"]),
+    row(&["git"], Operands::CloneTo)
+        .when(When::Pair("submodule", &["add"]))
+        .flags(Flags::of("fq", "b").long(
+            &["force", "quiet", "progress", "dissociate"],
+            &["branch", "name", "reference", "depth", "ref-format"],
+        ))
+        .lenient()
+        .changes(&[
+            "cd repo && git -c protocol.file.allow=always submodule add -q -b other ./. lib",
+            "cd repo && git -c protocol.file.allow=always submodule add -q {here}/repo/.git",
+        ]),
     row(&["git"], Operands::Here)
         .when(When::Word(TREE))
         .lenient()
         .with(&[(&["hard", "f", "force", "discard-changes"], Does::Here), (&["index-output"], Does::Writes)])
-        .check(discards_all)
+        .discards(discards_all)
         .changes(&[
             "cd repo && git checkout -- one.txt",
             "cd repo && git checkout other",
@@ -207,26 +226,31 @@ pub(super) const ROWS: &[Row] = &[
     row(&["git"], Operands::Here)
         .when(When::Word(&["bugreport", "diagnose", "mailsplit", "unpack-file"]))
         .lenient()
+        .leaves_store()
         .with(&[(&["o", "output-directory"], Does::WritesWithin)])
         .changes(&["cd repo && git unpack-file HEAD:one.txt"]),
     row(&["git"], Operands::Each(Access::Write))
         .when(When::Word(&["mailinfo"]))
         .lenient()
+        .leaves_store()
         .changes(&["cd repo && git format-patch --stdout -1 | git mailinfo message diff"]),
     row(&["git"], Operands::Beside)
         .when(When::Word(&["pack-objects", "index-pack"]))
         .lenient()
+        .leaves_store()
         .with(&[(&["stdout", "stdin"], Does::Here), (&["o"], Does::Writes)])
         .changes(&["cd repo && git rev-list --objects HEAD | git pack-objects -q ../empty/p"]),
     row(&["git"], Operands::First(Access::Write))
         .when(When::Word(&["merge-file"]))
         .lenient()
+        .leaves_store()
         .with(&[(&["p", "stdout"], Does::OnlyReads)])
         .changes(&["cd repo && git merge-file one.txt two.txt new.txt"])
         .reads(&["cd repo && git merge-file -p one.txt two.txt one.txt"]),
     row(&["git"], Operands::Each(Access::Read))
         .when(When::Word(&["interpret-trailers"]))
         .lenient()
+        .leaves_store()
         .with(&[(&["in-place"], Does::InPlace)])
         .changes(&["cd repo && git interpret-trailers --in-place --trailer a:b new.txt"]),
     row(&["git"], Operands::Each(Access::Write))
@@ -235,7 +259,7 @@ pub(super) const ROWS: &[Row] = &[
             Flags::of("SWqp2", "s")
                 .long(&["staged", "worktree", "quiet", "patch", "ours", "theirs"], &["source"]),
         )
-        .check(restores_all)
+        .discards(restores_all)
         .changes(&["cd repo && git restore one.txt", "cd repo && git restore -s HEAD one.txt"])
         .reads(&["cd repo && git restore --staged one.txt"]),
     row(&["git"], Operands::Text)
@@ -262,6 +286,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["git"], Operands::Here)
         .when(When::Word(&["apply"]))
         .lenient()
+        .leaves_store()
         .with(&[
             (&["directory"], Does::WritesWithin),
             (&["unsafe-paths"], Does::Anywhere),
@@ -272,18 +297,111 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["cd repo && git apply --check two.diff"]),
     row(&["git"], Operands::First(Access::Write))
         .when(When::Word(&["init", "init-db"]))
+        .flags(
+            Flags::of("q", "b")
+                .long(&["quiet", "bare", "shared"], &["initial-branch", "object-format", "ref-format"]),
+        )
         .lenient()
+        .leaves_store()
         .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["template"], Does::Runs)])
-        .changes(&["git init -q made", "git --git-dir=empty/store init -q"]),
-    row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["clone", "worktree"]))
+        .changes(&[
+            "git init -q made",
+            "git --git-dir=empty/store init -q",
+            "git init -q -b main made",
+            "git -C empty init -q --initial-branch main made",
+        ]),
+    row(&["git"], Operands::CloneTo)
+        .when(When::Word(&["clone"]))
+        .flags(Flags::of("lsnqv46", "obucj").long(
+            &["quiet", "verbose", "local", "shared", "no-checkout", "bare", "mirror"],
+            &[
+                "origin",
+                "branch",
+                "revision",
+                "upload-pack",
+                "reference",
+                "reference-if-able",
+                "depth",
+                "config",
+                "jobs",
+                "filter",
+                "server-option",
+                "shallow-since",
+                "shallow-exclude",
+                "bundle-uri",
+                "ref-format",
+            ],
+        ))
         .lenient()
-        .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["q", "quiet"], Does::Here)])
-        .changes(&["git clone -q repo copy", "cd repo && git worktree add -q wt"]),
+        .leaves_store()
+        .with(&[(&["separate-git-dir"], Does::WritesWithin)])
+        .changes(&[
+            "git clone -q repo copy",
+            "git clone -q --depth 1 -b other repo copy",
+            "git clone -q --separate-git-dir empty/store repo copy",
+            "cd empty && git clone -q ../repo/.git",
+            "git -C empty clone -q ../repo",
+            "git -C empty clone -q --bare ../repo",
+        ]),
+    row(&["git"], Operands::First(Access::Write))
+        .when(When::Pair("worktree", &["add"]))
+        .flags(Flags::of("fdq", "bB").long(
+            &[
+                "force",
+                "detach",
+                "quiet",
+                "checkout",
+                "no-checkout",
+                "lock",
+                "orphan",
+                "track",
+                "guess-remote",
+            ],
+            &["reason"],
+        ))
+        .lenient()
+        .changes(&[
+            "cd repo && git worktree add -q wt",
+            "cd repo && git worktree add -q -b side ../wt other",
+            "git -C repo worktree add -q ../wt",
+        ]),
+    row(&["git"], Operands::Each(Access::Delete))
+        .when(When::Pair("worktree", &["remove"]))
+        .lenient()
+        .untried(&["git worktree remove ../wt"]),
+    row(&["git"], Operands::MoveTo)
+        .when(When::Pair("worktree", &["move"]))
+        .lenient()
+        .changes(&["cd repo && git worktree add -q ../wt && git worktree move ../wt ../empty/wt"]),
     row(&["git"], Operands::Each(Access::Write))
+        .when(When::Pair("worktree", &["repair"]))
+        .lenient()
+        .untried(&["git worktree repair ../wt"]),
+    row(&["git"], Operands::Text)
+        .when(When::Pair("worktree", &["list"]))
+        .lenient()
+        .reads(&["cd repo && git worktree list"]),
+    row(&["git"], Operands::Store)
+        .when(When::Word(&["worktree"]))
+        .lenient()
+        .reads(&["cd repo && git worktree prune"]),
+    row(&["git"], Operands::First(Access::Write))
+        .when(When::Pair("bundle", &["create"]))
+        .lenient()
+        .leaves_store()
+        .changes(&[
+            "cd repo && git bundle create -q ../new HEAD",
+            "git -C repo bundle create -q ../new HEAD",
+        ]),
+    row(&["git"], Operands::Each(Access::Read))
+        .when(When::Pair("bundle", &["verify", "list-heads"]))
+        .lenient()
+        .leaves_store()
+        .untried(&["git bundle verify x.bundle"]),
+    row(&["git"], Operands::Store)
         .when(When::Word(&["bundle"]))
         .lenient()
-        .changes(&["cd repo && git bundle create -q ../new HEAD"]),
+        .untried(&["git bundle unbundle x.bundle"]),
     row(&["git"], Operands::Text)
         .when(When::Word(&["archive"]))
         .lenient()
@@ -298,9 +416,20 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["cd repo && git format-patch --stdout -1"]),
 ];
 
-/// The words from the subcommand on, and the directories that it works in: those themselves, or the one beside a store.
-pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<(Word, Scope)>) {
-    let mut bases = Vec::new();
+/// A place that options before the subcommand name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GitPlace {
+    /// `-C`: git moves there first, from one to the next.
+    Directory(Word),
+    /// `--work-tree`
+    WorkTree(Word),
+    /// `--git-dir`
+    Store(Word),
+}
+
+/// The words from the subcommand on, and the places that the options before it name.
+pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<GitPlace>) {
+    let mut places = Vec::new();
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
         let Some(text) = first.literal().filter(|text| text.starts_with('-')) else { break };
@@ -316,15 +445,33 @@ pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<(Word, Scope)>) {
             rest = rest.get(1..).unwrap_or_default();
         }
         match name {
-            "-C" | "--work-tree" => bases.extend(value.map(|value| (value, Scope::Within))),
-            "--git-dir" => bases.extend(value.map(|value| (value, Scope::Beside))),
+            "-C" => places.extend(value.map(GitPlace::Directory)),
+            "--work-tree" => places.extend(value.map(GitPlace::WorkTree)),
+            "--git-dir" => places.extend(value.map(GitPlace::Store)),
             _ => {}
         }
     }
-    (rest.to_vec(), bases)
+    (rest.to_vec(), places)
 }
 
-const DISCARDS: &str = "it throws away changes that are not committed";
+/// The directory that `git clone` makes when nobody names one; `None` if the words do not tell.
+pub(super) fn cloned_name(source: &Word, is_bare: bool) -> Option<Word> {
+    let text = source.literal()?.trim_end_matches('/');
+    let text = text.strip_suffix("/.git").unwrap_or(text).trim_end_matches('/');
+    let name = text.rsplit(['/', ':']).next()?;
+    let name = name.strip_suffix(".git").or_else(|| name.strip_suffix(".bundle")).unwrap_or(name);
+    if name.is_empty() || matches!(name, "." | "..") {
+        return None;
+    }
+    Some(Word::Literal(if is_bare { format!("{name}.git") } else { name.to_owned() }))
+}
+
+/// Whether a word is the address of a repository elsewhere, and no path.
+pub(super) fn is_address(word: &Word) -> bool {
+    let text = word.unexpanded();
+    let before_slash = text.split('/').next().unwrap_or_default();
+    text.contains("://") || (before_slash.contains(':') && !text.starts_with('.'))
+}
 
 fn names_all(operands: &[Word]) -> bool {
     operands
@@ -332,19 +479,19 @@ fn names_all(operands: &[Word]) -> bool {
         .any(|word| word.literal().is_none_or(|text| matches!(text, "." | "./" | ":/" | ":" | "*" | "..")))
 }
 
-fn discards_all(operands: &[Word], names: &[String]) -> Option<&'static str> {
+fn discards_all(operands: &[Word], names: &[String]) -> bool {
     let is_given = |wanted: &[&str]| {
         names.iter().any(|name| {
             wanted.iter().any(|whole| name == whole || (name.len() > 1 && whole.starts_with(name.as_str())))
         })
     };
-    (is_given(&["hard", "f", "force", "discard-changes"]) || names_all(operands)).then_some(DISCARDS)
+    is_given(&["hard", "f", "force", "discard-changes"]) || names_all(operands)
 }
 
-fn restores_all(operands: &[Word], names: &[String]) -> Option<&'static str> {
+fn restores_all(operands: &[Word], names: &[String]) -> bool {
     let is_given = |short: &str, long: &str| {
         names.iter().any(|name| name == short || (name.len() > 1 && long.starts_with(name.as_str())))
     };
     let only_index = is_given("S", "staged") && !is_given("W", "worktree");
-    (!only_index && names_all(operands)).then_some(DISCARDS)
+    !only_index && names_all(operands)
 }

@@ -9,6 +9,10 @@ use crate::shell::Word;
 pub(crate) struct Outcome {
     pub(crate) touched: Vec<Touched>,
     pub(crate) dangers: Vec<&'static str>,
+    /// Whether git throws away changes of the work tree.
+    pub(crate) discards: bool,
+    /// Whether git changes the store that `--git-dir` names.
+    pub(crate) changes_store: bool,
 }
 
 /// A word that names a file, and the access to it.
@@ -32,8 +36,7 @@ pub(crate) enum Scope {
 
 /// The outcome by the table; `None` if no row is about this use of the program.
 pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
-    let (arguments, bases) =
-        if program == "git" { git::stripped(arguments) } else { (arguments.to_vec(), Vec::new()) };
+    let arguments = if program == "git" { git::stripped(arguments).0 } else { arguments.to_vec() };
     let arguments = arguments.as_slice();
     if program == "git" && !git_options::are_known(arguments) {
         return None;
@@ -54,8 +57,8 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
         })?;
     let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
     weigher.weigh();
-    for (base, scope) in &bases {
-        weigher.move_to(base, *scope);
+    if program == "git" {
+        weigher.store();
     }
     weigher
         .outcome
@@ -78,6 +81,11 @@ impl Row {
                 parsed.names.iter().any(|given| wanted.iter().any(|wanted| could_be(given, wanted)))
             }
             When::Word(words) => first().is_some_and(|first| words.contains(&first.as_str())),
+            When::Pair(wanted, words) => {
+                let second = parsed.operands.get(1).and_then(Word::literal);
+                first().is_some_and(|first| first == wanted)
+                    && second.is_some_and(|second| words.contains(&second))
+            }
             When::Letters(letters) => {
                 // `ar -r` and `ar r` are the same, so the first word is checked before options are.
                 let first = arguments.first().and_then(Word::literal);
@@ -90,6 +98,7 @@ impl Row {
         };
         match self.when {
             When::Word(_) if fits => drop(parsed.operands.remove(0)),
+            When::Pair(..) if fits => drop(parsed.operands.drain(..2)),
             When::Letters(_) if fits => parsed = parse(self, arguments.get(1..).unwrap_or_default()),
             _ => {}
         }
@@ -229,6 +238,7 @@ impl Weigher {
                     None => self.here(Access::Write),
                 }
             }
+            Operands::CloneTo => self.clone_to(&operands),
             Operands::Fixed(access, names) => {
                 for name in names {
                     self.touch(access, &Word::Literal((*name).to_owned()), Scope::Itself);
@@ -248,6 +258,18 @@ impl Weigher {
         self.here(Access::Write);
         if let Some(folder) = address.and_then(folder) {
             self.touch(Access::Write, &folder, Scope::Within);
+        }
+    }
+
+    fn clone_to(&mut self, operands: &[Word]) {
+        let Some(source) = operands.first() else { return self.here(Access::Write) };
+        if !git::is_address(source) {
+            self.touch(Access::Read, source, Scope::Itself);
+        }
+        let is_bare = self.parsed.names.iter().any(|name| matches!(name.as_str(), "bare" | "mirror"));
+        match operands.get(1).cloned().or_else(|| git::cloned_name(source, is_bare)) {
+            Some(place) => self.touch(Access::Write, &place, Scope::Itself),
+            None => self.here(Access::Write),
         }
     }
 
@@ -305,7 +327,11 @@ impl Weigher {
             Does::Here => self.here(Access::Write),
             Does::Links => self.lead_to(&operands),
             Does::Backs => self.backs(),
-            Does::Discards if operands.is_empty() => self.here(Access::Delete),
+            // Without `-x` git leaves the files that it ignores, and the rest counts as thrown away.
+            Does::Discards if operands.is_empty() => {
+                let takes_ignored = self.parsed.names.iter().any(|name| matches!(name.as_str(), "x" | "X"));
+                self.here(if takes_ignored { Access::Delete } else { Access::Write });
+            }
             Does::Discards => self.each(Access::Delete, &operands),
             Does::Anywhere => {
                 let word = Word::Unknown("the names that it reads".to_owned());
@@ -330,16 +356,18 @@ impl Weigher {
         }
     }
 
-    /// Everything happens in another directory.
-    fn move_to(&mut self, directory: &Word, scope: Scope) {
-        let changed = self.outcome.touched.iter().map(|touched| touched.access);
-        let mut accesses: Vec<Access> = changed.collect();
-        if !matches!(self.row.operands, Operands::Text | Operands::StoreOf) {
-            accesses.push(Access::Write);
-        }
-        accesses.dedup();
-        for access in accesses {
-            self.touch(access, directory, scope);
+    /// The repository that git works in changes with the files.
+    fn store(&mut self) {
+        let is_discarding =
+            self.row.discards.is_some_and(|check| check(&self.parsed.operands, &self.parsed.names));
+        self.outcome.discards = is_discarding;
+        self.outcome.changes_store = match self.row.operands {
+            Operands::Text | Operands::Members => false,
+            Operands::StoreOf => !self.outcome.touched.is_empty(),
+            _ => true,
+        };
+        if self.outcome.changes_store && !self.row.leaves_store {
+            self.here(Access::Write);
         }
     }
 

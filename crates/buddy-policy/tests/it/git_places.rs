@@ -1,0 +1,81 @@
+//! The paths that a prompt names for a use of git: those that git changes, and no others.
+
+use buddy_policy::{Mode, Verdict};
+
+use crate::stage::{ask, policy, run};
+
+/// The paths outside the workspace that the reasons name.
+fn named(line: &str) -> Vec<String> {
+    let decision = ask(&run(line), &policy(Mode::Production));
+    let quoted = decision.reasons.iter().filter(|reason| reason.contains("outside the"));
+    let mut paths: Vec<String> =
+        quoted.filter_map(|reason| Some(reason.split('`').nth(1)?.to_owned())).collect();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+    paths
+}
+
+#[test]
+fn a_prompt_names_the_path_that_git_changes() {
+    for (line, path) in [
+        ("git clone /opt/source /srv/copy", "/srv/copy"),
+        ("git clone https://a.test/x.git /srv/copy", "/srv/copy"),
+        ("git clone --depth 1 -b main -o up ../source /srv/copy", "/srv/copy"),
+        ("cd /srv/; git -C /srv clone ../source.git", "/srv/source"),
+        ("git -C /srv clone git@a.test:owner/name.git", "/srv/name"),
+        ("git -C /srv clone --bare /opt/source", "/srv/source.git"),
+        ("git -C /srv clone /opt/source/.git copy", "/srv/copy"),
+        ("git -C /srv/repo clean -fd", "/srv/repo"),
+        ("git -C /srv -C repo clean -f old", "/srv/repo/old"),
+        ("git -C /srv/repo rm one.txt", "/srv/repo /srv/repo/one.txt"),
+        ("git -C /srv/repo restore one.txt", "/srv/repo /srv/repo/one.txt"),
+        ("git -C /srv/repo reset --hard", "/srv/repo"),
+        ("git -C /srv/repo add one.txt", "/srv/repo"),
+        ("git --work-tree=/srv/tree reset --hard", "/srv/tree"),
+        ("git --work-tree /srv/tree clean -f", "/srv/tree"),
+        ("git --git-dir=/srv/store.git init", "/srv/store.git"),
+        ("git --git-dir /srv/repo/.git add x", "/srv/repo"),
+        ("git init -b main /srv/new", "/srv/new"),
+        ("git -C /srv init new", "/srv/new"),
+        ("git init --object-format sha256 /srv/new", "/srv/new"),
+        ("git worktree add /srv/tree", "/srv/tree"),
+        ("git worktree add -b topic /srv/tree main", "/srv/tree"),
+        ("git worktree add --reason why /srv/tree", "/srv/tree"),
+        ("git worktree remove /srv/tree", "/srv/tree"),
+        ("git worktree move /w/tree /srv/tree", "/srv/tree"),
+        ("git submodule add -b main https://a.test/x.git /srv/x", "/srv/x"),
+        ("git -C /srv/repo submodule add https://a.test/x.git lib/x", "/srv/repo /srv/repo/lib/x"),
+        ("git archive -o /srv/x.tar HEAD", "/srv/x.tar"),
+        ("git -C /srv/repo archive -o /w/x.tar HEAD /opt", ""),
+        ("git -C /srv archive --output=x.tar HEAD", "/srv/x.tar"),
+        ("git format-patch -o /srv/out -1 HEAD", "/srv/out"),
+        ("git -C /srv/repo format-patch -1", "/srv/repo"),
+        ("git bundle create /srv/x.bundle HEAD main", "/srv/x.bundle"),
+        ("git -C /srv bundle create x.bundle --all", "/srv/x.bundle"),
+        ("git -C /srv/repo mv one.txt /srv/two.txt", "/srv/repo /srv/repo/one.txt /srv/two.txt"),
+    ] {
+        if path.is_empty() {
+            let decision = ask(&run(line), &policy(Mode::Production));
+            assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+            continue;
+        }
+        assert_eq!(named(line).join(" "), path, "{line}");
+    }
+}
+
+#[test]
+fn sources_inside_and_outside_the_workspace_are_only_read() {
+    for line in [
+        "git clone /opt/source copy",
+        "git clone --reference /opt/other /opt/source copy",
+        "git -C sub bundle verify /opt/x.bundle",
+        "git worktree list",
+        "git worktree add tree /opt",
+        "git submodule status",
+        "git init made",
+    ] {
+        let decision = ask(&run(line), &policy(Mode::Production));
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+}

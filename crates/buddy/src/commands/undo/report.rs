@@ -1,0 +1,110 @@
+//! The text of an undo: restored, removed and kept paths, then the places that undo does not cover.
+
+use std::path::Path;
+
+use buddy_exec::undo::{NotCovered, State, Step, UndoPlan};
+use buddy_tui::counted;
+
+use super::on;
+
+/// The most rows of paths; JSON has all.
+const MAX_ROWS: usize = 10;
+/// The most places that are named as not covered.
+const MAX_PLACES: usize = 3;
+
+/// Whether the undo is still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tense {
+    Ahead,
+    Behind,
+}
+
+/// The rows about a plan.
+pub(super) fn rows(plan: &UndoPlan, tense: Tense) -> Vec<String> {
+    let mut rows = vec![head(plan, tense)];
+    if plan.is_interrupted {
+        rows.push(
+            "the call did not come to its end, so some of these changes may be somebody else's".to_owned(),
+        );
+    }
+    if plan.steps.is_empty() && !plan.is_beyond_undo() {
+        rows.push("everything is already as it was".to_owned());
+    }
+    let paths = paths(plan, tense);
+    let left = paths.len().saturating_sub(MAX_ROWS);
+    rows.extend(paths.into_iter().take(MAX_ROWS));
+    if left > 0 {
+        rows.push(format!("  … and {left} more; `buddy undo {} --json` lists all", plan.header.id));
+    }
+    rows.extend(places(plan));
+    rows
+}
+
+fn head(plan: &UndoPlan, tense: Tense) -> String {
+    let label = plan.header.label.replace('\n', "⏎");
+    let verb = match tense {
+        _ if plan.is_beyond_undo() => "undo cannot restore this change",
+        Tense::Ahead => "Undo",
+        Tense::Behind => "Undone",
+    };
+    let count = (!plan.is_beyond_undo()).then(|| counted(plan.steps.len() as u64, "path"));
+    let time = time_of_day(plan.header.unix_ms).map(|time| format!("from {time}"));
+    let facts: Vec<String> = count.into_iter().chain(time).collect();
+    format!("{verb}: {label}{}  ({})", on(&plan.header), facts.join(", "))
+}
+
+/// The time of day of an entry, where the user is.
+fn time_of_day(unix_ms: u64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
+    Some(time.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M").to_string())
+}
+
+/// One row a path: those that are restored, then removed, then kept.
+fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
+    let words = match tense {
+        Tense::Ahead => ["restore ", "remove  ", "keep    "],
+        Tense::Behind => ["restored", "removed ", "kept    "],
+    };
+    let [restored, removed, kept] = words;
+    let shown = |path: &Path| shown(plan, path);
+    let conflict = |step: &Step| {
+        step.conflict.as_ref().map(|conflict| format!("  CONFLICT: {conflict}")).unwrap_or_default()
+    };
+    let row = |step: &Step, word: &str, note: &str| {
+        format!("  {word}  {}{note}{}", shown(&step.path.0), conflict(step))
+    };
+    let goes = |step: &&Step| step.to == State::Absent;
+    let back = plan.steps.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
+    let gone = plan.steps.iter().filter(goes).map(|step| row(step, removed, "  the call made it"));
+    let changed = plan.not_covered.iter().filter(|place| place.is_changed || plan.is_beyond_undo());
+    let stays = changed.map(|place| format!("  {kept}  {}  {}", shown(&place.path.0), place.why));
+    back.chain(gone).chain(stays).collect()
+}
+
+/// A path as people read it: below the project without the way there.
+fn shown(plan: &UndoPlan, path: &Path) -> String {
+    let workspace = plan.header.workspace.as_ref();
+    let real = workspace.map(|workspace| workspace.0.canonicalize().unwrap_or_else(|_| workspace.0.clone()));
+    let below = real.as_ref().and_then(|workspace| path.strip_prefix(workspace).ok());
+    match below {
+        Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Some(below) => below.display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
+/// The places in which changes are not known, in one row.
+fn places(plan: &UndoPlan) -> Option<String> {
+    let places: Vec<&NotCovered> = plan.not_covered.iter().filter(|place| !place.is_changed).collect();
+    if places.is_empty() || plan.is_beyond_undo() {
+        return None;
+    }
+    let named: Vec<String> = places
+        .iter()
+        .take(MAX_PLACES)
+        .map(|place| format!("{} ({})", shown(plan, &place.path.0), place.why))
+        .collect();
+    let left = places.len().saturating_sub(MAX_PLACES);
+    let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+    Some(format!("not covered: {}{more}", named.join(", ")))
+}
