@@ -143,9 +143,7 @@ impl Targets {
                 .hint("name another target; do not try to get around it")),
             State::Unreachable(reason) => {
                 Err(ToolFailure::new("unreachable", format!("`{name}` cannot be reached: {reason}")).hint(
-                    format!(
-                        "go on without it, or ask the user, who can try again with `/target use {name}`"
-                    ),
+                    format!("go on without it, or ask the user, who can try again with `/target use {name}`"),
                 ))
             }
         }

@@ -35,6 +35,7 @@ mod tasks;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod turn_end;
 mod wording;
 
 pub(crate) use calls::{begun_line, ended_line, named_line};
@@ -46,4 +47,6 @@ pub use driver::{ConsoleRequest, run_console};
 pub(crate) use help::listed;
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
+pub(crate) use tasks::elapsed_text;
 pub(crate) use terminal::{copy_order, terminal_size};
+pub(crate) use turn_end::TurnSum;

@@ -14,6 +14,8 @@ mod editor;
 mod exec;
 mod exit;
 mod export;
+mod farewell;
+mod file_changes;
 mod left_running;
 mod markdown;
 mod mentions;

@@ -380,6 +380,10 @@ pub(crate) struct Undo {
     #[arg(long, conflicts_with = "list")]
     pub(crate) force: bool,
 
+    /// Whether a conversation asks, which has its own word for taking it back.
+    #[arg(long, hide = true, conflicts_with = "list")]
+    pub(crate) in_conversation: bool,
+
     /// With JSON the entries are printed, or the plan and whether it was carried out.
     #[command(flatten)]
     pub(crate) listing: Listing,

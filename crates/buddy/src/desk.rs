@@ -451,14 +451,14 @@ impl Desk for HomeDesk {
                 };
                 match id {
                     Some(id) => {
-                        let said = self.own(words(&["undo", "--yes", &id])).await?;
-                        Ok(format!("{said}/redo takes it back"))
+                        let said = self.own(words(&["undo", "--yes", "--in-conversation", &id])).await?;
+                        Ok(format!("{said}  /redo takes it back"))
                     }
                     None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
                 }
             }
             DeskCommand::Redo => match self.last_undo(session).await? {
-                Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                Some(id) => self.own(words(&["undo", "--yes", "--in-conversation", &id])).await,
                 None => Ok("there is no undo to take back".to_owned()),
             },
             DeskCommand::Config(line) => self.configure(&line).await,

@@ -128,7 +128,9 @@ pub async fn run_console(
         driver.take(Input::Said(prompt)).await;
     }
     let result = driver.run(request.interrupts, refused).await;
-    driver.terminal.write(&driver.painter.leave()).ok();
+    driver.console.now = Instant::now();
+    let farewell = driver.console.farewell_rows();
+    driver.terminal.write(&driver.painter.leave_with(&farewell)).ok();
     let console = &driver.console;
     let session = console.front().session.clone();
     let is_empty = console.front().reader.transcript().items().is_empty();

@@ -11,6 +11,7 @@ use buddy_protocol::{
 use super::calls::Paper;
 use super::items::{self, Gutter, Kind, Notice, prose_width, said};
 use crate::changes::GO_AHEAD;
+use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::Output;
@@ -33,6 +34,8 @@ pub(super) struct Reader {
     /// What runs.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
+    /// How long its turns took since it is shown here.
+    work_time: WorkTime,
     /// Commands in the background. Those of an earlier run of buddy ended with it.
     left_running: LeftRunning,
     /// Why the model is asked again, while it is.
@@ -90,6 +93,11 @@ impl Reader {
 
     pub(super) fn turn_began(&self) -> Option<Instant> {
         self.turn_began
+    }
+
+    /// How long its turns took since it is shown here.
+    pub(super) fn work_time(&self) -> &WorkTime {
+        &self.work_time
     }
 
     /// The command that the user runs.
@@ -180,6 +188,7 @@ impl Reader {
         }
         if !self.is_silent {
             self.left_running.note(&event.fact);
+            self.work_time.note(event);
         }
         match &event.fact {
             fact if retry(fact).is_some() => {

@@ -133,13 +133,14 @@ impl Console {
     pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
         let (look, columns) = (self.look.clone(), self.columns);
         let task = &mut self.tasks[place];
-        let used = look.details.tokens(&task.used, &task.reader.transcript().bill().usage);
-        let rows = used.map(|text| Line::styled(&text, look.style(Paint::Dim)));
         if place == 0 {
+            let used = look.details.tokens(&task.billed.usage, &task.reader.transcript().bill().usage);
             // Behind the end of the answer.
             let finished = task.reader.take_rows(&look, columns, 0);
             self.show(finished);
-            self.show(rows);
+            self.show(used.map(|text| Line::styled(&text, look.style(Paint::Dim))));
+            let sum = self.turn_end_rows(ran);
+            self.show(sum);
         }
         let task = &mut self.tasks[place];
         task.deadline = None;

@@ -31,6 +31,8 @@ pub(super) struct Console {
     /// How many rows of an answer may stay open.
     pub(super) most_open: usize,
     pub(super) now: Instant,
+    /// When the conversation was opened here.
+    pub(super) opened: Instant,
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
@@ -125,6 +127,7 @@ impl Console {
             height: 1,
             most_open: 0,
             now,
+            opened: now,
             draft: Draft::default(),
             history: History::new(history),
             keymap: Keymap::new(),
@@ -316,7 +319,7 @@ impl Console {
                 self.ring("your command has ended");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
-            Fact::TurnStarted(_) => task.used = task.reader.transcript().bill().usage,
+            Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),
             Fact::TurnEnded(_) => self.turn_ended(place, ran),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Item, SessionId, Usage};
+use buddy_protocol::{Bill, Item, SessionId};
 
 use super::background::OwnAside;
 use super::reader::Reader;
@@ -27,8 +27,8 @@ pub(super) struct Task {
     pub(super) queue: VecDeque<String>,
     /// When it is stopped.
     pub(super) deadline: Option<Instant>,
-    /// What it had used when its turn began.
-    pub(super) used: Usage,
+    /// The bill when its turn began.
+    pub(super) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
     /// The command of the user's own that runs in the background.
@@ -48,7 +48,7 @@ impl Task {
             skip_until: 0,
             queue: VecDeque::new(),
             deadline: None,
-            used: Usage::default(),
+            billed: Bill::default(),
             is_known: false,
             own_aside: None,
             is_stopped: false,
@@ -72,7 +72,7 @@ impl Task {
 }
 
 /// A time as people say it.
-pub(super) fn elapsed_text(time: Duration) -> String {
+pub(crate) fn elapsed_text(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),

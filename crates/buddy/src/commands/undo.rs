@@ -1,12 +1,13 @@
 //! `buddy undo`.
 
 use std::io::{BufRead, IsTerminal, Read};
+use std::path::Path;
 
 use anyhow::Context;
 use buddy_exec::RemoteTarget;
-use buddy_exec::undo::{Header, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
+use buddy_exec::undo::{Header, State, Step, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
 use buddy_protocol::{Clock, Ids, UnixMillis};
-use buddy_tui::{Exit, Printer, counted};
+use buddy_tui::{Exit, Printer, counted, local_time};
 use serde_json::json;
 
 use crate::cli::Undo;
@@ -18,6 +19,8 @@ use crate::wiring::undo_store;
 
 /// Paths that are shown of a plan; JSON has them all.
 const MAX_SHOWN: usize = 200;
+/// Columns of paths beside which notes stand in a column of their own.
+const WIDEST_PATH: usize = 48;
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
 
@@ -44,10 +47,19 @@ pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Resul
     };
     let place = Place::reach(environment, &header).await?;
     let plan = place.plan(&store, &Which::Id(header.id)).await?;
-    if !undo.listing.is_json() {
-        show(&plan, &mut printer);
+    let home = environment.get("HOME");
+    let (is_told, is_certain) = (!undo.listing.is_json(), undo.yes && (undo.force || plan.conflicts() == 0));
+    if is_told && !is_certain {
+        show(&plan, Tense::Planned, home, &mut printer);
     }
+    let done = plan.clone();
     let outcome = carry_out(&store, &place, plan, undo, &mut printer).await?;
+    if is_told && is_certain {
+        show(&done, Tense::Done, home, &mut printer);
+    }
+    if let Some(id) = outcome.id.filter(|_| !undo.in_conversation) {
+        printer.status(&format!("`buddy undo {id} --yes` takes this back"));
+    }
     if undo.listing.is_json() {
         printer.line(&serde_json::to_string_pretty(&outcome.report)?)?;
     }
@@ -87,6 +99,8 @@ impl Place {
 struct Outcome {
     report: serde_json::Value,
     exit: Exit,
+    /// The entry that takes it back.
+    id: Option<String>,
 }
 
 async fn carry_out(
@@ -100,13 +114,13 @@ async fn carry_out(
         |plan: &UndoPlan, done: Option<&str>| json!({"plan": plan, "done": done.is_some(), "id": done});
     if plan.conflicts() > 0 && !undo.force {
         printer.status(
-            "buddy: nothing was undone, as paths were changed since; `--force` restores them all the same",
+            "buddy: nothing was undone, because paths changed since the call. `--force` restores them anyway.",
         );
-        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed });
+        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed, id: None });
     }
     if !plan.steps.is_empty() && !undo.yes && !is_wanted(printer)? {
         printer.status("nothing was undone");
-        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed });
+        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed, id: None });
     }
     let UnixMillis(unix_ms) = SystemClock.now();
     let id = format!("undo_{:032x}", SystemIds.next());
@@ -120,10 +134,8 @@ async fn carry_out(
         target: plan.header.target.clone(),
     };
     let told = report(&plan, Some(&id));
-    let count = plan.steps.len() as u64;
     place.apply(store, &plan.overwriting(), header).await.context("the undo broke off")?;
-    printer.status(&format!("{} restored; `buddy undo {id} --yes` takes this back", counted(count, "path")));
-    Ok(Outcome { report: told, exit: Exit::Ok })
+    Ok(Outcome { report: told, exit: Exit::Ok, id: Some(id) })
 }
 
 /// Asks on a terminal. Where nobody can be asked the answer is no.
@@ -139,25 +151,77 @@ fn is_wanted(printer: &mut Printer) -> anyhow::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn show(plan: &UndoPlan, printer: &mut Printer) {
-    printer.status(&format!("{}: {}{}", plan.header.id, plan.header.label, on(&plan.header)));
+/// Whether the rows of a plan tell of the future or of the past.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Planned,
+    Done,
+}
+
+/// Prints a plan: the call, then one row for each path.
+fn show(plan: &UndoPlan, tense: Tense, home: Option<&str>, printer: &mut Printer) {
+    let UndoPlan { header, steps, .. } = plan;
+    let word = if tense == Tense::Done { "Undone" } else { "Undo" };
+    let label = header.label.replace('\n', "⏎");
+    let count = counted(steps.len() as u64, "path");
+    let time = local_time(UnixMillis(header.unix_ms));
+    printer.status(&format!("  {word}: {label}{}  {count}, from {time}", on(header)));
     if plan.is_interrupted {
-        printer.status("the call did not come to its end, so some of these changes may be somebody else's");
+        printer.status("  ▲ The call did not finish, so some of these changes may be from another program.");
     }
-    if plan.steps.is_empty() {
-        printer.status("everything is already as it was");
+    if steps.is_empty() {
+        printer.status("  everything is already as it was");
     }
-    for step in plan.steps.iter().take(MAX_SHOWN) {
-        printer.status(&format!("  {}: {} → {}", step.path, step.now.describe(), step.to.describe()));
-        if let Some(conflict) = &step.conflict {
-            printer.status(&format!("    CONFLICT: {conflict}"));
-        }
+    let rows: Vec<StepRow> =
+        steps.iter().take(MAX_SHOWN).map(|step| StepRow::of(step, tense, home)).collect();
+    let width = rows.iter().map(|row| row.path.chars().count()).max().unwrap_or(0).min(WIDEST_PATH);
+    for StepRow { mark, verb, path, note } in rows {
+        printer.status(format!("  {mark} {verb:<11}{path:<width$}  {note}").trim_end());
     }
-    if plan.steps.len() > MAX_SHOWN {
-        printer.status(&format!("  … and {} more", plan.steps.len() - MAX_SHOWN));
+    if steps.len() > MAX_SHOWN {
+        printer.status(&format!("  … and {} more", steps.len() - MAX_SHOWN));
     }
     for left_out in plan.not_covered.iter().take(MAX_SHOWN) {
-        printer.status(&format!("  not covered: {}: {}", left_out.path, left_out.why));
+        printer.status(&format!("  ▲ not covered: {}: {}", left_out.path, left_out.why));
+    }
+}
+
+/// One path of a plan.
+struct StepRow {
+    mark: &'static str,
+    verb: &'static str,
+    path: String,
+    note: String,
+}
+
+impl StepRow {
+    fn of(step: &Step, tense: Tense, home: Option<&str>) -> Self {
+        let path = shown_path(&step.path.0, home);
+        if let Some(conflict) = &step.conflict
+            && tense == Tense::Planned
+        {
+            return Self { mark: "▲", verb: "conflict", path, note: conflict.clone() };
+        }
+        let mark = if tense == Tense::Done { "✓" } else { "○" };
+        let (planned, done, note) = match (&step.now, &step.to) {
+            (_, State::Absent) => ("remove", "removed", "buddy made it".to_owned()),
+            (State::Absent, to) => ("bring back", "restored", to.describe()),
+            (now, to) => ("restore", "restored", format!("{} → {}", now.describe(), to.describe())),
+        };
+        Self { mark, verb: if tense == Tense::Done { done } else { planned }, path, note }
+    }
+}
+
+/// A path below the current directory or the home, or else whole.
+fn shown_path(path: &Path, home: Option<&str>) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    if let Some(below) = below.filter(|below| !below.as_os_str().is_empty()) {
+        return below.display().to_string();
+    }
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
     }
 }
 

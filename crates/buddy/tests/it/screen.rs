@@ -266,7 +266,7 @@ impl Screen {
     /// Leaves, and returns the last screen.
     async fn leave(&self) -> String {
         self.keys(&["C-d"]);
-        self.wait_for("go on with: buddy resume").await
+        self.wait_for("Resume with  buddy resume").await
     }
 }
 

@@ -195,8 +195,7 @@ fn check_open(folder: &Path, bounds: &Bounds) -> Result<(), ToolFailure> {
         "the jail lets this push write only in the workspace, not `{}`, as nobody was asked about it",
         shown(folder)
     );
-    Err(ToolFailure::new("refused", message)
-        .hint("a user can approve the push when they are asked about it"))
+    Err(ToolFailure::new("refused", message).hint("a user can approve the push when they are asked about it"))
 }
 
 fn check_settings(repository: &Repository) -> Result<(), ToolFailure> {

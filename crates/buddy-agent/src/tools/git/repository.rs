@@ -86,8 +86,7 @@ impl Repository {
             shown(&self.git_dir),
             shown(&self.top)
         );
-        Err(ToolFailure::new("refused", message)
-            .hint("use `run_shell`, where the user approves the command"))
+        Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the user approves the command"))
     }
 
     /// Whether its files are where one looks for them, and not where a `.git` file or a `commondir` points.
@@ -109,8 +108,7 @@ impl Repository {
             shown(&self.git_dir),
             shown(&self.common_dir)
         );
-        Err(ToolFailure::new("refused", message)
-            .hint("use `run_shell`, where the user approves the command"))
+        Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the user approves the command"))
     }
 
     /// The names of settings that hold here, whoever sets them.

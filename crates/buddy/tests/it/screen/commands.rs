@@ -124,7 +124,7 @@ async fn the_keys_are_shown_at_a_question_mark_and_leaving_needs_two_presses() {
     screen.keys(&["C-c"]);
     screen.wait_dead().await;
     let left = screen.everything();
-    assert!(!left.contains("go on with"), "nothing was said that could be gone on with: {left}");
+    assert!(!left.contains("Resume with"), "nothing was said that could be resumed: {left}");
 }
 
 #[tokio::test]
