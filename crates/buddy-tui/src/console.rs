@@ -3,6 +3,7 @@
 //! [`Console`](state::Console) is a pure machine: inputs in, effects out, and at any time the rows to show. The driver is the
 //! one loop that reads the terminal and the sessions, performs effects, and paints.
 
+mod allowed;
 mod approval;
 mod asks;
 mod background;
@@ -18,6 +19,7 @@ mod granting;
 mod ground;
 mod help;
 mod items;
+mod joined;
 mod keys;
 mod lanes;
 mod live;
@@ -25,6 +27,7 @@ mod options;
 mod own_status;
 mod past;
 mod picker;
+mod plan_card;
 mod reader;
 mod replies;
 mod slot;

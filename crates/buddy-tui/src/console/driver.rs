@@ -129,7 +129,9 @@ pub async fn run_console(
     }
     let result = driver.run(request.interrupts, refused).await;
     driver.console.now = Instant::now();
-    let farewell = driver.console.farewell_rows();
+    driver.console.settle_calls();
+    let mut farewell = driver.console.take_rows();
+    farewell.extend(driver.console.farewell_rows());
     driver.terminal.write(&driver.painter.leave_with(&farewell)).ok();
     let console = &driver.console;
     let session = console.front().session.clone();

@@ -61,7 +61,7 @@ pub(super) struct Console {
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
-    pub(super) is_plan_shown: bool,
+    pub(super) is_plan_toggled: bool,
     /// When it was said what leaving would stop.
     pub(super) leave_told: Option<Instant>,
     /// The command whose output is to come, which is shown before it.
@@ -148,7 +148,7 @@ impl Console {
             usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
-            is_plan_shown: false,
+            is_plan_toggled: false,
             leave_told: None,
             echo: None,
             is_said_last: false,
@@ -311,6 +311,9 @@ impl Console {
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
                 task.unseen = task.unseen.saturating_sub(1);
+                if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content {
+                    task.forget_steer(text);
+                }
             }
             Fact::ItemEnded(ended)
                 if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
@@ -320,7 +323,10 @@ impl Console {
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
             Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),
-            Fact::TurnEnded(_) => self.turn_ended(place, ran),
+            Fact::TurnEnded(_) => {
+                self.is_plan_toggled = false;
+                self.turn_ended(place, ran);
+            }
             _ => {}
         }
     }

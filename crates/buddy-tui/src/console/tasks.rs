@@ -21,6 +21,8 @@ pub(super) struct Task {
     pub(super) reader: Reader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(super) unseen: usize,
+    /// What was said to steer the turn and is not seen yet.
+    pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
     pub(super) skip_until: u64,
     /// What is said when the turn has ended.
@@ -45,6 +47,7 @@ impl Task {
             prompt,
             reader: Reader::default(),
             unseen: 0,
+            steered: VecDeque::new(),
             skip_until: 0,
             queue: VecDeque::new(),
             deadline: None,
@@ -52,6 +55,13 @@ impl Task {
             is_known: false,
             own_aside: None,
             is_stopped: false,
+        }
+    }
+
+    /// What was said to steer the turn is seen, or was refused.
+    pub(super) fn forget_steer(&mut self, text: &str) {
+        if let Some(place) = self.steered.iter().position(|steer| steer.trim() == text.trim()) {
+            self.steered.remove(place);
         }
     }
 

@@ -55,6 +55,12 @@ impl TurnSum {
 }
 
 impl Console {
+    /// Finishes the row that further reads would join.
+    pub(super) fn settle_calls(&mut self) {
+        let (look, columns) = (self.look.clone(), self.columns);
+        self.front_mut().reader.settle_calls(&look, columns);
+    }
+
     /// The summary of the conversation that is left.
     pub(super) fn farewell_rows(&self) -> Vec<Line> {
         let reader = &self.front().reader;

@@ -149,9 +149,9 @@ async fn what_was_undone_is_done_again() {
     screen.wait_for("Written.").await;
     screen.line("/undo");
     screen.wait_for("/redo takes it back").await;
-    assert!(!file.exists() && screen.screen().contains("1 path restored"));
+    assert!(!file.exists() && screen.screen().contains("✓ removed    made.txt  buddy made it"));
     screen.line("/redo");
-    screen.wait_until("the redo", |screen| screen.matches("1 path restored").count() == 2).await;
+    screen.wait_for("✓ restored   made.txt").await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "new\n");
     screen.line("/redo");
     screen
