@@ -28,6 +28,7 @@ mod requests;
 mod retrying;
 mod screen;
 mod show;
+mod spoken;
 mod targets;
 mod text;
 mod visible;

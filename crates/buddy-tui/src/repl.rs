@@ -55,6 +55,8 @@ pub struct ReplRequest {
     pub head: u64,
     /// How much is told of what goes on.
     pub details: Details,
+    /// Whether a program reads the lines aloud: signs become words.
+    pub is_read_aloud: bool,
     /// What becomes of calls that need an approval, in a session that says nothing else.
     pub approvals: ApprovalPolicy,
     /// Commands of the user's own.
@@ -135,8 +137,19 @@ pub async fn run_repl(
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
 ) -> Result<Left, SessionsError> {
-    let ReplRequest { who, session, head, details, approvals, custom, input: kind, prompt, mut interrupts } =
-        request;
+    let ReplRequest {
+        who,
+        session,
+        head,
+        details,
+        is_read_aloud,
+        approvals,
+        custom,
+        input: kind,
+        prompt,
+        mut interrupts,
+    } = request;
+    printer.read_aloud(is_read_aloud);
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
@@ -538,7 +551,9 @@ impl Repl<'_> {
         if let Some(text) = self.details.tokens(&before.usage, &self.transcript.bill().usage) {
             self.printer.status(&text);
         }
-        let sum = TurnSum::of(&self.transcript, since.elapsed(), before);
+        // Times are not read aloud.
+        let ran = if self.printer.is_read_aloud() { Duration::ZERO } else { since.elapsed() };
+        let sum = TurnSum::of(&self.transcript, ran, before);
         let mut parts = sum.parts();
         if !parts.is_empty() {
             parts.extend(sum.has_changes().then(|| "/undo takes it back".to_owned()));

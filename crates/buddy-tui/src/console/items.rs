@@ -199,6 +199,9 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
     }
+    if let Some(first) = rows.first_mut() {
+        *first = std::mem::take(first).as_prompt();
+    }
     // Who pasted a file does not want to scroll back over it.
     let left_out = rows.len().saturating_sub(OWN_LINES);
     if left_out > 1 {

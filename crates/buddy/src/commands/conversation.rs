@@ -235,6 +235,7 @@ impl Talk<'_> {
                 session,
                 head,
                 details: look.details,
+                is_read_aloud: look.is_read_aloud,
                 approvals: self.approvals,
                 custom: self.desk.custom_commands(),
                 input: self.line_input(),

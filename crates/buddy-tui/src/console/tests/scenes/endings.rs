@@ -1,5 +1,7 @@
 //! Ends of turns and conversations.
 
+use buddy_protocol::{ApprovalPolicy, Failure, FailureKind, Notice, NoticeLevel};
+
 use super::*;
 
 fn turn_done(stage: &mut Stage) {
@@ -80,4 +82,76 @@ fn leaving_sums_up_the_conversation() {
             "  cost      $0.18  76.0k tokens in, 0 out",
         ]
     );
+}
+
+fn broken(message: &str, hint: Option<&str>) -> TurnEnded {
+    let failure = Failure {
+        kind: FailureKind::Unavailable,
+        message: message.to_owned(),
+        hint: hint.map(str::to_owned),
+        http_status: None,
+    };
+    TurnEnded { turn: turn(), outcome: TurnOutcome::Failed, stop_reason: None, failure: Some(failure) }
+}
+
+#[test]
+fn notices() {
+    check_once("notices", |stage| {
+        stage.prompt("explain the scheduler");
+        stage.facts([
+            started(1, message("")),
+            delta(1, "The scheduler has two queues: a local one per worker and a"),
+        ]);
+        let notice = |level, code: &str, text: &str| {
+            Fact::Notice(Notice { level, code: code.to_owned(), text: text.to_owned() })
+        };
+        stage.facts([
+            ended(1, message("The scheduler has two queues: a local one per worker and a")),
+            notice(NoticeLevel::Warning, "context", "Context is 91% full. buddy summarises at 95%."),
+            ended(2, Content::Compaction { summary: "Rename Token.".to_owned(), kept_from: None }),
+        ]);
+        stage.used(182_000, 80_000);
+        let failed = broken("api.example.com returned 529 (overloaded)", Some("Your prompt is saved."));
+        stage.fact(Fact::TurnEnded(failed));
+    });
+}
+
+#[test]
+fn a_model_that_is_asked_again() {
+    check_once("retry", |stage| {
+        stage.prompt("explain the scheduler");
+        let text = "asking again in 4.0 s, try 2: api.example.com returned 529".to_owned();
+        let code = "model_retry".to_owned();
+        stage.fact(Fact::Notice(Notice { level: NoticeLevel::Info, code, text }));
+        stage.seat.wait(1_000);
+    });
+}
+
+#[test]
+fn every_mode_has_its_own_rule() {
+    let mut shown = String::new();
+    let window = ApprovalPolicy::Window { seconds: 600 };
+    let all = [
+        ApprovalPolicy::Ask,
+        ApprovalPolicy::Edits,
+        ApprovalPolicy::Auto,
+        ApprovalPolicy::None,
+        ApprovalPolicy::All,
+        window,
+    ];
+    let plans = [(None, Some(true))];
+    let modes = all.into_iter().map(|policy| (Some(policy), None)).chain(plans);
+    for (approvals, plan_only) in modes {
+        for columns in [80, 40] {
+            let mut stage = Stage::new(&palette(), (columns, 12));
+            stage.fact(Fact::SessionChanged(SessionChanged {
+                approvals,
+                plan_only,
+                ..SessionChanged::default()
+            }));
+            let rows = stage.texts();
+            let _ = writeln!(shown, "{}", rows[rows.len() - 4..rows.len() - 1].join("\n"));
+        }
+    }
+    insta::assert_snapshot!("modes", shown);
 }
