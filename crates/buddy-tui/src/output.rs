@@ -71,10 +71,15 @@ impl Output {
         };
         let first = first.min(lines.len().saturating_sub(most));
         let mark = look.sign("…", "...");
-        let shown = lines.iter().skip(first).take(most).map(|line| line.shown(mark).cut(width.max(1), mark));
-        let shown: Vec<Line> = shown.map(|line| line.trimmed()).collect();
-        let more = (lines.len() + self.lines.left_out).saturating_sub(shown.len());
-        (shown, more)
+        let chosen: Vec<&Held> = lines.iter().skip(first).take(most).copied().collect();
+        // A reason is a sentence, which is read to its end; a line of output has one row.
+        let rows = if wish == Telling::First { LINE_ROWS } else { 1 };
+        let width = width.max(1);
+        let shown = chosen
+            .iter()
+            .flat_map(|line| fold(&line.shown(mark).cut(width.saturating_mul(rows), mark), width));
+        let more = (lines.len() + self.lines.left_out).saturating_sub(chosen.len());
+        (shown.map(|line| line.trimmed()).collect(), more)
     }
 
     /// The last rows, `limit` at most, of a program that still runs.

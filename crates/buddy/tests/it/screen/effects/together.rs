@@ -31,7 +31,7 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     screen.wait_for("I look.").await;
     screen.text("and then this");
     screen.keys(&["Tab"]);
-    screen.wait_for("and then this  queued").await;
+    screen.wait_for("and then this   queued").await;
     screen.line("only at the trees");
     screen.text("a draft that stays");
     let shown = screen.wait_for("› a draft that stays").await;
