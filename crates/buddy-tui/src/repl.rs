@@ -191,7 +191,9 @@ pub async fn run_repl(
         let _ = repl.end_line();
         repl.leave_prompt();
         repl.printer.status("");
-        rows.iter().for_each(|row| repl.printer.status(&farewell_line(row)));
+        for row in &rows {
+            repl.printer.status(&farewell_line(row));
+        }
     }
     Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
 }

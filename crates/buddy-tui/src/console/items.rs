@@ -200,7 +200,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
     }
     if let Some(first) = rows.first_mut() {
-        *first = std::mem::take(first).as_prompt();
+        *first = std::mem::take(first).marked_as_prompt();
     }
     // Who pasted a file does not want to scroll back over it.
     let left_out = rows.len().saturating_sub(OWN_LINES);

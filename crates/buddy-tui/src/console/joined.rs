@@ -44,7 +44,7 @@ impl JoinedCalls {
         let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
         let lines = result.as_ref().and_then(|result| result.get("lines")).and_then(Value::as_u64);
         let objects = vec![words.object];
-        (is_plain && !has_more).then(|| Self { verb, noun, objects, result: outcome.result, lines, ran })
+        (is_plain && !has_more).then_some(Self { verb, noun, objects, result: outcome.result, lines, ran })
     }
 
     /// Takes in another call; gives it back where it does not belong here.

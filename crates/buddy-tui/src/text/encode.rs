@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_prompt_is_marked_wherever_it_is_written() {
-        let (line, look) = (Line::plain("hi").as_prompt(), colored(Colors::Mono));
+        let (line, look) = (Line::plain("hi").marked_as_prompt(), colored(Colors::Mono));
         assert_eq!(encoded(&line, &look), "\u{1b}]133;A\u{1b}\\hi");
         assert_eq!(encoded(&line.cut(1, ""), &look), "\u{1b}]133;A\u{1b}\\h");
         assert_eq!(encoded(&line, &Look::plain()), "hi");

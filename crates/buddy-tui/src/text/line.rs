@@ -94,7 +94,7 @@ impl Line {
 
     /// The line as the beginning of a prompt.
     #[must_use]
-    pub(crate) fn as_prompt(mut self) -> Self {
+    pub(crate) fn marked_as_prompt(mut self) -> Self {
         self.is_prompt = true;
         self
     }

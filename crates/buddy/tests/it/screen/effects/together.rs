@@ -38,7 +38,7 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     for row in [
         "task 2 0s: count the trees",
         "task 3 0s: count the stones",
-        "next    and then this  queued",
+        "next    and then this   queued",
         "● Writing",
     ] {
         assert!(shown.contains(row), "{row} is missing:\n{shown}");
