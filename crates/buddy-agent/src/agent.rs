@@ -135,14 +135,16 @@ impl Agent for BuddyAgent {
     }
 }
 
-/// The names of the tools that a new session has. A host that cannot be reached is told when the session is opened.
+/// The names of the tools that the model of a new session is offered, as far as its window is known. A host that cannot be reached is told when the session is opened.
 async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String> {
     let here = [SessionTarget::local(&new.cwd)];
     let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
     let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
     let briefing = opened.and_then(|(targets, _)| Briefing::new(settings, &targets));
-    let tools = briefing.map(|briefing| briefing.offers.full.tools).unwrap_or_default();
-    tools.into_iter().map(|tool| tool.name).collect()
+    let window = settings.models.facts(new.model.as_deref()).context_window;
+    let names =
+        |briefing: Briefing| briefing.offers.to(window).tools.iter().map(|tool| tool.name.clone()).collect();
+    briefing.map(names).unwrap_or_default()
 }
 
 async fn driver(

@@ -59,7 +59,7 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    fn to(&self, window: Option<u64>) -> &Offer {
+    pub(crate) fn to(&self, window: Option<u64>) -> &Offer {
         match window {
             Some(..=TINY_WINDOW) => &self.tiny,
             Some(..=SMALL_WINDOW) => &self.small,

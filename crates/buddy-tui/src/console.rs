@@ -3,6 +3,7 @@
 //! [`Console`](state::Console) is a pure machine: inputs in, effects out, and at any time the rows to show. The driver is the
 //! one loop that reads the terminal and the sessions, performs effects, and paints.
 
+mod allowed;
 mod approval;
 mod asks;
 mod background;
@@ -19,6 +20,7 @@ mod greeting;
 mod ground;
 mod help;
 mod items;
+mod joined;
 mod keys;
 mod lanes;
 mod live;
@@ -26,6 +28,7 @@ mod options;
 mod own_status;
 mod past;
 mod picker;
+mod plan_card;
 mod reader;
 mod replies;
 mod slot;
@@ -37,6 +40,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod trust_card;
+mod turn_end;
 mod undoing;
 mod watched_calls;
 mod wording;
@@ -54,4 +58,5 @@ pub use status::StatusPart;
 pub(crate) use tasks::elapsed_text;
 pub(crate) use terminal::{copy_order, terminal_size};
 pub use trust_card::{FolderQuestion, ask_about_folder};
+pub(crate) use turn_end::TurnSum;
 pub(crate) use watched_calls::{running_row, watched_rows};

@@ -6,7 +6,7 @@ mod parse;
 mod rows;
 mod within;
 
-pub(crate) use rows::{DiffHead, change_counts, diff_rows, whole_diff_rows};
+pub(crate) use rows::{DiffHead, change_counts, changed_files, diff_rows, whole_diff_rows};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What is said about a session when somebody asks: its state, how full its context is, what it has used, its last answer.
 
-use buddy_protocol::{ApprovalPolicy, Content, SessionId, Transcript};
+use buddy_protocol::{ApprovalPolicy, Content, MicroUsd, SessionId, Transcript};
 
 use crate::console::Surroundings;
 
@@ -96,6 +96,14 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<&str> {
     })
 }
 
+/// A cost in cents, as it is read at a glance. `/cost` has all digits.
+pub(crate) fn price(cost: MicroUsd) -> String {
+    match cost.0 {
+        0..10_000 => "<$0.01".to_owned(),
+        _ => format!("${:.2}", cost.dollars()),
+    }
+}
+
 /// A number with few digits.
 pub(crate) fn short(number: u64) -> String {
     match number {
@@ -108,6 +116,13 @@ pub(crate) fn short(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn costs_are_told_in_cents() {
+        let shown: Vec<String> =
+            [1, 9_999, 10_000, 424_000, 12_340_000].map(|cost| price(MicroUsd(cost))).to_vec();
+        assert_eq!(shown, ["<$0.01", "<$0.01", "$0.01", "$0.42", "$12.34"]);
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::spoken::spoken;
 use crate::text::{Line, wrap};
 use crate::visible::{visible, visible_json};
 
@@ -16,12 +17,14 @@ pub struct Printer {
     status: Box<dyn Write + Send>,
     /// Whether the output is a terminal, which text must not steer. A file or pipe gets the exact bytes.
     is_terminal: bool,
+    /// Whether a program reads the status aloud: signs become words.
+    is_read_aloud: bool,
 }
 
 impl Printer {
     /// A printer on these streams.
     pub fn new(output: Box<dyn Write + Send>, status: Box<dyn Write + Send>, is_terminal: bool) -> Self {
-        Self { output, status, is_terminal }
+        Self { output, status, is_terminal, is_read_aloud: false }
     }
 
     /// Prints a part of the answer.
@@ -51,9 +54,24 @@ impl Printer {
         })
     }
 
+    /// Says signs in words from now on, or no longer.
+    pub(crate) fn read_aloud(&mut self, is_read_aloud: bool) {
+        self.is_read_aloud = is_read_aloud;
+    }
+
+    pub(crate) fn is_read_aloud(&self) -> bool {
+        self.is_read_aloud
+    }
+
+    fn said(&self, text: &str) -> String {
+        let text = visible(text);
+        if self.is_read_aloud { spoken(&text) } else { text }
+    }
+
     /// Prints a line of status. Losing status is no reason to stop.
     pub fn status(&mut self, text: &str) {
-        let _ = writeln!(self.status, "{}", visible(text));
+        let text = self.said(text);
+        let _ = writeln!(self.status, "{text}");
     }
 
     /// Prints a sentence of status, broken between words where a terminal would break it within one.
@@ -72,7 +90,8 @@ impl Printer {
 
     /// Prints status without ending the line, as a prompt does.
     pub fn prompt(&mut self, text: &str) {
-        let _ = write!(self.status, "{}", visible(text));
+        let text = self.said(text);
+        let _ = write!(self.status, "{text}");
         let _ = self.status.flush();
     }
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Change, Command, Content, DeltaStream, Event, Fact,
-    Item, NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription,
-    SubscriptionError, ToolCall, Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Bill, Change, Command, Content, DeltaStream, Event,
+    Fact, Item, NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription,
+    SubscriptionError, ToolCall, Transcript, TurnOutcome,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -23,9 +23,12 @@ use tokio::time::{Instant, sleep_until};
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, begun_line, ended_line, is_command, terminal_size};
+use crate::console::{
+    CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, is_command, terminal_size,
+};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
+use crate::farewell::{WorkTime, farewell, farewell_line};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
 use crate::retrying::FirstRetry;
@@ -52,6 +55,8 @@ pub struct ReplRequest {
     pub head: u64,
     /// How much is told of what goes on.
     pub details: Details,
+    /// Whether a program reads the lines aloud: signs become words.
+    pub is_read_aloud: bool,
     /// What becomes of calls that need an approval, in a session that says nothing else.
     pub approvals: ApprovalPolicy,
     /// Commands of the user's own.
@@ -93,8 +98,12 @@ struct Repl<'a> {
     approvals: ApprovalPolicy,
     custom: Vec<CustomCommand>,
     input: LineInput,
-    /// What the session had used when the turn began.
-    used: Usage,
+    /// The bill when the turn began, and when that was.
+    before: (Bill, Instant),
+    /// When the conversation was opened here.
+    opened: Instant,
+    /// How long its turns took since.
+    work_time: WorkTime,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
     /// Whether the prompt stands there and somebody may be typing behind it.
@@ -128,8 +137,19 @@ pub async fn run_repl(
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
 ) -> Result<Left, SessionsError> {
-    let ReplRequest { who, session, head, details, approvals, custom, input: kind, prompt, mut interrupts } =
-        request;
+    let ReplRequest {
+        who,
+        session,
+        head,
+        details,
+        is_read_aloud,
+        approvals,
+        custom,
+        input: kind,
+        prompt,
+        mut interrupts,
+    } = request;
+    printer.read_aloud(is_read_aloud);
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
@@ -144,7 +164,9 @@ pub async fn run_repl(
         approvals,
         custom,
         input: kind,
-        used: Usage::default(),
+        before: (Bill::default(), Instant::now()),
+        opened: Instant::now(),
+        work_time: WorkTime::default(),
         is_mid_line: false,
         is_prompted: false,
         deadline: None,
@@ -164,6 +186,15 @@ pub async fn run_repl(
     repl.put_prompt();
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
     let is_empty = repl.transcript.items().is_empty();
+    let rows = farewell(&repl.transcript, repl.opened.elapsed(), &repl.work_time);
+    if !rows.is_empty() {
+        let _ = repl.end_line();
+        repl.leave_prompt();
+        repl.printer.status("");
+        for row in &rows {
+            repl.printer.status(&farewell_line(row));
+        }
+    }
     Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
 }
 
@@ -239,6 +270,7 @@ impl Repl<'_> {
             None => return Ok(Some(Exit::Ok)),
         };
         self.fold(&event)?;
+        self.work_time.note(&event);
         self.notice_prompt(&event);
         if self.is_denying {
             self.deny_all().await?;
@@ -503,13 +535,11 @@ impl Repl<'_> {
                     self.status(GO_AHEAD)?;
                 }
                 self.end_line()?;
-                if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {
-                    self.printer.status(&text);
-                }
+                self.sum_up();
                 self.deadline = None;
             }
             Fact::TurnStarted(_) => {
-                self.used = self.transcript.bill().usage;
+                self.before = (*self.transcript.bill(), Instant::now());
                 self.leave_prompt();
             }
             _ => {}
@@ -517,12 +547,28 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Which target a call is on, where there are several.
+    /// Tells the time, the changes and the cost of the turn that has ended.
+    fn sum_up(&mut self) {
+        let (before, since) = &self.before;
+        if let Some(text) = self.details.tokens(&before.usage, &self.transcript.bill().usage) {
+            self.printer.status(&text);
+        }
+        // Times are not read aloud.
+        let ran = if self.printer.is_read_aloud() { Duration::ZERO } else { since.elapsed() };
+        let sum = TurnSum::of(&self.transcript, ran, before);
+        let mut parts = sum.parts();
+        if !parts.is_empty() {
+            parts.extend(sum.has_changes().then(|| "/undo takes it back".to_owned()));
+            self.printer.status(&format!("  {}", parts.join("   ")));
+        }
+    }
+
     /// Where the session works.
     fn cwd(&self) -> String {
         self.transcript.started().map(|started| started.cwd.clone()).unwrap_or_default()
     }
 
+    /// Which target a call is on, where there are several.
     fn where_of(&self, call: &ToolCall) -> String {
         let target = call.target.as_ref().filter(|_| self.transcript.targets().len() > 1);
         target.map(|target| format!(" on {target}")).unwrap_or_default()

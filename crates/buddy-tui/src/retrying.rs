@@ -32,6 +32,11 @@ pub(crate) fn counted_down(text: &str, since: Duration) -> String {
     }
 }
 
+/// The seconds that such a line says are left.
+pub(crate) fn seconds_left(line: &str) -> Option<u64> {
+    line.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
+}
+
 /// Whether a fact shows that the model answers, or that nobody waits for it any more.
 pub(crate) fn ends_retries(fact: &Fact) -> bool {
     matches!(fact, Fact::ItemStarted(_) | Fact::ItemDelta(_) | Fact::ItemEnded(_) | Fact::TurnEnded(_))

@@ -57,6 +57,10 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "WHEN", help_heading = CONFIGURATION)]
     pub(crate) color: Option<ColorWish>,
 
+    /// Print plain lines for a screen reader, and never repaint
+    #[arg(long, global = true, help_heading = CONFIGURATION)]
+    pub(crate) screen_reader: bool,
+
     /// Fail on unknown configuration keys and on an invalid `models.toml`
     #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,

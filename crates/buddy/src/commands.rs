@@ -139,7 +139,8 @@ async fn dispatch(
     let mut rules = cli.rules;
     let mode = cli.throwaway.then(|| "agent.environment=production".to_owned());
     let color = cli.color.and_then(ColorWish::setting);
-    let overrides = cli.overrides.into_iter().chain(color).chain(mode).collect();
+    let aloud = cli.screen_reader.then(|| "display.screen_reader=true".to_owned());
+    let overrides = cli.overrides.into_iter().chain(color).chain(aloud).chain(mode).collect();
     let request = Request {
         named: cli.config,
         overrides,

@@ -9,11 +9,11 @@ use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind};
 use serde_json::Value;
 
 use super::items::{Kind, Shown, stopped, trouble};
-use super::summary::summary;
+use super::summary::{TestCounts, summary};
 use super::tasks::elapsed_text;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
-use crate::output::Output;
+use crate::output::{Output, Telling};
 use crate::text::{Line, Look, Paint, Span, wrap};
 use crate::visible::{one_line, visible};
 
@@ -25,8 +25,10 @@ const SHORT_VERB: usize = 6;
 const NARROW: usize = 60;
 /// Columns of what a call is about that are kept beside its result.
 const LEAST_OBJECT: usize = 12;
-/// How many of the first and of the last lines are shown of a command that failed.
-const FAILED_LINES: (usize, usize) = (2, 2);
+/// How many lines are shown of a command that failed.
+const FAILED_LINES: usize = 2;
+/// How many lines are searched for the one that says why.
+const SEARCHED_LINES: usize = 2_000;
 /// Rows of the reason why a call failed.
 const REASON_ROWS: usize = 4;
 /// How many lines of a diff.
@@ -167,7 +169,7 @@ pub(super) fn row(
 
 /// How a finished call looks.
 pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Shown {
-    let Paper { look, width, cwd } = *paper;
+    let Paper { look, width, cwd, answered } = *paper;
     let outcome = Outcome::of(call, status);
     let is_done = outcome.was_done;
     let words = CallWords::of(call, is_done, look, cwd);
@@ -176,12 +178,12 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     } else {
         (Span::new(look.sign("✓", "+"), look.style(Paint::Dim)), Paint::Dim)
     };
-    let time = (ran >= LONG).then(|| elapsed_text(ran));
-    let parts = Some(outcome.result.clone()).filter(|text| !text.is_empty()).into_iter().chain(time);
-    let mut result = parts.collect::<Vec<_>>().join(", ");
-    // A narrow window has room for the first part alone.
-    if width < NARROW && !outcome.is_bad {
-        result = result.split(", ").next().unwrap_or_default().to_owned();
+    let mut result = result_text(&outcome.result, ran, width);
+    if look.is_ascii {
+        result = result.replace('−', "-");
+    }
+    if !answered.is_empty() && !outcome.is_bad && width >= NARROW {
+        result = if result.is_empty() { answered.to_owned() } else { format!("{result}, {answered}") };
     }
     let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
     let mut rows = vec![row(mark, &words, &Line::styled(&result, look.style(ink)), style, look, width)];
@@ -196,13 +198,10 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         }));
         folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
     } else if outcome.is_bad {
-        let (head, tail) = if outcome.is_output { FAILED_LINES } else { (REASON_ROWS, 1) };
-        let mut output = Output::new(head, tail);
-        output.push(&outcome.text);
-        let soft = look.style(Paint::Soft);
-        let shown = output.folded(look, room_below(width));
-        rows.extend(below(shown.iter().map(|row| Line::styled(&row.text(), soft)), width));
-        folded = (output.line_count() > head + tail).then(|| outcome.text.clone());
+        let most = if outcome.is_output { FAILED_LINES } else { REASON_ROWS };
+        let shown = failure_rows(&outcome, most, look, width);
+        folded = shown.has_more.then(|| outcome.text.clone());
+        rows.extend(below(shown.rows, width));
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     }
@@ -212,6 +211,54 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         rows.extend(below(wrap(&Line::plain(&line), room_below(width), &lead, &next), width));
     }
     Shown { kind: Kind::Call, rows, folded }
+}
+
+/// What came of a call, and the time that it took where that is long.
+pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
+    let time = (ran >= LONG).then(|| elapsed_text(ran));
+    let parts = Some(result.to_owned()).filter(|text| !text.is_empty()).into_iter().chain(time);
+    let text = parts.collect::<Vec<_>>().join(", ");
+    // A narrow window has room for the first part alone.
+    if width < NARROW { text.split(", ").next().unwrap_or_default().to_owned() } else { text }
+}
+
+/// The lines of a failure that are shown.
+struct FailureRows {
+    rows: Vec<Line>,
+    has_more: bool,
+}
+
+/// The lines that say why a call failed, and how many more there are.
+fn failure_rows(outcome: &Outcome, most: usize, look: &Look, width: usize) -> FailureRows {
+    let mut output = Output::new(SEARCHED_LINES, most);
+    output.push(&outcome.text);
+    let (from, is_quoted) = (outcome.is_output, outcome.is_said);
+    let (shown, more) =
+        output.telling(look, room_below(width), if from { Telling::Trouble } else { Telling::First }, most);
+    let soft = look.style(Paint::Soft);
+    let mut rows: Vec<Line> = shown.iter().map(|row| Line::styled(&row.text(), soft)).collect();
+    if let (true, Some(first)) = (is_quoted, rows.first_mut()) {
+        *first = Line::styled(look.sign("“", "\""), soft).and_line(first.clone());
+        if let Some(last) = rows.last_mut() {
+            *last = last.clone().and(look.sign("”", "\""), soft);
+        }
+    }
+    if more > 0 {
+        let dim = look.style(Paint::Dim);
+        let text =
+            format!("{} {} more {}", look.sign("…", "..."), more, if more == 1 { "line" } else { "lines" });
+        let mut row = Line::styled(&text, dim);
+        if width >= NARROW {
+            row = row.and("  ctrl+o", look.style(Paint::Strong)).and(" show", dim);
+        }
+        rows.push(row);
+    }
+    FailureRows { rows, has_more: more > 0 }
+}
+
+/// Columns before the object of a call.
+pub(super) fn verb_columns(width: usize) -> usize {
+    4 + if width < NARROW { SHORT_VERB } else { VERB }
 }
 
 /// The row of a call that begins, for where nothing is painted over; none for one that is told when it has ended.
@@ -267,27 +314,32 @@ pub(super) struct Paper<'a> {
     pub(super) width: usize,
     /// Where the session works.
     pub(super) cwd: &'a str,
+    /// How the user allowed it; empty where nobody was asked.
+    pub(super) answered: &'a str,
 }
 
 /// The outcome of a call.
-struct Outcome {
+pub(super) struct Outcome {
     /// In a few words.
-    result: String,
+    pub(super) result: String,
     /// All of what was said, where the words are less.
-    text: String,
+    pub(super) text: String,
+    /// Whether the text is what the user said.
+    is_said: bool,
     /// Whether the text is what a program wrote.
     is_output: bool,
-    diff: Option<String>,
-    is_bad: bool,
+    pub(super) diff: Option<String>,
+    pub(super) is_bad: bool,
     /// Whether what it is about was done, be it with success or not.
     was_done: bool,
 }
 
 impl Outcome {
-    fn of(call: &ToolCall, status: ItemStatus) -> Self {
+    pub(super) fn of(call: &ToolCall, status: ItemStatus) -> Self {
         let bad = |result: &str, text: &str| Self {
             result: result.to_owned(),
             text: text.to_owned(),
+            is_said: false,
             is_output: false,
             diff: None,
             is_bad: true,
@@ -303,7 +355,7 @@ impl Outcome {
             return match (status, error.message.split_once("the user said no")) {
                 (ItemStatus::Denied, Some((_, words))) => {
                     let words = words.trim_start_matches([':', ' ']);
-                    bad("you denied it", words)
+                    Self { is_said: !words.is_empty(), ..bad("you denied it", words) }
                 }
                 (ItemStatus::Denied, None) => bad("denied", &error.message),
                 _ => bad("failed", &format!("{}{hint}", error.message)),
@@ -339,9 +391,12 @@ impl Outcome {
         }
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let signal = result.get("signal").and_then(Value::as_i64);
+        let tests = TestCounts::of(&text);
         let words = match (signal, code, lines.as_slice()) {
             (Some(signal), ..) => format!("signal {signal}"),
+            (None, code, _) if code != 0 && tests.failed > 0 => format!("{} failed", tests.failed),
             (None, code, _) if code != 0 => format!("exit {code}"),
+            (None, _, [_, _, ..]) if tests.passed > 0 => format!("{} passed", tests.passed),
             (None, _, []) => String::new(),
             (None, _, [line]) if line.chars().count() <= ONE_LINE => line.trim().to_owned(),
             (None, _, lines) => format!("{} lines", lines.len()),
@@ -349,7 +404,7 @@ impl Outcome {
         let is_bad = code != 0 || signal.is_some();
         let is_told = lines.len() < 2 && !is_bad;
         let text = if is_told { String::new() } else { text.trim_end().to_owned() };
-        Self { result: words, text, is_output: true, diff: None, is_bad, was_done: true }
+        Self { result: words, text, is_said: false, is_output: true, diff: None, is_bad, was_done: true }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
-use crate::text::Look;
+use crate::text::{Look, Theme};
 
 /// The shortest time between two paintings that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -79,8 +79,12 @@ pub struct ConsoleRequest {
 pub async fn run_console(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
-    request: ConsoleRequest,
+    mut request: ConsoleRequest,
 ) -> Result<Left, SessionsError> {
+    if request.follows_ground {
+        // On a ground that nobody knows only the terminal's own sixteen colours can be read for certain.
+        request.look.theme = Theme::Terminal;
+    }
     terminal::give_back_on_panic();
     let terminal = Terminal::enter(request.is_in_tmux).map_err(|error| {
         SessionsError::Conflict(format!("the terminal cannot be used: {error}; `buddy exec` needs none"))
@@ -128,7 +132,11 @@ pub async fn run_console(
         driver.take(Input::Said(prompt)).await;
     }
     let result = driver.run(request.interrupts, refused).await;
-    driver.terminal.write(&driver.painter.leave()).ok();
+    driver.console.now = Instant::now();
+    driver.console.settle_calls();
+    let mut farewell = driver.console.take_rows();
+    farewell.extend(driver.console.farewell_rows());
+    driver.terminal.write(&driver.painter.leave_with(&farewell)).ok();
     let console = &driver.console;
     let session = console.front().session.clone();
     let is_empty = console.front().reader.transcript().items().is_empty();

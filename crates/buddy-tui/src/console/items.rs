@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{
-    Content, Image, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, ToolCall, ToolKind, Transcript,
-};
+use buddy_protocol::{Content, Image, Item, ItemStatus, Json, Ran, ToolCall, ToolKind, Transcript};
 use serde_json::Value;
 
 use super::calls::{self, Paper};
+use super::plan_card::plan_rows;
 use super::summary::summary;
 use super::tasks::elapsed_text;
 use crate::diff::{DiffHead, diff_rows};
@@ -152,7 +151,7 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             shown
         }
         Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
-        Content::Plan { steps } => shown(Kind::Note, plan(steps, look, width)),
+        Content::Plan { steps } => shown(Kind::Note, plan_rows(steps, look, width)),
         Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
         Content::Compaction { summary, .. } => {
             let row = Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
@@ -176,7 +175,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-    let paper = Paper { look, width, cwd };
+    let paper = Paper { look, width, cwd, answered: "" };
     for item in shown.into_iter().rev() {
         let shown = finished(item, Duration::ZERO, &paper);
         if shown.rows.is_empty() {
@@ -199,6 +198,9 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
     for line in text.lines() {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
+    }
+    if let Some(first) = rows.first_mut() {
+        *first = std::mem::take(first).marked_as_prompt();
     }
     // Who pasted a file does not want to scroll back over it.
     let left_out = rows.len().saturating_sub(OWN_LINES);
@@ -353,24 +355,4 @@ fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
 /// A unified diff in rows.
 fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
     indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
-}
-
-/// A plan with what is done of it.
-pub(super) fn plan(steps: &[PlanStep], look: &Look, width: usize) -> Vec<Line> {
-    let done = steps.iter().filter(|step| step.state == PlanStepState::Done).count();
-    let head = Line::styled("  Plan", look.style(Paint::Strong));
-    let mut rows = vec![head.and(&format!("  {done} of {}", steps.len()), look.style(Paint::Dim))];
-    let next = Line::plain("    ");
-    for step in steps {
-        let (sign, sign_style, style) = match step.state {
-            PlanStepState::Done => (look.sign("✓", "+"), look.style(Paint::Dim), look.style(Paint::Dim)),
-            PlanStepState::Active => {
-                (look.sign("●", "*"), look.style(Paint::Agent), look.style(Paint::Strong))
-            }
-            PlanStepState::Pending => (look.sign("○", "o"), look.style(Paint::Dim), Style::new()),
-        };
-        let lead = Line::plain("  ").and(sign, sign_style).and(" ", Style::new());
-        rows.extend(wrap(&Line::styled(&step.text, style), width, &lead, &next));
-    }
-    rows
 }

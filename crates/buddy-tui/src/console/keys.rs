@@ -90,7 +90,7 @@ impl Console {
             Some(Action::EndOrDelete) => self.edited(Action::Delete),
             Some(Action::CycleMode) => self.cycle_mode(),
             Some(Action::Up) => {
-                if !self.draft.up() {
+                if !self.take_queued() && !self.draft.up() {
                     self.look_back();
                 }
             }
@@ -113,7 +113,7 @@ impl Console {
             Some(Action::Redraw) => self.effect(Effect::Redraw),
             Some(Action::Suspend) => self.effect(Effect::Suspend),
             Some(Action::Expand) => self.expand(),
-            Some(Action::Plan) => self.is_plan_shown = !self.is_plan_shown,
+            Some(Action::Plan) => self.is_plan_toggled = !self.is_plan_toggled,
             Some(action) => self.edited(action),
         }
     }
@@ -317,7 +317,11 @@ impl Console {
 
     /// Says something to the agent. While a turn runs this steers it.
     pub(super) fn prompt(&mut self, text: &str) {
-        self.front_mut().unseen += 1;
+        let front = self.front_mut();
+        if !front.is_idle() {
+            front.steered.push_back(text.to_owned());
+        }
+        front.unseen += 1;
         self.send(Command::prompt(text));
     }
 
@@ -331,6 +335,17 @@ impl Console {
         }
         let text = self.take_draft();
         self.front_mut().queue.push_back(text);
+    }
+
+    /// Takes the prompt that was queued last back into an empty draft. False if there is none.
+    fn take_queued(&mut self) -> bool {
+        if !self.draft.is_empty() {
+            return false;
+        }
+        let Some(text) = self.front_mut().queue.pop_back() else { return false };
+        self.draft.set(&text);
+        self.changed_draft();
+        true
     }
 
     fn escape(&mut self, armed: Option<Armed>) {

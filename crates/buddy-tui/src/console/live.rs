@@ -8,6 +8,7 @@ use buddy_protocol::{Content, Item, ItemStatus, ToolKind};
 use super::approval::{self, Room};
 use super::calls::{self, CallWords};
 use super::items;
+use super::plan_card::plan_card;
 use super::slot::is_framed;
 use super::state::{Armed, Completes, Console};
 use super::status;
@@ -26,6 +27,8 @@ const OWN_TAIL_ROWS: usize = 8;
 const THOUGHT_ROWS: usize = 2;
 /// Calls that are shown at the same time.
 const CALLS: usize = 6;
+/// From when on the time that something takes is told.
+const TIMED: Duration = Duration::from_secs(2);
 /// From when on it is said that something prints nothing.
 const QUIET: Duration = Duration::from_secs(10);
 /// From when on it is said how a command is sent to the background.
@@ -58,7 +61,8 @@ impl Console {
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
         // What was said is kept apart from the input where there is room for that, and where it does not go on.
-        let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line);
+        let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line)
+            || self.front().reader.goes_on_with_calls();
         let is_apart = rows.first().is_some_and(|row| row.width() == 0);
         if height > input.rows.len() + 1 + rules && !goes_on && !is_apart {
             rows.insert(0, Line::default());
@@ -98,6 +102,11 @@ impl Console {
         let mut rows = Vec::new();
         let mut below = Vec::new();
         let open: Vec<&Item> = front.reader.transcript().open_items().collect();
+        let joined = front.reader.joined_row(&self.look, self.columns);
+        if joined.is_some() {
+            below.extend(joined);
+            below.extend((!open.is_empty()).then(Line::default));
+        }
         for item in open.iter().take(CALLS) {
             below.extend(self.open_item(item));
         }
@@ -105,11 +114,7 @@ impl Console {
             below.push(Line::styled(&format!("    and {} more", open.len() - CALLS), dim));
         }
         below.extend(self.plan());
-        for text in &front.queue {
-            let line = text.lines().next().unwrap_or_default();
-            let row = Line::styled("  next    ", self.look.style(Paint::Strong)).and(line, Style::new());
-            below.push(row.and("  queued", dim).cut(self.columns, self.look.sign("…", "~")));
-        }
+        below.extend(self.waiting_rows());
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
         if let Some(text) = front.reader.retry(self.now) {
             let row = Line::styled(self.look.sign("▲ ", "! "), self.look.style(Paint::Warning));
@@ -134,7 +139,7 @@ impl Console {
             Content::ToolCall(call) if item.status == ItemStatus::Running => {
                 let ran = self.front().reader.ran(&item.id, self.now);
                 let silence = self.front().reader.silence(&item.id, self.now);
-                let mut result = elapsed_text(ran);
+                let mut result = if ran >= TIMED { elapsed_text(ran) } else { String::new() };
                 if silence >= QUIET {
                     result = format!("{result}, quiet {}", elapsed_text(silence));
                 }
@@ -148,7 +153,7 @@ impl Console {
                 let head = calls::row(mark, &words, &result, Style::new(), &self.look, self.columns);
                 let room = calls::room_below(self.columns);
                 let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
-                let tail = tail.iter().map(|row| Line::styled(&row.text(), dim));
+                let tail = tail.iter().map(|row| Line::styled(row.text().trim_start(), dim));
                 std::iter::once(head).chain(calls::below(tail, self.columns)).collect()
             }
             Content::UserMessage { ran: Some(ran), .. } => {
@@ -186,18 +191,42 @@ impl Console {
     }
 
     fn plan(&self) -> Vec<Line> {
-        if !self.is_plan_shown {
-            return Vec::new();
-        }
-        let items = self.front().reader.transcript().items().iter().rev();
-        let steps = items.filter_map(|item| match &item.content {
-            Content::Plan { steps } => Some(steps),
-            _ => None,
-        });
-        match steps.into_iter().next() {
-            Some(steps) => items::plan(steps, &self.look, self.columns),
-            None => vec![Line::styled("there is no plan yet", self.look.style(Paint::Dim))],
-        }
+        let reader = &self.front().reader;
+        let rows = match (reader.plan(), self.is_plan_toggled) {
+            (Some(_), true) | (None, false) => return Vec::new(),
+            (Some(steps), false) => plan_card(steps, &self.look, self.columns),
+            (None, true) => {
+                let steps = reader.transcript().items().iter().rev().find_map(|item| match &item.content {
+                    Content::Plan { steps } => Some(steps),
+                    _ => None,
+                });
+                let none = || vec![Line::styled("  there is no plan yet", self.look.style(Paint::Dim))];
+                steps.map_or_else(none, |steps| plan_card(steps, &self.look, self.columns))
+            }
+        };
+        std::iter::once(Line::default()).chain(rows).collect()
+    }
+
+    /// What the user said while buddy works: read after this step, or said when the turn has ended.
+    fn waiting_rows(&self) -> Vec<Line> {
+        let (front, look) = (self.front(), &self.look);
+        let (dim, strong) = (look.style(Paint::Dim), look.style(Paint::Strong));
+        let steer = Line::styled("   buddy reads it after this step", dim);
+        let queued = Line::styled("   queued", dim);
+        let last = queued.clone().and("   ", dim).and(look.sign("↑", "up"), strong).and(" edit", dim);
+        let row = |word: &str, text: &str, hint: &Line| {
+            let line = text.lines().next().unwrap_or_default();
+            let hint = if self.columns < WIDE { Line::default() } else { hint.clone() };
+            let head = Line::styled(&format!("  {word:<8}"), strong);
+            let room = self.columns.saturating_sub(head.width() + hint.width());
+            head.and_line(Line::plain(line).cut(room, look.sign("…", "~"))).and_line(hint)
+        };
+        let steers = front.steered.iter().map(|text| row("steer", text, &steer));
+        let count = front.queue.len();
+        let nexts = front.queue.iter().enumerate();
+        let nexts = nexts.map(|(at, text)| row("next", text, if at + 1 == count { &last } else { &queued }));
+        let rows: Vec<Line> = steers.chain(nexts).collect();
+        if rows.is_empty() { rows } else { std::iter::once(Line::default()).chain(rows).collect() }
     }
 
     /// What a task beside the conversation is at.

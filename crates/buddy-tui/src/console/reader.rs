@@ -5,12 +5,16 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::{
     BACKGROUND_ENDED, Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemId,
-    NoticeLevel, Transcript, TurnEnded, TurnOutcome,
+    ItemStatus, NoticeLevel, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript, TurnEnded, TurnOutcome,
 };
 
+use super::allowed::Allowed;
 use super::calls::Paper;
 use super::items::{self, Gutter, Kind, Notice, prose_width, said};
+use super::joined::JoinedCalls;
+use super::plan_card::plan_rows;
 use crate::changes::GO_AHEAD;
+use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::Output;
@@ -33,10 +37,18 @@ pub(super) struct Reader {
     /// What runs.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
+    /// How long its turns took since it is shown here.
+    work_time: WorkTime,
     /// Commands in the background. Those of an earlier run of buddy ended with it.
     left_running: LeftRunning,
     /// Why the model is asked again, while it is.
     retry: Option<(String, Instant)>,
+    /// Reads or searches that are told together once something else is finished.
+    joined: Option<JoinedCalls>,
+    /// The plan of the turn, which is told once it ends.
+    plan: Option<Vec<PlanStep>>,
+    /// Which item each question is about, and how the user allowed it.
+    allowed: Allowed,
     /// What was finished last, so that different things are kept apart.
     last: Option<Kind>,
     /// What was shown folded, the newest last.
@@ -90,6 +102,11 @@ impl Reader {
 
     pub(super) fn turn_began(&self) -> Option<Instant> {
         self.turn_began
+    }
+
+    /// How long its turns took since it is shown here.
+    pub(super) fn work_time(&self) -> &WorkTime {
+        &self.work_time
     }
 
     /// The command that the user runs.
@@ -180,7 +197,9 @@ impl Reader {
         }
         if !self.is_silent {
             self.left_running.note(&event.fact);
+            self.work_time.note(event);
         }
+        self.allowed.note(&event.fact);
         match &event.fact {
             fact if retry(fact).is_some() => {
                 self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
@@ -199,9 +218,11 @@ impl Reader {
             Fact::ItemDelta(delta) => self.grow(delta, look, width, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
+                self.settle_calls(look, width);
                 self.put(Kind::Note, items::notice(&notice.text, Notice::Careful, look, width));
             }
             Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
+                self.settle_calls(look, width);
                 self.put(Kind::Note, items::notice(&notice.text, Notice::Aside, look, width));
             }
             _ => {}
@@ -251,6 +272,7 @@ impl Reader {
         }
         if self.message.is_none() {
             self.tell_thoughts(look, width, now);
+            self.settle_calls(look, width);
         }
         let message = self.message.get_or_insert_with(|| Message {
             id: delta.item.clone(),
@@ -268,10 +290,13 @@ impl Reader {
             |item: &&Item| matches!(item.content, Content::Reasoning { .. }) && !self.told.contains(&item.id);
         let thoughts: Vec<Item> = self.transcript.open_items().filter(is_new).cloned().collect();
         for thought in thoughts {
-            let shown =
-                items::finished(&thought, self.ran(&thought.id, now), &Paper { look, width, cwd: "" });
+            let shown = items::finished(
+                &thought,
+                self.ran(&thought.id, now),
+                &Paper { look, width, cwd: "", answered: "" },
+            );
             self.told.insert(thought.id);
-            self.tell(shown);
+            self.tell(shown, look, width);
         }
     }
 
@@ -302,9 +327,61 @@ impl Reader {
         self.put(Kind::Note, vec![Line::styled(text, look.style(Paint::Dim))]);
     }
 
-    fn tell(&mut self, shown: items::Shown) {
+    fn tell(&mut self, shown: items::Shown, look: &Look, width: usize) {
+        if !shown.rows.is_empty() {
+            self.settle_calls(look, width);
+        }
         self.folded = shown.folded.or(self.folded.take());
         self.put(shown.kind, shown.rows);
+    }
+
+    fn join(&mut self, calls: JoinedCalls, look: &Look, width: usize) {
+        let Some(joined) = &mut self.joined else {
+            self.joined = Some(calls);
+            return;
+        };
+        if let Some(other) = joined.join(calls) {
+            self.settle_calls(look, width);
+            self.joined = Some(other);
+        }
+    }
+
+    /// The row of the reads or searches that others may still join.
+    pub(super) fn joined_row(&self, look: &Look, width: usize) -> Option<Line> {
+        self.joined.as_ref().map(|joined| joined.row(look, width))
+    }
+
+    /// Whether that row follows others of calls.
+    pub(super) fn goes_on_with_calls(&self) -> bool {
+        self.joined.is_some() && self.last == Some(Kind::Call)
+    }
+
+    /// Finishes that row.
+    pub(super) fn settle_calls(&mut self, look: &Look, width: usize) {
+        if let Some(joined) = self.joined.take() {
+            self.put(Kind::Call, vec![joined.row(look, width)]);
+        }
+    }
+
+    /// The plan that is being carried out.
+    pub(super) fn plan(&self) -> Option<&[PlanStep]> {
+        self.plan.as_deref()
+    }
+
+    /// Takes a plan. One that is done is finished.
+    fn take_plan(&mut self, steps: Vec<PlanStep>, look: &Look, width: usize) {
+        let is_done = steps.iter().all(|step| step.state == PlanStepState::Done);
+        self.plan = Some(steps);
+        if is_done {
+            self.settle_plan(look, width);
+        }
+    }
+
+    fn settle_plan(&mut self, look: &Look, width: usize) {
+        if let Some(steps) = self.plan.take().filter(|steps| !steps.is_empty()) {
+            self.settle_calls(look, width);
+            self.put(Kind::Note, plan_rows(&steps, look, width));
+        }
     }
 
     fn end_item(&mut self, item: &Item, look: &Look, width: usize, now: Instant) {
@@ -315,6 +392,8 @@ impl Reader {
         }
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
+        let answered = self.allowed.take(&item.id).unwrap_or_default();
+        let paper = Paper { look, width, cwd: &cwd, answered };
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {
             (Content::AgentMessage { text }, Some(message))
@@ -323,11 +402,18 @@ impl Reader {
                 if message.is_begun {
                     self.remark("some of this was missed; here it is whole", look);
                 }
-                self.tell(items::finished(item, ran, &Paper { look, width, cwd: &cwd }));
+                self.tell(items::finished(item, ran, &paper), look, width);
             }
             (_, Some(message)) => self.put(Kind::Message, message.finish(look, width)),
             (_, None) if was_told => {}
-            (_, None) => self.tell(items::finished(item, ran, &Paper { look, width, cwd: &cwd })),
+            (Content::Plan { steps }, None) => self.take_plan(steps.clone(), look, width),
+            // The plan itself is shown.
+            (Content::ToolCall(call), None) if is_plan_call(call, item) => {}
+            (Content::ToolCall(call), None) => match JoinedCalls::of(call, item.status, ran, &paper) {
+                Some(calls) => self.join(calls, look, width),
+                None => self.tell(items::finished(item, ran, &paper), look, width),
+            },
+            (_, None) => self.tell(items::finished(item, ran, &paper), look, width),
         }
     }
 
@@ -336,7 +422,9 @@ impl Reader {
         // A command that the user runs is no part of the turn.
         let transcript = &self.transcript;
         self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
+        self.settle_calls(look, width);
         self.close_message(look, width);
+        self.settle_plan(look, width);
         self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
@@ -366,4 +454,9 @@ impl Reader {
         self.last = Some(kind);
         self.rows.extend(rows);
     }
+}
+
+/// Whether a call only tells of the plan, which is shown by itself.
+fn is_plan_call(call: &ToolCall, item: &Item) -> bool {
+    call.kind == ToolKind::Think && call.title.starts_with("plan: ") && item.status == ItemStatus::Completed
 }

@@ -23,6 +23,7 @@ impl Console {
             Reply::Refused(text) => {
                 self.answer_refused();
                 self.front_mut().unseen = 0;
+                self.front_mut().steered.clear();
                 self.complain(&format!("buddy: {text}"));
             }
             Reply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
@@ -95,6 +96,7 @@ impl Console {
         let Some(place) = self.tasks.iter().position(|task| task.session == *session) else { return };
         let task = &mut self.tasks[place];
         task.unseen = task.unseen.saturating_sub(1);
+        task.forget_steer(text);
         if place > 0 && task.is_idle() {
             self.tasks.remove(place);
             self.effect(Effect::Leave(session.clone()));
@@ -104,6 +106,7 @@ impl Console {
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
         // What the one before has finished so far is shown before it is left.
+        self.settle_calls();
         let rows = self.take_rows();
         self.show(rows);
         let known = self.tasks.iter().position(|task| task.session == session);
@@ -136,13 +139,14 @@ impl Console {
     pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
         let (look, columns) = (self.look.clone(), self.columns);
         let task = &mut self.tasks[place];
-        let used = look.details.tokens(&task.used, &task.reader.transcript().bill().usage);
-        let rows = used.map(|text| Line::styled(&text, look.style(Paint::Dim)));
         if place == 0 {
+            let used = look.details.tokens(&task.billed.usage, &task.reader.transcript().bill().usage);
             // Behind the end of the answer.
             let finished = task.reader.take_rows(&look, columns, 0);
             self.show(finished);
-            self.show(rows);
+            self.show(used.map(|text| Line::styled(&text, look.style(Paint::Dim))));
+            let sum = self.turn_end_rows(ran);
+            self.show(sum);
         }
         let task = &mut self.tasks[place];
         task.deadline = None;

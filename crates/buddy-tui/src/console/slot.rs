@@ -5,6 +5,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 use super::card::WIDEST;
 use super::state::Console;
 use super::tasks::elapsed_text;
+use crate::retrying::seconds_left;
 use crate::text::{Line, Look, Paint};
 
 /// In a lower window the input has no frame.
@@ -114,8 +115,9 @@ impl Console {
 
     fn doing(&self) -> String {
         let reader = &self.front().reader;
-        if reader.retry(self.now).is_some() {
-            return "Trying again".to_owned();
+        if let Some(text) = reader.retry(self.now) {
+            let left = seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
+            return format!("Trying again{left}");
         }
         let items = reader.transcript().items();
         let plan = items.iter().rev().find_map(|item| match &item.content {

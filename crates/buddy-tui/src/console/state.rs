@@ -32,6 +32,8 @@ pub(super) struct Console {
     /// How many rows of an answer may stay open.
     pub(super) most_open: usize,
     pub(super) now: Instant,
+    /// When the conversation was opened here.
+    pub(super) opened: Instant,
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
@@ -60,7 +62,7 @@ pub(super) struct Console {
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
-    pub(super) is_plan_shown: bool,
+    pub(super) is_plan_toggled: bool,
     /// When it was said what leaving would stop.
     pub(super) leave_told: Option<Instant>,
     /// The undo that restores files now.
@@ -128,6 +130,7 @@ impl Console {
             height: 1,
             most_open: 0,
             now,
+            opened: now,
             draft: Draft::default(),
             history: History::new(history),
             keymap: Keymap::new(),
@@ -148,7 +151,7 @@ impl Console {
             usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
-            is_plan_shown: false,
+            is_plan_toggled: false,
             leave_told: None,
             undoing: None,
             echo: None,
@@ -312,6 +315,9 @@ impl Console {
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
                 task.unseen = task.unseen.saturating_sub(1);
+                if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content {
+                    task.forget_steer(text);
+                }
             }
             Fact::ItemEnded(ended)
                 if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
@@ -320,8 +326,11 @@ impl Console {
                 self.ring("your command has ended");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
-            Fact::TurnStarted(_) => task.used = task.reader.transcript().bill().usage,
-            Fact::TurnEnded(_) => self.turn_ended(place, ran),
+            Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),
+            Fact::TurnEnded(_) => {
+                self.is_plan_toggled = false;
+                self.turn_ended(place, ran);
+            }
             _ => {}
         }
     }

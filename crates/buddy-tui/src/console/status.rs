@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::card::WIDEST;
 use super::state::Console;
 use crate::editor::{Entry, Vim};
-use crate::overview::short;
+use crate::overview::{price, short};
 use crate::text::{Line, Paint};
 use crate::visible::one_line;
 
@@ -128,7 +128,7 @@ fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> 
         }
         StatusPart::Cost => {
             let cost = transcript.bill().total().filter(|cost| cost.0 > 0)?;
-            Some(soft(&cost.to_string()))
+            Some(soft(&price(cost)))
         }
         StatusPart::Tasks => {
             let others = tasks(console) + commands(console);

@@ -14,6 +14,39 @@ pub(super) fn summary(result: &Value) -> String {
     known.iter().find_map(|line| line(result)).unwrap_or_default()
 }
 
+/// How many tests passed and failed, as the usual runners tell it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TestCounts {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+}
+
+impl TestCounts {
+    pub(super) fn of(output: &str) -> Self {
+        let mut counts = Self::default();
+        for line in output.lines() {
+            let line = line.trim_matches(|letter: char| letter == '=' || letter.is_whitespace());
+            // Cargo, nextest, jest and vitest; pytest has the numbers alone.
+            let is_sum = ["test result:", "Tests", "Summary ["].iter().any(|start| line.starts_with(start))
+                || (line.starts_with(|letter: char| letter.is_ascii_digit()) && line.contains(" in "));
+            if is_sum {
+                counts.passed += before(line, "passed");
+                counts.failed += before(line, "failed");
+            }
+        }
+        counts
+    }
+}
+
+/// The number that stands before a word.
+fn before(line: &str, word: &str) -> u64 {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_it =
+        |pair: &&[&str]| pair.last().is_some_and(|last| last.trim_end_matches([',', ';', '.']) == word);
+    let pair = words.windows(2).find(is_it);
+    pair.and_then(|pair| pair.first()?.parse().ok()).unwrap_or(0)
+}
+
 fn text<'a>(result: &'a Value, name: &str) -> Option<&'a str> {
     result.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
@@ -162,6 +195,21 @@ mod tests {
         check(&json!({"matches": "a\nb", "files": 2}), "2 files match");
         check(&json!({"matches": "", "files": 0}), "no matches");
         check(&json!({"paths": "a\nb", "count": 2}), "2 paths");
+    }
+
+    #[test]
+    fn runners_of_tests_say_how_many_passed() {
+        let check =
+            |output: &str, passed, failed| assert_eq!(TestCounts::of(output), TestCounts { passed, failed });
+        check(
+            "test result: ok. 40 passed; 0 failed; 0 ignored\n\ntest result: ok. 1 passed; 0 failed",
+            41,
+            0,
+        );
+        check("     Summary [   0.718s] 6 tests run: 5 passed, 1 failed, 223 skipped", 5, 1);
+        check("===== 2 failed, 39 passed in 4.20s =====", 39, 2);
+        check("Tests:       1 failed, 40 passed, 41 total", 40, 1);
+        check("the exam: 3 passed in vain, I said", 0, 0);
     }
 
     #[test]

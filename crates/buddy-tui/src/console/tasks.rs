@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Item, SessionId, Usage};
+use buddy_protocol::{Bill, Item, SessionId};
 
 use super::background::OwnAside;
 use super::reader::Reader;
@@ -29,14 +29,16 @@ pub(super) struct Task {
     pub(super) reader: Reader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(super) unseen: usize,
+    /// What was said to steer the turn and is not seen yet.
+    pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
     pub(super) skip_until: u64,
     /// What is said when the turn has ended.
     pub(super) queue: VecDeque<String>,
     /// When it is stopped.
     pub(super) deadline: Option<Instant>,
-    /// What it had used when its turn began.
-    pub(super) used: Usage,
+    /// The bill when its turn began.
+    pub(super) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
     /// The command of the user's own that runs in the background.
@@ -53,13 +55,21 @@ impl Task {
             prompt,
             reader: Reader::default(),
             unseen: 0,
+            steered: VecDeque::new(),
             skip_until: 0,
             queue: VecDeque::new(),
             deadline: None,
-            used: Usage::default(),
+            billed: Bill::default(),
             is_known: false,
             own_aside: None,
             is_stopped: false,
+        }
+    }
+
+    /// What was said to steer the turn is seen, or was refused.
+    pub(super) fn forget_steer(&mut self, text: &str) {
+        if let Some(place) = self.steered.iter().position(|steer| steer.trim() == text.trim()) {
+            self.steered.remove(place);
         }
     }
 

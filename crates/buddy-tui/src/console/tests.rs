@@ -1,6 +1,7 @@
 //! The console without a terminal: keys and events in, effects and rows out.
 
 mod cards;
+mod scenes;
 mod undoing;
 mod whole;
 

@@ -25,7 +25,7 @@ pub(crate) fn watched_rows(
 ) -> Vec<Line> {
     let error = call.output.as_ref().and_then(|output| output.error.as_ref());
     if error.is_none_or(|error| error.code != APPROVAL_NEEDED) {
-        return finished(call, status, ran, &Paper { look, width, cwd }).rows;
+        return finished(call, status, ran, &Paper { look, width, cwd, answered: "" }).rows;
     }
     let words = CallWords::of(call, false, look, cwd);
     let mark = Span::new(look.sign("✗", "x"), look.style(Paint::Bad));

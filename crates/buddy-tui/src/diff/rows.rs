@@ -47,6 +47,15 @@ pub(crate) fn change_counts(diff: &str) -> (usize, usize) {
     (count(Kind::Added), count(Kind::Removed))
 }
 
+/// The files that a diff is of, by their present names.
+pub(crate) fn changed_files(diff: &str) -> Vec<String> {
+    let name = |entry: &Entry<'_>| match entry {
+        Entry::File(file) => file.new.or(file.old).map(str::to_owned),
+        _ => None,
+    };
+    parse(diff).iter().filter_map(name).collect()
+}
+
 fn rows(
     diff: &str,
     look: &Look,

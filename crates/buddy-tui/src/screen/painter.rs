@@ -149,7 +149,12 @@ impl Painter {
 
     /// The bytes that take the live rows away. What comes next begins where they began.
     pub(crate) fn leave(&mut self) -> String {
-        self.paint(&[], Frame::default())
+        self.leave_with(&[])
+    }
+
+    /// The same, with these rows in their place.
+    pub(crate) fn leave_with(&mut self, finished: &[Line]) -> String {
+        self.paint(finished, Frame::default())
     }
 
     /// Where the pen stands. Rows that are not known are wiped.

@@ -9,10 +9,16 @@ use unicode_width::UnicodeWidthStr;
 use super::line::Line;
 use super::look::{Colors, Look};
 
+/// The mark of a prompt (OSC 133), for jumping from one to the next.
+const PROMPT_MARK: &str = "\u{1b}]133;A\u{1b}\\";
+
 /// Writes a line in the styles of this look, which are off again at its end.
 pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
     if let Some(picture) = line.drawn() {
         picture.encode(look.pictures, out);
+    }
+    if line.is_prompt() && look.colors > Colors::None {
+        out.push_str(PROMPT_MARK);
     }
     for span in line.spans() {
         let link = span.link().filter(|_| look.has_links);
@@ -33,7 +39,7 @@ pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
 /// many columns such a one takes. A row that gets shorter is written anew: tmux takes what was only cleared at its end for a
 /// part of it, and breaks it when the window gets narrower.
 pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String) {
-    if old.width() > line.width() || line.drawn().is_some() {
+    if old.width() > line.width() || line.drawn().is_some() || line.is_prompt() {
         out.push_str("\r\u{1b}[K");
         return encode(line, look, out);
     }
@@ -111,6 +117,17 @@ mod tests {
         let look = colored(Colors::None);
         assert_eq!(encoded(&line, &look), "\u{1b}]8;;https://a.test/\u{1b}\\here\u{1b}]8;;\u{1b}\\");
         assert_eq!(encoded(&line, &Look::plain()), "here");
+    }
+
+    #[test]
+    fn a_prompt_is_marked_wherever_it_is_written() {
+        let (line, look) = (Line::plain("hi").marked_as_prompt(), colored(Colors::Mono));
+        assert_eq!(encoded(&line, &look), "\u{1b}]133;A\u{1b}\\hi");
+        assert_eq!(encoded(&line.cut(1, ""), &look), "\u{1b}]133;A\u{1b}\\h");
+        assert_eq!(encoded(&line, &Look::plain()), "hi");
+        let mut out = String::new();
+        encode_from(&Line::plain("hi"), &line, &look, &mut out);
+        assert_eq!(out, "\r\u{1b}[K\u{1b}]133;A\u{1b}\\hi");
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub(crate) struct Line {
     spans: Vec<Span>,
     /// What is drawn on this row and those above it.
     picture: Option<Picture>,
+    /// Whether a prompt of the user begins here, which terminals can jump to.
+    is_prompt: bool,
 }
 
 impl Line {
@@ -88,6 +90,17 @@ impl Line {
             last.picture = Some(picture);
         }
         rows
+    }
+
+    /// The line as the beginning of a prompt.
+    #[must_use]
+    pub(crate) fn marked_as_prompt(mut self) -> Self {
+        self.is_prompt = true;
+        self
+    }
+
+    pub(super) fn is_prompt(&self) -> bool {
+        self.is_prompt
     }
 
     /// The line without what is drawn on it.
@@ -182,7 +195,7 @@ impl Line {
             return self.clone();
         }
         let room = width.saturating_sub(mark.width());
-        let mut cut = Self::default();
+        let mut cut = Self { is_prompt: self.is_prompt, ..Self::default() };
         let mut taken = 0;
         for (grapheme, span) in self.graphemes() {
             taken += grapheme.width();

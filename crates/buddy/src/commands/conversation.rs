@@ -4,11 +4,12 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
+use buddy_exec::managed::Status;
 use buddy_protocol::{
     ApprovalPolicy, Change, Clock, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
 };
 use buddy_tui::{
-    Alternatives, Chosen, ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, choose, counted,
+    Alternatives, Chosen, ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose, counted,
     list_moment, run_console, run_repl,
 };
 use tokio::io::BufReader;
@@ -25,7 +26,7 @@ use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
 use crate::signals::{interrupts, unless_interrupted};
 use crate::system::SystemClock;
-use crate::wiring::{Buddy, wire};
+use crate::wiring::{Buddy, managed_processes, wire};
 
 /// Sessions to pick from, and characters of the title of each.
 const PICKED: usize = 9;
@@ -243,6 +244,7 @@ impl Talk<'_> {
                 session,
                 head,
                 details: look.details,
+                is_read_aloud: look.is_read_aloud,
                 approvals: self.approvals,
                 custom: self.desk.custom_commands(),
                 input: self.line_input(),
@@ -259,16 +261,17 @@ impl Talk<'_> {
         let Left { exit, session, is_empty, stopped } = match left {
             Ok(left) => left,
             Err(error) => {
-                printer.status(&format!("\ngo on with: buddy resume {first}"));
+                printer.status(&format!("\n  Resume with  buddy resume {first}"));
                 return Err(error.into());
             }
         };
         // Nothing is lost with a session in which nothing was said.
         if !is_empty {
-            printer.status(&format!("\ngo on with: buddy resume {session}"));
+            tell_running(self.environment, &session, &mut printer);
+            printer.status(&format!("\n  Resume with  buddy resume {session}"));
         }
         for task in stopped {
-            printer.status(&format!("a task was stopped; go on with: buddy resume {task}"));
+            printer.status(&format!("  A task was stopped. Resume it with  buddy resume {task}"));
         }
         Ok(exit)
     }
@@ -304,5 +307,16 @@ impl Talk<'_> {
         lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());
         lines
+    }
+}
+
+/// Names the processes of a session that run on without it.
+fn tell_running(environment: &Environment, session: &SessionId, printer: &mut Printer) {
+    let listed = managed_processes(environment).and_then(|managed| Ok(managed.list()?));
+    let is_own =
+        |status: &&Status| status.condition.is_live() && status.record.owner.session == session.as_str();
+    for Status { record, .. } in listed.unwrap_or_default().iter().filter(is_own) {
+        let command = record.command.replace('\n', "⏎");
+        printer.status(&format!("  running   {command}  stop it with `buddy kill {}`", record.id));
     }
 }

@@ -57,6 +57,9 @@ pub(crate) fn settings(environment: &Environment, chosen: Option<ChosenModel>) -
     if let Some((variable, wish)) = environment.setting("ENV") {
         set(&["agent", "environment"], wish.into(), &variable);
     }
+    if let Some((variable, wish)) = environment.setting("SCREEN_READER") {
+        set(&["display", "screen_reader"], (!matches!(wish.as_str(), "0" | "false" | "")).into(), &variable);
+    }
     if environment.get("NO_COLOR").is_some() {
         set(&["display", "color"], false.into(), "NO_COLOR");
     }

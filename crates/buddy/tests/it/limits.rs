@@ -45,6 +45,22 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
 }
 
 #[tokio::test]
+async fn a_session_begins_with_the_tools_that_its_window_has_room_for() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let config = stage.home.path().join("buddy.toml");
+    let profile = "api = \"completions\"\nmodel = \"m\"\nauth = \"none\"\ncontext_limit = 8192";
+    let url = stage.server.url();
+    fs::write(&config, format!("[models.small]\napi_base_url = \"{url}/v1\"\n{profile}\n")).unwrap();
+    let run = stage.exec(["--config", config.to_str().unwrap(), "-m", "small", "--json", "hi"]).run().await;
+    let lines = run.expect_code(0).text();
+    let events = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let started = events.into_iter().find(|event| event["type"] == "session.started").unwrap();
+    let told = started["data"]["began_with"]["tools"].as_array().unwrap().iter();
+    let told: BTreeSet<String> = told.map(|name| name.as_str().unwrap().to_owned()).collect();
+    assert_eq!(told, offered(&stage));
+}
+
+#[tokio::test]
 async fn a_group_of_tools_that_is_off_is_not_offered_and_does_nothing_when_it_is_called() {
     for key in ["shell_enabled", "files_enabled", "fetch_enabled", "search_enabled"] {
         let calls: Vec<_> = calls().into_iter().filter(|(group, _, _)| *group == key).collect();

@@ -107,7 +107,7 @@ async fn a_conversation_goes_on_line_by_line() {
     assert_eq!(said(&last, "user")[1..], ["hi", "first", "second"]);
     assert_eq!(said(&last, "assistant"), ["Hello.", "One."]);
     let session = stage.only_log().await.session;
-    finished.expect_stderr(&format!("go on with: buddy resume {session}"));
+    finished.expect_stderr(&format!("Resume with  buddy resume {session}"));
 }
 
 #[tokio::test]

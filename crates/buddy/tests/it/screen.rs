@@ -269,7 +269,7 @@ impl Screen {
     /// Leaves, and returns the last screen.
     async fn leave(&self) -> String {
         self.keys(&["C-d"]);
-        self.wait_for("go on with: buddy resume").await
+        self.wait_for("Resume with  buddy resume").await
     }
 }
 
@@ -333,7 +333,10 @@ fn settled(line: &str) -> String {
         line = line.replace(&named, &format!("buddy-tour-{zeros}"));
     }
     // A call on a busy machine may take so long that its time is told.
-    let line = line.split(' ').map(without_time).collect::<Vec<_>>().join(" ").replace(", 0s", "");
+    let line = line.split(' ').map(without_time).collect::<Vec<_>>().join(" ");
+    // The times of calls and turns are told only if they are long.
+    let line = line.replace(", 0s,", ",").replace("  0s, ", "  ").replace(", 0s", "");
+    let line = line.strip_prefix("  0s   ").map_or(line.clone(), |rest| format!("  {rest}"));
     line.strip_suffix("  0s").map_or(line.clone(), str::to_owned)
 }
 
@@ -341,9 +344,10 @@ fn settled(line: &str) -> String {
 fn without_time(word: &str) -> &str {
     let seconds = word.trim_end_matches([':', ',']).strip_suffix('s');
     let is_time = seconds.is_some_and(|digits| digits.len() < 3 && digits.parse::<u8>().is_ok());
-    match (is_time, word.ends_with(':')) {
-        (true, true) => "0s:",
-        (true, false) => "0s",
+    match (is_time, word.chars().last()) {
+        (true, Some(':')) => "0s:",
+        (true, Some(',')) => "0s,",
+        (true, _) => "0s",
         (false, _) => word,
     }
 }

@@ -41,7 +41,7 @@ async fn tells_of_what_somebody_changed_since() {
     stage.completed("edit").await;
     std::fs::write(stage.home.work().join("a.txt"), "mine\n").unwrap();
     let refused = stage.buddy(["undo", "--yes"]).run().await.expect_code(1);
-    assert!(refused.stderr.contains("CONFLICT"), "{refused}");
+    assert!(refused.stderr.contains("conflict"), "{refused}");
     assert_eq!(text(&stage), "mine\n");
     stage.buddy(["undo", "--yes", "--force"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "one\n");

@@ -140,6 +140,29 @@ fn several_edits() {
 }
 
 #[test]
+fn a_connection() {
+    let reach = Approval {
+        is_editable: false,
+        reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
+        ..approval("cargo wants to reach static.example.com", Risk::Medium)
+    };
+    check("network", &Question::Approval(reach), &[]);
+}
+
+#[test]
+fn outside_the_sandbox() {
+    let outside = Approval {
+        is_editable: false,
+        reasons: vec![
+            "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo".to_owned(),
+            "it could not write `~/.cargo/config.toml`".to_owned(),
+        ],
+        ..approval("run once outside the jail: cargo login", Risk::High)
+    };
+    check("sandbox", &Question::Approval(outside), &[]);
+}
+
+#[test]
 fn always() {
     check("always", &Question::Approval(testing()), &["p", "down"]);
 }

@@ -316,7 +316,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     assert!(!screen.stage.home.work().join("one").exists());
     screen.wait_idle().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Resume with  buddy resume").await;
     screen.again(&[]).await;
     assert!(!screen.everything().contains("Do you trust this folder?"), "a no is remembered");
     screen.line("/trust");

@@ -69,7 +69,7 @@ async fn a_request_to_end_with_ten_commands_ends_all_of_them_and_keeps_the_sessi
     let buddy = children.trim().parse().unwrap();
     let asked = std::time::Instant::now();
     buddy_testkit::processes::signal(buddy, rustix::process::Signal::TERM);
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Resume with  buddy resume").await;
     screen.line("echo status $?");
     screen.wait_for("status 130").await;
     assert!(asked.elapsed() < std::time::Duration::from_secs(10), "{:?}", asked.elapsed());
@@ -145,6 +145,6 @@ async fn line_by_line_an_interrupt_at_the_prompt_leaves_at_the_second_press_alon
     screen.keys(&["C-c"]);
     screen.wait_until("another one", |shown| shown.matches("ctrl-c again leaves").count() == 2).await;
     screen.keys(&["C-c"]);
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Resume with  buddy resume").await;
     screen.wait_dead().await;
 }

@@ -58,7 +58,7 @@ async fn colours_follow_the_ground_that_the_terminal_tells_of() {
         || String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
     let (dark, light) = ("38;2;88;102;109", "38;2;118;131;135");
     screen.wait_until("a prompt", super::has_prompt).await;
-    assert!(painted().contains(dark), "{}", painted());
+    assert!(!painted().contains("38;2;"), "a ground that is not told has 16 colours: {}", painted());
     screen.tmux(&["set-option", "-g", "window-style", "bg=#fdf6e3"]);
     screen.again(&["--trust"]).await;
     let shown = screen.wait_until("light colours", |_| painted().contains(light)).await;
@@ -79,8 +79,8 @@ async fn a_terminal_without_unicode_gets_ascii_alone() {
 
 #[tokio::test]
 async fn a_screen_that_is_read_aloud_is_never_painted_over() {
-    let stage = Stage::new(vec![turn().text("Hello.")]).await;
-    let screen = Screen::bare(stage, &["--trust", "-c", "display.screen_reader=true"], 80, 24, &[]);
+    let turns = vec![turn().call("read_file", json!({"path": "missing.txt"})), turn().text("Hello.")];
+    let screen = Screen::bare(Stage::new(turns).await, &["--trust", "--screen-reader"], 80, 24, &[]);
     screen.wait_for("session ses_ID").await;
     screen.tmux(&[
         "pipe-pane",
@@ -92,6 +92,8 @@ async fn a_screen_that_is_read_aloud_is_never_painted_over() {
     screen.wait_for("Hello.").await;
     let said = std::fs::read_to_string(screen.stage.home.path().join("said")).unwrap();
     assert!(!said.contains("\u{1b}["), "no sequence moves the cursor: {said:?}");
+    assert!(said.contains("failed: read missing.txt, failed"), "signs are words: {said:?}");
+    assert!(!said.contains('✗'), "{said:?}");
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn a_change_is_shown_at_the_start_and_holds_after_a_yes() {
     assert!(!work.join("one").exists(), "the trusted version holds");
     screen.wait_idle().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Resume with  buddy resume").await;
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["--approve", "all", "resume", "--last"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     screen.wait_for(ACCEPT).await;

@@ -78,7 +78,7 @@ async fn a_conversation_is_taken_up_with_its_end_in_view() {
     screen.wait_for("Remember me.").await;
     screen.wait_idle().await;
     let left = screen.leave().await;
-    assert!(left.contains("go on with: buddy resume ses_ID"), "{left}");
+    assert!(left.contains("Resume with  buddy resume ses_ID"), "{left}");
     let session = screen.stage.only_log().await.session.to_string();
     screen.again(&["resume", &session]).await;
     let shown = screen.wait_for("Remember me.").await;

@@ -75,7 +75,7 @@ async fn what_somebody_changed_there_since_is_a_conflict_and_an_undo_can_be_undo
     let edited = entries.as_array().unwrap().last().unwrap()["header"]["id"].as_str().unwrap().to_owned();
     std::fs::write(machine.path("a.txt"), "three\n").unwrap();
     let refused = machine.known_to(stage.buddy(["undo", &edited, "--yes"])).run().await.expect_code(1);
-    refused.expect_stderr("CONFLICT");
+    refused.expect_stderr("conflict");
     assert_eq!(text(&machine, "a.txt").as_deref(), Some("three\n"));
     let forced = stage.buddy(["undo", &edited, "--yes", "--force", "--json"]);
     let forced = machine.known_to(forced).run().await.expect_code(0);

@@ -44,6 +44,6 @@ async fn help_and_leaving_are_there_while_a_turn_runs() {
     screen.line("/quit");
     screen.wait_for("what the agent does would be stopped; the same once more leaves").await;
     screen.line("/quit");
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Resume with  buddy resume").await;
     screen.stage.server.gate("end").open();
 }

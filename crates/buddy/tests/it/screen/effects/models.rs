@@ -75,7 +75,7 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     screen.wait_for("Second answer.").await;
     assert_eq!(asked(&screen).0, "scripted-blue");
     screen.keys(&["C-d"]);
-    screen.wait_for("go on with").await;
+    screen.wait_for("Resume with").await;
     let log = screen.stage.only_log().await;
     let models: Vec<&str> = log
         .events

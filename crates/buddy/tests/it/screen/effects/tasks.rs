@@ -95,8 +95,8 @@ async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with
     screen.keys(&["C-d"]);
     screen.wait_for_words("what the agent does and task 1 would be stopped").await;
     screen.keys(&["C-d"]);
-    screen.wait_for("a task was stopped; go on with: buddy resume ses_ID").await;
-    assert_eq!(screen.everything().matches("go on with: buddy resume ses_ID").count(), 2);
+    screen.wait_for("A task was stopped. Resume it with  buddy resume ses_ID").await;
+    assert_eq!(screen.everything().matches("buddy resume ses_ID").count(), 2);
     screen.stage.server.gate("end").open();
     screen.stage.server.gate("other").open();
 }

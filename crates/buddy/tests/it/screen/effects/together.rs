@@ -31,14 +31,14 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     screen.wait_for("I look.").await;
     screen.text("and then this");
     screen.keys(&["Tab"]);
-    screen.wait_for("and then this  queued").await;
+    screen.wait_for("and then this   queued").await;
     screen.line("only at the trees");
     screen.text("a draft that stays");
     let shown = screen.wait_for("› a draft that stays").await;
     for row in [
         "task 1 0s: count the trees",
         "task 2 0s: count the stones",
-        "next    and then this  queued",
+        "next    and then this   queued",
         "● Writing",
     ] {
         assert!(shown.contains(row), "{row} is missing:\n{shown}");

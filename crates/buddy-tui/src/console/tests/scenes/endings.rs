@@ -1,0 +1,157 @@
+//! Ends of turns and conversations.
+
+use buddy_protocol::{ApprovalPolicy, Failure, FailureKind, Notice, NoticeLevel};
+
+use super::*;
+
+fn turn_done(stage: &mut Stage) {
+    stage.prompt("fix the overflow in parse_number");
+    stage.facts([
+        edited(1, "src/parser.rs", HUNK),
+        ended(2, message("Fixed. `parse_number` now reads `i64`.")),
+    ]);
+    stage.used(76_000, 180_000);
+    stage.seat.wait(134_000);
+    stage.end_turn();
+}
+
+#[test]
+fn the_end_of_a_turn() {
+    check("turn_done", turn_done);
+}
+
+#[test]
+fn the_end_of_a_turn_tells_only_what_is_true() {
+    let last = |play: &dyn Fn(&mut Stage)| {
+        let mut stage = Stage::new(&palette(), (100, 30));
+        stage.prompt("go");
+        play(&mut stage);
+        stage.end_turn();
+        stage.finished.last().map(Line::text).unwrap_or_default()
+    };
+    let short = |stage: &mut Stage| stage.fact(ended(1, message("Yes.")));
+    assert_eq!(last(&short), "● Yes.", "a short answer needs no sum");
+    let long = |stage: &mut Stage| stage.seat.wait(64_000);
+    assert_eq!(last(&long), "  1m 04s");
+    let quick_edit = |stage: &mut Stage| stage.fact(edited(1, "a.rs", HUNK));
+    assert_eq!(last(&quick_edit), "  1 file +2 −1   /diff review   /undo take it back");
+    let no_repository = |stage: &mut Stage| {
+        stage.seat.take(Input::Reply(Reply::Surroundings(Surroundings::default())));
+        stage.fact(edited(1, "a.rs", HUNK));
+    };
+    assert_eq!(last(&no_repository), "  1 file +2 −1   /undo take it back");
+    let only_shown = |stage: &mut Stage| {
+        let diff = json!({"diff": format!("--- a\n+++ a\n{HUNK}")});
+        stage.fact(done(1, ToolKind::Read, "git diff", diff));
+    };
+    assert!(!last(&only_shown).contains("/undo"), "a diff that is read changes nothing");
+    let twice = |stage: &mut Stage| stage.facts([edited(1, "a.rs", HUNK), edited(2, "a.rs", HUNK)]);
+    assert!(last(&twice).starts_with("  1 file +4 −2"));
+}
+
+#[test]
+fn the_cost_of_a_turn_is_its_own() {
+    let mut stage = Stage::new(&palette(), (100, 30));
+    stage.prompt("one");
+    stage.used(1_000, 500_000);
+    stage.end_turn();
+    stage.prompt("two");
+    stage.used(1_000, 20_000);
+    stage.seat.wait(20_000);
+    stage.end_turn();
+    assert_eq!(stage.finished.last().map(Line::text).unwrap(), "  20s   $0.02");
+}
+
+#[test]
+fn leaving_sums_up_the_conversation() {
+    let mut stage = Stage::new(&palette(), (80, 24));
+    assert_eq!(stage.seat.console.farewell_rows().len(), 1, "nothing was said");
+    turn_done(&mut stage);
+    let title = Some("Fix the overflow in parse_number".to_owned());
+    stage.fact(Fact::SessionChanged(SessionChanged { title, ..SessionChanged::default() }));
+    let commit = json!({"commit": "0123456789abcdef", "subject": "parser: read i64"});
+    stage.fact(done(3, ToolKind::Edit, "git commit", commit));
+    let rows: Vec<String> = stage.seat.console.farewell_rows().iter().map(Line::text).collect();
+    assert_eq!(
+        rows,
+        [
+            "",
+            "  Fix the overflow in parse_number",
+            "  time      2m 14s",
+            "  changes   1 file +2 −1, 1 commit",
+            "  cost      $0.18  76.0k tokens in, 0 out",
+        ]
+    );
+}
+
+fn broken(message: &str, hint: Option<&str>) -> TurnEnded {
+    let failure = Failure {
+        kind: FailureKind::Unavailable,
+        message: message.to_owned(),
+        hint: hint.map(str::to_owned),
+        http_status: None,
+    };
+    TurnEnded { turn: turn(), outcome: TurnOutcome::Failed, stop_reason: None, failure: Some(failure) }
+}
+
+#[test]
+fn notices() {
+    check_once("notices", |stage| {
+        stage.prompt("explain the scheduler");
+        stage.facts([
+            started(1, message("")),
+            delta(1, "The scheduler has two queues: a local one per worker and a"),
+        ]);
+        let notice = |level, code: &str, text: &str| {
+            Fact::Notice(Notice { level, code: code.to_owned(), text: text.to_owned() })
+        };
+        stage.facts([
+            ended(1, message("The scheduler has two queues: a local one per worker and a")),
+            notice(NoticeLevel::Warning, "context", "Context is 91% full. buddy summarises at 95%."),
+            ended(2, Content::Compaction { summary: "Rename Token.".to_owned(), kept_from: None }),
+        ]);
+        stage.used(182_000, 80_000);
+        let failed = broken("api.example.com returned 529 (overloaded)", Some("Your prompt is saved."));
+        stage.fact(Fact::TurnEnded(failed));
+    });
+}
+
+#[test]
+fn a_model_that_is_asked_again() {
+    check_once("retry", |stage| {
+        stage.prompt("explain the scheduler");
+        let text = "asking again in 4.0 s, try 2: api.example.com returned 529".to_owned();
+        let code = "model_retry".to_owned();
+        stage.fact(Fact::Notice(Notice { level: NoticeLevel::Info, code, text }));
+        stage.seat.wait(1_000);
+    });
+}
+
+#[test]
+fn every_mode_has_its_own_rule() {
+    let mut shown = String::new();
+    let window = ApprovalPolicy::Window { seconds: 600 };
+    let all = [
+        ApprovalPolicy::Ask,
+        ApprovalPolicy::Edits,
+        ApprovalPolicy::Auto,
+        ApprovalPolicy::None,
+        ApprovalPolicy::All,
+        window,
+    ];
+    let plans = [(None, Some(true))];
+    let modes = all.into_iter().map(|policy| (Some(policy), None)).chain(plans);
+    for (approvals, plan_only) in modes {
+        for columns in [80, 40] {
+            let mut stage = Stage::new(&palette(), (columns, 12));
+            stage.fact(Fact::SessionChanged(SessionChanged {
+                approvals,
+                plan_only,
+                ..SessionChanged::default()
+            }));
+            let rows = stage.texts();
+            let _ = writeln!(shown, "{}", rows[rows.len() - 4..rows.len() - 1].join("\n"));
+        }
+    }
+    insta::assert_snapshot!("modes", shown);
+}

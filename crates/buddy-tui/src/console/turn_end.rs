@@ -1,0 +1,103 @@
+//! The line below a turn: its time, its changes and its cost, and the commands that review or undo the changes.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use buddy_protocol::{Bill, Item, MicroUsd, Transcript};
+
+use super::state::Console;
+use super::tasks::elapsed_text;
+use crate::farewell::{FarewellRow, farewell};
+use crate::file_changes::FileChanges;
+use crate::overview::price;
+use crate::text::{Line, Paint};
+
+/// From when on a time is told.
+const TIMED: Duration = Duration::from_secs(2);
+/// From when on a turn that changed nothing has such a line too.
+const LONG: Duration = Duration::from_secs(10);
+
+/// The facts of a turn that has ended.
+pub(crate) struct TurnSum {
+    ran: Duration,
+    changes: FileChanges,
+    cost: Option<MicroUsd>,
+}
+
+impl TurnSum {
+    /// The last turn of a conversation, which ran so long and began with this bill.
+    pub(crate) fn of(transcript: &Transcript, ran: Duration, before: &Bill) -> Self {
+        let turn = transcript.last_turn().map(|ended| &ended.turn);
+        let is_own = |item: &&Item| turn.is_some() && item.turn.as_ref() == turn;
+        let bill = transcript.bill();
+        let is_priced = bill.calls > before.calls && bill.unpriced == before.unpriced;
+        let cost = MicroUsd(bill.cost.0.saturating_sub(before.cost.0));
+        Self {
+            ran,
+            changes: FileChanges::of(transcript.items().iter().filter(is_own)),
+            cost: Some(cost).filter(|cost| is_priced && cost.0 > 0),
+        }
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Time, changes and cost, as far as they are known. Empty for a short turn without changes.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        if self.changes.is_empty() && self.ran < LONG {
+            return Vec::new();
+        }
+        let time = (self.ran >= TIMED).then(|| elapsed_text(self.ran));
+        let cost = self.cost.map(price);
+        time.into_iter().chain(self.changes.told()).chain(cost).collect()
+    }
+}
+
+impl Console {
+    /// Finishes the row that further reads would join.
+    pub(super) fn settle_calls(&mut self) {
+        let (look, columns) = (self.look.clone(), self.columns);
+        self.front_mut().reader.settle_calls(&look, columns);
+    }
+
+    /// The summary of the conversation that is left.
+    pub(super) fn farewell_rows(&self) -> Vec<Line> {
+        let reader = &self.front().reader;
+        let sat = self.now.saturating_duration_since(self.opened);
+        let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
+        let mark = self.look.sign("…", "~");
+        let row = |(label, text): FarewellRow| match label {
+            "" => Line::styled(&format!("  {text}"), strong).cut(self.columns, mark),
+            label => {
+                Line::styled(&format!("  {label:<10}"), dim).and(&text, Style::new()).cut(self.columns, mark)
+            }
+        };
+        let rows = farewell(reader.transcript(), sat, reader.work_time()).into_iter().map(row);
+        std::iter::once(Line::default()).chain(rows).collect()
+    }
+
+    /// The rows below the last turn of the conversation.
+    pub(super) fn turn_end_rows(&self, ran: Option<Duration>) -> Vec<Line> {
+        let front = self.front();
+        let sum = TurnSum::of(front.reader.transcript(), ran.unwrap_or_default(), &front.billed);
+        let parts = sum.parts();
+        if parts.is_empty() {
+            return Vec::new();
+        }
+        let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
+        let parts = parts.join("   ");
+        let parts = if self.look.is_ascii { parts.replace('−', "-") } else { parts };
+        let mut line = Line::styled(&format!("  {parts}"), dim);
+        let hints = [
+            ("/diff", "review", self.surroundings.branch.is_some() && sum.has_changes()),
+            ("/undo", "take it back", sum.has_changes()),
+        ];
+        for (command, does, _) in hints.into_iter().filter(|(.., is_true)| *is_true) {
+            let longer =
+                line.clone().and("   ", Style::new()).and(command, strong).and(&format!(" {does}"), dim);
+            line = if longer.width() <= self.columns { longer } else { line };
+        }
+        vec![Line::default(), line.cut(self.columns, self.look.sign("…", "~"))]
+    }
+}

@@ -1,0 +1,77 @@
+//! The files that calls changed, counted for people.
+
+use std::collections::BTreeSet;
+
+use buddy_protocol::{Content, Item, ItemStatus, Json, ToolCall, ToolKind};
+use serde_json::Value;
+
+use crate::counting::counted;
+use crate::diff::{change_counts, changed_files};
+
+/// The changes of some calls, as their results tell of them. Changes by commands are not known here.
+#[derive(Debug, Default)]
+pub(crate) struct FileChanges {
+    files: BTreeSet<String>,
+    added: usize,
+    removed: usize,
+    commits: u64,
+}
+
+impl FileChanges {
+    /// The changes of these items.
+    pub(crate) fn of<'a>(items: impl IntoIterator<Item = &'a Item>) -> Self {
+        let mut changes = Self::default();
+        for item in items.into_iter().filter(|item| item.status == ItemStatus::Completed) {
+            match &item.content {
+                Content::ToolCall(call) => changes.add_call(call),
+                Content::FileChange(change) => changes.add_diff(&change.diff),
+                _ => {}
+            }
+        }
+        changes
+    }
+
+    fn add_call(&mut self, call: &ToolCall) {
+        let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+        let Some(result) = result else { return };
+        if result.get("commit").is_some() && result.get("subject").is_some() {
+            self.commits += 1;
+        }
+        let text = |name: &str| result.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        match call.kind {
+            // `git diff` has a diff too and changes nothing.
+            ToolKind::Edit if !call.title.starts_with("git ") => {
+                self.add_diff(text("diff").unwrap_or_default());
+            }
+            ToolKind::Delete => self.files.extend(text("path").map(str::to_owned)),
+            _ => {}
+        }
+    }
+
+    fn add_diff(&mut self, diff: &str) {
+        let (added, removed) = change_counts(diff);
+        self.added += added;
+        self.removed += removed;
+        self.files.extend(changed_files(diff));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// `2 files +14 −3`; none where no file changed.
+    pub(crate) fn told(&self) -> Option<String> {
+        let lines = match (self.added, self.removed) {
+            (0, 0) => String::new(),
+            (added, removed) => format!(" +{added} −{removed}"),
+        };
+        (!self.is_empty()).then(|| format!("{}{lines}", counted(self.files.len() as u64, "file")))
+    }
+
+    /// The same with the commits.
+    pub(crate) fn told_with_commits(&self) -> Option<String> {
+        let commits = (self.commits > 0).then(|| counted(self.commits, "commit"));
+        let parts: Vec<String> = self.told().into_iter().chain(commits).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
