@@ -83,6 +83,6 @@ mod tests {
         let opens = FileOpens::watch(&files).unwrap();
         fs::read(&one).unwrap();
         fs::read(&two).unwrap();
-        assert!(opens.wait(Duration::from_secs(60)).unwrap());
+        assert!(opens.wait(Duration::from_mins(1)).unwrap());
     }
 }
