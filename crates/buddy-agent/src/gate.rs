@@ -17,6 +17,8 @@ use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::tools::Pins;
+
 /// Grants that one session keeps. Beyond that the oldest is forgotten, which asks again.
 const MAX_GRANTS: usize = 100;
 
@@ -142,6 +144,8 @@ pub(crate) struct Judged {
     knew_secret: bool,
     /// Files with secrets that the user was told of when they were asked, and that are open since they said yes.
     pub(crate) opens: Vec<PathBuf>,
+    /// Files that the user was asked about, as they were then; none where nobody was asked.
+    pub(crate) pins: Option<Arc<Pins>>,
     /// Whether a yes needs a word: nothing but the gate stands before it, and any process of the account could type a key.
     pub(crate) needs_word: bool,
 }
@@ -233,6 +237,7 @@ impl Gate {
             links,
             knew_secret,
             opens,
+            pins: None,
             needs_word,
         })
     }
@@ -257,6 +262,10 @@ impl Gate {
     pub(crate) fn passed(&self, intent: &Intent, judged: &Judged) {
         self.trace(|trail| {
             follow(trail, intent, &judged.decision);
+            // Whoever allowed the command has seen these. The log does not say that they were asked.
+            if judged.decision.verdict == Verdict::Ask {
+                judged.decision.reached.iter().for_each(|authority| trail.allow(authority));
+            }
             if judged.has_secrets() {
                 trail.read_secret();
             }

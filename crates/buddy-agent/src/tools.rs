@@ -28,6 +28,7 @@ mod process;
 mod promises;
 mod read_file;
 pub(crate) mod registry;
+mod rivals;
 mod run;
 mod run_shell;
 mod search_youtube;
@@ -48,6 +49,7 @@ mod withheld;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, clip_text};
+pub(crate) use pins::Pins;
 pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use run_shell::Means;

@@ -1,7 +1,7 @@
 //! Bounds: the files and network that one call may touch on a host. The same value confines file access in
 //! this process and commands in a jail.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::NameSet;
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,24 @@ pub enum Reach {
     Beneath(Vec<PathBuf>),
     /// Everywhere that the account of this process may go.
     Anywhere,
+}
+
+impl Reach {
+    /// Whether it has a file, by its name or by the place that its directory leads to.
+    pub fn covers(&self, file: &Path) -> bool {
+        let roots = match self {
+            Self::Nothing => return false,
+            Self::Anywhere => return true,
+            Self::Beneath(roots) => roots,
+        };
+        // A link can be replaced where it is, and the file where it leads.
+        let real = |path: &Path| path.canonicalize().ok();
+        let directory =
+            file.parent().and_then(real).zip(file.file_name()).map(|(above, name)| above.join(name));
+        let places = [Some(file.to_owned()), directory, real(file)];
+        let roots = || roots.iter().cloned().chain(roots.iter().filter_map(|root| real(root)));
+        places.iter().flatten().any(|place| roots().any(|root| place.starts_with(&root)))
+    }
 }
 
 impl Bounds {

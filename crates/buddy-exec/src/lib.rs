@@ -20,6 +20,7 @@ mod drain;
 pub mod env;
 mod error;
 mod exec;
+mod file_opens;
 mod files;
 mod git_orders;
 pub mod jail;
@@ -50,6 +51,7 @@ pub use captured::Captured;
 pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
+pub use file_opens::FileOpens;
 pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
     Written,

@@ -37,7 +37,7 @@ pub(crate) use git::{
 };
 pub(crate) use git_reading::GIT_READERS;
 pub(crate) use guards::gains_rights;
-pub(crate) use hosts::{destinations, socket};
+pub(crate) use hosts::{destinations, goes_by_proxy, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
 pub(crate) use readers::READERS;

@@ -67,6 +67,14 @@ pub struct Offer {
     pub covers: String,
 }
 
+impl Offer {
+    /// The same offer, which says that its commands can reach the network.
+    pub(crate) fn with_network(mut self) -> Self {
+        self.covers.push_str("; it can reach the network");
+        self
+    }
+}
+
 /// Programs whose first word is a subcommand, so that a grant is about that too.
 const WITH_SUBCOMMANDS: &[&str] = &[
     "cargo",

@@ -66,7 +66,7 @@ impl Trail {
         }
     }
 
-    /// Adds a host that was reached after a user allowed it.
+    /// Adds a host, or a host with its port, that was reached after a user allowed it.
     pub fn allow(&mut self, host: &str) {
         add(&mut self.allowed, host.to_owned());
     }
@@ -105,6 +105,13 @@ impl Trail {
             None => format!("www.{host}"),
         };
         self.named.contains(host) || self.named.contains(&other)
+    }
+
+    /// Whether the user wrote an address of this host with this port.
+    pub(crate) fn is_named_at(&self, host: &str, port: u16) -> bool {
+        let is_it =
+            |url: &Url| host_of(url).as_deref() == Some(host) && url.port_or_known_default() == Some(port);
+        self.addresses.iter().filter_map(|address| Url::parse(address).ok()).any(|url| is_it(&url))
     }
 
     /// Whether the user wrote exactly this address, so that it has no data of the model.

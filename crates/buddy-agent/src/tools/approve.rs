@@ -150,11 +150,15 @@ impl Pipeline {
             }
             let seals = self.seals(ready, &judged);
             judged.opens = opened(seals.as_ref()).await;
+            if let Some(rival) = self.rival(ready, &judged).await {
+                return Ok(Passage::Closed(Refusal::Failed(rival)));
+            }
+            let target = ready.target.host.target.clone();
+            let pins = Arc::new(Pins::take(&judged.decision.pins, &*target).await);
+            judged.pins = Some(pins.clone());
             if shown.take().is_some_and(|shown: Judged| shown.covers(&judged)) {
                 return Ok(self.opened(judged, ready));
             }
-            let target = ready.target.host.target.clone();
-            let pins = Pins::take(&judged.decision.pins, &*target).await;
             let share = share.take().filter(|_| !judged.needs_word);
             let question = self.put(item, ready, &judged, share, unfit.take());
             let put = tokio::select! {
@@ -192,7 +196,7 @@ impl Pipeline {
             };
             asks += 1;
             let is_told = opened(seals.as_ref()).await.iter().all(|file| judged.opens.contains(file));
-            if is_told && Pins::take(&judged.decision.pins, &*target).await == pins {
+            if is_told && Pins::take(&judged.decision.pins, &*target).await == *pins {
                 self.note_grant(ready.ground(), wished).await?;
                 return Ok(self.opened(judged, ready));
             }

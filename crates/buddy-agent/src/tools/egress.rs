@@ -57,6 +57,8 @@ pub(crate) struct CallEgress {
     program: String,
     /// The simple commands that it is made of.
     commands: Vec<String>,
+    /// Hosts with their ports that its words name and that need no further question.
+    reached: Vec<String>,
     pub(crate) cancel: CancellationToken,
     /// Decisions of this call, by host or by address. Held while a user is asked, so that there is one question at a time.
     decided: tokio::sync::Mutex<Decided>,
@@ -179,6 +181,7 @@ impl CallEgress {
             person,
             program: program(&decision.parts),
             commands: decision.parts.clone(),
+            reached: decision.reached.clone(),
             cancel,
             decided: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
@@ -221,8 +224,11 @@ impl CallEgress {
     /// Decides about a host that this call wants for the first time, and about those that the same question is about.
     async fn decide_host(&self, wanted: &Wanted, decided: &mut Decided) -> Result<(), HostRefusal> {
         let decision = self.judge(&wanted.host)?;
+        let is_reached = self.reached.contains(&authority(wanted));
         let answer = match decision.verdict {
             Verdict::Allow => Ok(()),
+            // The answer is about one port.
+            Verdict::Ask if is_reached => return Ok(()),
             Verdict::Deny => Err(HostRefusal::of(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
@@ -253,7 +259,10 @@ impl CallEgress {
         if let Some(why) = self.pipeline.parts.gate.closed_host(&wanted.host, self.ground())? {
             return Err(why.into());
         }
-        if self.reaches_nearby(&wanted.host, wanted.port)? {
+        // A name could lead here that was meant for a host of the internet.
+        let is_meant = wanted.host == "localhost" || Nearness::of_literal(&wanted.host).is_literal;
+        let is_reached = is_meant && self.reached.contains(&authority(wanted));
+        if is_reached || self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }
         let knows_secret = self.pipeline.parts.gate.has_read_secret();

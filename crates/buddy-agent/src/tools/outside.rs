@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_exec::{Denial, DenialKind};
-use buddy_protocol::{Answer, Approval, Content, DENIED_HOSTS, Item, Question, Risk};
+use buddy_policy::Action;
+use buddy_protocol::{
+    Answer, Approval, Content, DENIED_HOSTS, Fact, Item, Notice, NoticeLevel, Question, Risk, SinkClosed,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
 use crate::tools::egress::HostRefusal;
 use crate::tools::opens::{Seals, named};
+use crate::tools::pins::Pins;
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::shown;
 
@@ -137,6 +141,8 @@ impl Pipeline {
             allowed: outside.bounds.clone(),
         };
         outside.opens = seals.opened().await;
+        let target = &*ready.target.host.target;
+        outside.pins = Some(Arc::new(Pins::take(&outside.decision.pins, target).await));
         let project = &ready.target.place.cwd;
         let stopped = denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project));
         let risks = "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo";
@@ -159,6 +165,20 @@ impl Pipeline {
         }
         self.declined.add(call.title.clone());
         None
+    }
+
+    /// Tells the user that a command did not run outside the jail although they allowed it.
+    pub(crate) async fn note_changed(&self, ready: &Ready) -> Result<(), SinkClosed> {
+        let command = ready.intent.actions.iter().find_map(|action| match action {
+            Action::Run { command, .. } => Some(command.as_str()),
+            _ => None,
+        });
+        let text = format!(
+            "did not run `{}` outside the jail: a file that it runs changed after your answer, or a command in the background could change it",
+            command.unwrap_or("the command")
+        );
+        let notice = Notice { level: NoticeLevel::Warning, code: "script_changed".to_owned(), text };
+        self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 }
 

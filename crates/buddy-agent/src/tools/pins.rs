@@ -29,6 +29,10 @@ pub(crate) async fn read_pins(
 }
 
 impl Pins {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The files as they are now.
     pub(crate) async fn take(paths: &[PathBuf], target: &dyn Target) -> Self {
         let mut pins = Vec::with_capacity(paths.len());

@@ -34,6 +34,7 @@ use crate::tools::person::Person;
 use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
+use crate::tools::rivals::{CommandTurns, PinCheck};
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
@@ -69,6 +70,8 @@ pub(crate) struct Pipeline {
     pub(crate) background: Arc<Background>,
     /// Answers about hosts that came after their command had given up.
     pub(crate) late_answers: LateAnswers,
+    /// Whose commands run at this moment.
+    pub(crate) turns: CommandTurns,
 }
 
 /// A call that is to go through the pipeline.
@@ -205,6 +208,7 @@ impl Pipeline {
             declined: Declined::default(),
             background,
             late_answers: LateAnswers::default(),
+            turns: CommandTurns::default(),
         })
     }
 
@@ -317,13 +321,24 @@ impl Pipeline {
             () = all_ended(after) => {}
             () = cancel.cancelled() => return Ok(Outcome::interrupted()),
         }
-        // A call that ran before this one may have read a secret, which is so from then on.
-        if self.parts.gate.is_outdated(&judged) {
+        let turn = loop {
+            // A call that ran before this one may have read a secret, which is so from then on, or changed a file that it runs.
+            if !self.parts.gate.is_outdated(&judged) {
+                let checked = tokio::select! {
+                    checked = self.check_pins(&ready, &judged) => checked,
+                    () = cancel.cancelled() => return Ok(Outcome::interrupted()),
+                };
+                match checked {
+                    PinCheck::Same(turn) => break turn,
+                    PinCheck::Rival(rival) => return Ok(Outcome::refused(Refusal::Failed(rival), &ready)),
+                    PinCheck::Changed => {}
+                }
+            }
             judged = match self.pass(item, &mut ready, None, &cancel).await? {
                 Passage::Open(judged) => *judged,
                 Passage::Closed(refusal) => return Ok(Outcome::refused(refusal, &ready)),
             };
-        }
+        };
         self.parts.gate.passed(&ready.intent, &judged);
         if let Content::ToolCall(call) = &mut item.content {
             call.had_secrets = judged.has_secrets();
@@ -334,9 +349,14 @@ impl Pipeline {
         let again = self.again(item, &ready);
         let first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
         fail_point!("tool.exited");
+        drop(turn);
         let Ok(again) = again else { return Ok(first) };
         let offered = self.offer_outside(item, &again, &judged, &first.denials, &cancel).await;
         let Some(outside) = offered else { return Ok(first) };
+        let PinCheck::Same(_turn) = self.check_pins(&again, &outside).await else {
+            self.note_changed(&again).await?;
+            return Ok(first);
+        };
         self.parts.gate.passed(&again.intent, &outside);
         if let Content::ToolCall(call) = &mut item.content {
             call.had_secrets |= outside.has_secrets();
@@ -384,6 +404,8 @@ impl Pipeline {
             bounds: judged.bounds,
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
+            is_asked: judged.pins.is_some(),
+            pins: if judged.pins.is_some() { judged.decision.pins } else { Vec::new() },
             is_read_only: judged.decision.is_read_only,
             reaches_here: judged.decision.reaches_here,
             egress: egress.clone(),

@@ -26,6 +26,7 @@ use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
 use crate::tools::process;
+use crate::tools::rivals::PinsRead;
 use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
@@ -176,6 +177,7 @@ impl Tool for RunShell {
             way_out,
         };
         snapshot_workspace(context).await?;
+        let read = PinsRead::begin(context);
         let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
         let mut running = tokio::select! {
             running = context.target.start(exec) => running.map_err(|error| target_failure(&error))?,
@@ -189,6 +191,10 @@ impl Tool for RunShell {
         let exit = match (waited, managed) {
             (Waited::Ended(exit), _) => *exit,
             (Waited::RunsOn, managed) => {
+                tokio::select! {
+                    () = read.wait() => {}
+                    never = &mut way => match never {},
+                }
                 return leave(Left { command, cwd: ran_in, running, way }, managed, wait, context).await;
             }
         };

@@ -108,6 +108,8 @@ impl Yard {
             bounds: self.bounds.clone(),
             unasked_bounds: self.bounds.clone(),
             workspace: Vec::new(),
+            is_asked: false,
+            pins: Vec::new(),
             is_read_only: false,
             reaches_here: false,
             egress: None,

@@ -186,6 +186,10 @@ pub(crate) struct ToolContext {
     pub(crate) unasked_bounds: Bounds,
     /// The directories that it may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
+    /// Whether a user was asked about exactly this call.
+    pub(crate) is_asked: bool,
+    /// Files that a command runs and that the user was asked about as they are.
+    pub(crate) pins: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
     /// Whether all that it does is to reach servers on this machine.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::directory::Directory;
 use super::{Health, Owner, Record, Restart};
 use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec};
-use crate::{Bounds, Limits, SupervisorCommand, TargetError};
+use crate::{Bounds, Limits, Reach, SupervisorCommand, TargetError};
 
 /// The time limit for a keeper to report that the command runs: as long as for the supervisor of a
 /// command.
@@ -39,6 +39,8 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
     /// Its bounds.
     pub bounds: Bounds,
+    /// The places that it can change although nobody was asked about it.
+    pub unasked_writes: Reach,
     /// The owner who starts it.
     pub owner: Owner,
     /// Whether it is restarted.

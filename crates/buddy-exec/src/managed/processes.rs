@@ -106,6 +106,16 @@ impl ManagedProcesses {
         Ok(all)
     }
 
+    /// Those that run without anybody having been asked about them and that can change one of these files.
+    pub fn rivals(&self, files: &[PathBuf]) -> Result<Vec<Status>, ManagedError> {
+        let mut all = self.list()?;
+        all.retain(|status| {
+            let writes = &status.record.unasked_writes;
+            status.condition.is_live() && files.iter().any(|file| writes.covers(file))
+        });
+        Ok(all)
+    }
+
     /// The status of one process.
     pub fn status(&self, id: &str) -> Result<Status, ManagedError> {
         let (_, record) = self.find(id)?;
@@ -178,6 +188,7 @@ impl ManagedProcesses {
             cwd: wish.cwd.to_string_lossy().into_owned(),
             env_names: wish.env.iter().map(|(name, _)| name.clone()).collect(),
             had_secrets: wish.bounds.opens_secrets(),
+            unasked_writes: wish.unasked_writes.clone(),
             started_unix_ms,
             restart: wish.restart,
             restarts: 0,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Health, Identity};
-use crate::Ended;
+use crate::{Ended, Reach};
 
 /// The properties of a managed process and its outcome. Values of variables are not in it, as they may be
 /// secrets.
@@ -26,6 +26,9 @@ pub struct Record {
     /// Whether it could read files that hold secrets, so that its output can hold them too.
     #[serde(default)]
     pub had_secrets: bool,
+    /// The places that it can change although nobody was asked about it.
+    #[serde(default = "anywhere")]
+    pub unasked_writes: Reach,
     /// The time of its start, in milliseconds since the epoch.
     pub started_unix_ms: u64,
     /// Whether it is restarted.
@@ -42,6 +45,11 @@ pub struct Record {
     pub process: Option<Identity>,
     /// Its state, as the keeper last said.
     pub state: State,
+}
+
+/// The places of a process whose record does not say them.
+fn anywhere() -> Reach {
+    Reach::Anywhere
 }
 
 /// The owner of a managed process.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
-use network::{may_publish, published};
+use network::published;
 
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
@@ -226,15 +226,11 @@ impl Judge<'_> {
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.keeps_broker = self.keeps_broker(&examination.leaves, &allowed, uncovered.is_empty());
-        let is_asked = sheet.has_strangers() || uncovered.iter().any(|leaf| may_publish(leaf));
-        // If the question tells of the network for one part alone, all parts go out by the broker.
-        if is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
-            sheet.tells_network();
-        }
+        let acting: Vec<&Leaf> = examination.leaves.iter().filter(|leaf| !only_reads(leaf)).collect();
+        self.network(&examination, &allowed, &uncovered, sheet);
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
         let goes_here = |leaf: &&Leaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
-        sheet.reaches_here = !uncovered.is_empty() && uncovered.iter().all(goes_here);
-        sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
+        sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
@@ -280,8 +276,7 @@ impl Judge<'_> {
 
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
     fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
-        let goes_by_broker = self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some();
-        let is_brokered = goes_by_broker && self.policy.has_broker && self.policy.is_confined();
+        let is_brokered = self.is_brokered();
         // What uses the name of a remote goes out by the broker, or is a push.
         let is_name =
             |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(only_adds_remote);
@@ -304,6 +299,12 @@ impl Judge<'_> {
             }
             egress::judge(&destination, self.policy, self.now, sheet);
         }
+    }
+
+    /// Whether hosts that cannot be read off the words are left to the broker.
+    fn is_brokered(&self) -> bool {
+        let goes_by_broker = self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some();
+        goes_by_broker && self.policy.has_broker && self.policy.is_confined()
     }
 
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
@@ -342,11 +343,9 @@ impl Judge<'_> {
                 if is_sending {
                     sheet.offer_nothing();
                 }
-                let says_network = !self.policy.has_broker && !self.policy.is_offline;
-                for mut offer in offers {
-                    if says_network {
-                        offer.covers.push_str("; it can reach the network");
-                    }
+                let says_network = sheet.opens_network || !self.policy.has_broker && !self.policy.is_offline;
+                for offer in offers {
+                    let offer = if says_network { offer.with_network() } else { offer };
                     if !is_sending || matches!(offer.grant.scope, Scope::Command { .. }) {
                         sheet.offer(offer);
                     }

@@ -13,7 +13,7 @@ use super::sheet::{Sheet, Weight};
 use crate::grant::fetch_offer;
 use crate::rules::Thing;
 use crate::trail::host_of;
-use crate::{Now, Policy};
+use crate::{Now, Policy, Tier};
 
 /// A place that data would go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,27 @@ impl Destination {
 
     pub(crate) fn address(address: Url) -> Self {
         Self { host: host_of(&address), address: Some(address), ..Self::unknown() }
+    }
+
+    /// Whether it is an address that a program can ask a proxy for.
+    pub(crate) fn is_http(&self) -> bool {
+        self.address.as_ref().is_some_and(|address| matches!(address.scheme(), "http" | "https"))
+    }
+
+    /// The port of an address.
+    fn port(&self) -> Option<u16> {
+        self.address.as_ref().filter(|_| self.is_http())?.port_or_known_default()
+    }
+
+    /// The host with its port, and whether a rule, a grant or the user's words settle exactly that.
+    pub(crate) fn authority(&self, policy: &Policy, now: &Now<'_>) -> Option<(String, bool)> {
+        let (host, port) = (self.host.as_ref()?, self.port()?);
+        let authority = format!("{host}:{port}");
+        let mut aside = Sheet::new(Tier::Auto);
+        let is_settled = covers(host, policy, now, &mut aside)
+            || now.trail.is_allowed(&authority)
+            || (now.trail.is_named_at(host, port) && !now.trail.has_read_secret());
+        Some((authority, is_settled))
     }
 }
 

