@@ -11,7 +11,7 @@ use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
     Action, Approvals, Attendance, Decision, Grant, Intent, Landing, Mode, Needs, Now, Offer, Policy,
-    Registry, Trail, Verdict, decide, outside, recalled, removed, reword, touched,
+    Registry, Trail, Verdict, decide, outside, recalled, removed, reword, touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -45,6 +45,12 @@ pub trait PolicySource: Send + Sync {
 
     /// The findings at these paths outside the workspace; none if the host is not looked at.
     fn landings(&self, _: &Policy, _: &[PathBuf]) -> Vec<Landing> {
+        Vec::new()
+    }
+
+    /// Of these paths that a tool would write, those that git could take for parts of a repository under any name. Where that is
+    /// not known, none.
+    fn git_parts(&self, _: &[PathBuf]) -> Vec<PathBuf> {
         Vec::new()
     }
 
@@ -196,6 +202,15 @@ impl Gate {
             paths if paths.is_empty() => Vec::new(),
             paths => ground.source.landings(&policy, &paths),
         };
+        let mut written = written(intent);
+        written.extend(
+            links
+                .iter()
+                .filter(|(from, _)| written.contains(from))
+                .map(|(_, to)| to.clone())
+                .collect::<Vec<_>>(),
+        );
+        let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
         let now = Now {
             approvals,
             attendance: self.attendance,
@@ -205,6 +220,7 @@ impl Gate {
             tracked: &tracked,
             lost: &lost,
             landings: &landings,
+            git_parts: &git_parts,
         };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.

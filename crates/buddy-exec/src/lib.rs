@@ -21,6 +21,7 @@ pub mod env;
 mod error;
 mod exec;
 mod files;
+mod git_marks;
 mod git_orders;
 pub mod jail;
 mod local;
@@ -54,6 +55,7 @@ pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
     Written,
 };
+pub use git_marks::adds_to_repository;
 pub use git_orders::GitHome;
 pub use jail::{Denial, DenialKind, Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};

@@ -83,6 +83,15 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     paths
 }
 
+/// The paths that tools write by an intent: the host says which of them would be parts of a repository.
+pub fn written(intent: &Intent) -> Vec<PathBuf> {
+    let paths = intent.actions.iter().filter_map(|action| match action {
+        Action::Write(path) => Some(clean(path)),
+        _ => None,
+    });
+    paths.collect()
+}
+
 /// The paths that an intent is known to remove: the host says how much of them undo keeps.
 pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let removed = |action: &Action| match action {

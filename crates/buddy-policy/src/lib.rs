@@ -29,7 +29,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, outside, recalled, removed, touched};
+pub use decide::{decide, outside, recalled, removed, touched, written};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};

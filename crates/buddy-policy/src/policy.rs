@@ -155,12 +155,19 @@ pub struct Now<'a> {
     pub lost: &'a [PathBuf],
     /// The paths outside the workspace that it changes, as the host has them.
     pub landings: &'a [Landing],
+    /// The paths that tools write and that git could take for parts of a repository under another name than `.git`.
+    pub git_parts: &'a [PathBuf],
 }
 
 impl Now<'_> {
     /// Whether undo would not bring back a removal at a path.
     pub(crate) fn loses(&self, path: &Path) -> bool {
         self.lost.iter().any(|lost| lost == path)
+    }
+
+    /// Whether git could take a path that a tool writes for a part of a repository.
+    pub(crate) fn is_git_part(&self, path: &Path) -> bool {
+        self.git_parts.iter().any(|part| part == path)
     }
 
     /// The target of a path that leads elsewhere than it says.
@@ -179,6 +186,7 @@ impl Now<'_> {
             tracked: &[],
             lost: &[],
             landings: &[],
+            git_parts: &[],
         }
     }
 }
