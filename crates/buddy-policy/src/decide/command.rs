@@ -17,8 +17,9 @@ use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, barred_in_jail, changes_own_settings,
-    changes_settings, destinations, examine, examine_words, gains_rights, only_adds_remote, socket,
+    Access, Class, Effect, Examination, GivenVariable, Leaf, Reach, Touch, barred_in_jail,
+    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights,
+    only_adds_remote, reads_variables, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
@@ -180,6 +181,7 @@ impl Judge<'_> {
             };
             sheet.ask(weight, risk, concern.reason.clone());
         }
+        self.given(&examination, sheet);
         let mut touches_safely = true;
         for touch in &examination.touches {
             touches_safely &= self.touch(touch, sheet);
@@ -229,6 +231,26 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Asks about variables of which no table says what a program makes of them, where nothing holds the program.
+    fn given(&self, examination: &Examination, sheet: &mut Sheet) {
+        if self.policy.mode != Mode::Production {
+            return;
+        }
+        let runs_more = examination.leaves.iter().any(reads_variables);
+        for GivenVariable { name, program } in &examination.given {
+            let name = crate::display_command(name);
+            let program = match program {
+                Some(program) => format!("`{}`", crate::display_command(program)),
+                None if runs_more => "the commands after it".to_owned(),
+                None => continue,
+            };
+            let reason = format!(
+                "it sets `{name}` for {program}, which could read options, a program or a file from it"
+            );
+            sheet.ask(Weight::Contained, Risk::Medium, reason);
+        }
     }
 
     /// Notes that git changes settings which the jail keeps as they are until a user allowed the command.

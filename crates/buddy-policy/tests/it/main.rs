@@ -16,3 +16,4 @@ mod reference;
 mod rewording;
 mod rules;
 mod stage;
+mod variables;
