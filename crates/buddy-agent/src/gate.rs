@@ -10,8 +10,8 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Landing, Mode, Needs, Now, Offer, Policy,
-    Registry, Trail, Verdict, decide, outside, recalled, removed, reword, touched, written,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Landing, Mode, NamedPaths, Needs, Now, Offer, Policy,
+    Registry, Trail, Verdict, decide, named, outside, recalled, removed, reword, touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -30,6 +30,11 @@ pub trait PolicySource: Send + Sync {
 
     /// Which of these paths of the host lead elsewhere, with where they lead. Where that is not known, none do.
     fn links(&self, _: &Policy, _: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+        Vec::new()
+    }
+
+    /// The same of paths that the words of commands could name, and of names in directories that patterns choose from.
+    fn named_links(&self, _: &Policy, _: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
         Vec::new()
     }
 
@@ -191,6 +196,7 @@ impl Gate {
             approvals = Approvals::Ask;
         }
         let links = ground.source.links(&policy, &touched(intent, &policy));
+        let named_links = ground.source.named_links(&policy, &named(intent, &policy));
         let tracked = ground.source.tracked(&recalled(intent, &policy));
         let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
@@ -217,6 +223,7 @@ impl Gate {
             grants: &grants,
             trail: &trail,
             links: &links,
+            named_links: &named_links,
             tracked: &tracked,
             lost: &lost,
             landings: &landings,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use crate::path::clean;
-use crate::{Action, Decision, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
+use crate::{Action, Decision, Intent, Mode, NamedPaths, Now, Policy, RepositoryChange, Tier, Typing};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
 
@@ -81,6 +81,15 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
     paths.truncate(MAX_TOUCHED);
     paths
+}
+
+/// The paths that the words of an intent's commands could name: a grant covers no command that names one outside.
+pub fn named(intent: &Intent, policy: &Policy) -> NamedPaths {
+    let mut named = NamedPaths::default();
+    for (command, cwd) in commands(intent) {
+        command::named_paths(command, cwd, policy).into_iter().for_each(|more| named.extend(more));
+    }
+    named
 }
 
 /// The paths that tools write by an intent: the host says which of them would be parts of a repository.

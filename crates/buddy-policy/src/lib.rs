@@ -29,10 +29,10 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, outside, recalled, removed, touched, written};
+pub use decide::{decide, named, outside, recalled, removed, touched, written};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
-pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};
+pub use grant::{Grant, NamedPaths, Offer, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,

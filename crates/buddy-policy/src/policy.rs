@@ -149,6 +149,8 @@ pub struct Now<'a> {
     pub trail: &'a Trail,
     /// Paths that lead elsewhere than they say, with their targets: links that were found on the host.
     pub links: &'a [(PathBuf, PathBuf)],
+    /// The same of every path that the words of commands could name.
+    pub named_links: &'a [(PathBuf, PathBuf)],
     /// Tracked files that can hold secrets, of the repositories that the command reads from.
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
@@ -183,6 +185,7 @@ impl Now<'_> {
             grants: &[],
             trail: &BLANK,
             links: &[],
+            named_links: &[],
             tracked: &[],
             lost: &[],
             landings: &[],

@@ -10,8 +10,8 @@ use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders};
 use buddy_policy::{
-    CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, Places, Policy, Registry, RuleSet, Rules,
-    SettingsSource, guarded_names, registry_of,
+    CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places, Policy, Registry,
+    RuleSet, Rules, SettingsSource, guarded_names, registry_of,
 };
 use buddy_protocol::GrantScope;
 
@@ -276,6 +276,15 @@ impl PolicySource for Policies {
         if policy.mode == Mode::Production {
             found.extend(links_within(&policy.places, paths));
         }
+        found
+    }
+
+    fn named_links(&self, policy: &Policy, named: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
+        if self.remote.is_some() {
+            return Vec::new();
+        }
+        let mut found = links(&policy.places, &named.paths);
+        found.extend(links_within(&policy.places, &named.patterns));
         found
     }
 
