@@ -32,6 +32,6 @@ pub(crate) use look::{Look, Seen, Upcoming};
 pub use loss::{Remover, lost};
 pub use path_text::PathText;
 pub use plan::{NotCovered, Step, UndoPlan};
-pub use recorder::{Kept, Recorder};
+pub use recorder::{CommandChange, Kept, Recorder};
 pub use state::State;
 pub use store::{UndoEntry, UndoError, UndoSettings, UndoStore, Which};

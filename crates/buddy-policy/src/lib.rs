@@ -39,6 +39,7 @@ pub use guarded::{
 };
 pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};
 pub use landing::{Found, Landing};
+pub use later::takes_effect_unseen;
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};

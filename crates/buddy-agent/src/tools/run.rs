@@ -37,6 +37,7 @@ use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
+use crate::tools::unseen_files::{UNSEEN_FILES_CHANGED, describe_unseen_changes, notice_unseen_changes};
 use crate::trail::note_result;
 
 /// Live output that may wait for the session's actor before more of it is dropped.
@@ -419,6 +420,13 @@ impl Pipeline {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
         let project = &target.place.cwd;
+        if let Some(line) = describe_unseen_changes(&recorder) {
+            // A closed sink means that the session is going down.
+            let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
+            if let Ok(Value::Object(fields)) = &mut result {
+                fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line));
+            }
+        }
         let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
         if let Some(egress) = &egress {
             let refused = egress.refused();
