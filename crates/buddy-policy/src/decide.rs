@@ -87,7 +87,9 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
 pub fn named(intent: &Intent, policy: &Policy) -> NamedPaths {
     let mut named = NamedPaths::default();
     for (command, cwd) in commands(intent) {
-        command::named_paths(command, cwd, policy).into_iter().for_each(|more| named.extend(more));
+        for more in command::named_paths(command, cwd, policy) {
+            named.extend(more);
+        }
     }
     named
 }

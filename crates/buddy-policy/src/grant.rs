@@ -392,17 +392,16 @@ pub(crate) fn stays_inside(
         let mut cwds = leaf.cwds.iter().flatten();
         is_written_down(&text) || cwds.all(|cwd| leading(&text).iter().all(|path| is_inside(cwd, path)))
     };
-    let Some(named) = NamedPaths::of(leaf, is_written_down_as(&is_written_down)) else { return false };
+    // The host is not asked about a command that names too many.
+    let is_looked_at = NamedPaths::of(leaf, |_| false).is_some();
+    let named = NamedPaths::of(leaf, |word| is_written_down(&word.unexpanded()));
+    let Some(named) = named.filter(|_| is_looked_at) else { return false };
     let leads_out = |(from, to): &(PathBuf, PathBuf)| {
         let is_named = named.paths.contains(from)
             || named.patterns.iter().any(|directory| from.starts_with(clean(directory)));
         is_named && !is_open(&clean(to))
     };
     leaf.words.iter().skip(1).all(leads_inside) && !links.iter().any(leads_out)
-}
-
-fn is_written_down_as(is_written_down: &impl Fn(&str) -> bool) -> impl Fn(&Word) -> bool {
-    move |word| is_written_down(&word.unexpanded())
 }
 
 /// The paths that the words of a command could name, for the host to say where links lead.

@@ -420,13 +420,7 @@ impl Pipeline {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
         let project = &target.place.cwd;
-        if let Some(line) = describe_unseen_changes(&recorder) {
-            // A closed sink means that the session is going down.
-            let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
-            if let Ok(Value::Object(fields)) = &mut result {
-                fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line));
-            }
-        }
+        self.tell_unseen_changes(&recorder, &mut result).await;
         let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
         if let Some(egress) = &egress {
             let refused = egress.refused();
@@ -451,6 +445,16 @@ impl Pipeline {
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
+    }
+
+    /// Tells the user and the model which files that take effect later the commands of a call changed.
+    async fn tell_unseen_changes(&self, recorder: &Recorder, result: &mut Result<Value, ToolFailure>) {
+        let Some(line) = describe_unseen_changes(recorder) else { return };
+        // A closed sink means that the session is going down.
+        let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
+        if let Ok(Value::Object(fields)) = result {
+            fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line));
+        }
     }
 
     /// Judges the connections of a call's commands.
