@@ -10,8 +10,9 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Discarded, Grant, Intent, Landing, Mode, Needs, Now, Offer,
-    Policy, Registry, Trail, Verdict, decide, discarded, outside, recalled, removed, reword, touched,
+    Action, Approvals, Attendance, Decision, Discarded, Grant, Intent, Landing, Mode, NamedPaths, Needs, Now,
+    Offer, Policy, Registry, Trail, Verdict, decide, discarded, named, outside, recalled, removed, reword,
+    touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -35,6 +36,11 @@ pub trait PolicySource: Send + Sync {
         Vec::new()
     }
 
+    /// The same of paths that the words of commands could name, and of names in directories that patterns choose from.
+    fn named_links(&self, _: &Policy, _: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
+        Vec::new()
+    }
+
     /// The files that can hold secrets among those that the repositories of these directories track. Where that is not known, none.
     fn tracked(&self, _: &[PathBuf]) -> Vec<PathBuf> {
         Vec::new()
@@ -47,6 +53,12 @@ pub trait PolicySource: Send + Sync {
 
     /// The findings at these paths outside the workspace; none if the host is not looked at.
     fn landings(&self, _: &Policy, _: &[PathBuf]) -> Vec<Landing> {
+        Vec::new()
+    }
+
+    /// Of these paths that a tool would write, those that git could take for parts of a repository under any name. Where that is
+    /// not known, none.
+    fn git_parts(&self, _: &[PathBuf]) -> Vec<PathBuf> {
         Vec::new()
     }
 
@@ -189,6 +201,7 @@ impl Gate {
             approvals = Approvals::Ask;
         }
         let links = ground.source.links(&policy, &touched(intent, &policy));
+        let named_links = ground.source.named_links(&policy, &named(intent, &policy));
         let tracked = ground.source.tracked(&recalled(intent, &policy));
         let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
@@ -201,16 +214,27 @@ impl Gate {
             paths if paths.is_empty() => Vec::new(),
             paths => ground.source.landings(&policy, &paths),
         };
+        let mut written = written(intent);
+        written.extend(
+            links
+                .iter()
+                .filter(|(from, _)| written.contains(from))
+                .map(|(_, to)| to.clone())
+                .collect::<Vec<_>>(),
+        );
+        let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
         let now = Now {
             approvals,
             attendance: self.attendance,
             grants: &grants,
             trail: &trail,
             links: &links,
+            named_links: &named_links,
             tracked: &tracked,
             lost: &lost,
             lost_to_git: &lost_to_git,
             landings: &landings,
+            git_parts: &git_parts,
         };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.

@@ -42,6 +42,7 @@ mod tmux;
 mod tool;
 mod turnstile;
 mod unified;
+mod unseen_files;
 mod update_plan;
 mod wait;
 mod web_search;

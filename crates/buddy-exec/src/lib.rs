@@ -22,6 +22,7 @@ mod error;
 mod exec;
 mod file_opens;
 mod files;
+mod git_marks;
 mod git_orders;
 pub mod jail;
 mod local;
@@ -56,6 +57,7 @@ pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
     Written,
 };
+pub use git_marks::adds_to_repository;
 pub use git_orders::GitHome;
 pub use jail::{Denial, DenialKind, Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};

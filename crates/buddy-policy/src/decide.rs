@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use crate::path::clean;
-use crate::{Action, Decision, Discarded, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
+use crate::{
+    Action, Decision, Discarded, Intent, Mode, NamedPaths, Now, Policy, RepositoryChange, Tier, Typing,
+};
 pub(crate) use egress::Destination;
 pub(crate) use file::is_untrusted;
 use sheet::{Sheet, Weight};
@@ -82,6 +84,26 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
     paths.truncate(MAX_TOUCHED);
     paths
+}
+
+/// The paths that the words of an intent's commands could name: a grant covers no command that names one outside.
+pub fn named(intent: &Intent, policy: &Policy) -> NamedPaths {
+    let mut named = NamedPaths::default();
+    for (command, cwd) in commands(intent) {
+        for more in command::named_paths(command, cwd, policy) {
+            named.extend(more);
+        }
+    }
+    named
+}
+
+/// The paths that tools write by an intent: the host says which of them would be parts of a repository.
+pub fn written(intent: &Intent) -> Vec<PathBuf> {
+    let paths = intent.actions.iter().filter_map(|action| match action {
+        Action::Write(path) => Some(clean(path)),
+        _ => None,
+    });
+    paths.collect()
 }
 
 /// The paths that an intent is known to remove: the host says how much of them undo keeps.

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::Word;
 
 pub(crate) use barred::barred_in_jail;
-pub(crate) use examine::{examine, examine_words};
+pub(crate) use examine::{examine, examine_words, reads_variables};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;
 pub(crate) use git::{
@@ -40,6 +40,7 @@ pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, goes_by_proxy, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
+pub(crate) use names::PLAIN as PLAIN_VARIABLES;
 pub(crate) use readers::READERS;
 pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
@@ -55,12 +56,22 @@ pub(crate) struct Examination {
     pub(crate) touches: Vec<Touch>,
     /// Findings that always need the user.
     pub(crate) concerns: Vec<Concern>,
+    /// Variables that programs get and that no table describes.
+    pub(crate) given: Vec<GivenVariable>,
     /// Uses of git that read tracked files.
     pub(crate) recalls: Vec<Recall>,
     /// Files that would be run as programs or scripts.
     pub(crate) pins: Vec<PathBuf>,
     /// The words, if it is one simple command with nothing around it.
     pub(crate) plain: Option<Vec<Word>>,
+}
+
+/// A variable that a program gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GivenVariable {
+    pub(crate) name: String,
+    /// The program; none for every command after an `export`.
+    pub(crate) program: Option<String>,
 }
 
 /// A simple command.

@@ -223,7 +223,7 @@ impl Grant {
 
     /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks
     /// about them regardless of grants.
-    pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places) -> bool {
+    pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places, links: &[(PathBuf, PathBuf)]) -> bool {
         let Scope::Commands(pattern) = &self.scope else { return false };
         let is_certain = |word: &Word| matches!(word, Word::Literal(_) | Word::Glob(_));
         let is_inside = leaf
@@ -236,7 +236,7 @@ impl Grant {
             && leaf.words.iter().all(is_certain)
             && !is_too_broad(&leaf.program)
             && pattern.matches(&leaf.program, &leaf.words) == Match::Yes
-            && stays_inside(leaf, pattern, places)
+            && stays_inside(leaf, |word| pattern.has_word(word), places, links)
     }
 
     /// Whether a whole command line is covered to the letter.
@@ -316,14 +316,20 @@ pub fn nearby_offer(authority: &str, target: &str) -> Offer {
 }
 
 /// The offers for a command whose uncovered parts are these.
-pub(crate) fn offers(command: &str, cwd: &Path, leaves: &[&Leaf], places: &Places) -> Vec<Offer> {
+pub(crate) fn offers(
+    command: &str,
+    cwd: &Path,
+    leaves: &[&Leaf],
+    places: &Places,
+    links: &[(PathBuf, PathBuf)],
+) -> Vec<Offer> {
     let target = &places.target;
     let mut patterns: Vec<Option<CommandPattern>> = leaves.iter().map(|leaf| pattern(leaf)).collect();
     patterns.dedup();
     let mut offers = Vec::new();
     if let [Some(pattern)] = patterns.as_slice() {
         let grant = Grant { target: target.clone(), scope: Scope::Commands(pattern.clone()) };
-        if leaves.iter().all(|leaf| grant.covers_command(leaf, places)) {
+        if leaves.iter().all(|leaf| grant.covers_command(leaf, places, links)) {
             let start = pattern.as_str().trim_end_matches(" *");
             let covers = format!(
                 "every command on `{target}` that starts with `{start}` and names no file outside this project"
@@ -378,18 +384,104 @@ pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     Offer { grant: Grant { target: places.target.clone(), scope: Scope::Fetches(host.to_owned()) }, covers }
 }
 
-/// Whether no word of a command leads out of the workspace, except words that stand in the pattern itself.
-fn stays_inside(leaf: &Leaf, pattern: &CommandPattern, places: &Places) -> bool {
-    let is_inside = |cwd: &PathBuf, path: &str| {
-        let path = clean(&cwd.join(path));
-        is_beneath_any(&path, &places.workspace) || is_beneath_any(&path, &places.scratch)
-    };
+/// Whether no word of a command leads out of the workspace, by itself or by way of these links, except words that the user
+/// wrote down.
+pub(crate) fn stays_inside(
+    leaf: &Leaf,
+    is_written_down: impl Fn(&str) -> bool,
+    places: &Places,
+    links: &[(PathBuf, PathBuf)],
+) -> bool {
+    let is_open =
+        |path: &Path| is_beneath_any(path, &places.workspace) || is_beneath_any(path, &places.scratch);
+    let is_inside = |cwd: &PathBuf, path: &str| is_open(&clean(&cwd.join(path)));
     let leads_inside = |word: &Word| {
-        let word = word.unexpanded();
+        let text = word.unexpanded();
         let mut cwds = leaf.cwds.iter().flatten();
-        pattern.has_word(&word) || cwds.all(|cwd| leading(&word).iter().all(|path| is_inside(cwd, path)))
+        is_written_down(&text) || cwds.all(|cwd| leading(&text).iter().all(|path| is_inside(cwd, path)))
     };
-    leaf.words.iter().skip(1).all(leads_inside)
+    // The host is not asked about a command that names too many.
+    let is_looked_at = NamedPaths::of(leaf, |_| false).is_some();
+    let named = NamedPaths::of(leaf, |word| is_written_down(&word.unexpanded()));
+    let Some(named) = named.filter(|_| is_looked_at) else { return false };
+    let leads_out = |(from, to): &(PathBuf, PathBuf)| {
+        let is_named = named.paths.contains(from)
+            || named.patterns.iter().any(|directory| from.starts_with(clean(directory)));
+        is_named && !is_open(&clean(to))
+    };
+    leaf.words.iter().skip(1).all(leads_inside) && !links.iter().any(leads_out)
+}
+
+/// The paths that the words of a command could name, for the host to say where links lead.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct NamedPaths {
+    /// Paths as they are written: a link before a `..` decides where that leads.
+    pub paths: Vec<PathBuf>,
+    /// Directories in which patterns choose names.
+    pub patterns: Vec<PathBuf>,
+}
+
+/// The most paths that the words of one command may name. No grant covers one with more.
+const MAX_NAMED: usize = 1000;
+
+/// The most letters of options that can stand before a path in one word.
+const MAX_LETTERS: usize = 8;
+
+impl NamedPaths {
+    /// Those of a command; none where there are too many.
+    pub(crate) fn of(leaf: &Leaf, is_past: impl Fn(&Word) -> bool) -> Option<Self> {
+        let mut named = Self::default();
+        for word in leaf.words.iter().skip(1).filter(|word| !is_past(word)) {
+            let text = word.unexpanded();
+            for cwd in leaf.cwds.iter().flatten() {
+                for piece in pieces(&text) {
+                    named.add(cwd, piece, matches!(word, Word::Glob(_)));
+                }
+            }
+            if named.paths.len() + named.patterns.len() > MAX_NAMED {
+                return None;
+            }
+        }
+        Some(named)
+    }
+
+    fn add(&mut self, cwd: &Path, piece: &str, is_pattern: bool) {
+        match piece.find(['*', '?', '[']).filter(|_| is_pattern) {
+            Some(at) => {
+                let before = piece.get(..at).unwrap_or_default();
+                let directory = before.rsplit_once('/').map_or("", |(directory, _)| directory);
+                self.paths.push(cwd.join(directory));
+                self.patterns.push(cwd.join(directory));
+            }
+            None => self.paths.push(cwd.join(piece)),
+        }
+    }
+
+    /// Adds those of another command.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.paths.extend(other.paths);
+        self.patterns.extend(other.patterns);
+    }
+}
+
+/// The parts of a word that can be a path: all of it, what stands after `=`, `:` or `,`, and what stands after letters of
+/// options.
+fn pieces(word: &str) -> Vec<&str> {
+    let is_network = word.contains("://") && !word.starts_with("file:");
+    if is_network {
+        return Vec::new();
+    }
+    let parts = std::iter::once(word).chain(word.split(['=', ':', ',']));
+    let mut pieces: Vec<&str> = Vec::new();
+    for part in parts.filter(|part| !part.is_empty()) {
+        pieces.push(part);
+        if part.starts_with('-') {
+            let starts = part.char_indices().skip(1).take(MAX_LETTERS).map(|(at, _)| at);
+            pieces.extend(starts.filter_map(|at| part.get(at..)));
+        }
+    }
+    pieces.dedup();
+    pieces
 }
 
 /// The paths in a word that can lead elsewhere than below the directory of the command: `/x`, `--out=/x`, `-C../x`,

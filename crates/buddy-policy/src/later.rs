@@ -284,6 +284,12 @@ pub(crate) fn runs_later(path: &Path, places: &Places) -> Option<Later> {
     LATER.iter().find(is_kind).map(|kind| kind.later)
 }
 
+/// Whether a file, by its path in a workspace, takes effect where you do not look: at a push, a commit, an install, or the start
+/// of an editor or of an agent.
+pub fn takes_effect_unseen(below: &Path) -> bool {
+    runs_later(below, &Places::default()) == Some(Later::Unseen)
+}
+
 fn is_named(parts: &[String], name: &str) -> bool {
     let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
     let is_it = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| fits(part, wanted));

@@ -29,16 +29,17 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, discarded, outside, recalled, removed, touched};
+pub use decide::{decide, discarded, named, outside, recalled, removed, touched, written};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
-pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};
+pub use grant::{Grant, NamedPaths, Offer, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
 pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};
 pub use landing::{Found, Landing};
+pub use later::takes_effect_unseen;
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};

@@ -164,6 +164,8 @@ pub struct Now<'a> {
     pub trail: &'a Trail,
     /// Paths that lead elsewhere than they say, with their targets: links that were found on the host.
     pub links: &'a [(PathBuf, PathBuf)],
+    /// The same of every path that the words of commands could name.
+    pub named_links: &'a [(PathBuf, PathBuf)],
     /// Tracked files that can hold secrets, of the repositories that the command reads from.
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
@@ -172,6 +174,8 @@ pub struct Now<'a> {
     pub lost_to_git: &'a [PathBuf],
     /// The paths outside the workspace that it changes, as the host has them.
     pub landings: &'a [Landing],
+    /// The paths that tools write and that git could take for parts of a repository under another name than `.git`.
+    pub git_parts: &'a [PathBuf],
 }
 
 impl Now<'_> {
@@ -183,6 +187,11 @@ impl Now<'_> {
     /// Whether undo would not bring back changes that git throws away at a path.
     pub(crate) fn loses_discarded(&self, path: &Path) -> bool {
         self.lost_to_git.iter().any(|lost| lost == path)
+    }
+
+    /// Whether git could take a path that a tool writes for a part of a repository.
+    pub(crate) fn is_git_part(&self, path: &Path) -> bool {
+        self.git_parts.iter().any(|part| part == path)
     }
 
     /// The target of a path that leads elsewhere than it says.
@@ -198,10 +207,12 @@ impl Now<'_> {
             grants: &[],
             trail: &BLANK,
             links: &[],
+            named_links: &[],
             tracked: &[],
             lost: &[],
             lost_to_git: &[],
             landings: &[],
+            git_parts: &[],
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::Places;
 use crate::effect::{
-    Access, GIT_READERS, READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows,
+    Access, GIT_READERS, PLAIN_VARIABLES, READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses,
+    rows,
 };
 use crate::later::{LATER, Later};
 
@@ -31,6 +32,7 @@ pub fn command_reference() -> String {
     let uses = launcher_uses();
     let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
     let _ = write!(page, "\n## Programs that run a command\n\n{}\n", codes(&uses));
+    let _ = write!(page, "\n## Variables that steer and do no more\n\n{}\n", codes(PLAIN_VARIABLES));
     let recipes = RECIPES.iter().map(|recipe| (recipe.names, recipe.files));
     page.push_str("\n## Files that buddy pins\n\n| program | files in its directory |\n|---|---|\n");
     for (names, files) in recipes {

@@ -20,6 +20,7 @@ use crate::tools::clip::clip_text;
 use crate::tools::egress::CallEgress;
 use crate::tools::plain;
 use crate::tools::run_shell::WayServed;
+use crate::tools::unseen_files::{describe_unseen_changes, notice_unseen_changes};
 
 /// Commands of one session that run in the background at the same time.
 const MAX_JOBS: usize = 16;
@@ -153,8 +154,13 @@ impl Background {
                 background.tell(BACKGROUND_BEGAN, began).await;
             }
             let (log, egress) = (leaving.log.clone(), leaving.egress.clone());
-            let (ran, undo) = see_out(leaving).await;
+            let recorder = leaving.recorder.clone();
+            let (mut ran, undo) = see_out(leaving).await;
             if let Some(background) = background.upgrade() {
+                if let Some(line) = describe_unseen_changes(&recorder) {
+                    let _ = background.sink.push(vec![notice_unseen_changes(&line)]).await;
+                    ran.outcome.get_or_insert_default().note = Some(line);
+                }
                 let notices = egress.map(|egress| [egress.withdrawn(), egress.notice()]);
                 for notice in notices.into_iter().flatten().flatten() {
                     // A closed sink means that the session is going down.
@@ -189,7 +195,8 @@ impl Background {
             (false, None, None) => "ended; how is not known".to_owned(),
         };
         if is_closing {
-            outcome.note = Some("it was ended with the session".to_owned());
+            let earlier = outcome.note.take().map(|note| format!("; {note}")).unwrap_or_default();
+            outcome.note = Some(format!("it was ended with the session{earlier}"));
         }
         let undo =
             undo.map(|why| format!("; what it changed is not kept for undo: {why}")).unwrap_or_default();

@@ -38,6 +38,7 @@ use crate::tools::rivals::{CommandTurns, PinCheck};
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
+use crate::tools::unseen_files::{UNSEEN_FILES_CHANGED, describe_unseen_changes, notice_unseen_changes};
 use crate::tools::withheld::{CommandText, withheld_line};
 use crate::trail::note_result;
 
@@ -450,6 +451,7 @@ impl Pipeline {
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
+        self.tell_unseen_changes(&recorder, &mut result).await;
         let result = self.explained(result, &denials, egress.as_deref(), &target, text.as_ref()).await;
         let result = result.map(|value| side.marked(value));
         let result = match edit.as_deref() {
@@ -495,6 +497,16 @@ impl Pipeline {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, parts);
             outside::told(value, &lines)
         })
+    }
+
+    /// Tells the user and the model which files that take effect later the commands of a call changed.
+    async fn tell_unseen_changes(&self, recorder: &Recorder, result: &mut Result<Value, ToolFailure>) {
+        let Some(line) = describe_unseen_changes(recorder) else { return };
+        // A closed sink means that the session is going down.
+        let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
+        if let Ok(Value::Object(fields)) = result {
+            fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line));
+        }
     }
 
     /// Judges the connections of a call's commands.

@@ -61,7 +61,7 @@ struct Published {
 impl Baseline {
     /// Takes names out of the sights that were not there when the command of this baseline started.
     pub(super) fn restrict(&self, sights: &mut Sights) {
-        for names in [&mut sights.orders, &mut sights.git_files, &mut sights.git] {
+        for names in [&mut sights.orders, &mut sights.git_files, &mut sights.git, &mut sights.half_git] {
             names.retain(|path| !self.is_newer(path));
         }
     }

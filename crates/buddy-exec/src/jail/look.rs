@@ -12,6 +12,7 @@ use buddy_protocol::NameSet;
 
 use super::names::{GIT, Names};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
+use crate::git_marks::{is_half, is_whole};
 
 /// Directories of a repository's own directory where branches and tags are files and directories of any name.
 const REFERENCES: [&str; 2] = ["refs", "logs"];
@@ -46,6 +47,8 @@ pub(super) struct Sights {
     pub(super) git_files: BTreeSet<PathBuf>,
     /// Own directories of repositories.
     pub(super) git: BTreeSet<PathBuf>,
+    /// Directories that lack only a name or two to be such.
+    pub(super) half_git: BTreeSet<PathBuf>,
     /// Files that hold secrets.
     pub(super) sealed: BTreeSet<PathBuf>,
     /// Directories elsewhere that links lead to.
@@ -234,6 +237,9 @@ impl Visitor for Looker<'_> {
         if self.is_git && self.is_ours(visited) {
             self.sights.git.insert(visited.path.to_owned());
         }
+        if has_git_parts && !self.is_git && is_half_git(visited) && self.is_ours(visited) {
+            self.sights.half_git.insert(visited.path.to_owned());
+        }
     }
 
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
@@ -327,11 +333,13 @@ fn has_only_certificates(file: &Path) -> bool {
 
 /// Whether git would take a directory for the own directory of a repository, or of one of its work trees.
 fn is_git_directory(visited: &Visited<'_>) -> bool {
-    visited.names.last().is_some_and(|name| name == GIT)
-        || (visited.has("HEAD")
-            && ((visited.has("objects") && visited.has("refs"))
-                || visited.has("commondir")
-                || visited.has("gitdir")))
+    visited.names.last().is_some_and(|name| name == GIT) || is_whole(|name| visited.has(name))
+}
+
+/// Whether a directory becomes such with a name or two more. Where git keeps branches, they have these names too.
+fn is_half_git(visited: &Visited<'_>) -> bool {
+    let is_of_references = || visited.names.iter().any(|name| REFERENCES.contains(&name.as_str()));
+    is_half(|name| visited.has(name)) && !is_of_references()
 }
 
 /// Whether git keeps a branch or a tag there. Their names begin with no dot, and their files with the name of an object.

@@ -229,8 +229,9 @@ impl Watched {
     /// Publishes the baseline for commands that start later.
     pub(super) fn publish(&mut self, turn: Option<&Turn>) {
         let both = [&self.known, &self.known_shared];
-        let names =
-            both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files).chain(&known.git));
+        let names = both.iter().flat_map(|known| {
+            known.orders.iter().chain(&known.git_files).chain(&known.git).chain(&known.half_git)
+        });
         let baseline = Baseline {
             roots: self.roots.clone(),
             is_whole: self.known.is_whole(),
@@ -331,6 +332,10 @@ impl Watched {
             } else {
                 self.check_new_git(git, &leads_well, moved);
             }
+        }
+        // A file tool or the next command could add the rest.
+        for git in now.half_git.difference(&known.half_git) {
+            self.check_new_git(git, &leads_well, moved);
         }
     }
 

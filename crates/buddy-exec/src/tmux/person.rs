@@ -1,5 +1,6 @@
 //! The hand-over: whether the user or the agent has the panes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,29 +11,30 @@ use crate::PaneError;
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Whether the user has the panes.
-pub(super) struct Hands(watch::Sender<bool>);
+pub(super) struct Hands {
+    with_user: watch::Sender<bool>,
+    /// Whether the user had them since the agent last used one.
+    had: AtomicBool,
+}
 
 impl Default for Hands {
     fn default() -> Self {
-        Self(watch::Sender::new(false))
+        Self { with_user: watch::Sender::new(false), had: AtomicBool::new(false) }
     }
 }
 
 impl Hands {
     /// Sets whether the user has them from now on.
     pub(super) fn set(&self, is_with_person: bool) {
-        self.0.send_replace(is_with_person);
+        self.had.fetch_or(is_with_person, Ordering::Relaxed);
+        self.with_user.send_replace(is_with_person);
     }
 
-    /// Waits until the agent has them. Returns whether it had to wait.
+    /// Waits until the agent has them. Returns whether the user had them since the last time.
     pub(super) async fn free(&self) -> Result<bool, PaneError> {
-        let mut with_person = self.0.subscribe();
-        if !*with_person.borrow() {
-            return Ok(false);
-        }
-        let given = tokio::time::timeout(PATIENCE, with_person.wait_for(|is_so| !is_so)).await;
-        match given {
-            Ok(Ok(_)) => Ok(true),
+        let mut with_user = self.with_user.subscribe();
+        match tokio::time::timeout(PATIENCE, with_user.wait_for(|is_so| !is_so)).await {
+            Ok(Ok(_)) => Ok(self.had.swap(false, Ordering::Relaxed)),
             _ => Err(PaneError::Taken),
         }
     }

@@ -37,12 +37,23 @@ pub enum Kept {
     All,
 }
 
+/// A path that a command changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommandChange {
+    /// The directory that a snapshot was taken of, without links.
+    pub root: PathBuf,
+    /// The path in it.
+    pub below: PathBuf,
+}
+
 /// An entry that is being written. Its files are made with the first record.
 struct Entry {
     shared: Arc<Shared>,
     header: Header,
     /// Set when a path was changed that could not be kept, on another host.
     is_partial: AtomicBool,
+    /// The paths that commands of the call changed, in what a snapshot covers. Held for a look or a change only.
+    changed: Mutex<Vec<CommandChange>>,
     open: Mutex<Option<Open>>,
 }
 
@@ -74,6 +85,7 @@ impl Recorder {
                 shared,
                 header,
                 is_partial: AtomicBool::new(false),
+                changed: Mutex::default(),
                 open: Mutex::new(None),
             })),
         }
@@ -152,6 +164,14 @@ impl Recorder {
         let path = entry.shared.folder.clone();
         let done = spawn_blocking(move || work(&entry)).await.unwrap_or_else(|error| Err(error.into()));
         done.map_err(|source| TargetError::NotKept { path, source })
+    }
+
+    /// The paths that the commands of the call were found to have changed, as far as a snapshot covers them.
+    pub fn changed_by_commands(&self) -> Vec<CommandChange> {
+        let changed = self.entry.as_ref().map(|entry| &entry.changed);
+        changed
+            .map(|changed| changed.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .unwrap_or_default()
     }
 
     /// The largest file that is kept; `None` when nothing is.
@@ -323,7 +343,11 @@ impl Entry {
             let mut records = Vec::new();
             for (root, before) in &pending.roots {
                 let after = taking.after(root, before, pending.at_nanos)?;
-                let changes = before.changes(&after).into_iter();
+                let changes = before.changes(&after);
+                let below = changes.iter().filter_map(|(PathText(path), ..)| path.strip_prefix(root).ok());
+                let found = below.map(|below| CommandChange { root: root.clone(), below: below.to_owned() });
+                self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+                let changes = changes.into_iter();
                 records.extend(changes.map(|(path, before, after)| Record::Change { path, before, after }));
             }
             open.is_empty &= records.is_empty();

@@ -17,10 +17,11 @@ use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, barred_in_jail, changes_own_settings,
-    changes_settings, destinations, examine, examine_words, gains_rights, only_adds_remote, socket,
+    Access, Class, Effect, Examination, GivenVariable, Leaf, Reach, Touch, barred_in_jail,
+    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights,
+    only_adds_remote, reads_variables, socket,
 };
-use crate::grant::offers;
+use crate::grant::{NamedPaths, offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
@@ -76,6 +77,13 @@ pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
+}
+
+/// The paths that the words of each simple command could name.
+pub(super) fn named_paths(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<NamedPaths> {
+    let examined = examine(command, cwd, &policy.places);
+    let leaves = examined.map(|examination| examination.leaves).unwrap_or_default();
+    leaves.iter().filter_map(|leaf| NamedPaths::of(leaf, |_| false)).collect()
 }
 
 /// The directories whose repositories a command reads from; those of the session if they are not known.
@@ -197,6 +205,7 @@ impl Judge<'_> {
             };
             sheet.ask(weight, risk, concern.reason.clone());
         }
+        self.given(&examination, sheet);
         let mut touches_safely = true;
         for touch in &examination.touches {
             touches_safely &= self.touch(touch, sheet);
@@ -242,6 +251,26 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Asks about variables of which no table says what a program makes of them, where nothing holds the program.
+    fn given(&self, examination: &Examination, sheet: &mut Sheet) {
+        if self.policy.mode != Mode::Production {
+            return;
+        }
+        let runs_more = examination.leaves.iter().any(reads_variables);
+        for GivenVariable { name, program } in &examination.given {
+            let name = crate::display_command(name);
+            let program = match program {
+                Some(program) => format!("`{}`", crate::display_command(program)),
+                None if runs_more => "the commands after it".to_owned(),
+                None => continue,
+            };
+            let reason = format!(
+                "it sets `{name}` for {program}, which could read options, a program or a file from it"
+            );
+            sheet.ask(Weight::Contained, Risk::Medium, reason);
+        }
     }
 
     /// Notes that git changes settings which the jail keeps as they are until a user allowed the command.
@@ -336,7 +365,7 @@ impl Judge<'_> {
                     sheet.ask(Weight::Soft, Risk::Medium, reason);
                 }
                 let Some(cwd) = self.cwd else { return };
-                let offers = offers(self.command, cwd, uncovered, &self.policy.places);
+                let offers = offers(self.command, cwd, uncovered, &self.policy.places, self.now.named_links);
                 // A grant of the host alone would ask again for the command, and a pattern of the command for
                 // the host.
                 let is_sending = sheet.has_strangers();
@@ -367,7 +396,7 @@ impl Judge<'_> {
             format!("{}, whose effects buddy does not know", named(&unknown)),
         );
         let Some(cwd) = self.cwd else { return };
-        for offer in offers(self.command, cwd, &unknown, &self.policy.places) {
+        for offer in offers(self.command, cwd, &unknown, &self.policy.places, self.now.named_links) {
             sheet.offer(offer);
         }
     }
@@ -406,8 +435,14 @@ impl Judge<'_> {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         let allowed = rule(thing, self.policy, sheet);
-        let is_granted =
-            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places));
+        let (places, links) = (&self.policy.places, self.now.named_links);
+        let is_granted = || self.now.grants.iter().any(|grant| grant.covers_command(leaf, places, links));
+        // A rule of a run lifts no question about places outside, also where no table says what a program does with its words.
+        if allowed == Allowed::ThisRun && !leaf.is_known && self.policy.mode == Mode::Production {
+            let is_written_down = |word: &str| self.policy.rules.run_names(word);
+            let is_inside = stays_inside(leaf, is_written_down, places, links);
+            return if is_inside { allowed } else { Allowed::No };
+        }
         if allowed == Allowed::No && is_granted() { Allowed::Granted } else { allowed }
     }
 

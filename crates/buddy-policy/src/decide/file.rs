@@ -118,7 +118,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     if policy.mode == Mode::Development && !is_open(&path, &policy.places) {
         return change_outside("write", &path, policy, now, sheet);
     }
-    if is_guarded(&path, &policy.places) {
+    if is_guarded(&path, &policy.places) || now.is_git_part(&path) {
         return guarded("writes", &path, sheet);
     }
     if is_sealed(&path, policy) {

@@ -6,14 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{GitPlace, Scope, git_words, outcome};
+use super::files::{GitPlace, Scope, git_words, outcome, passes_variables_on};
 use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
-use super::reading::{loose_reading, only_looks, reading};
+use super::reading::{loose_reading, never_writes, only_looks, reading};
 use super::recall::{Recall, recalled};
 use super::wrappers::{Unwrapped, is_wrapper};
-use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
+use super::{Access, Class, Concern, Effect, Examination, GivenVariable, Leaf, Reach, Touch};
 use super::{
     evaluated, find, git, git_reading, guards, in_place, lookalikes, names, recipes, telling, wrappers,
 };
@@ -32,6 +32,8 @@ const DOWNLOADS: &[&str] =
     &["curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat", "ftp", "lynx"];
 /// Devices that take anything and do nothing with it.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+/// Builtins that declare variables.
+const DECLARING: &[&str] = &["export", "declare", "typeset", "local", "readonly", "unset"];
 /// The most directories that a command may be in after `cd`; with more it is not known.
 const MAX_CWDS: usize = 8;
 
@@ -191,7 +193,36 @@ impl Examiner<'_> {
         for name in &simple.assignments {
             self.assignment(name);
         }
+        self.give(&simple.assignments, &simple.words);
         self.command(simple, upstream, depth)
+    }
+
+    /// Notes variables that a program gets and of which no table says what it makes of them. The project's own code is as free with
+    /// them as without, and programs that only read and print have no options that do more.
+    fn give(&mut self, names: &[String], words: &[Word]) {
+        let Some(text) = words.first().and_then(Word::literal) else { return };
+        let program = program_name(text);
+        let exports =
+            |word: &Word| word.literal().is_some_and(|text| text.starts_with('-') && text.contains('x'));
+        let program = match DECLARING.contains(&text) {
+            true if text == "export" || words.iter().any(exports) => None,
+            true => return,
+            false => Some(program.to_owned()),
+        };
+        let is_of_project = text.contains('/') && !is_of_system(text);
+        if is_of_project || program.as_deref().is_some_and(is_free_of_variables) {
+            return;
+        }
+        // `export` also takes names that were set before.
+        let exported = words.iter().skip(1).filter(|_| program.is_none()).filter_map(Word::literal);
+        let exported = exported.filter(|name| evaluated::is_plain_name(&Word::Literal((*name).to_owned())));
+        let all = names.iter().cloned().chain(exported.map(str::to_owned));
+        for name in all.filter(|name| names::is_unknown(name)) {
+            let given = GivenVariable { name, program: program.clone() };
+            if !self.found.given.contains(&given) {
+                self.found.given.push(given);
+            }
+        }
     }
 
     fn assignment(&mut self, name: &str) {
@@ -327,7 +358,7 @@ impl Examiner<'_> {
 
     /// Builtins that change the shell itself.
     fn state(&mut self, program: &str, simple: &Simple) {
-        let declares = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly" | "unset");
+        let declares = DECLARING.contains(&program);
         if declares {
             for text in simple.words.iter().skip(1).map(Word::unexpanded) {
                 let name = text.split(['=', '+']).next().unwrap_or_default();
@@ -507,6 +538,7 @@ impl Examiner<'_> {
             }
         }
         for words in unwrapped.commands {
+            self.give(&unwrapped.assignments, &words);
             let inner = Simple { words, input: simple.input.clone(), ..Simple::default() };
             self.change_directory(&inner);
             self.command(&inner, upstream, depth + 1)?;
@@ -789,6 +821,18 @@ fn deduplicated(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// Whether a command is one whose program could take orders from a variable that no table knows.
+pub(crate) fn reads_variables(leaf: &Leaf) -> bool {
+    let program = leaf.program.as_str();
+    !program.is_empty() && !leaf.is_foreign && !DECLARING.contains(&program) && !is_free_of_variables(program)
+}
+
+/// Whether a variable that no table knows gives a program no more to do: it only reads and prints, or runs code of the project,
+/// which has the variable to itself.
+fn is_free_of_variables(program: &str) -> bool {
+    never_writes(program) || is_interpreter(program) || passes_variables_on(program)
 }
 
 /// The name of a program without its directory.

@@ -26,7 +26,7 @@ use super::flags::Flags;
 use crate::shell::Word;
 
 pub(crate) use git::{GitPlace, stripped as git_words};
-pub(crate) use runners::RUNNERS;
+pub(crate) use runners::{RUNNERS, passes_variables_on};
 pub(crate) use weigh::{Outcome, Scope, outcome};
 
 /// Finds a danger in operands and in the names of options that are given.

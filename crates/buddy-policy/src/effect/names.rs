@@ -1,4 +1,7 @@
-//! Names of variables that decide which programs run or whom they trust.
+//! Names of variables: those that decide which programs run, which files are written or whom they trust, and those that do not.
+//!
+//! A name that is in neither table could be read by the program as options, a program or a file. Programs that run the project's
+//! own code pass such names on to it; the variables that they read themselves are in the first table.
 
 /// Whole names.
 const NAMES: &[&str] = &[
@@ -73,6 +76,35 @@ const NAMES: &[&str] = &[
     "YARN_REGISTRY",
     "YARN_NPM_REGISTRY_SERVER",
     "HF_ENDPOINT",
+    // Options of a program, and files of options.
+    "ZIP",
+    "UNZIP",
+    "ZIPINFO",
+    "GZIP",
+    "BZIP",
+    "BZIP2",
+    "LZOP",
+    "ARJ_SW",
+    "RAR",
+    "WGETRC",
+    "SYSTEM_WGETRC",
+    "NETRC",
+    "TAPE",
+    "POSIXLY_CORRECT",
+    "HGRCPATH",
+    "HGEDITOR",
+    "HGMERGE",
+    "HGPLAIN",
+    "CVS_RSH",
+    "CVSROOT",
+    "SVN_SSH",
+    "GNUPGHOME",
+    "MAGIC",
+    "MAILCAPS",
+    "SCREENRC",
+    "DIALOGRC",
+    "TEXMFCNF",
+    "openout_any",
 ];
 /// Beginnings of names.
 const PREFIXES: &[&str] = &[
@@ -101,11 +133,73 @@ const PREFIXES: &[&str] = &[
     "GO",
     "MAN",
     "SYSTEMD_",
+    "PIP_",
+    "UV_",
+    "RSYNC_",
+    "CURL_",
+    "BUNDLE_",
+    "GEM_",
+    "YARN_",
+    "PNPM_",
+    "COMPOSER_",
+    "CONDA",
+    "COREPACK_",
+    "COVERAGE_",
+    "CMAKE_",
+    "CTEST_",
+    "BUN_",
+    "DENO_",
+    "DIRENV_",
+    "GRADLE_",
+    "HATCH_",
+    "HOMEBREW_",
+    "MAVEN_",
+    "MISE_",
+    "NIX_",
+    "NVM_",
+    "PDM_",
+    "PIPENV_",
+    "POETRY_",
+    "PYTEST_",
+    "TEXMF",
+    "VIRTUALENV_",
+    "ANSIBLE_",
+    "TF_CLI_",
+    "TF_LOG",
+    "QEMU_",
+    "GDK_",
+    "QT_",
+    "XZ_",
+    "ZSTD_",
 ];
 /// Ends of names.
 const SUFFIXES: &[&str] = &[
-    "PAGER", "_OPTIONS", "OPTS", "FLAGS", "_COMMAND", "_ASKPASS", "_PROXY", "_proxy", "_PATH", "_PRELOAD",
+    "PAGER",
+    "OPTIONS",
+    "OPT",
+    "OPTS",
+    "FLAGS",
+    "_COMMAND",
+    "_CMD",
+    "_PROG",
+    "_PROGRAM",
+    "_SHELL",
+    "_EDITOR",
+    "_ASKPASS",
+    "_PROXY",
+    "_proxy",
+    "_PATH",
+    "_PRELOAD",
     "_WRAPPER",
+    "_LOG",
+    "_LOGFILE",
+    "_LOG_FILE",
+    "_HOME",
+    "_RC",
+    "RCFILE",
+    "_CONF",
+    "_CONFIG",
+    "_CONFIG_FILE",
 ];
 /// Variables that only change the look of output.
 const HARMLESS: &[&str] = &[
@@ -121,8 +215,93 @@ const HARMLESS: &[&str] = &[
     "LINES",
 ];
 
-/// Whether a variable of this name can make a program run another one.
+/// Variables that programs read as a number, a switch or a word, and never as options, a program or a file. A star at the end
+/// stands for the rest of a name.
+pub(crate) const PLAIN: &[&str] = &[
+    "APP_ENV",
+    "ASPNETCORE_ENVIRONMENT",
+    "CARGO_INCREMENTAL",
+    "CARGO_NET_OFFLINE",
+    "CARGO_TERM_*",
+    "CGO_ENABLED",
+    "CI",
+    "CONTINUOUS_INTEGRATION",
+    "CUDA_VISIBLE_DEVICES",
+    "DEBIAN_FRONTEND",
+    "DEBUG",
+    "DO_NOT_TRACK",
+    "DOTNET_CLI_TELEMETRY_OPTOUT",
+    "DOTNET_ENVIRONMENT",
+    "DOTNET_NOLOGO",
+    "ENVIRONMENT",
+    "FLASK_DEBUG",
+    "FLASK_ENV",
+    "GIT_TERMINAL_PROMPT",
+    "HF_HUB_OFFLINE",
+    "HOMEBREW_NO_*",
+    "INSTA_FORCE_PASS",
+    "INSTA_UPDATE",
+    "LOG_LEVEL",
+    "MIX_ENV",
+    "MKL_NUM_THREADS",
+    "NEXT_TELEMETRY_DISABLED",
+    "NODE_ENV",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "PIP_BREAK_SYSTEM_PACKAGES",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_NO_CACHE_DIR",
+    "PIP_NO_INPUT",
+    "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD",
+    "PORT",
+    "PROPTEST_CASES",
+    "PUPPETEER_SKIP_DOWNLOAD",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "QUICKCHECK_TESTS",
+    "RACK_ENV",
+    "RAILS_ENV",
+    "RAYON_NUM_THREADS",
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
+    "RUST_LOG",
+    "RUST_LOG_STYLE",
+    "RUST_MIN_STACK",
+    "RUST_TEST_THREADS",
+    "SOURCE_DATE_EPOCH",
+    "SPRING_PROFILES_ACTIVE",
+    "TERM",
+    "TOKENIZERS_PARALLELISM",
+    "TOKIO_WORKER_THREADS",
+    "TRANSFORMERS_OFFLINE",
+    "VERBOSE",
+    "WATCHPACK_POLLING",
+];
+
+/// Whether a variable of this name can make a program run another one, write a file or take other options.
 pub(crate) fn is_dangerous(name: &str) -> bool {
+    !is_plain(name) && is_listed(name)
+}
+
+/// Whether no table says what programs make of a variable of this name.
+pub(crate) fn is_unknown(name: &str) -> bool {
+    !is_plain(name) && !is_harmless(name) && !is_listed(name)
+}
+
+fn is_plain(name: &str) -> bool {
+    let fits = |plain: &&str| match plain.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == *plain,
+    };
+    PLAIN.iter().any(fits)
+}
+
+fn is_listed(name: &str) -> bool {
     NAMES.contains(&name)
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))

@@ -93,7 +93,6 @@ const HARMLESS: &[&str] = &[
     "egrep",
     "fgrep",
     "stat",
-    "file",
     "du",
     "df",
     "cut",
@@ -135,6 +134,11 @@ const HARMLESS: &[&str] = &[
     "which",
     "type",
 ];
+
+/// Whether no option of a program does more than read or print.
+pub(crate) fn never_writes(program: &str) -> bool {
+    HARMLESS.contains(&program)
+}
 
 /// Stands for a computed word, if only its presence matters.
 const SOME: &str = "x";

@@ -114,6 +114,12 @@ impl CommandPattern {
         self.words.iter().any(|part| !part.is_pattern && part.text == word)
     }
 
+    /// The same, or as a path with a star in it, such as `/srv/*`.
+    pub(crate) fn names_word(&self, word: &str) -> bool {
+        let is_path = |part: &&Part| part.is_pattern && part.text.starts_with(['/', '~', '.']);
+        self.has_word(word) || self.words.iter().filter(is_path).any(|part| part.matches(word))
+    }
+
     /// Whether every command that matches matches the other one too, as far as that can be told from the words: those of the
     /// other one begin this one.
     pub(crate) fn is_within(&self, other: &Self) -> bool {

@@ -108,6 +108,13 @@ impl RuleSet {
         self.tiers.iter().any(allows)
     }
 
+    /// Whether an allow rule of this run names a word of a command.
+    pub(crate) fn run_names(&self, word: &str) -> bool {
+        let run = self.tiers.iter().filter(|(tier, _)| *tier == RuleTier::Run);
+        run.flat_map(|(_, rules)| &rules.allow)
+            .any(|rule| matches!(&rule.subject, Subject::Command(pattern) if pattern.names_word(word)))
+    }
+
     /// The strictest verdict of any rule.
     pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<Finding> {
         let findings = self.tiers.iter().flat_map(|(tier, rules)| {

@@ -17,3 +17,4 @@ mod reference;
 mod rewording;
 mod rules;
 mod stage;
+mod variables;

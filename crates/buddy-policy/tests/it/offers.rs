@@ -1,6 +1,8 @@
 //! Offers: never more than their text says, and the text says all of it.
 
-use buddy_policy::{Action, Grant, Intent, Mode, Scope, Verdict};
+use buddy_policy::{
+    Action, Approvals, Grant, Intent, Mode, Now, Rule, RuleTier, Rules, Scope, Verdict, decide, named,
+};
 
 use crate::stage::{ask, pattern, policy, run, run_in, with_grants};
 
@@ -246,4 +248,78 @@ fn grants_are_kept_as_text() {
     assert_eq!(text, r#"{"target":"local","scope":{"commands":"cargo test *"}}"#);
     assert_eq!(serde_json::from_str::<Grant>(&text).unwrap(), grant);
     assert!(serde_json::from_str::<Grant>(r#"{"target":"local","scope":{"commands":"a | b"}}"#).is_err());
+}
+
+/// Verdicts of production with a grant, where the host found these links.
+fn with_links(command: &str, grants: &[Grant], links: &[(&str, &str)]) -> Verdict {
+    let links: Vec<_> = links.iter().map(|(from, to)| (from.into(), to.into())).collect();
+    let now = Now { grants, named_links: &links, ..Now::with(Approvals::Ask) };
+    decide(&run(command), &policy(Mode::Production), &now).verdict
+}
+
+#[test]
+fn a_grant_covers_no_command_that_names_a_file_outside_by_a_link() {
+    let grants =
+        [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("frobnicate create *")) }];
+    let out = [("/w/lnk/f", "/home/ann/f"), ("/w/lnk/../f", "/home/f"), ("/w/lnk", "/home/ann")];
+    for command in [
+        "frobnicate create lnk/f",
+        "frobnicate create --out=lnk/f",
+        "frobnicate create -olnk/f",
+        "frobnicate create -qolnk/f",
+        "frobnicate create a:lnk/f",
+        "frobnicate create lnk/../f",
+        "frobnicate create lnk",
+        "frobnicate create *",
+        "frobnicate create l*/f",
+        "frobnicate create ../../home/ann/f",
+    ] {
+        assert_eq!(with_links(command, &grants, &out), Verdict::Ask, "{command}");
+    }
+    let inside = [("/w/near", "/w/sub"), ("/w/near/f", "/w/sub/f")];
+    for command in ["frobnicate create near/f", "frobnicate create sub/*", "frobnicate create -qf a"] {
+        assert_eq!(with_links(command, &grants, &inside), Verdict::Allow, "{command}");
+        assert_eq!(with_links(command, &grants, &[("/w/other", "/home/ann")]), Verdict::Allow, "{command}");
+    }
+}
+
+#[test]
+fn the_host_is_asked_about_every_path_that_a_word_could_be() {
+    let named = named(
+        &run("frobnicate a/b --out=c/d -qoe/f x:g 'h,i' src/*.rs https://x/y"),
+        &policy(Mode::Production),
+    );
+    for path in ["/w/a/b", "/w/c/d", "/w/e/f", "/w/g", "/w/h", "/w/i", "/w/h,i", "/w/src"] {
+        assert!(named.paths.contains(&path.into()), "{path}: {named:?}");
+    }
+    assert_eq!(named.patterns, [std::path::PathBuf::from("/w/src")]);
+    assert!(!named.paths.iter().any(|path| path.to_string_lossy().contains("https")), "{named:?}");
+}
+
+#[test]
+fn a_rule_of_a_run_covers_no_unknown_program_that_names_a_file_outside() {
+    let mut policy = policy(Mode::Production);
+    let rule = |text: &str| Rule::command(pattern(text));
+    let rules =
+        Rules { allow: vec![rule("frobnicate create *"), rule("frobnicate /srv/* *")], ..Rules::default() };
+    policy.rules.add(RuleTier::Run, rules);
+    let links = [("/w/lnk/f".into(), "/home/ann/f".into())];
+    let verdict = |command: &str| {
+        decide(&run(command), &policy, &Now { named_links: &links, ..Now::with(Approvals::Ask) }).verdict
+    };
+    assert_eq!(verdict("frobnicate create a"), Verdict::Allow);
+    assert_eq!(verdict("frobnicate /srv/x a"), Verdict::Allow, "the rule names it");
+    for command in ["frobnicate create lnk/f", "frobnicate create /home/ann/f", "frobnicate create ../f"] {
+        assert_eq!(verdict(command), Verdict::Ask, "{command}");
+    }
+}
+
+/// Tools follow no link when they write; the question is put all the same.
+#[test]
+fn edits_accept_no_write_outside_by_a_link() {
+    let links = [("/w/lnk/f".into(), "/home/ann/f".into())];
+    let now = Now { links: &links, ..Now::with(Approvals::Edits) };
+    let write = |path: &str| Intent { is_edit: true, ..Intent::of(Action::Write(path.into())) };
+    assert_eq!(decide(&write("/w/f"), &policy(Mode::Development), &now).verdict, Verdict::Allow);
+    assert_ne!(decide(&write("/w/lnk/f"), &policy(Mode::Development), &now).verdict, Verdict::Allow);
 }

@@ -11,6 +11,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use buddy_policy::Rules;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -137,8 +138,14 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     pub(super) device: u64,
     pub(super) inode: u64,
+    /// The time at which it was made, in nanoseconds; none where the file system does not keep it. A file system gives the inode
+    /// number of a directory that was removed to the next one.
+    pub(super) born_ns: Option<u64>,
     handle: OwnedFd,
 }
+
+/// The number by which the kernel calls a file system of layers, such as that of a container.
+const OVERLAY: i64 = 0x794c_7630;
 
 impl Folder {
     pub(super) fn open(directory: &Path) -> io::Result<Self> {
@@ -146,7 +153,23 @@ impl Folder {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = File::from(rustix::fs::open(&path, flags, Mode::empty())?);
         let metadata = handle.metadata()?;
-        Ok(Self { path, device: metadata.dev(), inode: metadata.ino(), handle: handle.into() })
+        let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        let born_ns = born.and_then(|born| u64::try_from(born.as_nanos()).ok());
+        Ok(Self { path, device: metadata.dev(), inode: metadata.ino(), born_ns, handle: handle.into() })
+    }
+
+    /// The same, to be known again later. A directory of a lower layer gets another time when its first change copies it to the
+    /// upper one, so this makes that copy: setting the mode that it has is such a change.
+    pub(super) fn open_to_keep(directory: &Path) -> io::Result<Self> {
+        let folder = Self::open(directory)?;
+        let is_layered = rustix::fs::fstatfs(&folder.handle).is_ok_and(|found| found.f_type == OVERLAY);
+        if !is_layered {
+            return Ok(folder);
+        }
+        // In a directory of somebody else this fails, and the first change of theirs asks once more.
+        let _ = std::fs::metadata(&folder.path)
+            .and_then(|found| std::fs::set_permissions(&folder.path, found.permissions()));
+        Self::open(directory)
     }
 
     /// What is at a name in it.

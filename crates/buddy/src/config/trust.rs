@@ -1,7 +1,7 @@
 //! Directories whose project files the user trusts, and what was in those files then.
 //!
-//! A directory is known by its real path and by its device and inode: another directory that is later put in the same
-//! place is not trusted, and neither is a trusted one that is reached by way of a link of somebody else's making.
+//! A directory is known by its real path, its device and inode, and the time at which it was made: another directory that is later
+//! put in the same place is not trusted, and neither is a trusted one that is reached by way of a link of somebody else's making.
 //!
 //! The files by which a project controls buddy take effect as the user trusted them: from a copy, known by its digest. A file
 //! that was changed since, by whomever, has no effect before the user accepts the change.
@@ -33,6 +33,9 @@ pub(crate) struct Trusted {
     pub(crate) path: PathBuf,
     device: u64,
     inode: u64,
+    /// The time at which it was made, where the file system keeps it. Trust from before it was kept counts only there where it is not.
+    #[serde(default)]
+    born_ns: Option<u64>,
     /// Its control files as they were trusted. Trust from before they were kept has none, so none of its files is used.
     #[serde(default)]
     files: Vec<TrustedFile>,
@@ -160,7 +163,7 @@ impl TrustStore {
 
     /// Trusts a directory from now on, with its control files as they are, and returns its real path.
     pub(crate) fn add(&self, directory: &Path) -> anyhow::Result<PathBuf> {
-        let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
+        let folder = Folder::open_to_keep(directory).with_context(|| cannot_trust(directory))?;
         let list = self.list()?;
         let changes = self.compare(&folder, find(&list, &folder), &CONTROL_FILES);
         self.keep(&folder, &changes)
@@ -168,7 +171,7 @@ impl TrustStore {
 
     /// Lets changes take effect that the user has seen, exactly as they were seen, and trusts the directory.
     pub(crate) fn accept(&self, directory: &Path, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
-        let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
+        let folder = Folder::open_to_keep(directory).with_context(|| cannot_trust(directory))?;
         self.keep(&folder, changes)
     }
 
@@ -205,7 +208,7 @@ impl TrustStore {
 
     /// Remembers that a directory is to be read only. It is not trusted then.
     pub(crate) fn refuse(&self, directory: &Path) -> anyhow::Result<()> {
-        let folder = Folder::open(directory)?;
+        let folder = Folder::open_to_keep(directory)?;
         self.change(|file| {
             file.forget(&folder.path);
             file.read_only.push(Trusted::new(&folder));
@@ -255,7 +258,8 @@ impl TrustStore {
 
 impl Trusted {
     fn new(folder: &Folder) -> Self {
-        Self { path: folder.path.clone(), device: folder.device, inode: folder.inode, files: Vec::new() }
+        let Folder { device, inode, born_ns, .. } = *folder;
+        Self { path: folder.path.clone(), device, inode, born_ns, files: Vec::new() }
     }
 
     fn file(&self, name: &str) -> Option<&TrustedFile> {
@@ -273,8 +277,8 @@ impl TrustFile {
 
 /// What was said about this very folder.
 fn find<'a>(list: &'a [Trusted], folder: &Folder) -> Option<&'a Trusted> {
-    let identity = (&folder.path, folder.device, folder.inode);
-    list.iter().find(|known| (&known.path, known.device, known.inode) == identity)
+    let identity = (&folder.path, folder.device, folder.inode, folder.born_ns);
+    list.iter().find(|known| (&known.path, known.device, known.inode, known.born_ns) == identity)
 }
 
 fn cannot_trust(directory: &Path) -> String {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
-use buddy_exec::{Bounds, GitHome, git_orders};
+use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders};
 use buddy_policy::{
-    CommandMode, CommandPattern, Grant, Landing, Mode, Places, Policy, Registry, RuleSet, Rules,
-    SettingsSource, guarded_names, registry_of,
+    CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places, Policy, Registry,
+    RuleSet, Rules, SettingsSource, guarded_names, registry_of,
 };
 use buddy_protocol::GrantScope;
 
@@ -279,6 +279,15 @@ impl PolicySource for Policies {
         found
     }
 
+    fn named_links(&self, policy: &Policy, named: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
+        if self.remote.is_some() {
+            return Vec::new();
+        }
+        let mut found = links(&policy.places, &named.paths);
+        found.extend(links_within(&policy.places, &named.patterns));
+        found
+    }
+
     fn tracked(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         // As with links, another host is not asked.
         if self.remote.is_some() { Vec::new() } else { self.tracked.of(directories) }
@@ -293,6 +302,12 @@ impl PolicySource for Policies {
     fn landings(&self, _: &Policy, paths: &[PathBuf]) -> Vec<Landing> {
         // As with links, another host is not asked.
         if self.remote.is_some() { Vec::new() } else { paths.iter().map(|path| landing(path)).collect() }
+    }
+
+    fn git_parts(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        // As with links, another host is not asked.
+        let paths = paths.iter().filter(|_| self.remote.is_none());
+        paths.filter(|path| adds_to_repository(path, GIT_ORDERS)).cloned().collect()
     }
 
     fn registry(&self, cwd: &Path, commands: &[String], host: &str) -> Option<Registry> {

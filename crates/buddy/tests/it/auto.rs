@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use buddy_protocol::Fact;
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::{Value, json};
 
@@ -295,4 +296,54 @@ async fn git_asks_before_it_throws_away_what_undo_does_not_keep() {
         assert_eq!(result["error"]["code"], "approval_needed", "{results:#?}");
     }
     assert_ne!(results[2]["error"]["code"], "approval_needed", "{results:#?}");
+}
+
+/// Files that take effect where nobody looks.
+const UNSEEN: &[&str] =
+    &[".github/workflows/ci.yml", ".lintstagedrc.js", ".yarn/releases/yarn.cjs", "AGENTS.md", "bunfig.toml"];
+
+/// A stage with these files, and a script that changes them.
+async fn unseen(turns: impl FnOnce(&str) -> Vec<Turn>) -> Stage {
+    let mut stage = Stage::apart(Vec::new()).await;
+    for name in UNSEEN.iter().chain(&["Makefile"]) {
+        let path = stage.home.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "ok\n").unwrap();
+    }
+    let names = UNSEEN.join(" ");
+    let script = format!("for f in {names} Makefile src.txt; do echo changed > $f; done\n");
+    fs::write(stage.home.work().join("s.sh"), script).unwrap();
+    stage.server = ModelServer::start(turns("bash s.sh")).await;
+    stage
+}
+
+#[tokio::test]
+async fn files_that_take_effect_unseen_are_told_once_a_script_changed_them() {
+    let stage = unseen(|script| vec![run(script), run("bash s.sh; true"), done()]).await;
+    let finished =
+        stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]).run().await.expect_code(0);
+    let results = stage.results();
+    let told =
+        results[0]["result"]["unseen_files_changed"].as_str().unwrap_or_else(|| panic!("{:#?}", results[0]));
+    for name in UNSEEN {
+        assert!(told.contains(&format!("`{name}`")), "{name}: {told}");
+    }
+    assert!(told.contains("buddy undo") && !told.contains("Makefile") && !told.contains("src.txt"), "{told}");
+    assert!(results[1]["result"].get("unseen_files_changed").is_none(), "nothing changed: {:#?}", results[1]);
+    let notices: Vec<_> = stage
+        .only_log()
+        .await
+        .events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::Notice(notice) if notice.code == "unseen_files_changed" => Some(notice.text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(notices, [told]);
+    assert!(finished.stderr.contains("AGENTS.md"), "{finished}");
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    for name in UNSEEN {
+        assert_eq!(fs::read_to_string(stage.home.work().join(name)).unwrap(), "ok\n", "{name}");
+    }
 }

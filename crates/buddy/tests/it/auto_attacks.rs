@@ -187,6 +187,38 @@ async fn nothing_runs_later() {
     }
 }
 
+/// A command leaves half a repository, and file tools add the rest.
+#[tokio::test]
+async fn file_tools_finish_no_repository() {
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = touch MARK; true\n";
+    for (leaves, files, directories) in [
+        ("mkdir nb; echo 'ref: refs/heads/m' > nb/HEAD", &["nb/config"][..], &["nb/objects", "nb/refs"][..]),
+        ("mkdir -p nb/objects nb/refs", &["nb/config", "nb/HEAD"], &[]),
+        ("mkdir nb; echo 'ref: refs/heads/m' > nb/HEAD", &["nb/config"], &["nb/objects/x", "nb/refs/heads"]),
+        (
+            "mkdir nb; echo 'ref: refs/heads/m' > nb/HEAD; printf '[core]\\n\\tfsmonitor = touch MARK; true\\n' > nb/config",
+            &[],
+            &["nb/objects", "nb/refs"],
+        ),
+    ] {
+        for mode in ["auto", "all"] {
+            let mut stage = repository(Vec::new()).await;
+            let config = with_mark(&stage, config);
+            let write = |path: &&str| turn().call("write_file", json!({"path": path, "content": config}));
+            let make = |path: &&str| turn().call("make_directory", json!({"path": path}));
+            let steps = files.iter().map(write).chain(directories.iter().map(make));
+            let turns: Vec<Turn> =
+                std::iter::once(run(&with_mark(&stage, leaves))).chain(steps).chain([done()]).collect();
+            let calls = turns.len() - 1;
+            stage.server = ModelServer::start(turns).await;
+            stage.buddy(["exec", "--trust", "--permission-mode", mode, "go"]).run().await;
+            assert_eq!(stage.results().len(), calls);
+            person(&stage, "cd nb && git status").await;
+            assert!(!stage.home.path().join("mark").exists(), "{mode}: {leaves}: {:#?}", stage.results());
+        }
+    }
+}
+
 #[tokio::test]
 async fn no_orders_are_left_to_other_programs() {
     let by_command = ORDERS.iter().map(|name| {

@@ -363,3 +363,40 @@ async fn once_a_person_allowed_it_the_secret_is_read_and_the_session_is_marked()
     started.finish().await.expect_code(0);
     assert!(stage.results()[0].to_string().contains("s3cr3t"), "{:?}", stage.results());
 }
+
+/// A program that no table knows, on the path: it writes the file that its second word names.
+fn add_program(stage: &Stage) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let programs = stage.home.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    fs::write(programs.join("frob"), "#!/bin/sh\necho over > \"$2\"\n").unwrap();
+    fs::set_permissions(programs.join("frob"), fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display())
+}
+
+#[tokio::test]
+async fn a_grant_reaches_no_file_outside_by_a_link() {
+    for (command, is_inside) in [
+        ("frob create sub/f", true),
+        ("frob create near/f", true),
+        ("frob create lnk/f", false),
+        ("frob create lnk/../victim/f", false),
+        ("frob create l*k/f", false),
+    ] {
+        let stage = stage(&[command.to_owned()]).await;
+        let (work, victim) = (stage.home.work(), stage.home.path().join("victim"));
+        let path = add_program(&stage);
+        for directory in [&victim, &work.join("sub")] {
+            fs::create_dir(directory).unwrap();
+            fs::write(directory.join("f"), "precious\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&victim, work.join("lnk")).unwrap();
+        std::os::unix::fs::symlink("sub", work.join("near")).unwrap();
+        stage.buddy(["grants", "--allow", "frob create *"]).run().await.expect_code(0);
+        let run = stage.buddy(["exec", "go"]).env("BUDDY_ENV", "production").env("PATH", path).run().await;
+        assert_eq!(fs::read_to_string(victim.join("f")).unwrap(), "precious\n", "{command}");
+        let is_over = fs::read_to_string(work.join("sub/f")).unwrap() == "over\n";
+        assert_eq!(is_over, is_inside, "{command}: {:?}", stage.results());
+        run.expect_code(if is_inside { 0 } else { 5 });
+    }
+}

@@ -46,6 +46,43 @@ async fn nothing_hides_inside_of_a_repository() {
     }
 }
 
+/// Git takes the directory for no repository until somebody adds the rest.
+#[tokio::test]
+async fn half_a_repository_is_left_without_programs() {
+    let head = "mkdir nb; echo ref: refs/heads/m > nb/HEAD";
+    let config =
+        "printf '[core]\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = %s\\n' $WS/evil > nb/config";
+    for kind in WITH_MOUNTS {
+        for half in [
+            format!("{head}; {config}"),
+            format!("{head}; {config}; mkdir nb/objects"),
+            format!("{head}; {config}; mkdir nb/refs"),
+            format!(
+                "{head}; mkdir nb/hooks; cp evil nb/hooks/post-index-change; git config -f nb/config core.worktree .."
+            ),
+        ] {
+            let cell = repository(kind);
+            let exit = cell.run_in(bounds(&cell), &half).await;
+            assert!(!exit.swept.is_empty(), "{kind:?}: {half}");
+            for name in ["nb/objects", "nb/refs"] {
+                fs::create_dir_all(cell.ws(name)).unwrap();
+            }
+            super::orders::give_all(&cell, &cell.ws("nb"));
+            for words in [&["status"][..], &["add", "."]] {
+                git(&cell, "nb", words);
+            }
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {half}");
+        }
+        // Half a repository that was there before stays as it is.
+        let cell = repository(kind);
+        cell.file("fixture/HEAD", "ref: refs/heads/m\n");
+        cell.file("fixture/config", "[core]\n\tpager = less\n");
+        let exit = cell.run_in(bounds(&cell), "echo x > beside").await;
+        assert!(exit.swept.is_empty(), "{kind:?}: {:?}", exit.swept);
+        assert_eq!(fs::read_to_string(cell.ws("fixture/config")).unwrap(), "[core]\n\tpager = less\n");
+    }
+}
+
 #[tokio::test]
 async fn branches_keep_their_names() {
     for kind in WITH_MOUNTS {

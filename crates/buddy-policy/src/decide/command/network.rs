@@ -128,7 +128,7 @@ impl Judge<'_> {
             "buddy has no proxy for commands on this machine".to_owned()
         };
         let reason = format!("{why}, so a yes gives the command the whole network");
-        let line = self.cwd.and_then(|cwd| offers(self.command, cwd, &[], &self.policy.places).pop());
+        let line = self.cwd.and_then(|cwd| offers(self.command, cwd, &[], &self.policy.places, &[]).pop());
         match line {
             Some(line) => sheet.ask_with_offer(Weight::Boundary, Risk::Medium, reason, line.with_network()),
             None => sheet.ask(Weight::Boundary, Risk::Medium, reason),

@@ -55,6 +55,7 @@ const ZIP: Flags = Flags::of("rqvyXjDlouefFdg0123456789", "nxPbtsZ").long(
     &["recurse-paths", "quiet", "symlinks", "junk-paths", "update", "freshen"],
     &["exclude", "include", "password"],
 );
+const DEB: &[&str] = &["dpkg", "dpkg-deb"];
 const SEVEN: &[&str] = &["7z", "7za", "7zr", "7zz"];
 
 pub(super) const ROWS: &[Row] = &[
@@ -155,6 +156,27 @@ pub(super) const ROWS: &[Row] = &[
             "unzip -d dir t.zip",
         ])
         .reads(&["unzip -l t.zip", "unzip -t t.zip", "unzip -p t.zip"]),
+    row(DEB, Operands::UnpackTo)
+        .when(When::Option(&["x", "extract", "X", "vextract", "R", "raw-extract", "e", "control"]))
+        .flags(
+            Flags::of("xXRe", "").long(&["extract", "vextract", "raw-extract", "control", "no-check"], &[]),
+        )
+        .changes(&[
+            "dpkg-deb -x t.deb empty",
+            "dpkg -x t.deb new",
+            "dpkg-deb --raw-extract t.deb new",
+            "dpkg -e t.deb",
+        ]),
+    row(DEB, Operands::UnpackTo)
+        .when(When::Option(&["b", "build"]))
+        .flags(
+            Flags::of("b", "zZS").long(&["build", "root-owner-group", "nocheck", "uniform-compression"], &[]),
+        )
+        .untried(&["dpkg-deb -b dir new.deb"]),
+    row(DEB, Operands::Each(Access::Read))
+        .when(When::Option(&["c", "contents", "I", "info", "f", "field", "fsys-tarfile", "ctrl-tarfile"]))
+        .flags(Flags::of("cIf", "").long(&["contents", "info", "field", "fsys-tarfile", "ctrl-tarfile"], &[]))
+        .reads(&["dpkg-deb -c t.deb", "dpkg -I t.deb", "dpkg-deb --fsys-tarfile t.deb"]),
     row(SEVEN, Operands::Pack)
         .when(When::Word(&["a", "d", "u", "rn"]))
         .form(Form::Single)

@@ -108,7 +108,12 @@ pub(super) const ROWS: &[Row] = &[
             (&["c", "stdout", "t", "test", "list"], Does::OnlyReads),
             (&["m", "multiple", "r"], Does::Here),
         ])
-        .changes(&["lz4 -q a.txt new.lz4", "lz4 -q --rm a.txt new.lz4", "lz4 -q -d k.lz4 new"])
+        .changes(&[
+            "lz4 -q a.txt new.lz4",
+            "lz4 -q --rm a.txt new.lz4",
+            "lz4 -q -d k.lz4 new",
+            "lz4 -c --rm a.txt",
+        ])
         .reads(&["lz4 -c a.txt", "lz4 -t k.lz4"]),
     row(&["brotli", "unbrotli"], Operands::Beside)
         .flags(KEEPING)
@@ -122,6 +127,8 @@ pub(super) const ROWS: &[Row] = &[
             "brotli a.txt",
             "brotli -j a.txt",
             "brotli --rm b.txt",
+            "brotli -c --rm b.txt",
+            "brotli -cj a.txt",
             "brotli -d l.br",
             "brotli a.txt -o new.br",
         ])

@@ -299,6 +299,14 @@ pub(super) const ROWS: &[Row] = &[
         .flags(Flags::of("lswbBiat", "w"))
         .with(&[(&["o", "output"], Does::Writes)])
         .reads(&["sdiff -s a.txt a.txt"]),
+    row(&["file"], Operands::Each(Access::Read))
+        .flags(Flags::of("bhikLN0zZsSprdEnlv", "FePm").long(
+            &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-pad", "keep-going", "raw"],
+            &["separator", "exclude", "magic-file", "files-from", "parameter"],
+        ))
+        .with(&[(&["C", "compile"], Does::Here)])
+        .changes(&["printf '0 string x y\\n' > home/magic; file -C -m home/magic"])
+        .reads(&["file a.txt", "file --mime-type -b t.tar"]),
     row(&["curl"], Operands::Text)
         .flags(CURL)
         .with(&[

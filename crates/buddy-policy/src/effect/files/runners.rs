@@ -376,6 +376,20 @@ pub(super) const ROW: Row = row(&[], Operands::Text).lenient().flags(Flags::of("
 /// Requests to `gh` that change nothing on the server.
 const LOOKS: &[&str] = &["view", "list", "status", "diff", "checks", "watch", "checkout"];
 
+/// Kinds in the table whose programs are there for other reasons than to run code of the project.
+const OTHER_KINDS: &[&str] = &[
+    "clients that look at the network",
+    "managers of the system, whose dangerous uses are flagged",
+    "other version control",
+    "builtins of the shell",
+];
+
+/// Whether a program runs code of the project, to which it passes its variables on.
+pub(crate) fn passes_variables_on(program: &str) -> bool {
+    let of_project = RUNNERS.iter().filter(|(kind, _)| !OTHER_KINDS.contains(kind));
+    of_project.into_iter().any(|(_, names)| names.contains(&program))
+}
+
 /// Whether a program with these words is in the table.
 pub(crate) fn runs_project_code(program: &str, arguments: &[Word]) -> bool {
     let looks = |word: &Word| word.literal().is_some_and(|text| LOOKS.contains(&text));

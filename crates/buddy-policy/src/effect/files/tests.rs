@@ -28,6 +28,8 @@ gcc -c x.c -o x.o; gcc -S x.c -o x.s
 printf 'member\n' > m/one.txt
 tar cf t.tar m; zip -qr t.zip m; find m | cpio -o --quiet > t.cpio; ar rc lib.a a.txt
 rm -r m
+mkdir -p deb/DEBIAN; printf 'Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <a@b>\nDescription: x\n' > deb/DEBIAN/control
+printf 'packed\n' > deb/packed; chmod -R u=rwX,go=rX deb; dpkg-deb -b deb t.deb > home/told; rm -r deb home/told
 printf g > g; gzip g; printf h > h; bzip2 h; printf i > i; xz i
 printf j > j; zstd -q --rm j; printf k > k; lz4 -q --rm k k.lz4; printf l > l; brotli -j l
 printf '%s\n' '--- a.txt' '+++ a.txt' '@@ -1 +1 @@' '-one' '+uno' > p.patch

@@ -174,13 +174,14 @@ impl Weigher {
     fn operands(&mut self) {
         let operands = self.parsed.operands.clone();
         let has = |does| self.parsed.has(does);
+        // A program that prints its result removes its source all the same.
+        let read = if has(Does::Takes) { Access::Delete } else { Access::Read };
         if has(Does::OnlyReads) {
             if !matches!(self.row.operands, Operands::Text | Operands::Members | Operands::StoreOf) {
-                self.each(Access::Read, &operands);
+                self.each(read, &operands);
             }
             return;
         }
-        let read = if has(Does::Takes) { Access::Delete } else { Access::Read };
         let is_placed = has(Does::WritesWithin) || has(Does::Base) || has(Does::Writes);
         match self.row.operands {
             Operands::Text if self.row.form == Form::Assigned => self.each(Access::Write, &operands),

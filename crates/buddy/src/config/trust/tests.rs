@@ -58,6 +58,32 @@ fn another_directory_in_the_same_place_is_not_trusted() {
     assert!(!store.trusts(&project) && !store.trusts(&moved));
 }
 
+/// A file system gives the inode number of a removed directory to the next one: the list says so here whatever this one does.
+#[test]
+fn a_directory_that_was_made_anew_is_not_trusted() {
+    use std::os::unix::fs::MetadataExt;
+    let (home, store, project) = project(&[]);
+    std::fs::remove_dir_all(&project).unwrap();
+    std::fs::create_dir(&project).unwrap();
+    let list = home.path().join("data/trusted.json");
+    let mut kept: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&list).unwrap()).unwrap();
+    kept["directories"][0]["inode"] = std::fs::metadata(&project).unwrap().ino().into();
+    std::fs::write(&list, kept.to_string()).unwrap();
+    assert!(!store.trusts(&project) && !store.covers(&project));
+    store.add(&project).unwrap();
+    assert!(store.trusts(&project));
+}
+
+#[test]
+fn trust_from_before_birth_was_kept_is_asked_for_once_more() {
+    let (home, store, project) = project(&[]);
+    let list = home.path().join("data/trusted.json");
+    let mut old: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&list).unwrap()).unwrap();
+    old["directories"][0].as_object_mut().unwrap().remove("born_ns").unwrap();
+    std::fs::write(&list, old.to_string()).unwrap();
+    assert!(!store.trusts(&project));
+}
+
 #[test]
 fn a_damaged_list_trusts_nothing_and_is_not_overwritten() {
     let home = tempfile::tempdir().unwrap();
