@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{Climbed, ClimbedBy};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{Leaf, is_interpreter, is_wrapper};
@@ -373,8 +374,9 @@ pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
 /// Whether no word of a command leads out of the workspace, except words that stand in the pattern itself.
 fn stays_inside(leaf: &Leaf, pattern: &CommandPattern, places: &Places) -> bool {
     let is_inside = |cwd: &PathBuf, path: &str| {
-        let path = clean(&cwd.join(path));
-        is_beneath_any(&path, &places.workspace) || is_beneath_any(&path, &places.scratch)
+        let Climbed { path, by } = places.climb(&cwd.join(path), None);
+        let is_open = is_beneath_any(&path, &places.workspace) || is_beneath_any(&path, &places.scratch);
+        is_open && by != ClimbedBy::Unknown
     };
     let leads_inside = |word: &Word| {
         let word = word.unexpanded();

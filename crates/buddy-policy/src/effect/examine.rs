@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{Climbed, ClimbedBy};
+
 use super::files::{Scope, git_words, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
@@ -32,6 +34,8 @@ const DOWNLOADS: &[&str] =
     &["curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat", "ftp", "lynx"];
 /// Devices that take anything and do nothing with it.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+/// The program that makes links.
+const LINK_MAKER: &str = "ln";
 /// The most directories that a command may be in after `cd`; with more it is not known.
 const MAX_CWDS: usize = 8;
 
@@ -41,7 +45,7 @@ pub(crate) fn examine_words(
     cwd: Option<&Path>,
     places: &Places,
 ) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
+    let mut examiner = Examiner::new(cwd, places);
     let words = words.iter().cloned().map(Word::Literal).collect();
     examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
     Ok(examiner.found)
@@ -49,7 +53,7 @@ pub(crate) fn examine_words(
 
 /// Examines a command line that would run in this directory, or in an unknown one.
 pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
+    let mut examiner = Examiner::new(cwd, places);
     let script = shell::read(command)?;
     let plain =
         (script.is_plain).then(|| script.commands.first().map(|simple| simple.words.clone())).flatten();
@@ -57,10 +61,6 @@ pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Res
     examiner.found.plain = plain.filter(|words| !words.is_empty() && !has_assignments);
     examiner.script(&script, 0)?;
     Ok(examiner.found)
-}
-
-fn at(cwd: Option<&Path>) -> Option<Vec<PathBuf>> {
-    cwd.map(|cwd| vec![clean(cwd)])
 }
 
 /// The relation of a command to the one that it runs.
@@ -83,12 +83,23 @@ impl Inner {
 struct Examiner<'a> {
     places: &'a Places,
     found: Examination,
+    /// The directory that the line begins in.
+    start: Option<PathBuf>,
     cwds: Option<Vec<PathBuf>>,
     /// Whether the files that are noted now are written where they stand.
     in_place: bool,
+    /// Whether a command so far makes links, which a later word can go through.
+    makes_links: bool,
 }
 
-impl Examiner<'_> {
+impl<'a> Examiner<'a> {
+    fn new(cwd: Option<&Path>, places: &'a Places) -> Self {
+        let start = cwd.map(|cwd| places.climb(cwd, Some(cwd)).path);
+        let cwds = start.clone().map(|start| vec![start]);
+        let found = Examination::default();
+        Self { places, found, start, cwds, in_place: false, makes_links: false }
+    }
+
     fn danger(&mut self, reason: impl Into<String>) {
         self.concern(Class::Danger, reason.into());
     }
@@ -122,6 +133,8 @@ impl Examiner<'_> {
         for name in &script.bombs {
             self.danger(format!("the function `{}` calls itself", crate::display_command(name)));
         }
+        let words = || script.commands.iter().flat_map(|simple| &simple.words);
+        self.makes_links |= words().filter_map(Word::literal).any(|word| program_name(word) == LINK_MAKER);
         for simple in &script.commands {
             self.change_directory(simple);
         }
@@ -171,7 +184,7 @@ impl Examiner<'_> {
                     .find(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
                 let more = match place {
                     Some(Word::Literal(text)) if text == "-" => None,
-                    Some(word) => self.paths(word),
+                    Some(word) => self.directories(word),
                     None => self.places.home.clone().map(|home| vec![home]),
                 };
                 self.cwds = match (self.cwds.take(), more) {
@@ -185,6 +198,18 @@ impl Examiner<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The directories that a word can mean for `cd`: a shell takes away `LINK/..` by text, and the kernel does not.
+    fn directories(&mut self, word: &Word) -> Option<Vec<PathBuf>> {
+        self.check_climb(word);
+        let mut paths = self.paths(word)?;
+        for path in self.named(word)?.iter().map(|path| clean(path)) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        Some(paths)
     }
 
     fn simple(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
@@ -584,6 +609,7 @@ impl Examiner<'_> {
 
     /// Notes a file that would be run, unless the system's owner keeps it.
     fn pin(&mut self, word: &Word) {
+        self.check_climb(word);
         match self.paths(word) {
             Some(paths) => {
                 for path in
@@ -594,10 +620,15 @@ impl Examiner<'_> {
                     }
                 }
             }
-            None => self.unclear(format!(
-                "it is not known which file `{}` is",
-                crate::display_command(&word.unexpanded())
-            )),
+            None => self.unclear(unknown_file(word)),
+        }
+    }
+
+    /// Asks about a word with `..` after a name that may be a link.
+    fn check_climb(&mut self, word: &Word) {
+        let is_unknown = |path: &PathBuf| self.climb(path).by == ClimbedBy::Unknown;
+        if self.named(word).iter().flatten().any(is_unknown) {
+            self.unclear(unknown_file(word));
         }
     }
 
@@ -608,10 +639,11 @@ impl Examiner<'_> {
         let mut directories = self.cwds.clone();
         for (base, scope) in &bases {
             let Some(known) = directories.take() else { break };
+            self.check_climb(base);
             let Some(named) = self.paths(base) else { break };
             // Each directory is relative to the one before it; a store is beside its work tree.
             let from = |directory: &PathBuf| match base.literal() {
-                Some(text) => clean(&directory.join(text)),
+                Some(text) => self.climb(&directory.join(text)).path,
                 None => named.first().cloned().unwrap_or_default(),
             };
             let moved = known.iter().map(from).map(|path| match scope {
@@ -622,19 +654,21 @@ impl Examiner<'_> {
         }
         let within = |name: &str| -> Vec<PathBuf> {
             let known = directories.iter().flatten();
-            known.map(|directory| clean(&directory.join(name))).collect()
+            known.map(|directory| self.climb(&directory.join(name)).path).collect()
         };
-        for word in recalled.files.iter().filter_map(Word::literal) {
-            let secrets: Vec<PathBuf> = match &directories {
+        let secrets = |word: &str| -> Vec<Reach> {
+            let named = match &directories {
                 Some(_) => within(word),
                 None => vec![clean(Path::new("/").join(word).as_path())],
             };
-            let secrets = secrets.into_iter().filter(|path| is_secret(path, self.places));
-            let reaches = secrets.map(Reach::Path).collect();
+            named.into_iter().filter(|path| is_secret(path, self.places)).map(Reach::Path).collect()
+        };
+        let read: Vec<Vec<Reach>> = recalled.files.iter().filter_map(Word::literal).map(secrets).collect();
+        let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
+        for reaches in read {
             self.note(Access::Read, reaches);
         }
         if recalled.is_wide {
-            let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
             self.found.recalls.push(Recall::new(directories, limits));
         }
     }
@@ -645,6 +679,7 @@ impl Examiner<'_> {
             self.unclear(format!("`{program}` runs what it reads"));
         }
         for word in recipes::recipe_files(program, arguments) {
+            self.check_climb(&word);
             for path in self.paths(&word).into_iter().flatten() {
                 if self.found.pins.contains(&path) {
                     continue;
@@ -659,6 +694,7 @@ impl Examiner<'_> {
 
     /// Notes that everything beneath a path is touched.
     fn touch_beneath(&mut self, access: Access, word: &Word) {
+        self.check_climb(word);
         let reaches = match self.paths(word) {
             Some(paths) => paths.into_iter().map(Reach::Beneath).collect(),
             None => vec![Reach::Unknown(word.unexpanded())],
@@ -674,6 +710,7 @@ impl Examiner<'_> {
         if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
             return;
         }
+        self.check_climb(word);
         // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
         let text = word.unexpanded();
         let is_entered = match word {
@@ -711,6 +748,21 @@ impl Examiner<'_> {
     /// The paths that a word can mean; for a pattern, the directory that holds all its matches. `None` if
     /// they are not known.
     fn paths(&self, word: &Word) -> Option<Vec<PathBuf>> {
+        Some(self.named(word)?.iter().map(|path| self.climb(path).path).collect())
+    }
+
+    /// A path as the kernel resolves it. What a line does to links before is not known.
+    fn climb(&self, path: &Path) -> Climbed {
+        let from = self.start.as_deref();
+        let climbed = self.places.climb(path, from);
+        match self.makes_links && self.places.climb_unseen(path, from).by == ClimbedBy::Unknown {
+            true => Climbed { by: ClimbedBy::Unknown, ..climbed },
+            false => climbed,
+        }
+    }
+
+    /// The same as they are written, with `..`.
+    fn named(&self, word: &Word) -> Option<Vec<PathBuf>> {
         let text = match word {
             Word::Literal(text) => text.clone(),
             Word::Glob(text) => {
@@ -719,7 +771,7 @@ impl Examiner<'_> {
             }
             Word::Home { rest, .. } => {
                 let home = self.places.home.as_ref()?;
-                return Some(vec![clean(&home.join(rest.trim_start_matches('/')))]);
+                return Some(vec![home.join(rest.trim_start_matches('/'))]);
             }
             Word::Unknown(_) => return None,
         };
@@ -728,11 +780,15 @@ impl Examiner<'_> {
             return None;
         }
         if text.starts_with('/') {
-            return Some(vec![clean(Path::new(&text))]);
+            return Some(vec![PathBuf::from(&text)]);
         }
         let cwds = self.cwds.as_ref()?;
-        Some(cwds.iter().map(|cwd| clean(&cwd.join(&text))).collect())
+        Some(cwds.iter().map(|cwd| cwd.join(&text)).collect())
     }
+}
+
+fn unknown_file(word: &Word) -> String {
+    format!("it is not known which file `{}` is", crate::display_command(&word.unexpanded()))
 }
 
 /// The name of a program without its directory.
