@@ -41,16 +41,12 @@ impl LinkLookup {
     /// Resolves the `..` of an absolute path. Where the host cannot be asked, only `known` directories and
     /// those above them are taken to be no links.
     pub fn climb<'a>(&self, path: &Path, known: impl IntoIterator<Item = &'a Path>) -> Climbed {
-        match &self.0 {
-            Some(look) => climb(path, &**look),
-            None => {
-                let known: Vec<&Path> = known.into_iter().collect();
-                climb(path, &|name: &Path| match known.iter().any(|root| root.starts_with(name)) {
-                    true => LinkLook::Plain,
-                    false => LinkLook::Unknown,
-                })
-            }
+        if let Some(look) = &self.0 {
+            return climb(path, &**look);
         }
+        let known: Vec<&Path> = known.into_iter().collect();
+        let is_known = |name: &Path| known.iter().any(|root| root.starts_with(name));
+        climb(path, &|name| if is_known(name) { LinkLook::Plain } else { LinkLook::Unknown })
     }
 }
 

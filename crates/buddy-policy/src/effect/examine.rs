@@ -755,10 +755,8 @@ impl<'a> Examiner<'a> {
     fn climb(&self, path: &Path) -> Climbed {
         let from = self.start.as_deref();
         let climbed = self.places.climb(path, from);
-        match self.makes_links && self.places.climb_unseen(path, from).by == ClimbedBy::Unknown {
-            true => Climbed { by: ClimbedBy::Unknown, ..climbed },
-            false => climbed,
-        }
+        let is_hidden = self.makes_links && self.places.climb_unseen(path, from).by == ClimbedBy::Unknown;
+        if is_hidden { Climbed { by: ClimbedBy::Unknown, ..climbed } } else { climbed }
     }
 
     /// The same as they are written, with `..`.

@@ -10,9 +10,9 @@ use crate::stage::{ask, policy, run};
 /// `/w` with a link to `/home/u/h/sub`.
 fn linked(mode: Mode) -> Policy {
     let mut policy = policy(mode);
-    policy.places.links = LinkLookup::new(|name: &Path| match name == Path::new("/w/lnk") {
-        true => LinkLook::Link("../home/u/h/sub".into()),
-        false => LinkLook::Plain,
+    policy.places.links = LinkLookup::new(|name: &Path| {
+        let is_link = name == Path::new("/w/lnk");
+        if is_link { LinkLook::Link("../home/u/h/sub".into()) } else { LinkLook::Plain }
     });
     policy
 }
