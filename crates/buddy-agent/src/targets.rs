@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use buddy_exec::link_lookup;
 use buddy_protocol::{
-    Fact, MAX_TARGETS, Notice, NoticeLevel, SessionChanged, SessionTarget, TargetChange, TargetWish,
-    ToolFailure,
+    Fact, LinkLookup, MAX_TARGETS, Notice, NoticeLevel, SessionChanged, SessionTarget, TargetChange,
+    TargetWish, ToolFailure,
 };
 use buddy_web::Endpoints;
 use futures::future::join_all;
@@ -228,6 +229,7 @@ impl Targets {
             cwd: PathBuf::from(&spec.cwd),
             home: host.home.clone(),
             endpoints: self.endpoints.clone(),
+            links: if host.is_remote { LinkLookup::default() } else { link_lookup() },
         };
         let attached = Attached { spec: spec.clone(), host, place };
         Slot { spec, state: State::Attached(Arc::new(attached)) }

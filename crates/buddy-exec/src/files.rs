@@ -36,10 +36,12 @@ pub(crate) use view::{Opened, View};
 pub(crate) use write::write;
 pub use write::{BEFORE_CAP, Written};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use buddy_protocol::{ClimbedBy, climb};
 use rustix::fs::FileType;
 
+use crate::link_look::look_at_link;
 use crate::{NotFile, TargetError};
 
 /// The longest path that the kernel takes.
@@ -59,6 +61,17 @@ pub(crate) fn check_path(path: &Path) -> Result<(), TargetError> {
         return Err(TargetError::BadPath { why: "is too long" });
     }
     Ok(())
+}
+
+/// The path without `..`. One that goes up from a link is refused: its text names another file than the kernel finds.
+pub(crate) fn climb_no_link(path: &Path) -> Result<PathBuf, TargetError> {
+    let climbed = climb(path, &look_at_link);
+    match climbed.by {
+        ClimbedBy::Text => Ok(climbed.path),
+        ClimbedBy::Link | ClimbedBy::Unknown => {
+            Err(TargetError::BadPath { why: "goes up from a symbolic link; name the file without `..`" })
+        }
+    }
 }
 
 /// The kind of an object that is not a regular file.

@@ -10,8 +10,11 @@ use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use buddy_protocol::climb;
+
+use crate::link_look::look_at_link;
 use settings::{Setting, settings};
 
 /// The largest file of settings that is read, and the most such files.
@@ -260,17 +263,9 @@ fn read(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The path without `.` and `..`.
+/// The path without `.` and `..`, as the kernel resolves it.
 pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(cleaned.pop()),
-            other => cleaned.push(other),
-        }
-    }
-    cleaned
+    climb(path, &look_at_link).path
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod files;
 mod git_marks;
 mod git_orders;
 pub mod jail;
+mod link_look;
 mod local;
 pub mod logs;
 pub mod managed;
@@ -60,6 +61,7 @@ pub use files::{
 pub use git_marks::adds_to_repository;
 pub use git_orders::GitHome;
 pub use jail::{Denial, DenialKind, Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
+pub use link_look::link_lookup;
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use random::confirmation_word;

@@ -160,6 +160,7 @@ impl LocalTarget {
         let named = path.clone();
         let done = spawn_blocking(move || {
             files::check_path(&path)?;
+            let path = files::climb_no_link(&path)?;
             work(&View::new(&roots, &bounds)?, &path)
         });
         done.await.unwrap_or_else(|error| {
@@ -261,6 +262,7 @@ impl Target for LocalTarget {
         let (recorder, to) = (recorder.clone(), self.resolve(to));
         self.files(bounds, from, move |view, from| {
             files::check_path(&to)?;
+            let to = files::climb_no_link(&to)?;
             files::rename(view, &recorder, from, &to)
         })
         .await

@@ -12,9 +12,9 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ClimbedBy, Risk};
 
-use crate::path::clean;
+use crate::path::{clean, shown};
 use crate::{
     Action, Decision, Discarded, Intent, Mode, NamedPaths, Now, Policy, RepositoryChange, Tier, Typing,
 };
@@ -34,6 +34,9 @@ const MAX_REPOSITORIES: usize = 8;
 pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
+        if let Some(reason) = climbs(action, policy) {
+            sheet.deny(reason);
+        }
         match action {
             Action::Read(path) => {
                 for path in [Some(path), now.real(path)].into_iter().flatten() {
@@ -69,6 +72,28 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     }
     claims(intent, policy, &mut sheet);
     sheet.decide(policy, now)
+}
+
+/// Why the path of a tool is refused: `..` stands after a link in it, or after a name that may be one.
+fn climbs(action: &Action, policy: &Policy) -> Option<String> {
+    let path = match action {
+        Action::Read(path) | Action::Write(path) | Action::Delete(path) => path,
+        Action::Repository { top, .. } => top,
+        Action::Run { cwd, .. } => cwd,
+        Action::Fetch(_) | Action::Terminal { .. } => return None,
+    };
+    let climbed = policy.places.climb(path, None);
+    let named = shown(path);
+    match climbed.by {
+        ClimbedBy::Text => None,
+        ClimbedBy::Link => Some(format!(
+            "`{named}` goes up from a symbolic link, so it is `{}`; name that path instead",
+            shown(&climbed.path)
+        )),
+        ClimbedBy::Unknown => Some(format!(
+            "buddy cannot tell which path `{named}` is, as a name before `..` may be a link; name it without `..`"
+        )),
+    }
 }
 
 /// The files that an intent is known to touch, and the directories of files that commands remove: paths where

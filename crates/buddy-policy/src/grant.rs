@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{Climbed, ClimbedBy};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{Leaf, is_interpreter, is_wrapper};
@@ -394,7 +395,10 @@ pub(crate) fn stays_inside(
 ) -> bool {
     let is_open =
         |path: &Path| is_beneath_any(path, &places.workspace) || is_beneath_any(path, &places.scratch);
-    let is_inside = |cwd: &PathBuf, path: &str| is_open(&clean(&cwd.join(path)));
+    let is_inside = |cwd: &PathBuf, path: &str| {
+        let Climbed { path, by } = places.climb(&cwd.join(path), None);
+        is_open(&path) && by != ClimbedBy::Unknown
+    };
     let leads_inside = |word: &Word| {
         let text = word.unexpanded();
         let mut cwds = leaf.cwds.iter().flatten();

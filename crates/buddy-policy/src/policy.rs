@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{Climbed, LinkLookup};
 use serde::{Deserialize, Serialize};
 
 use crate::decide::is_untrusted;
@@ -45,6 +46,26 @@ pub struct Places {
     pub target: String,
     /// Whether the target is another machine.
     pub remote: bool,
+    /// The way to look up links on the target, for `..` after a name.
+    pub links: LinkLookup,
+}
+
+impl Places {
+    /// The path without `.` and `..`, as the kernel of the target resolves it. `from` is a directory that is known to be no link
+    /// even if the target cannot be asked.
+    pub(crate) fn climb(&self, path: &Path, from: Option<&Path>) -> Climbed {
+        self.links.climb(path, self.known().chain(from))
+    }
+
+    /// The same as if the target could not be asked.
+    pub(crate) fn climb_unseen(&self, path: &Path, from: Option<&Path>) -> Climbed {
+        LinkLookup::default().climb(path, self.known().chain(from))
+    }
+
+    fn known(&self) -> impl Iterator<Item = &Path> {
+        let known = self.workspace.iter().chain(&self.untrusted).chain(&self.home).chain(&self.scratch);
+        known.map(PathBuf::as_path)
+    }
 }
 
 /// The way to run commands.

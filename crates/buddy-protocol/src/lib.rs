@@ -6,6 +6,7 @@
 
 mod ask;
 mod bill;
+mod climb;
 mod command;
 mod content;
 mod cost;
@@ -35,6 +36,7 @@ pub use ask::{
     Offer, Question, Risk, Unfit, sealed_line,
 };
 pub use bill::Bill;
+pub use climb::{Climbed, ClimbedBy, LinkLook, LinkLookup, climb};
 pub use command::{ApprovalPolicy, Change, Command, NewSession};
 pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};

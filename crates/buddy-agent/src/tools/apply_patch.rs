@@ -62,13 +62,13 @@ impl Tool for ApplyPatch {
         // A patch that is not understood touches nothing: running it fails the same way.
         let changes = parse(&input.patch).unwrap_or_default();
         let actions = changes.iter().flat_map(|change| {
-            let path = place.resolve(&change.path);
+            let path = place.judged(&change.path);
             match &change.edit {
                 Edit::Add { .. } => vec![Action::Write(path)],
                 Edit::Update { to: None, .. } => vec![Action::Read(path.clone()), Action::Write(path)],
                 Edit::Delete => vec![Action::Read(path.clone()), Action::Delete(path)],
                 Edit::Update { to: Some(to), .. } => {
-                    let to = place.resolve(to);
+                    let to = place.judged(to);
                     vec![Action::Read(path.clone()), Action::Delete(path), Action::Write(to)]
                 }
             }
@@ -127,7 +127,7 @@ mod tests {
 
     fn actions(patch: &str) -> Vec<Action> {
         let endpoints = buddy_web::Endpoints::usual().unwrap();
-        let place = Place { cwd: "/w".into(), home: None, endpoints };
+        let place = Place { cwd: "/w".into(), home: None, endpoints, links: buddy_exec::link_lookup() };
         ApplyPatch::intent(&ApplyPatchInput { patch: patch.to_owned() }, &place).actions
     }
 

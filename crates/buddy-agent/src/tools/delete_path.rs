@@ -48,7 +48,7 @@ impl Tool for DeletePath {
     }
 
     fn intent(input: &DeletePathInput, place: &Place) -> Intent {
-        Intent::of(Action::Delete(place.resolve(&input.path)))
+        Intent::of(Action::Delete(place.judged(&input.path)))
     }
 
     fn preview(input: &DeletePathInput, sight: Sight) -> Option<Preview> {

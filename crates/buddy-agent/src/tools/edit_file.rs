@@ -52,7 +52,7 @@ impl Tool for EditFile {
     }
 
     fn intent(input: &EditFileInput, place: &Place) -> Intent {
-        let path = place.resolve(&input.path);
+        let path = place.judged(&input.path);
         let actions = vec![Action::Read(path.clone()), Action::Write(path)];
         Intent { actions, ..Intent::nothing() }.as_edit()
     }

@@ -58,7 +58,7 @@ impl Tool for Glob {
     }
 
     fn intent(input: &GlobInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     async fn run(input: GlobInput, context: &ToolContext) -> Result<Value, ToolFailure> {

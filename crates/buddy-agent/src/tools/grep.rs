@@ -74,7 +74,7 @@ impl Tool for Grep {
     }
 
     fn intent(input: &GrepInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     async fn run(input: GrepInput, context: &ToolContext) -> Result<Value, ToolFailure> {

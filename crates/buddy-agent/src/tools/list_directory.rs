@@ -57,7 +57,7 @@ impl Tool for ListDirectory {
     }
 
     fn intent(input: &ListDirectoryInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     fn preview(input: &ListDirectoryInput, sight: Sight) -> Option<Preview> {

@@ -37,7 +37,7 @@ impl Tool for MakeDirectory {
     }
 
     fn intent(input: &MakeDirectoryInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
+        Intent::of(Action::Write(place.judged(&input.path))).as_edit()
     }
 
     fn question(input: &MakeDirectoryInput, place: &Place) -> Option<String> {

@@ -22,7 +22,12 @@ fn advised(command: &str) -> Value {
 }
 
 fn sample(tool: &'static str, about: &'static str, input: Value) -> Sample {
-    let place = Place { cwd: "/w".into(), home: None, endpoints: Endpoints::usual().unwrap() };
+    let place = Place {
+        cwd: "/w".into(),
+        home: None,
+        endpoints: Endpoints::usual().unwrap(),
+        links: buddy_exec::link_lookup(),
+    };
     let entry = registry::find(tool).unwrap();
     let intent = entry.prepare(input).unwrap_or_else(|failure| panic!("{tool}: {failure:?}")).intent(&place);
     Sample { tool, about, intent: intent.in_tier(entry.spec.tier) }

@@ -62,7 +62,7 @@ impl Tool for ReadFile {
             // The results of this agent's commands, which it has been given the most of.
             return Intent::nothing();
         }
-        Intent::of(Action::Read(place.resolve(&input.path)))
+        Intent::of(Action::Read(place.judged(&input.path)))
     }
 
     fn preview(input: &ReadFileInput, sight: Sight) -> Option<Preview> {

@@ -125,7 +125,7 @@ impl Tool for RunShell {
     }
 
     fn intent(input: &RunShellInput, place: &Place) -> Intent {
-        let cwd = place.resolve(input.cwd.as_deref().unwrap_or("."));
+        let cwd = place.judged(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
         let run = Intent::of(Action::Run { command: input.command.clone(), cwd });
         Intent { claims: Some(claims), runs_on: matches!(input.wait, Wait::No), ..run }

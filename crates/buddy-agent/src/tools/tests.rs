@@ -102,7 +102,12 @@ impl Yard {
             background: Background::new(Arc::new(Over)),
             denials: std::sync::Mutex::default(),
             target: Arc::new(LocalTarget::new(settings)),
-            place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
+            place: Place {
+                cwd,
+                home: None,
+                endpoints: Endpoints::usual().unwrap(),
+                links: buddy_exec::link_lookup(),
+            },
             redirects: Arc::new(|_| true),
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),

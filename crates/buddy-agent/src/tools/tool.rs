@@ -8,7 +8,9 @@ use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Denial, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
-use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure, ToolKind};
+use buddy_protocol::{
+    ClimbedBy, Clock, DeltaStream, Image, LinkLook, LinkLookup, ToolFailure, ToolKind, climb,
+};
 use buddy_web::{Endpoints, Redirects, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -117,27 +119,35 @@ pub(crate) struct Place {
     pub(crate) home: Option<PathBuf>,
     /// Where searches go.
     pub(crate) endpoints: Endpoints,
+    /// The way to look up links on the host.
+    pub(crate) links: LinkLookup,
 }
 
 impl Place {
-    /// The absolute path that the model means, without `.` and `..`, so that policy judges what is opened.
+    /// The absolute path that a tool opens, without `.` and `..`. It is the one that [`Place::judged`] gave to policy: a link that
+    /// is made in between changes nothing, as no `..` is left.
     pub(crate) fn resolve(&self, path: &str) -> PathBuf {
-        let expanded = match (path.strip_prefix('~'), &self.home) {
+        climb(&self.expanded(path), &|_| LinkLook::Plain).path
+    }
+
+    /// The absolute path that policy judges. `..` after a link stays in it, which policy refuses.
+    pub(crate) fn judged(&self, path: &str) -> PathBuf {
+        self.settle(self.expanded(path))
+    }
+
+    /// The same for an absolute path.
+    pub(crate) fn settle(&self, path: PathBuf) -> PathBuf {
+        let known = [Some(self.cwd.as_path()), self.home.as_deref()];
+        let climbed = self.links.climb(&path, known.into_iter().flatten());
+        if climbed.by == ClimbedBy::Text { climbed.path } else { path }
+    }
+
+    fn expanded(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix('~'), &self.home) {
             (Some(""), Some(home)) => home.clone(),
             (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
             _ => self.cwd.join(path),
-        };
-        let mut resolved = PathBuf::new();
-        for component in expanded.components() {
-            match component {
-                std::path::Component::CurDir => {}
-                std::path::Component::ParentDir => {
-                    resolved.pop();
-                }
-                other => resolved.push(other),
-            }
         }
-        resolved
     }
 
     /// A path as a question names it: below the session's directory or the home, or as a whole.

@@ -44,7 +44,7 @@ impl Tool for WriteFile {
     }
 
     fn intent(input: &WriteFileInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
+        Intent::of(Action::Write(place.judged(&input.path))).as_edit()
     }
 
     fn preview(input: &WriteFileInput, sight: Sight) -> Option<Preview> {

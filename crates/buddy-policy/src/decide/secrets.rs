@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::Places;
 use crate::effect::{Effect, Leaf, is_interpreter};
 use crate::guarded::is_secret;
-use crate::path::clean;
 use crate::shell::Word;
 
 /// Programs that pass on the content of a file: print it in other letters, copy it, pack it, send it, or take
@@ -46,15 +45,16 @@ fn paths(word: &Word, leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
     let text = word.unexpanded();
     let text = text.trim_matches('"');
     let here: &[PathBuf] = leaf.cwds.as_deref().unwrap_or_default();
+    let climb = |path: &Path| places.climb(path, None).path;
     let mut paths = Vec::new();
     for part in
         std::iter::once(text).chain(text.split(['@', '=', ':']).skip(usize::from(text.starts_with('-'))))
     {
         let in_home = part.strip_prefix("~/").or_else(|| part.strip_prefix("$HOME/"));
         match (in_home, &places.home) {
-            (Some(rest), Some(home)) => paths.push(clean(&home.join(rest))),
-            _ if part.starts_with('/') => paths.push(clean(Path::new(part))),
-            _ => paths.extend(here.iter().map(|cwd| clean(&cwd.join(part)))),
+            (Some(rest), Some(home)) => paths.push(climb(&home.join(rest))),
+            _ if part.starts_with('/') => paths.push(climb(Path::new(part))),
+            _ => paths.extend(here.iter().map(|cwd| climb(&cwd.join(part)))),
         }
     }
     paths

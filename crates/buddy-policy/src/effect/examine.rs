@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{Climbed, ClimbedBy};
+
 use super::files::{GitPlace, Scope, git_words, outcome, passes_variables_on};
 use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
@@ -34,6 +36,9 @@ const DOWNLOADS: &[&str] =
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 /// Builtins that declare variables.
 const DECLARING: &[&str] = &["export", "declare", "typeset", "local", "readonly", "unset"];
+
+/// The program that makes links.
+const LINK_MAKER: &str = "ln";
 /// The most directories that a command may be in after `cd`; with more it is not known.
 const MAX_CWDS: usize = 8;
 
@@ -43,7 +48,7 @@ pub(crate) fn examine_words(
     cwd: Option<&Path>,
     places: &Places,
 ) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
+    let mut examiner = Examiner::new(cwd, places);
     let words = words.iter().cloned().map(Word::Literal).collect();
     examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
     Ok(examiner.found)
@@ -51,7 +56,7 @@ pub(crate) fn examine_words(
 
 /// Examines a command line that would run in this directory, or in an unknown one.
 pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd), in_place: false };
+    let mut examiner = Examiner::new(cwd, places);
     let script = shell::read(command)?;
     let plain =
         (script.is_plain).then(|| script.commands.first().map(|simple| simple.words.clone())).flatten();
@@ -59,10 +64,6 @@ pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Res
     examiner.found.plain = plain.filter(|words| !words.is_empty() && !has_assignments);
     examiner.script(&script, 0)?;
     Ok(examiner.found)
-}
-
-fn at(cwd: Option<&Path>) -> Option<Vec<PathBuf>> {
-    cwd.map(|cwd| vec![clean(cwd)])
 }
 
 /// The relation of a command to the one that it runs.
@@ -85,12 +86,23 @@ impl Inner {
 struct Examiner<'a> {
     places: &'a Places,
     found: Examination,
+    /// The directory that the line begins in.
+    start: Option<PathBuf>,
     cwds: Option<Vec<PathBuf>>,
     /// Whether the files that are noted now are written where they stand.
     in_place: bool,
+    /// Whether a command so far makes links, which a later word can go through.
+    makes_links: bool,
 }
 
-impl Examiner<'_> {
+impl<'a> Examiner<'a> {
+    fn new(cwd: Option<&Path>, places: &'a Places) -> Self {
+        let start = cwd.map(|cwd| places.climb(cwd, Some(cwd)).path);
+        let cwds = start.clone().map(|start| vec![start]);
+        let found = Examination::default();
+        Self { places, found, start, cwds, in_place: false, makes_links: false }
+    }
+
     fn danger(&mut self, reason: impl Into<String>) {
         self.concern(Class::Danger, reason.into());
     }
@@ -124,6 +136,8 @@ impl Examiner<'_> {
         for name in &script.bombs {
             self.danger(format!("the function `{}` calls itself", crate::display_command(name)));
         }
+        let words = || script.commands.iter().flat_map(|simple| &simple.words);
+        self.makes_links |= words().filter_map(Word::literal).any(|word| program_name(word) == LINK_MAKER);
         for simple in &script.commands {
             self.change_directory(simple);
         }
@@ -173,7 +187,7 @@ impl Examiner<'_> {
                     .find(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
                 let more = match place {
                     Some(Word::Literal(text)) if text == "-" => None,
-                    Some(word) => self.paths(word),
+                    Some(word) => self.directories(word),
                     None => self.places.home.clone().map(|home| vec![home]),
                 };
                 self.cwds = match (self.cwds.take(), more) {
@@ -187,6 +201,18 @@ impl Examiner<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The directories that a word can mean for `cd`: a shell takes away `LINK/..` by text, and the kernel does not.
+    fn directories(&mut self, word: &Word) -> Option<Vec<PathBuf>> {
+        self.check_climb(word);
+        let mut paths = self.paths(word)?;
+        for path in self.named(word)?.iter().map(|path| clean(path)) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        Some(paths)
     }
 
     fn simple(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
@@ -624,6 +650,7 @@ impl Examiner<'_> {
 
     /// Notes a file that would be run, unless the system's owner keeps it.
     fn pin(&mut self, word: &Word) {
+        self.check_climb(word);
         match self.paths(word) {
             Some(paths) => {
                 for path in
@@ -634,10 +661,15 @@ impl Examiner<'_> {
                     }
                 }
             }
-            None => self.unclear(format!(
-                "it is not known which file `{}` is",
-                crate::display_command(&word.unexpanded())
-            )),
+            None => self.unclear(unknown_file(word)),
+        }
+    }
+
+    /// Asks about a word with `..` after a name that may be a link.
+    fn check_climb(&mut self, word: &Word) {
+        let is_unknown = |path: &PathBuf| self.climb(path).by == ClimbedBy::Unknown;
+        if self.named(word).iter().flatten().any(is_unknown) {
+            self.unclear(unknown_file(word));
         }
     }
 
@@ -692,6 +724,9 @@ impl Examiner<'_> {
         let (words, places) = git_words(arguments);
         let recalled = recalled(&words);
         let shell_cwds = self.cwds.clone();
+        for GitPlace::Directory(word) | GitPlace::WorkTree(word) | GitPlace::Store(word) in &places {
+            self.check_climb(word);
+        }
         self.enter_git_places(&places, false);
         let mut directories = self.cwds.clone();
         for place in &places {
@@ -704,19 +739,21 @@ impl Examiner<'_> {
         self.cwds = shell_cwds;
         let within = |name: &str| -> Vec<PathBuf> {
             let known = directories.iter().flatten();
-            known.map(|directory| clean(&directory.join(name))).collect()
+            known.map(|directory| self.climb(&directory.join(name)).path).collect()
         };
-        for word in recalled.files.iter().filter_map(Word::literal) {
-            let secrets: Vec<PathBuf> = match &directories {
+        let secrets = |word: &str| -> Vec<Reach> {
+            let named = match &directories {
                 Some(_) => within(word),
                 None => vec![clean(Path::new("/").join(word).as_path())],
             };
-            let secrets = secrets.into_iter().filter(|path| is_secret(path, self.places));
-            let reaches = secrets.map(Reach::Path).collect();
+            named.into_iter().filter(|path| is_secret(path, self.places)).map(Reach::Path).collect()
+        };
+        let read: Vec<Vec<Reach>> = recalled.files.iter().filter_map(Word::literal).map(secrets).collect();
+        let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
+        for reaches in read {
             self.note(Access::Read, reaches);
         }
         if recalled.is_wide {
-            let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
             self.found.recalls.push(Recall::new(directories, limits));
         }
     }
@@ -727,6 +764,7 @@ impl Examiner<'_> {
             self.unclear(format!("`{program}` runs what it reads"));
         }
         for word in recipes::recipe_files(program, arguments) {
+            self.check_climb(&word);
             for path in self.paths(&word).into_iter().flatten() {
                 if self.found.pins.contains(&path) {
                     continue;
@@ -741,6 +779,7 @@ impl Examiner<'_> {
 
     /// Notes that everything beneath a path is touched.
     fn touch_beneath(&mut self, access: Access, word: &Word) {
+        self.check_climb(word);
         let reaches = match self.paths(word) {
             Some(paths) => paths.into_iter().map(Reach::Beneath).collect(),
             None => vec![Reach::Unknown(word.unexpanded())],
@@ -756,6 +795,7 @@ impl Examiner<'_> {
         if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
             return;
         }
+        self.check_climb(word);
         // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
         let text = word.unexpanded();
         let is_entered = match word {
@@ -793,6 +833,19 @@ impl Examiner<'_> {
     /// The paths that a word can mean; for a pattern, the directory that holds all its matches. `None` if
     /// they are not known.
     fn paths(&self, word: &Word) -> Option<Vec<PathBuf>> {
+        Some(self.named(word)?.iter().map(|path| self.climb(path).path).collect())
+    }
+
+    /// A path as the kernel resolves it. What a line does to links before is not known.
+    fn climb(&self, path: &Path) -> Climbed {
+        let from = self.start.as_deref();
+        let climbed = self.places.climb(path, from);
+        let is_hidden = self.makes_links && self.places.climb_unseen(path, from).by == ClimbedBy::Unknown;
+        if is_hidden { Climbed { by: ClimbedBy::Unknown, ..climbed } } else { climbed }
+    }
+
+    /// The same as they are written, with `..`.
+    fn named(&self, word: &Word) -> Option<Vec<PathBuf>> {
         let text = match word {
             Word::Literal(text) => text.clone(),
             Word::Glob(text) => {
@@ -801,7 +854,7 @@ impl Examiner<'_> {
             }
             Word::Home { rest, .. } => {
                 let home = self.places.home.as_ref()?;
-                return Some(vec![clean(&home.join(rest.trim_start_matches('/')))]);
+                return Some(vec![home.join(rest.trim_start_matches('/'))]);
             }
             Word::Unknown(_) => return None,
         };
@@ -810,10 +863,10 @@ impl Examiner<'_> {
             return None;
         }
         if text.starts_with('/') {
-            return Some(vec![clean(Path::new(&text))]);
+            return Some(vec![PathBuf::from(&text)]);
         }
         let cwds = self.cwds.as_ref()?;
-        Some(cwds.iter().map(|cwd| clean(&cwd.join(&text))).collect())
+        Some(cwds.iter().map(|cwd| cwd.join(&text)).collect())
     }
 }
 
@@ -833,6 +886,10 @@ pub(crate) fn reads_variables(leaf: &Leaf) -> bool {
 /// which has the variable to itself.
 fn is_free_of_variables(program: &str) -> bool {
     never_writes(program) || is_interpreter(program) || passes_variables_on(program)
+}
+
+fn unknown_file(word: &Word) -> String {
+    format!("it is not known which file `{}` is", crate::display_command(&word.unexpanded()))
 }
 
 /// The name of a program without its directory.

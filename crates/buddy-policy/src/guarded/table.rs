@@ -70,6 +70,9 @@ pub const GIT_ORDERS: &[&str] = &[
     "remotes",
 ];
 
+/// The parts of a Mercurial repository that make `hg` run a program or read its settings from elsewhere.
+const HG_ORDERS: &[&str] = &["hgrc", "hgrc-not-shared", "sharedpath"];
+
 /// All protected places.
 pub const PROTECTED: &[ProtectedRow] = &[
     // Repositories.
@@ -93,11 +96,11 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".overcommit.yml", "git hooks"),
     orders("captainhook.json", "git hooks"),
     orders(".sl/config", "Sapling"),
+    orders(".sl/sharedpath", "Sapling"),
     orders("_darcs/prefs", "darcs"),
     orders(".fossil-settings", "Fossil"),
     orders(".jj/repo/config.toml", "jj"),
-    orders(".hg/hgrc", "mercurial"),
-    orders(".hg/hgrc-not-shared", "mercurial"),
+    ProtectedRow { name: ".hg", keeps: Keeps::OrdersIn(HG_ORDERS), of: "mercurial" },
     // buddy and other agents.
     orders(".buddy", "buddy"),
     orders("buddy.toml", "buddy"),
@@ -136,6 +139,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".factory", "Factory"),
     orders(".junie", "Junie"),
     orders(".trae", "Trae"),
+    orders(".pi", "pi"),
     // Editors.
     orders(".vscode", "VS Code"),
     orders("*.code-workspace", "VS Code"),
@@ -165,6 +169,9 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".emacs.desktop", "Emacs"),
     orders("rust-analyzer.toml", "rust-analyzer"),
     orders(".rust-analyzer.toml", "rust-analyzer"),
+    orders("hie.yaml", "Haskell Language Server"),
+    orders(".hie-bios", "Haskell Language Server"),
+    orders(".bsp", "Metals and IntelliJ"),
     // Environments and tool chains.
     orders(".envrc", "direnv"),
     orders("mise.toml", "mise"),
@@ -190,6 +197,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".gdbinit", "gdb"),
     orders(".lldbinit", "lldb"),
     orders(".rprofile", "R"),
+    orders(".rdata", "R"),
     orders(".psqlrc", "psql"),
     orders(".sqliterc", "sqlite3"),
     orders(".irbrc", "Ruby"),
@@ -240,6 +248,9 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".tmux.conf", "tmux"),
     orders(".config/tmux", "tmux"),
     orders(".screenrc", "screen"),
+    orders(".tmuxinator", "tmuxinator"),
+    orders(".tmuxinator.yml", "tmuxinator"),
+    orders(".config/tmuxinator", "tmuxinator"),
     orders(".ssh", "ssh"),
     orders(".gnupg", "GnuPG"),
     // The system.

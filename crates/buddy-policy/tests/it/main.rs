@@ -4,6 +4,7 @@
 
 mod auto;
 mod bash;
+mod climbs;
 mod danger;
 mod egress;
 mod git_places;

@@ -4,6 +4,7 @@ use buddy_policy::{
     Action, Approvals, CommandPattern, Decision, Grant, Intent, Mode, Now, Places, Policy, Rules, Verdict,
     decide,
 };
+use buddy_protocol::{LinkLook, LinkLookup};
 
 /// Development in `/w`, with a home and places of buddy's own.
 pub(crate) fn policy(mode: Mode) -> Policy {
@@ -17,6 +18,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         target: "local".to_owned(),
         git_orders: Vec::new(),
         remote: false,
+        links: LinkLookup::new(|_| LinkLook::Plain),
     };
     Policy { mode, places, ..Policy::default() }
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
-use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders};
+use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders, link_lookup};
 use buddy_policy::{
     CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places, Policy, Registry,
     RuleSet, Rules, SettingsSource, guarded_names, registry_of,
 };
-use buddy_protocol::GrantScope;
+use buddy_protocol::{GrantScope, LinkLookup};
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
@@ -237,6 +237,7 @@ impl PolicySource for Policies {
             target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
+            links: if self.remote.is_none() { link_lookup() } else { LinkLookup::default() },
         };
         places.git_orders = self.git_orders(&places);
         Ok(Arc::new(Policy {

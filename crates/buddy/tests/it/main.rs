@@ -9,6 +9,7 @@ mod background;
 mod budget;
 mod caches;
 mod catalogue;
+mod climbs;
 mod commands;
 mod compaction;
 mod config;

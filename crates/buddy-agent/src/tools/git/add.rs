@@ -50,7 +50,7 @@ impl Tool for GitAdd {
     }
 
     fn intent(input: &GitAddInput, place: &Place) -> Intent {
-        let top = place.resolve(input.path());
+        let top = place.judged(input.path());
         let mut actions = vec![Action::Repository { top: top.clone(), change: RepositoryChange::Stage }];
         actions.extend(input.files.iter().map(|file| Action::Read(top.join(file))));
         Intent { actions, ..Intent::nothing() }

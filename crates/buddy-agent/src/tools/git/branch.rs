@@ -52,7 +52,7 @@ impl Tool for GitBranch {
     }
 
     fn intent(input: &GitBranchInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     async fn run(input: GitBranchInput, context: &ToolContext) -> Result<Value, ToolFailure> {

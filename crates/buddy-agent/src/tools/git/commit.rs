@@ -50,7 +50,7 @@ impl Tool for GitCommit {
     }
 
     fn intent(input: &GitCommitInput, place: &Place) -> Intent {
-        let top = place.resolve(input.path());
+        let top = place.judged(input.path());
         Intent::of(Action::Repository { top, change: RepositoryChange::Commit })
     }
 

@@ -60,7 +60,7 @@ impl Tool for GitDiff {
     }
 
     fn intent(input: &GitDiffInput, place: &Place) -> Intent {
-        let top = place.resolve(input.path());
+        let top = place.judged(input.path());
         let files = input.files.iter().map(|file| Action::Read(top.join(file)));
         Intent { actions: files.chain([Action::Read(top.clone())]).collect(), ..Intent::nothing() }
     }

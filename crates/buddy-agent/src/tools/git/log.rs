@@ -61,7 +61,7 @@ impl Tool for GitLog {
     }
 
     fn intent(input: &GitLogInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     async fn run(input: GitLogInput, context: &ToolContext) -> Result<Value, ToolFailure> {

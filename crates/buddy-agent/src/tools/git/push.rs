@@ -99,9 +99,9 @@ impl Tool for GitPush {
     fn intent(input: &GitPushInput, place: &Place) -> Intent {
         let words: Vec<String> = input.arguments().iter().map(|word| quoted(word)).collect();
         let command = format!("git {} # {}", words.join(" "), quoted(&input.url));
-        let top = place.resolve(input.path());
+        let top = place.judged(input.path());
         let mut actions = vec![];
-        if let Some(folder) = folder(&input.url, &top) {
+        if let Some(folder) = named_folder(&input.url, &top).map(|folder| place.settle(folder)) {
             actions.push(Action::Repository { top: folder, change: RepositoryChange::Receive });
         }
         actions.push(Action::Run { command, cwd: top });
@@ -157,12 +157,17 @@ impl Tool for GitPush {
 
 /// The folder that an address names; none where it is elsewhere, which git tells by the same marks.
 fn folder(url: &str, top: &Path) -> Option<PathBuf> {
+    named_folder(url, top).map(|path| without_dots(&path))
+}
+
+/// The same as it is written, with `..`.
+fn named_folder(url: &str, top: &Path) -> Option<PathBuf> {
     if let Some(path) = url.strip_prefix("file://") {
         return path.starts_with('/').then(|| PathBuf::from(path));
     }
     let before = url.split('/').next().unwrap_or_default();
     // `host:path`, `scheme://…` and `helper::…` are no paths.
-    (!url.is_empty() && !before.contains(':')).then(|| top.join(url)).map(|path| without_dots(&path))
+    (!url.is_empty() && !before.contains(':')).then(|| top.join(url))
 }
 
 /// Refuses a folder that is no bare repository: a push opens the folder as a whole, and a work tree is more than a push needs.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use buddy_exec::Stdin;
-use buddy_protocol::ToolFailure;
+use buddy_protocol::{LinkLook, ToolFailure, climb};
 
 use super::shield::{MARK, Reach};
 use super::start::{Call, Said, Surroundings, program, run};
@@ -171,17 +171,7 @@ pub(super) fn check_value(name: &str, value: &str) -> Result<(), ToolFailure> {
     Ok(())
 }
 
-/// A path without `.` and `..`.
+/// A path without `.` and `..`, by its text.
 pub(super) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
+    climb(path, &|_| LinkLook::Plain).path
 }

@@ -44,7 +44,7 @@ impl Tool for GitStatus {
     }
 
     fn intent(input: &GitStatusInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        Intent::of(Action::Read(place.judged(input.path())))
     }
 
     async fn run(input: GitStatusInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -140,7 +140,12 @@ mod tests {
     }
 
     fn check(fields: &Value, shown: &str, expected: Typing) {
-        let place = Place { cwd: "/w".into(), home: None, endpoints: Endpoints::usual().unwrap() };
+        let place = Place {
+            cwd: "/w".into(),
+            home: None,
+            endpoints: Endpoints::usual().unwrap(),
+            links: buddy_exec::link_lookup(),
+        };
         let intent = SendKeys::intent(&read(fields).unwrap(), &place);
         let (line, place) = (shown.to_owned(), "the pane shared".to_owned());
         assert_eq!(intent.actions, [Action::Terminal { line, place, typing: expected }], "{fields}");
