@@ -17,7 +17,7 @@ const GAP: usize = 2;
 /// A free column is not cut below this while another column can be left out.
 const MIN_FREE: usize = 12;
 /// The least digits of an id on a terminal.
-const SHORT_ID: usize = 8;
+const SHORT_ID: usize = 12;
 
 /// The width of the terminal.
 pub fn terminal_columns() -> usize {

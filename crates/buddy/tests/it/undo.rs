@@ -82,7 +82,7 @@ async fn it_concerns_the_project_of_the_current_directory() {
     assert_eq!(text(&stage), "two\n");
     let all = stage.buddy(["undo", "--list", "--all"]).cwd(&other).run().await.expect_code(0).text();
     let work = stage.home.work();
-    let place = format!("in {}", work.canonicalize().unwrap().display());
+    let place = format!("  {}  ", work.canonicalize().unwrap().display());
     assert!(all.contains("edit a.txt") && all.contains(&place), "{all}");
     let here = stage.buddy(["undo", "--list", "--all"]).run().await.expect_code(0).text();
     assert!(!here.contains(&place), "the current project is not named: {here}");
@@ -144,10 +144,10 @@ async fn long_lists_are_cut_and_say_how_to_see_the_rest() {
     let stage = Stage::new(turns).await;
     stage.completed("write").await;
     let listed = stage.buddy(["undo", "--list"]).run().await.expect_code(0);
-    assert_eq!(listed.text().lines().count(), 10, "{listed}");
+    assert_eq!(listed.text().lines().count(), 11, "a header and ten rows: {listed}");
     assert!(listed.stderr.contains("… and 3 more: `buddy undo --list --limit 13`"), "{listed}");
     let all = stage.buddy(["undo", "--list", "--limit", "13"]).run().await.expect_code(0);
-    assert_eq!(all.text().lines().count(), 13, "{all}");
+    assert_eq!(all.text().lines().count(), 14, "{all}");
     let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert_eq!(undone.stderr.matches("  removed   many").count(), 10, "{undone}");
     assert!(undone.stderr.contains("… and 5 more; `buddy undo "), "{undone}");

@@ -68,7 +68,7 @@ fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
     let [restored, removed, kept] = words;
     let shown = |path: &Path| shown(plan, path);
     let conflict = |step: &Step| {
-        step.conflict.as_ref().map(|conflict| format!("  CONFLICT: {conflict}")).unwrap_or_default()
+        step.conflict.as_ref().map(|conflict| format!("  conflict: {conflict}")).unwrap_or_default()
     };
     let row = |step: &Step, word: &str, note: &str| {
         format!("  {word}  {}{note}{}", shown(&step.path.0), conflict(step))
