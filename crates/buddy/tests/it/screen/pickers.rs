@@ -12,7 +12,7 @@ async fn themes(size: Size) {
     let screen = size.start([]).await;
     screen.line("/theme");
     size.check("pick_theme", &screen.wait_for("› Type to search").await);
-    screen.keys(&["Down", "Enter"]);
+    screen.keys(&["Up", "Enter"]);
     screen.wait_for("theme: light").await;
 }
 
