@@ -1,6 +1,7 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
 mod network;
+mod removal;
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,8 @@ use network::published;
 
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
-    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, holds_a_root, is_closed, is_open,
-    is_untrusted, loses, rule, secret, untrusted,
+    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, is_open, is_untrusted,
+    rule, secret, untrusted,
 };
 use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
@@ -28,8 +29,7 @@ use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, CommandMode, CommandPattern, Discarded, Execution, Mode, Now, Places, Policy, Scope,
-    cache_places,
+    Approvals, CommandMode, CommandPattern, Discarded, Execution, Mode, Now, Policy, Scope, cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -62,9 +62,6 @@ const JAIL_DEVICES: &[&str] = &[
 
 /// Why a command in the jail does not change settings of git that hold in every repository.
 const OWN_GIT_SETTINGS: &str = "it changes your settings of git for every repository, which no command in the jail can; set them for this repository, or run it yourself with `!`";
-
-/// The reason to ask before changes that no commit holds are thrown away.
-const DISCARDS: &str = "it throws away changes that are not committed";
 
 /// The most files that one question names.
 const MAX_NAMED: usize = 5;
@@ -638,64 +635,6 @@ impl Judge<'_> {
             || (access == Access::Read && holds_secrets(path, places));
         !(is_pattern && is_wide)
     }
-
-    /// Judges changes of the work tree that git throws away: in the jail undo brings them back, if it keeps all of them.
-    fn discard(&self, reach: &Reach, sheet: &mut Sheet) {
-        let places = &self.policy.places;
-        let kept = reach.path().filter(|path| self.policy.is_confined() && is_open(path, places));
-        match kept {
-            Some(path) if self.now.loses_discarded(path) => {
-                sheet.ask(
-                    Weight::Hard,
-                    Risk::High,
-                    format!("{DISCARDS}, and undo would not bring back all of them"),
-                );
-            }
-            Some(_) => sheet.ask(Weight::Contained, Risk::High, DISCARDS),
-            None => sheet.ask(Weight::Hard, Risk::High, DISCARDS),
-        }
-    }
-
-    fn removal(&self, touch: &Touch, sheet: &mut Sheet) {
-        let (places, reach) = (&self.policy.places, &touch.reach);
-        let Some(path) = reach.path() else { return };
-        let allowed = rule(Thing::Delete(path), self.policy, sheet);
-        if self.may_lead_outside(touch, path) {
-            let reason = format!("it may remove `{}`, outside the workspace", shown(path));
-            sheet.ask(Weight::Contained, Risk::High, reason);
-        } else if let Some(reason) = self.refused(touch, path, allowed) {
-            sheet.deny(reason);
-        } else if let Some((change, opening)) = self.opening(touch, path) {
-            change.ask(opening, self.policy, sheet);
-        } else if holds_a_root(path, places) {
-            let reason = format!("it removes `{}` or what is in it", shown(path));
-            let is_undone = self.policy.is_confined() && !self.now.loses(path);
-            // A pattern takes some files of the workspace, and undo brings them back.
-            let is_within = matches!(reach, Reach::Beneath(_)) && is_beneath_any(path, &places.workspace);
-            let weight = if is_within && is_undone { Weight::Contained } else { Weight::Hard };
-            sheet.ask(weight, Risk::High, reason);
-        } else if is_guarded(path, places) {
-            sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
-            sheet.needs.asked.push(path.to_owned());
-        } else if is_secret(path, places) && allowed != Allowed::Always {
-            sheet.ask(Weight::Hard, Risk::High, changes_secrets("delete", path));
-            sheet.needs.asked.push(path.to_owned());
-        } else if is_open(path, places) {
-            match self.policy.is_confined() {
-                true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path)),
-                true => sheet.raise(Risk::Medium),
-                // Undo keeps nothing of a command's changes there.
-                false => sheet.raise(Risk::High),
-            }
-        } else {
-            let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
-            sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
-        }
-    }
-}
-
-fn is_in_home(path: &Path, places: &Places) -> bool {
-    places.home.as_ref().is_some_and(|home| is_beneath_any(path, std::slice::from_ref(home)))
 }
 
 /// Whether a pattern in this directory could reach special files, such as processes and devices.

@@ -1,0 +1,77 @@
+//! Removals of a command, and changes of the work tree that git throws away.
+
+use std::path::Path;
+
+use buddy_protocol::Risk;
+
+use super::Judge;
+use crate::Places;
+use crate::decide::file::{Allowed, changes_secrets, decides_what_runs, holds_a_root, is_open, loses, rule};
+use crate::decide::sheet::{Sheet, Weight};
+use crate::effect::{Reach, Touch};
+use crate::guarded::{is_guarded, is_secret};
+use crate::path::{is_beneath_any, shown};
+use crate::rules::Thing;
+
+/// The reason to ask before changes that no commit holds are thrown away.
+const DISCARDS: &str = "it throws away changes that are not committed";
+
+impl Judge<'_> {
+    /// Judges changes of the work tree that git throws away: in the jail undo brings them back, if it keeps all of them.
+    pub(super) fn discard(&self, reach: &Reach, sheet: &mut Sheet) {
+        let places = &self.policy.places;
+        let kept = reach.path().filter(|path| self.policy.is_confined() && is_open(path, places));
+        match kept {
+            Some(path) if self.now.loses_discarded(path) => {
+                sheet.ask(
+                    Weight::Hard,
+                    Risk::High,
+                    format!("{DISCARDS}, and undo would not bring back all of them"),
+                );
+            }
+            Some(_) => sheet.ask(Weight::Contained, Risk::High, DISCARDS),
+            None => sheet.ask(Weight::Hard, Risk::High, DISCARDS),
+        }
+    }
+
+    pub(super) fn removal(&self, touch: &Touch, sheet: &mut Sheet) {
+        let (places, reach) = (&self.policy.places, &touch.reach);
+        let Some(path) = reach.path() else { return };
+        let allowed = rule(Thing::Delete(path), self.policy, sheet);
+        if self.may_lead_outside(touch, path) {
+            let reason = format!("it may remove `{}`, outside the workspace", shown(path));
+            sheet.ask(Weight::Contained, Risk::High, reason);
+        } else if let Some(reason) = self.refused(touch, path, allowed) {
+            sheet.deny(reason);
+        } else if let Some((change, opening)) = self.opening(touch, path) {
+            change.ask(opening, self.policy, sheet);
+        } else if holds_a_root(path, places) {
+            let reason = format!("it removes `{}` or what is in it", shown(path));
+            let is_undone = self.policy.is_confined() && !self.now.loses(path);
+            // A pattern takes some files of the workspace, and undo brings them back.
+            let is_within = matches!(reach, Reach::Beneath(_)) && is_beneath_any(path, &places.workspace);
+            let weight = if is_within && is_undone { Weight::Contained } else { Weight::Hard };
+            sheet.ask(weight, Risk::High, reason);
+        } else if is_guarded(path, places) {
+            sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
+            sheet.needs.asked.push(path.to_owned());
+        } else if is_secret(path, places) && allowed != Allowed::Always {
+            sheet.ask(Weight::Hard, Risk::High, changes_secrets("delete", path));
+            sheet.needs.asked.push(path.to_owned());
+        } else if is_open(path, places) {
+            match self.policy.is_confined() {
+                true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path)),
+                true => sheet.raise(Risk::Medium),
+                // Undo keeps nothing of a command's changes there.
+                false => sheet.raise(Risk::High),
+            }
+        } else {
+            let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
+            sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
+        }
+    }
+}
+
+fn is_in_home(path: &Path, places: &Places) -> bool {
+    places.home.as_ref().is_some_and(|home| is_beneath_any(path, std::slice::from_ref(home)))
+}
