@@ -16,7 +16,7 @@ const USUAL_COLUMNS: usize = 80;
 const GAP: usize = 2;
 /// A free column is not cut below this while another column can be left out.
 const MIN_FREE: usize = 12;
-/// The least digits of an id on a terminal.
+/// The least digits of an id on a terminal: its time, and two digits more, so that the length rarely changes.
 const SHORT_ID: usize = 12;
 
 /// The width of the terminal.
@@ -401,8 +401,10 @@ mod tests {
     #[test]
     fn ids_have_as_many_digits_as_tell_them_apart() {
         let view = terminal(80, Look::plain());
-        assert_eq!(view.ids(&["ses_01m7hzvmaa", "ses_01m7gwybaa"]), ["01m7hzvm", "01m7gwyb"]);
-        assert_eq!(view.ids(&["ses_01m7hzvmab", "ses_01m7hzvmac"]), ["01m7hzvmab", "01m7hzvmac"]);
+        let apart = ["ses_01m7hzvmaa0123aa", "ses_01m7gwybaa0123aa"];
+        assert_eq!(view.ids(&apart), ["01m7hzvmaa01", "01m7gwybaa01"]);
+        let alike = ["ses_01m7hzvmaa0123ab", "ses_01m7hzvmaa0123ac"];
+        assert_eq!(view.ids(&alike), ["01m7hzvmaa0123ab", "01m7hzvmaa0123ac"]);
         assert_eq!(ListView::plain().ids(&["ses_01m7hzvmaa"]), ["ses_01m7hzvmaa"]);
     }
 }
