@@ -11,6 +11,7 @@ use buddy_policy::Verdict;
 use buddy_protocol::ToolFailure;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
 use crate::tools::pins::Pins;
@@ -40,6 +41,8 @@ pub(crate) enum PinCheck {
     Changed,
     /// A rival runs.
     Rival(ToolFailure),
+    /// The user interrupted the call before its turn came.
+    Interrupted,
 }
 
 impl CommandTurns {
@@ -59,8 +62,16 @@ impl CommandTurns {
 
 impl Pipeline {
     /// Waits for a call's turn and compares the files that it runs with those that the user was asked about.
-    pub(crate) async fn check_pins(&self, ready: &Ready, judged: &Judged) -> PinCheck {
-        let turn = self.turns.take(judged).await;
+    pub(crate) async fn check_pins(
+        &self,
+        ready: &Ready,
+        judged: &Judged,
+        cancel: &CancellationToken,
+    ) -> PinCheck {
+        let turn = tokio::select! {
+            turn = self.turns.take(judged) => turn,
+            () = cancel.cancelled() => return PinCheck::Interrupted,
+        };
         let Some(pins) = &judged.pins else { return PinCheck::Same(turn) };
         if let Some(rival) = self.rival(ready, judged).await {
             return PinCheck::Rival(rival);

@@ -325,12 +325,9 @@ impl Pipeline {
         let turn = loop {
             // A call that ran before this one may have read a secret, which is so from then on, or changed a file that it runs.
             if !self.parts.gate.is_outdated(&judged) {
-                let checked = tokio::select! {
-                    checked = self.check_pins(&ready, &judged) => checked,
-                    () = cancel.cancelled() => return Ok(Outcome::interrupted()),
-                };
-                match checked {
+                match self.check_pins(&ready, &judged, &cancel).await {
                     PinCheck::Same(turn) => break turn,
+                    PinCheck::Interrupted => return Ok(Outcome::interrupted()),
                     PinCheck::Rival(rival) => return Ok(Outcome::refused(Refusal::Failed(rival), &ready)),
                     PinCheck::Changed => {}
                 }
@@ -354,9 +351,13 @@ impl Pipeline {
         let Ok(again) = again else { return Ok(first) };
         let offered = self.offer_outside(item, &again, &judged, &first.denials, &cancel).await;
         let Some(outside) = offered else { return Ok(first) };
-        let PinCheck::Same(_turn) = self.check_pins(&again, &outside).await else {
-            self.note_changed(&again).await?;
-            return Ok(first);
+        let _turn = match self.check_pins(&again, &outside, &cancel).await {
+            PinCheck::Same(turn) => turn,
+            PinCheck::Interrupted => return Ok(first),
+            PinCheck::Changed | PinCheck::Rival(_) => {
+                self.note_changed(&again).await?;
+                return Ok(first);
+            }
         };
         self.parts.gate.passed(&again.intent, &outside);
         if let Content::ToolCall(call) = &mut item.content {
