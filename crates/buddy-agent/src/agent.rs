@@ -43,7 +43,7 @@ pub struct AgentSettings {
     pub logs: PathBuf,
     /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
     pub mode: String,
-    /// What becomes of calls that a user would have to approve.
+    /// The policy for calls that need an approval.
     pub approvals: Approvals,
     /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
     pub keeps_asking: bool,
@@ -160,7 +160,7 @@ async fn driver(
     gate.open_window(settings.window);
     let trail = retrace(opening.transcript.items(), &targets);
     gate.trace(|blank| *blank = trail);
-    // What was approved for longer does not outlive a run, and the log says so. A user who wanted to be asked still does.
+    // Approvals for longer do not outlive a run, and the log says so. A user who wanted to be asked still is.
     let recorded = opening.transcript.approvals();
     let keeps_asking = settings.keeps_asking && recorded == Some(ApprovalPolicy::Ask);
     if keeps_asking {

@@ -286,7 +286,7 @@ impl Gate {
     pub(crate) fn passed(&self, intent: &Intent, judged: &Judged) {
         self.trace(|trail| {
             follow(trail, intent, &judged.decision);
-            // Whoever allowed the command has seen these. The log does not say that they were asked.
+            // The user who allowed the command has seen these. The log does not say that they were asked.
             if judged.decision.verdict == Verdict::Ask {
                 judged.decision.reached.iter().for_each(|authority| trail.allow(authority));
             }

@@ -88,7 +88,7 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
         let step = item.step.unwrap_or(0);
         ordered.push((Place { turn, step, is_answer, order: item.place.unwrap_or(0) }, item));
     }
-    // What a user said while a step ran belongs before the next step, where the model first saw it. The sort is
+    // A message of the user during a step belongs before the next step, where the model first saw it. The sort is
     // stable, so everything else keeps the order of the log.
     ordered.sort_by_key(|(place, _)| *place);
     summary.into_iter().chain(ordered.into_iter().map(|(_, item)| item)).collect()

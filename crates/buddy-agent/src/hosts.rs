@@ -54,7 +54,7 @@ pub struct Host {
     pub undo: Option<UndoStore>,
     /// The directory on this machine that changes belong to; none for a host that was reached from no directory.
     pub undo_workspace: Option<PathBuf>,
-    /// What the user is told about it in every session that has it: something that they may expect is missing.
+    /// Notices for every session on this host, about something that the user may expect and that is missing.
     pub note: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Images as models take them: of a kind that every provider knows, not too large, and whole.
 //!
-//! What a user or a tool gives is decoded in any case. A file that cannot be would be refused by the provider, and
+//! Every image is decoded, whether it comes from a user or from a tool. A file that cannot be would be refused by the provider, and
 //! with every later prompt again, since it is part of the conversation by then.
 
 use std::io::Cursor;

@@ -183,7 +183,7 @@ fn unstarted(why: &str) -> RanOutcome {
     RanOutcome { note: Some(why.to_owned()), ..RanOutcome::default() }
 }
 
-/// What the model is told of a command that the user ran. Programs wrote the output, so it is kept apart from what the
+/// The text for the model about a command that the user ran. Programs wrote the output, so it is kept apart from what the
 /// user says.
 pub(crate) fn told(ran: &Ran) -> String {
     let Ran { command, target, cwd, background, outcome } = ran;

@@ -22,7 +22,7 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) is_asked_there: bool,
     /// The targets, the default first, when there are several.
     pub(crate) targets: Vec<TargetLine>,
-    /// What the user always wants said.
+    /// Standing instructions of the user.
     pub(crate) instructions: Option<&'a str>,
     /// What the project wants said, from its root down.
     pub(crate) project: &'a [ProjectFile],
