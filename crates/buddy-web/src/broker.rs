@@ -191,8 +191,8 @@ impl Ways {
         warrant: &dyn Warrant,
     ) -> Result<(TcpStream, Via), Closed> {
         let literal = literal(&wanted.host);
-        // An address is judged as what it is; a second question about it would say the same.
-        if literal.is_none_or(|address| whereabouts(address) != Whereabouts::Nearby) {
+        // An address is judged as what it is; a second question about it would say the same, or nothing could follow a yes.
+        if literal.is_none_or(|address| whereabouts(address) < Whereabouts::Nearby) {
             warrant.host(wanted).await.map_err(Closed::Refused)?;
         }
         let proxy = self.upstream.for_host(wanted, reply);
@@ -212,7 +212,7 @@ impl Ways {
             _ => {}
         }
         // For the proxy, its own machine would be meant.
-        let is_here = worst.is_some_and(|address| address.is_loopback());
+        let is_here = worst.is_some_and(|address| address.to_canonical().is_loopback());
         match proxy.filter(|_| !is_here) {
             None => Ok((dial(&addresses, wanted.port).await.map_err(Closed::Failed)?, Via::Direct)),
             Some(proxy) => proxy.connect(wanted, reply, &*self.resolver).await.map_err(Closed::Failed),

@@ -252,6 +252,16 @@ async fn one_address_among_others_closes_a_name() {
 }
 
 #[tokio::test]
+async fn nobody_is_asked_about_an_address_that_is_never_reached() {
+    let stage = Stage::new(allowing()).await;
+    for host in ["169.254.169.254", "0.0.0.0", "[::]", "[::ffff:169.254.169.254]"] {
+        let answer = stage.text(&format!("CONNECT {host}:80 HTTP/1.1\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
+    }
+    assert_eq!(stage.warrant.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn invalid_requests_get_an_error_and_no_connection() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();

@@ -48,7 +48,7 @@ pub(super) struct NearbyHost {
 
 impl NearbyHost {
     fn place(&self) -> &'static str {
-        if self.address.is_loopback() { "this machine" } else { "a private network" }
+        if self.address.to_canonical().is_loopback() { "this machine" } else { "a private network" }
     }
 }
 
