@@ -158,7 +158,7 @@ async fn driver(
     let gate =
         Arc::new(Gate::new(settings.approvals, settings.attendance, opening.transcript.is_plan_only()));
     gate.open_window(settings.window);
-    let trail = retrace(opening.transcript.items(), &targets);
+    let trail = retrace(&opening.transcript, &targets);
     gate.trace(|blank| *blank = trail);
     // Approvals for longer do not outlive a run, and the log says so. A user who wanted to be asked still is.
     let recorded = opening.transcript.approvals();

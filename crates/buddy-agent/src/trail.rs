@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use buddy_policy::{Action, Approvals, Intent, Now, Policy, Trail, decide, recalled};
-use buddy_protocol::{Content, Item, ItemStatus, Json, Ran, ToolCall};
+use buddy_protocol::{Content, Item, ItemStatus, Json, Ran, ToolCall, Transcript};
 use serde_json::Value;
 
 use crate::gate::follow;
@@ -19,10 +19,10 @@ const COMMANDS: &str = "run_shell";
 /// Tools whose results are lists of addresses, and where in a result the list is.
 const LISTS: &[(&str, &str)] = &[("web_search", "results"), ("search_youtube", "videos")];
 
-/// The trail that a session has left so far.
-pub(crate) fn retrace(items: &[Item], targets: &Targets) -> Trail {
+/// The trail that a session has left so far. Imported items leave none: a file can say anything.
+pub(crate) fn retrace(transcript: &Transcript, targets: &Targets) -> Trail {
     let mut retracing = Retracing { targets, policies: HashMap::new(), trail: Trail::default() };
-    for item in items {
+    for item in transcript.items().iter().filter(|item| !transcript.is_imported(item)) {
         retracing.item(item);
     }
     retracing.trail
@@ -287,7 +287,7 @@ mod tests {
         }
         let endpoints = Endpoints::usual().unwrap();
         let (targets, _) = Targets::open(Arc::new(Nowhere), endpoints, &[]).await.unwrap();
-        retrace(transcript.items(), &targets).has_read_secret()
+        retrace(&transcript, &targets).has_read_secret()
     }
 
     #[tokio::test]

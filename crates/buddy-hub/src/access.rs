@@ -46,7 +46,7 @@ pub(crate) fn authorize(
     let allowed = match who.kind {
         PrincipalKind::Person => who == owner,
         PrincipalKind::System => !matches!(permission, Permission::Answer | Permission::Run),
-        PrincipalKind::Agent => false,
+        PrincipalKind::Agent | PrincipalKind::Imported => false,
     };
     if allowed {
         return Ok(());

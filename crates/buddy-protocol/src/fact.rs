@@ -157,6 +157,11 @@ impl Principal {
         Self { kind: PrincipalKind::Person, name: name.into() }
     }
 
+    /// A file that was imported.
+    pub fn imported(file: impl Into<String>) -> Self {
+        Self { kind: PrincipalKind::Imported, name: file.into() }
+    }
+
     /// buddy itself.
     pub fn system() -> Self {
         Self { kind: PrincipalKind::System, name: "buddy".to_owned() }
@@ -173,6 +178,8 @@ pub enum PrincipalKind {
     Agent,
     /// buddy itself.
     System,
+    /// A file of another program that was imported. buddy was not there, so its words and calls are nobody's.
+    Imported,
 }
 
 /// Payload of `session.started`.

@@ -1,11 +1,11 @@
 //! The fold: the state that the facts of a session add up to. Every face draws this and nothing else.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId,
-    ItemStatus, Principal, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage,
-    UsageReported,
+    ItemStatus, Principal, PrincipalKind, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId,
+    TurnStarted, Usage, UsageReported,
 };
 
 /// The amount of live output kept for one running tool call. Its result and its log have the whole output.
@@ -30,6 +30,8 @@ pub struct Transcript {
     turn: Option<TurnId>,
     last_turn: Option<TurnEnded>,
     turns: u64,
+    /// Turns that were imported.
+    imported: HashSet<TurnId>,
     bill: Bill,
     last_usage: Option<Usage>,
     ended: bool,
@@ -124,7 +126,7 @@ impl Transcript {
             Fact::SessionStarted(started) => self.start(started),
             Fact::SessionChanged(changed) => self.change(changed),
             Fact::SessionEnded(_) => self.ended = true,
-            Fact::TurnStarted(started) => self.start_turn(started.turn),
+            Fact::TurnStarted(started) => self.start_turn(started),
             Fact::TurnEnded(ended) => self.end_turn(ended),
             Fact::ItemStarted(started) => self.put(started.item),
             Fact::ItemChanged(changed) => self.put(changed.item),
@@ -153,7 +155,10 @@ impl Transcript {
         }
     }
 
-    fn start_turn(&mut self, turn: TurnId) {
+    fn start_turn(&mut self, TurnStarted { turn, by }: TurnStarted) {
+        if by.kind == PrincipalKind::Imported {
+            self.imported.insert(turn.clone());
+        }
         self.turn = Some(turn);
         self.turns += 1;
     }
@@ -282,6 +287,11 @@ impl Transcript {
     /// Whether an ask is still pending.
     pub fn is_waiting(&self, id: &AskId) -> bool {
         self.asks.iter().any(|ask| ask.id == *id)
+    }
+
+    /// Whether an item was imported: buddy did not see it happen.
+    pub fn is_imported(&self, item: &Item) -> bool {
+        item.turn.as_ref().is_some_and(|turn| self.imported.contains(turn))
     }
 
     /// The running turn.

@@ -184,6 +184,8 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
         Content::AgentMessage { text } => Some(format!("{text}{cut}\n")),
         Content::ToolCall(call) => {
             let outcome = match item.status {
+                // A file says that it ran.
+                _ if transcript.is_imported(item) => " [imported]".to_owned(),
                 ItemStatus::Completed => String::new(),
                 ItemStatus::Failed => " [failed]".to_owned(),
                 ItemStatus::Denied => format!(" [not allowed{}]", decided(item, transcript)),

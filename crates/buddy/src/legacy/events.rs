@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use buddy_protocol::{
-    Content, Envelope, Event, Fact, Ids, Item, ItemEnded, ItemId, ItemStatus, Native, Principal,
-    SessionChanged, SessionId, SessionStarted, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId,
+    Content, Envelope, Event, Fact, Ids, Item, ItemEnded, ItemId, ItemStatus, Native, Notice, NoticeLevel,
+    Principal, SessionChanged, SessionId, SessionStarted, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId,
     TurnOutcome, TurnStarted, UnixMillis,
 };
 use serde_json::{Value, json};
@@ -14,6 +14,9 @@ use super::read::{Call, Legacy, Message, Role};
 
 /// What the facts that are kept as they came say of their source.
 const SOURCE: &str = "legacy-session";
+
+/// The code of the notice at its beginning.
+const IMPORTED: &str = "imported";
 
 /// Whose session it becomes, and where it works.
 pub(crate) struct Place {
@@ -73,7 +76,7 @@ pub(crate) fn events(legacy: Legacy, place: &Place) -> (Vec<Event>, Vec<String>)
 struct Log {
     legacy: Legacy,
     facts: Vec<(UnixMillis, Fact)>,
-    owner: Principal,
+    file: String,
     now: UnixMillis,
     turn: Option<(TurnId, u32)>,
     turns: u32,
@@ -118,12 +121,15 @@ impl Log {
                 Fact::SessionChanged(SessionChanged { title: Some(title), ..SessionChanged::default() }),
             ));
         }
-        let owner = place.owner.clone();
+        let text = format!("Imported from {}: buddy did not see what is told here", place.file);
+        let notice = Notice { level: NoticeLevel::Info, code: IMPORTED.to_owned(), text };
+        facts.push((now, Fact::Notice(notice)));
+        let file = place.file.clone();
         let (turns, items) = (0, 0);
         Self {
             legacy,
             facts,
-            owner,
+            file,
             now,
             turn: None,
             turns,
@@ -194,7 +200,7 @@ impl Log {
         self.turns += 1;
         let number = number(&self.seed, &format!("turn {}", self.turns));
         let turn = TurnId::new(&Fixed(number));
-        let started = TurnStarted { turn: turn.clone(), by: self.owner.clone() };
+        let started = TurnStarted { turn: turn.clone(), by: Principal::imported(&self.file) };
         self.push(Fact::TurnStarted(started));
         self.turn = Some((turn, 1));
     }

@@ -100,6 +100,32 @@ async fn text_that_was_piped_in_names_no_host() {
 }
 
 #[tokio::test]
+async fn an_imported_session_names_no_host_and_nobody() {
+    let stage = Stage::new(vec![fetch(STRANGER), done()]).await;
+    let sessions = stage.home.work().join(".buddyx/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let call = json!({"id": "c", "function": {"name": "fetch_url", "arguments": json!({"url": STRANGER}).to_string()}});
+    let old = json!({"id": "x", "messages": [
+        {"role": "user", "content": "see http://stranger.invalid/"},
+        {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "fine"},
+        {"role": "assistant", "content": "There it is."}]});
+    std::fs::write(sessions.join("a.json"), old.to_string()).unwrap();
+    let imported = stage.buddy(["import"]).run().await.expect_code(0);
+    let imported = String::from_utf8(imported.stdout).unwrap();
+    let id = imported.split_whitespace().next().unwrap();
+    let shown = stage.buddy(["show", id]).run().await.expect_code(0);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("[imported]"), "{shown}");
+    stage.buddy(["exec", "--resume", id, "go on"]).run().await.expect_code(5);
+    assert_eq!(code(stage.results().last().unwrap()), "approval_needed");
+    let log = stage.buddy(["export", id, "--format", "json"]).run().await.expect_code(0);
+    let log: Vec<Value> = serde_json::from_slice(&log.stdout).unwrap();
+    let turns = log.iter().filter(|event| event["type"] == "turn.started");
+    let turns: Vec<&Value> = turns.map(|event| &event["data"]["by"]["kind"]).collect();
+    assert_eq!(turns, ["imported", "person"]);
+}
+
+#[tokio::test]
 async fn without_the_network_no_tool_reaches_the_web() {
     for call in [
         ("fetch_url", json!({"url": "http://127.0.0.1:9/"})),
