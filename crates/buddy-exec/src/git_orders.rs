@@ -178,6 +178,20 @@ pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -
     reader.found
 }
 
+/// The settings that name where git fetches from and pushes to.
+const REMOTES: &[&str] = &["remote.url", "remote.pushurl"];
+
+/// The values of these settings in these repositories, with the repository.
+pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repository, String)> {
+    let mut found = Vec::new();
+    for repository in repositories {
+        let Some(text) = read(&repository.git.join("config")) else { continue };
+        let remotes = settings(&text).into_iter().filter(|setting| REMOTES.contains(&setting.key.as_str()));
+        found.extend(remotes.take(MAX_FOUND).map(|setting| (repository, setting.value)));
+    }
+    found
+}
+
 /// Reads settings and those that they include.
 struct Reader<'a> {
     home: Option<&'a Path>,

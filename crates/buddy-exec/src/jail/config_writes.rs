@@ -19,7 +19,7 @@ use rustix::io::Errno;
 
 use super::caller::Caller;
 use super::closed::open_bare;
-use super::git_config::{MAX_CONFIG, judge_change};
+use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change};
 use super::quarantine::SweepNote;
 
 /// The settings of a repository, and what git writes first.
@@ -55,6 +55,8 @@ pub(super) struct ConfigWrites {
     guarded: BTreeSet<PathBuf>,
     /// Of these, the ones that a user opened to the command.
     opened: BTreeSet<PathBuf>,
+    /// Directories that are looked through after the command.
+    roots: Vec<PathBuf>,
     /// Changes that were refused, with the reason.
     kept: Mutex<Vec<SweepNote>>,
 }
@@ -63,8 +65,9 @@ pub(super) struct ConfigWrites {
 const MAX_TOLD: usize = 10;
 
 impl ConfigWrites {
-    pub(super) fn new(guarded: BTreeSet<PathBuf>, opened: &BTreeSet<PathBuf>) -> Self {
-        Self { opened: guarded.intersection(opened).cloned().collect(), guarded, kept: Mutex::default() }
+    pub(super) fn new(guarded: BTreeSet<PathBuf>, opened: &BTreeSet<PathBuf>, roots: Vec<PathBuf>) -> Self {
+        let opened = guarded.intersection(opened).cloned().collect();
+        Self { opened, guarded, roots, kept: Mutex::default() }
     }
 
     /// The refused changes that were not told yet.
@@ -128,8 +131,9 @@ impl ConfigWrites {
         let new = read(&open(DRAFT, OFlags::RDONLY)?).map_err(|_| Errno::PERM)?;
         let file = open(CONFIG, OFlags::RDWR)?;
         let old = read(&file).map_err(|_| Errno::PERM)?;
+        let at = ConfigPlace { git: place, roots: &self.roots };
         if !self.opened.contains(config)
-            && let Err(why) = judge_change(&old, &new)
+            && let Err(why) = judge_change(&at, &old, &new)
         {
             self.keep(config, &why);
             return Err(Errno::PERM);

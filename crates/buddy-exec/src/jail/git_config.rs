@@ -2,9 +2,14 @@
 //!
 //! Only lines that are known to be harmless are plain. Whatever else git may understand by a line, it is not.
 
+use std::path::{Path, PathBuf};
+
 use buddy_protocol::{PlainIn, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
+use super::look::is_shared_directory;
+use super::repositories::without_links;
+use crate::git_orders::clean;
 
 /// The largest configuration that is judged. A larger one is not plain.
 pub(super) const MAX_CONFIG: u64 = 1024 * 1024;
@@ -12,8 +17,20 @@ pub(super) const MAX_CONFIG: u64 = 1024 * 1024;
 /// Keys whose value is the address or the name of a repository.
 const ADDRESSES: &[&str] = &["remote.url", "remote.pushurl", "submodule.url"];
 
-/// Beginnings of addresses that git reaches without a helper program of its own choosing.
-const PLAIN_ADDRESSES: &[&str] = &["https://", "http://", "ssh://", "git://", "file://"];
+/// The ways to servers that git goes without a helper program of its own choosing.
+const PLAIN_WAYS: &[&str] = &["https", "http", "ssh", "git"];
+
+/// The way to a directory.
+const FILE_WAY: &str = "file";
+
+/// Where settings are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ConfigPlace<'a> {
+    /// The repository's own directory.
+    pub(super) git: &'a Path,
+    /// Directories that are looked through after each command, so that no hook stays in them.
+    pub(super) roots: &'a [PathBuf],
+}
 
 /// One setting, with what stands between section and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +54,13 @@ impl Setting {
     }
 }
 
-/// The lines of the configuration of a new repository that are plain, or none when all of them are. A work tree elsewhere is plain if the second
-/// says so.
-pub(super) fn without_programs(text: &str, is_work_tree: impl Fn(&str) -> bool) -> Option<String> {
+/// The lines of the configuration of a new repository, with this directory of its own, that are plain, or none when all of them are. A work tree
+/// elsewhere is plain if the last says so.
+pub(super) fn without_programs(
+    at: &ConfigPlace<'_>,
+    text: &str,
+    is_work_tree: impl Fn(&str) -> bool,
+) -> Option<String> {
     let mut section = (String::new(), None);
     let mut kept = String::new();
     let mut is_plain = true;
@@ -53,7 +74,8 @@ pub(super) fn without_programs(text: &str, is_work_tree: impl Fn(&str) -> bool) 
             Some(GitLine::Setting { name, value }) => {
                 let key = format!("{}.{name}", section.0);
                 let setting = Setting { key, of: section.1.clone(), value };
-                is_plain_in_new(&setting) || (setting.key == "core.worktree" && is_work_tree(setting.value()))
+                is_plain_in_new(at, &setting)
+                    || (setting.key == "core.worktree" && is_work_tree(setting.value()))
             }
             None => false,
         };
@@ -67,22 +89,23 @@ pub(super) fn without_programs(text: &str, is_work_tree: impl Fn(&str) -> bool) 
     (!is_plain).then_some(kept)
 }
 
-fn is_plain_in_new(setting: &Setting) -> bool {
+fn is_plain_in_new(at: &ConfigPlace<'_>, setting: &Setting) -> bool {
     let is_address = ADDRESSES.contains(&setting.key.as_str());
     let is_remote = setting.key == "branch.remote";
     plain_git_setting(&setting.key).is_some()
-        && (!(is_address || is_remote) || is_plain_address(setting.value()))
+        && (!(is_address || is_remote) || is_plain_address(at, setting.value()))
 }
 
 /// Says why a change of the settings of a repository is not harmless: it adds, changes or removes one that may run a program, or one that
 /// says where git reads from and writes to at the next call of the user.
-pub(super) fn judge_change(old: &[u8], new: &[u8]) -> Result<(), String> {
+pub(super) fn judge_change(at: &ConfigPlace<'_>, old: &[u8], new: &[u8]) -> Result<(), String> {
     let (Some(old), Some(new)) = (settings(old), settings(new)) else {
         return Err("it has lines that buddy does not judge".to_owned());
     };
     let is_new = |setting: &Setting| !old.iter().any(|other| is_of_same(other, setting));
     for setting in new.iter().filter(|setting| !old.contains(setting)) {
-        judge_added(setting, &old, is_new(setting)).map_err(|why| format!("`{}` {why}", setting.shown()))?;
+        judge_added(at, setting, &old, is_new(setting))
+            .map_err(|why| format!("`{}` {why}", setting.shown()))?;
     }
     for setting in old.iter().filter(|setting| !new.contains(setting)) {
         judge_removed(setting).map_err(|why| format!("`{}` {why}", setting.shown()))?;
@@ -96,6 +119,7 @@ pub(super) fn judge_change(old: &[u8], new: &[u8]) -> Result<(), String> {
 }
 
 const RUNS: &str = "may run a program or lead git elsewhere";
+const RUNS_HOOKS: &str = "leads git to a directory in which every program can put hooks";
 const LEADS: &str = "says where git reads from and writes to";
 
 /// Of the same remote, branch or submodule.
@@ -104,16 +128,24 @@ fn is_of_same(one: &Setting, other: &Setting) -> bool {
     one.of == other.of && section(one) == section(other)
 }
 
-fn judge_added(setting: &Setting, old: &[Setting], is_new: bool) -> Result<(), &'static str> {
+fn judge_added(
+    at: &ConfigPlace<'_>,
+    setting: &Setting,
+    old: &[Setting],
+    is_new: bool,
+) -> Result<(), &'static str> {
     if plain_git_setting(&setting.key) != Some(PlainIn::EveryRepository) {
         return Err(RUNS);
     }
     let name = setting.of.as_deref().unwrap_or_default();
     let value = setting.value();
+    if ADDRESSES.contains(&setting.key.as_str()) && leads_to_shared_place(at, value) {
+        return Err(RUNS_HOOKS);
+    }
     match setting.key.as_str() {
         // A remote with the name of an address would be taken for it.
-        "remote.url" => is_new && is_plain_name(name) && is_plain_address(value),
-        "submodule.url" => is_new && is_plain_address(value),
+        "remote.url" => is_new && is_plain_name(name) && is_plain_address(at, value),
+        "submodule.url" => is_new && is_plain_address(at, value),
         "remote.fetch" => is_plain_name(name) && is_own_refspec(name, value),
         "remote.tagopt" => matches!(value, "--tags" | "--no-tags"),
         "branch.remote" => {
@@ -168,12 +200,45 @@ fn settings(text: &[u8]) -> Option<Vec<Setting>> {
     Some(found)
 }
 
-/// An address names a server or a directory. `ext::` and others like it name a program, and what begins with a hyphen is an option.
-fn is_plain_address(address: &str) -> bool {
-    !address.starts_with('-')
+/// An address names a server or a directory. `ext::` and others like it name a program, as does a way that git does not know, and what begins
+/// with a hyphen is an option.
+fn is_plain_address(at: &ConfigPlace<'_>, address: &str) -> bool {
+    let is_known_way = match address.split_once("://") {
+        Some((way, _)) => PLAIN_WAYS.contains(&way) || way == FILE_WAY,
+        None => !address.contains("::"),
+    };
+    is_known_way
+        && !address.starts_with('-')
         && !address.contains("://-")
         && !address.contains(char::is_control)
-        && (PLAIN_ADDRESSES.iter().any(|plain| address.starts_with(plain)) || !address.contains("::"))
+        && !leads_to_shared_place(at, address)
+}
+
+/// Whether an address names a directory in a place that everybody writes. A push there runs the hooks that somebody put beside it.
+fn leads_to_shared_place(at: &ConfigPlace<'_>, address: &str) -> bool {
+    let Some(directory) = local_directory(address) else { return false };
+    // git decodes addresses and looks for homes; nobody writes them so.
+    if directory.contains('%') && address.contains("://") || directory.starts_with('~') {
+        return true;
+    }
+    let bases = [at.git, at.git.parent().unwrap_or(at.git)];
+    let places = bases.map(|base| base.join(directory));
+    let places = places.iter().flat_map(|place| [clean(place), without_links(place)]);
+    let is_looked_through = |place: &Path| at.roots.iter().any(|root| place.starts_with(root));
+    let mut others = places.filter(|place| !is_looked_through(place));
+    others.any(|place| place.ancestors().any(is_shared_directory))
+}
+
+/// The directory that an address names; none if it names a server.
+pub(crate) fn local_directory(address: &str) -> Option<&str> {
+    if let Some((way, _)) = address.split_once("://") {
+        // A name after the two slashes is the first directory.
+        return if way == FILE_WAY { address.strip_prefix("file:") } else { None };
+    }
+    let colon = address.find(':');
+    let slash = address.find('/');
+    let names_server = colon.is_some_and(|colon| slash.is_none_or(|slash| colon < slash));
+    (!names_server && !address.is_empty()).then_some(address)
 }
 
 /// The lines of a rebase that run no program, or none when no line does.
@@ -212,12 +277,17 @@ pub(super) fn with_plain_options(options: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// Of a repository in a directory that one account writes.
+    fn place() -> ConfigPlace<'static> {
+        ConfigPlace { git: Path::new("/srv/nobody/work/.git"), roots: &[] }
+    }
+
     #[test]
     fn what_a_clone_writes_is_plain() {
         let text = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
                     [remote \"origin\"]\n\turl = git@example.org:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                     [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
-        assert_eq!(without_programs(text, |_| false), None);
+        assert_eq!(without_programs(&place(), text, |_| false), None);
     }
 
     #[test]
@@ -234,14 +304,14 @@ mod tests {
         ] {
             let text = format!("[core]\n\tbare = false\n{line}\n");
             assert_eq!(
-                without_programs(&text, |_| false).as_deref(),
+                without_programs(&place(), &text, |_| false).as_deref(),
                 Some("[core]\n\tbare = false\n"),
                 "{line}"
             );
         }
-        assert!(without_programs("[include]\n\tpath = x\n", |_| false).is_some());
-        assert!(without_programs("[remote \"x\"]\n\turl = ext::sh -c x\n", |_| false).is_some());
-        assert!(without_programs("[filter \"x\"]\n\tsmudge = sh\n", |_| false).is_some());
+        assert!(without_programs(&place(), "[include]\n\tpath = x\n", |_| false).is_some());
+        assert!(without_programs(&place(), "[remote \"x\"]\n\turl = ext::sh -c x\n", |_| false).is_some());
+        assert!(without_programs(&place(), "[filter \"x\"]\n\tsmudge = sh\n", |_| false).is_some());
     }
 
     #[test]
@@ -289,10 +359,14 @@ mod tests {
             "[core]\n\tsparseCheckout\n; why\r\n",
             "[submodule \"s\"]\n\turl = https://b.example/s\n\tactive = true\n",
         ] {
-            assert_eq!(judge_change(OLD.as_bytes(), format!("{OLD}{added}").as_bytes()), Ok(()), "{added}");
+            assert_eq!(
+                judge_change(&place(), OLD.as_bytes(), format!("{OLD}{added}").as_bytes()),
+                Ok(()),
+                "{added}"
+            );
         }
         let without = OLD.replace("\tmerge = refs/heads/main\n", "");
-        assert_eq!(judge_change(OLD.as_bytes(), without.as_bytes()), Ok(()));
+        assert_eq!(judge_change(&place(), OLD.as_bytes(), without.as_bytes()), Ok(()));
     }
 
     #[test]
@@ -317,6 +391,14 @@ mod tests {
             "[remote \"up\"]\n\turl = ext\":\":sh\n",
             "[remote \"up\"]\n\turl = \"ex\\t::sh\"\n",
             "[remote \"up\"]\n\turl = --upload-pack=sh\n",
+            "[remote \"up\"]\n\turl = /tmp/x.git\n",
+            "[remote \"up\"]\n\turl = ../../../../tmp/x.git\n",
+            "[remote \"up\"]\n\turl = file:///tmp/x.git\n",
+            "[remote \"up\"]\n\turl = file://tmp/x.git\n",
+            "[remote \"up\"]\n\turl = file:///%74mp/x.git\n",
+            "[remote \"up\"]\n\turl = ~/x.git\n",
+            "[remote \"up\"]\n\turl = ext://sh\n",
+            "[submodule \"s\"]\n\turl = /tmp/x.git\n",
             "[remote \"up\"]\n\turl = ssh://-oProxyCommand=sh/x\n",
             "[remote \"up\"]\n\tuploadpack = sh\n",
             "[remote \"up\"]\n\tvcs = x\n",
@@ -337,7 +419,10 @@ mod tests {
             "[core\n",
             "no form\n",
         ] {
-            assert!(judge_change(OLD.as_bytes(), format!("{OLD}{added}").as_bytes()).is_err(), "{added}");
+            assert!(
+                judge_change(&place(), OLD.as_bytes(), format!("{OLD}{added}").as_bytes()).is_err(),
+                "{added}"
+            );
         }
         for (from, to) in [
             ("https://a.example/x", "https://e.example/x"),
@@ -347,11 +432,14 @@ mod tests {
             ("!make", "!sh"),
             ("[alias]", "[user]"),
         ] {
-            assert!(judge_change(OLD.as_bytes(), OLD.replace(from, to).as_bytes()).is_err(), "{from}");
+            assert!(
+                judge_change(&place(), OLD.as_bytes(), OLD.replace(from, to).as_bytes()).is_err(),
+                "{from}"
+            );
         }
-        assert!(judge_change(OLD.as_bytes(), &[OLD.as_bytes(), b"\xff\n"].concat()).is_err());
+        assert!(judge_change(&place(), OLD.as_bytes(), &[OLD.as_bytes(), b"\xff\n"].concat()).is_err());
         let twice = format!("{OLD}[alias]\n\tx = !sh\n");
         let turned = twice.replace("!make", "!x").replace("!sh", "!make").replace("!x", "!sh");
-        assert!(judge_change(twice.as_bytes(), turned.as_bytes()).is_err(), "the order counts");
+        assert!(judge_change(&place(), twice.as_bytes(), turned.as_bytes()).is_err(), "the order counts");
     }
 }

@@ -71,6 +71,11 @@ fn is_shared(path: &Path) -> bool {
         || path == Path::new("/")
 }
 
+/// Whether a path is a directory that everybody writes.
+pub(super) fn is_shared_directory(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_dir() && found.permissions().mode() & SHARED == SHARED)
+}
+
 /// The roots that everybody writes, but for that of the whole machine.
 pub(super) fn shared_roots(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().filter(|root| root.parent().is_some() && root.is_dir() && is_shared(root)).cloned().collect()

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
-use crate::stage::{Stage, done, run};
+use crate::stage::{Stage, done, run, shell};
 
 /// How long a connection that has to come may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -244,4 +244,47 @@ async fn no_orders_are_left_to_other_programs() {
 
 fn holds(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.contains("evil"))
+}
+
+/// Makes a repository with a hook where everybody writes, and leads the next push there.
+const PLANT_HOOK: &str = "git init -q --bare $1
+printf '#!/bin/sh\\ntouch %s/ran\\n' $PWD > $1/hooks/post-receive
+chmod +x $1/hooks/post-receive
+git remote add origin $1 || git remote add origin file://$1
+true";
+
+#[tokio::test]
+async fn no_push_of_yours_runs_a_hook_that_a_command_made() {
+    for is_remote_of_yours in [false, true] {
+        let mut stage = Stage::apart(vec![done()]).await;
+        let elsewhere = tempfile::tempdir_in("/tmp").unwrap();
+        let remote = elsewhere.path().join("x.git");
+        let (work, home) = (stage.home.work(), stage.home.path().to_owned());
+        let bash = |line: &str| {
+            let line = format!("cd '{}' && {line}", work.display());
+            let done = std::process::Command::new("bash").args(["-c", &line]).env("HOME", &home).output();
+            done.unwrap()
+        };
+        let name = remote.display();
+        let begun =
+            "git init -q -b main . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m i";
+        assert!(bash(begun).status.success());
+        if is_remote_of_yours {
+            assert!(
+                bash(&format!("git init -q --bare {name} && git remote add origin {name}")).status.success()
+            );
+        }
+        fs::write(work.join("plant.sh"), PLANT_HOOK).unwrap();
+        stage.buddy(["trust"]).run().await.expect_code(0);
+        let line = format!("bash plant.sh {name}");
+        stage.server = ModelServer::start(vec![turn().call("run_shell", shell(&line)), done()]).await;
+        stage.buddy(["exec", "--approve", "auto", "go"]).run().await.expect_code(0);
+        let pushed = bash("git push -q origin main; ls ran");
+        assert!(!work.join("ran").exists(), "{is_remote_of_yours}: {pushed:?} {:#?}", stage.results());
+        assert!(remote.join("HEAD").exists(), "the command made it: {:#?}", stage.results());
+        // The same lines of yours do run the hook.
+        assert!(bash(&line).status.success());
+        bash("git push -q --force origin main:other");
+        assert!(work.join("ran").exists(), "{is_remote_of_yours}");
+    }
 }
