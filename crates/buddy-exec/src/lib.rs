@@ -60,7 +60,9 @@ pub use files::{
 };
 pub use git_marks::adds_to_repository;
 pub use git_orders::GitHome;
-pub use jail::{Denial, DenialKind, Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
+pub use jail::{
+    Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,
+};
 pub use link_look::link_lookup;
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;

@@ -34,6 +34,6 @@ pub use loss::{Remover, lost};
 pub use path_text::PathText;
 pub use plan::{NotCovered, Step, UndoPlan};
 pub use project::{ProjectLock, project_root};
-pub use recorder::{CommandChange, Kept, Recorder};
+pub use recorder::{CommandChange, CommandExtent, Kept, Recorder};
 pub use state::State;
 pub use store::{UndoEntry, UndoError, UndoSettings, UndoStore, Which};

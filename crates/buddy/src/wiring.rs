@@ -11,10 +11,11 @@ use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
 use buddy_exec::{
-    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand, cache_layers,
+    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, OrderGuard, SupervisorCommand,
+    cache_layers,
 };
 use buddy_hub::{Hub, HubParts};
-use buddy_policy::{Approvals, Attendance};
+use buddy_policy::{Approvals, Attendance, guarded_names};
 use buddy_protocol::{Ids, Ledger, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
@@ -145,7 +146,14 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
 
 /// Where what calls change is kept.
 pub(crate) fn undo_store(environment: &Environment) -> UndoStore {
-    UndoStore::new(environment.data.join("undo"), UndoSettings::default(), Arc::new(SystemClock))
+    let guard = OrderGuard {
+        names: guarded_names().clone(),
+        quarantine: quarantine(environment),
+        home: environment.home.clone(),
+        config_home: environment.config_home.clone(),
+    };
+    let folder = environment.data.join("undo");
+    UndoStore::with_guard(folder, UndoSettings::default(), Arc::new(SystemClock), Some(guard))
 }
 
 /// Keeps the logs of commands under their cap. It takes a thread of its own, since nobody waits for it: what a short run

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use buddy_exec::Reach;
+use buddy_exec::undo::CommandExtent;
 use buddy_protocol::ToolFailure;
 
 use crate::tools::failure::target_failure;
@@ -23,7 +24,8 @@ pub(crate) async fn snapshot_workspace(context: &ToolContext) -> Result<(), Tool
     };
     let workspace = covered(roots, &context.workspace, &context.place.cwd);
     let elsewhere = roots.iter().filter(|root| !workspace.contains(root)).cloned().collect();
-    let kept = context.recorder.before_command(workspace, elsewhere).await;
+    let extent = CommandExtent { roots: workspace, elsewhere, opened: context.bounds.opened.clone() };
+    let kept = context.recorder.before_command(extent).await;
     kept.map_err(|error| target_failure(&error))
 }
 

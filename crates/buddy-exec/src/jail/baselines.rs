@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +167,18 @@ fn read(path: &Path) -> Option<Baseline> {
         missing: paths(published.missing),
         files: published.files.into_iter().map(|(path, content)| (path.to_path(), content)).collect(),
     })
+}
+
+/// Whether a command holds a place.
+pub(super) fn is_any_running(quarantine: &Path) -> bool {
+    let entries = fs::read_dir(quarantine.join(RUNNING)).into_iter().flatten().flatten();
+    let places = entries.filter(|entry| entry.file_name() != TURN).map(|entry| entry.path());
+    places.into_iter().any(|place| File::open(place).is_ok_and(|file| file.try_lock_shared().is_err()))
+}
+
+/// When a place was last taken or left.
+pub(super) fn register_changed_at(quarantine: &Path) -> Option<SystemTime> {
+    fs::metadata(quarantine.join(RUNNING)).and_then(|found| found.modified()).ok()
 }
 
 /// The right to look around: no other command starts meanwhile.

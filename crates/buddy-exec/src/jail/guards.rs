@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
+use super::git_config::local_directory;
 use super::ground::Ground;
 use super::look::{
-    SharedPlaces, Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
+    SharedPlaces, Sights, files_beneath, is_shared_directory, linked_objects, look, names_of_objects,
+    roots_to_watch, shared_roots,
 };
-use super::names::Names;
+use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
@@ -22,7 +24,7 @@ use super::walk::{Budget, is_there};
 use super::watched::{Watched, is_too_large};
 use super::words::Place;
 use crate::Bounds;
-use crate::git_orders::{GitHome, named_by};
+use crate::git_orders::{GitHome, Repository, clean, named_by, remotes_of};
 
 /// The most names that the kernel guards, the nearest first: bubblewrap takes a quarter of a second for 200
 /// mounts and a second for 500. The others are left to the sweep.
@@ -142,10 +144,36 @@ impl Guards {
         }
         let configs = watched.known.git.iter().map(|git| git.join(CONFIG));
         let configs = configs.filter(|config| watched.covered.contains(config)).collect();
-        let configs = ConfigWrites::new(configs, &watched.opened);
+        let configs = ConfigWrites::new(configs, &watched.opened, watched.roots.clone());
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
     }
+}
+
+/// Notes the state of these directories before buddy itself restores files in them. The kernel guards nothing meanwhile.
+pub(super) fn watch_alone(bounds: &Bounds, scene: &Scene<'_>) -> Result<Watched, Refusal> {
+    let ground = Ground::of(bounds)?;
+    let orders = Names::of(&bounds.guarded_names);
+    let roots = roots_to_watch(&ground.write, scene.cwd);
+    let (turn, register, others) = join(scene);
+    let mut sights = look(&roots, &orders, &Names::default(), &[], Budget::usual());
+    for other in &others {
+        other.restrict(&mut sights);
+    }
+    let mut named = Named::find(&sights, &roots, &orders, &ground, scene);
+    for other in &others {
+        named.restrict(other);
+    }
+    let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
+    watched.opened = bounds.opened.iter().map(|path| without_links(path)).collect();
+    watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
+    watched.missing = named.missing.into_iter().collect();
+    watched.named = named.there.into_iter().chain(named.links).collect();
+    note(&mut watched)?;
+    watched.inherit(&others);
+    watched.register = register;
+    watched.publish(turn.as_ref());
+    Ok(watched)
 }
 
 /// Notes the state before the command. One that could change files which nobody can compare is refused.
@@ -288,6 +316,7 @@ impl Named {
         let mut places = named_by(&repositories, home);
         places.extend(behind_links(&repositories, orders, &[], home));
         places.extend(sights.orders.iter().filter_map(|order| led_to(order)));
+        places.extend(shared_remotes(&repositories, roots, orders));
         for path in places {
             named.links.extend(links_on_the_way(&path).into_iter().filter(|link| ground.is_writable(link)));
             let real = without_links(&path);
@@ -311,6 +340,17 @@ impl Named {
         self.missing.extend(other.missing);
         self.links.extend(other.links);
     }
+}
+
+/// Places that git takes orders from in repositories which these push to and which lie where everybody writes: hooks run there.
+fn shared_remotes(repositories: &BTreeSet<Repository>, roots: &[PathBuf], orders: &Names) -> Vec<PathBuf> {
+    let directories = remotes_of(repositories).into_iter().filter_map(|(repository, address)| {
+        let directory = clean(&repository.top.join(local_directory(&address)?));
+        let is_inside = roots.iter().any(|root| directory.starts_with(root));
+        (!is_inside && directory.ancestors().any(is_shared_directory)).then_some(directory)
+    });
+    let gits = directories.flat_map(|directory| [directory.join(GIT), directory]);
+    gits.flat_map(|git| orders.git_parts().iter().map(move |part| git.join(part))).collect()
 }
 
 /// A name counts as near where it stands directly in a directory that people open, or below hidden directories of it. One further

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
-use super::git_config::{MAX_CONFIG, judge_change, with_plain_options, without_exec, without_programs};
+use super::git_config::{
+    ConfigPlace, MAX_CONFIG, judge_change, with_plain_options, without_exec, without_programs,
+};
 use super::look::{SharedPlaces, Sights, files_beneath, list_beneath, look, look_shared};
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
@@ -392,7 +394,9 @@ impl Watched {
             if Some(stamp) == known.stamp || (content.is_some() && content == known.content) {
                 continue;
             }
-            if self.is_config(&file) && is_harmless_change(known.content.as_ref(), content.as_ref()) {
+            if self.is_config(&file)
+                && self.is_harmless_change(&file, known.content.as_ref(), content.as_ref())
+            {
                 continue;
             }
             let why = if known.content.is_some() { CHANGED } else { LOST };
@@ -444,6 +448,12 @@ impl Watched {
                 .is_some_and(|git| self.known.git.contains(git) || self.known_shared.git.contains(git))
     }
 
+    fn is_harmless_change(&self, config: &Path, old: Option<&Content>, new: Option<&Content>) -> bool {
+        let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
+        let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
+        judge_change(&at, old, new).is_ok()
+    }
+
     fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {
         for part in self.orders.git_parts().iter().map(|part| git.join(part)) {
             if is_stand_in(&part) || !is_there(&part) || self.is_opened(&part) {
@@ -451,7 +461,7 @@ impl Watched {
             }
             if self.covered.contains(&part) || self.files.keys().any(|known| known.starts_with(&part)) {
                 self.compare(&part, moved);
-            } else {
+            } else if !is_empty_directory(&part) {
                 self.take(&part, GIT_ORDERS, moved);
             }
         }
@@ -461,9 +471,10 @@ impl Watched {
     /// A repository that the command has made stays, without the settings that make git run
     /// programs.
     fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
+        let at = ConfigPlace { git, roots: &self.roots };
         for name in ["config", "config.worktree"] {
             let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
-            self.filter(&git.join(name), |text| without_programs(text, is_work_tree), moved);
+            self.filter(&git.join(name), |text| without_programs(&at, text, is_work_tree), moved);
         }
         let hooks = list_beneath(&git.join("hooks"));
         if hooks.unseen.is_some() {
@@ -546,17 +557,18 @@ impl Watched {
     }
 }
 
+/// Whether a place is a directory in which nothing is.
+fn is_empty_directory(path: &Path) -> bool {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    is_directory && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 /// Whether a file cannot be put back, or a directory not be compared, so that it must not be changed in the first place.
 pub(super) fn is_too_large(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         (found.is_file() && found.len() > MAX_KEPT_FILE)
             || (found.is_dir() && list_beneath(path).unseen.is_some())
     })
-}
-
-fn is_harmless_change(old: Option<&Content>, new: Option<&Content>) -> bool {
-    let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
-    judge_change(old, new).is_ok()
 }
 
 fn has_further_names(file: &Path) -> bool {

@@ -102,5 +102,7 @@ impl UndoStore {
 fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCovered>) -> UndoPlan {
     let is_interrupted = is_interrupted(journal);
     let is_covered = is_covered(journal);
-    UndoPlan { header: journal.header.clone(), steps, not_covered, is_interrupted, is_covered }
+    // No command in a jail of this machine writes there.
+    let (roots, beside) = (Vec::new(), None);
+    UndoPlan { header: journal.header.clone(), steps, not_covered, is_interrupted, is_covered, roots, beside }
 }

@@ -56,6 +56,12 @@ pub(super) enum Record {
     },
     /// A command is about to run; the snapshot beside the journal has the state before.
     Command { roots: Vec<PathText> },
+    /// Other commands ran while the state before was kept. They may have planted files in it.
+    Beside {
+        roots: Vec<PathText>,
+        /// Files that the call was allowed to change although programs take orders from them.
+        opened: Vec<PathText>,
+    },
     /// The command ended and its changes are recorded.
     CommandEnded,
     /// Changes of this path, or below it, cannot be undone.

@@ -30,6 +30,20 @@ pub struct UndoPlan {
     pub is_interrupted: bool,
     /// Whether something was changed that undo has nothing of.
     pub is_covered: bool,
+    /// The directories that it is about.
+    #[serde(skip)]
+    pub(super) roots: Vec<PathBuf>,
+    /// Set if other commands ran while the states before were kept.
+    #[serde(skip)]
+    pub(super) beside: Option<Beside>,
+}
+
+/// The extent of a call beside which other commands ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Beside {
+    pub(super) roots: Vec<PathBuf>,
+    /// Files that the call was allowed to change although programs take orders from them.
+    pub(super) opened: Vec<PathBuf>,
 }
 
 /// The change of one path.
@@ -104,8 +118,35 @@ impl UndoStore {
             not_covered,
             is_interrupted: is_interrupted(&journal),
             is_covered: is_covered(&journal),
+            roots: roots(&journal),
+            beside: beside(&journal),
         })
     }
+}
+
+/// The directories of its commands, or that of its session.
+pub(super) fn roots(journal: &Read) -> Vec<PathBuf> {
+    let commands = journal.records.iter().filter_map(|record| match record {
+        Record::Command { roots } | Record::Beside { roots, .. } => Some(roots),
+        _ => None,
+    });
+    let mut roots: Vec<PathBuf> =
+        commands.flatten().chain(&journal.header.workspace).map(|root| root.0.clone()).collect();
+    roots.sort();
+    roots.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    roots
+}
+
+fn beside(journal: &Read) -> Option<Beside> {
+    let mut beside: Option<Beside> = None;
+    for record in &journal.records {
+        if let Record::Beside { roots, opened } = record {
+            let all = beside.get_or_insert_default();
+            all.roots.extend(roots.iter().map(|root| root.0.clone()));
+            all.opened.extend(opened.iter().map(|path| path.0.clone()));
+        }
+    }
+    beside
 }
 
 /// The step for a path, from its states before and after the call and now, or the reason why the last is

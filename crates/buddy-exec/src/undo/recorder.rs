@@ -13,6 +13,7 @@ use super::blobs::{Durability, create_private, make_private};
 use super::journal::{Header, Journal, Record};
 use super::look::{Seen, Upcoming};
 use super::path_text::PathText;
+use super::plan::Beside;
 use super::project::ProjectLock;
 use super::snapshot::Snapshot;
 use super::state::State;
@@ -44,6 +45,17 @@ pub struct CommandChange {
     pub root: PathBuf,
     /// The path in it.
     pub below: PathBuf,
+}
+
+/// Where a command can change files.
+#[derive(Debug, Clone, Default)]
+pub struct CommandExtent {
+    /// Directories that a snapshot is taken of.
+    pub roots: Vec<PathBuf>,
+    /// Directories that are not covered.
+    pub elsewhere: Vec<PathBuf>,
+    /// Files in the roots that the user or a rule opened to it although programs take orders from them.
+    pub opened: Vec<PathBuf>,
 }
 
 /// An entry that is being written. Its files are made with the first record.
@@ -141,14 +153,9 @@ impl Recorder {
         recorded.map_err(|source| TargetError::NotKept { path: top.named().to_owned(), source })
     }
 
-    /// Takes a snapshot of these directories before a command that may change them. Directories in
-    /// `elsewhere` may change too and are not covered.
-    pub async fn before_command(
-        &self,
-        roots: Vec<PathBuf>,
-        elsewhere: Vec<PathBuf>,
-    ) -> Result<(), TargetError> {
-        self.blocking(move |entry| entry.before_command(&roots, &elsewhere)).await
+    /// Takes a snapshot before a command that may change files.
+    pub async fn before_command(&self, extent: CommandExtent) -> Result<(), TargetError> {
+        self.blocking(move |entry| entry.before_command(&extent)).await
     }
 
     /// Compares with the snapshot and records the changes of the command.
@@ -219,6 +226,13 @@ impl Recorder {
         if let Some(open) = open.as_mut() {
             open.project = None;
         }
+    }
+
+    /// Records that commands ran while this undo kept the states that it replaces.
+    pub(super) fn ran_beside(&self, beside: &Beside) -> io::Result<()> {
+        let texts = |paths: &[PathBuf]| paths.iter().cloned().map(PathText).collect();
+        let record = Record::Beside { roots: texts(&beside.roots), opened: texts(&beside.opened) };
+        self.entry.as_ref().map_or(Ok(()), |entry| entry.append(&[record]))
     }
 
     /// Ends the entry of an undo.
@@ -305,13 +319,15 @@ impl Entry {
         self.append(&records)
     }
 
-    fn before_command(&self, roots: &[PathBuf], elsewhere: &[PathBuf]) -> io::Result<()> {
+    fn before_command(&self, extent: &CommandExtent) -> io::Result<()> {
+        let CommandExtent { roots, elsewhere, opened } = extent;
         if self.header.target.is_some() {
             // At the same path this machine has something else.
             return Ok(());
         }
         let at_nanos = self.shared.now_nanos();
         let taking = self.shared.taking(at_nanos);
+        let running = self.shared.running();
         let mut taken = Vec::new();
         for root in roots {
             let real = root.canonicalize()?;
@@ -319,8 +335,12 @@ impl Entry {
             taken.push((real, snapshot));
         }
         self.shared.blobs.sync()?;
-        let names = taken.iter().map(|(root, _)| PathText(root.clone())).collect();
-        let mut records = vec![Record::Command { roots: names }];
+        let names: Vec<PathText> = taken.iter().map(|(root, _)| PathText(root.clone())).collect();
+        let mut records = vec![Record::Command { roots: names.clone() }];
+        if self.shared.has_any_run(running.as_ref()) {
+            let opened = opened.iter().cloned().map(PathText).collect();
+            records.push(Record::Beside { roots: names, opened });
+        }
         for (path, why) in taken.iter().flat_map(|(_, snapshot)| &snapshot.not_covered) {
             records.push(Record::NotCovered { path: PathText(path.clone()), why: why.clone() });
         }

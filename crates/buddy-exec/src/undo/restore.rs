@@ -10,19 +10,28 @@ use std::path::PathBuf;
 use super::blobs::Blobs;
 use super::digest;
 use super::journal::Header;
-use super::plan::{Everything, Step, UndoPlan};
+use super::plan::{Beside, Everything, Step, UndoPlan};
 use super::recorder::Recorder;
 use super::state::State;
 use super::store::{UndoError, UndoStore};
+use crate::SweepNote;
 use crate::files::{Draft, Spot};
+use crate::jail::OrderWatch;
 
 impl UndoStore {
     /// Carries out a plan as an entry of its own. A plan with conflicts is refused: to override them, take
-    /// the conflicts out of it.
-    pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
+    /// the conflicts out of it. Returns what was not left where it was restored, because a command may have planted it.
+    pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<Vec<SweepNote>, UndoError> {
         self.check(plan)?;
+        let watch = self.watch(plan)?;
+        let running = self.shared.running();
         let blobs = &self.shared.blobs;
         let recorder = self.begin(Header { undoes: Some(plan.header.id.clone()), ..header });
+        let beside = Beside { roots: plan.roots.clone(), opened: Vec::new() };
+        let is_beside = self.shared.has_any_run(running.as_ref());
+        if is_beside {
+            recorder.ran_beside(&beside)?;
+        }
         let work = Work { blobs, reach: Everything::new()?, recorder: &recorder };
         let moves = moves(&plan.steps);
         for (at, one) in moves.iter().enumerate() {
@@ -31,11 +40,25 @@ impl UndoStore {
                 let done = moves.iter().take(at).rev();
                 // A path that cannot be put back stays, and the entry of this undo has it.
                 done.for_each(|one| drop(work.perform(&one.reversed())));
+                if let Some(watch) = watch {
+                    watch.sweep();
+                }
                 return Err(error);
             }
         }
+        let swept = watch.map(OrderWatch::sweep).unwrap_or_default();
+        if !is_beside && self.shared.has_any_run(running.as_ref()) {
+            recorder.ran_beside(&beside)?;
+        }
         recorder.undone()?;
-        Ok(())
+        Ok(swept)
+    }
+
+    /// Watches what is restored, if commands may have planted it.
+    fn watch(&self, plan: &UndoPlan) -> Result<Option<OrderWatch>, UndoError> {
+        let Some((guard, beside)) = self.shared.guard().zip(plan.beside.as_ref()) else { return Ok(None) };
+        let watch = guard.watch(&beside.roots, &beside.opened);
+        watch.map(Some).map_err(|refusal| UndoError::Unwatched(refusal.reason))
     }
 
     /// Refuses a plan that has conflicts, or needs contents that are no longer kept.

@@ -17,7 +17,8 @@ use super::path_text::PathText;
 use super::recorder::Recorder;
 use super::snapshot::{Limits, Taking};
 use super::state::State;
-use crate::TargetError;
+use crate::jail::RunningCommands;
+use crate::{OrderGuard, TargetError};
 
 /// The limits of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +85,9 @@ pub enum UndoError {
     /// A path could not be reached.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// Files that commands planted could not be told from others.
+    #[error("buddy cannot look after files that programs run by themselves: {0}")]
+    Unwatched(String),
     /// The store itself failed.
     #[error("the undo store failed")]
     Store(#[from] io::Error),
@@ -128,6 +132,8 @@ pub(super) struct Shared {
     pub(super) settings: UndoSettings,
     pub(super) blobs: Blobs,
     clock: Arc<dyn Clock>,
+    /// Absent where no command runs in a jail.
+    guard: Option<OrderGuard>,
     /// The cache that was used last, with its root: sessions mostly work in one place.
     cache: Mutex<Option<(PathBuf, Cache)>>,
 }
@@ -135,10 +141,20 @@ pub(super) struct Shared {
 impl UndoStore {
     /// The store in this folder, which is made with the first entry.
     pub fn new(folder: PathBuf, settings: UndoSettings, clock: Arc<dyn Clock>) -> Self {
+        Self::with_guard(folder, settings, clock, None)
+    }
+
+    /// The same, and what an undo restores is kept from names that programs take orders from if commands may have planted it.
+    pub fn with_guard(
+        folder: PathBuf,
+        settings: UndoSettings,
+        clock: Arc<dyn Clock>,
+        guard: Option<OrderGuard>,
+    ) -> Self {
         // Paths in snapshots are without links, so the folder must be too.
         let folder = folder.canonicalize().unwrap_or(folder);
         let blobs = Blobs::new(folder.join("blobs"), settings.max_file_bytes);
-        Self { shared: Arc::new(Shared { folder, settings, blobs, clock, cache: Mutex::new(None) }) }
+        Self { shared: Arc::new(Shared { folder, settings, blobs, clock, guard, cache: Mutex::new(None) }) }
     }
 
     /// A recorder for one call.
@@ -225,6 +241,20 @@ pub(super) fn is_interrupted(journal: &Read) -> bool {
 impl Shared {
     pub(super) fn entries(&self) -> PathBuf {
         self.folder.join("entries")
+    }
+
+    pub(super) fn guard(&self) -> Option<&OrderGuard> {
+        self.guard.as_ref()
+    }
+
+    /// The commands in a jail that run now.
+    pub(super) fn running(&self) -> Option<RunningCommands> {
+        self.guard.as_ref().map(OrderGuard::running)
+    }
+
+    /// Whether a command in a jail was running at any moment since.
+    pub(super) fn has_any_run(&self, since: Option<&RunningCommands>) -> bool {
+        self.guard.as_ref().zip(since).is_some_and(|(guard, since)| guard.has_any_run(since))
     }
 
     pub(super) fn caches(&self) -> PathBuf {

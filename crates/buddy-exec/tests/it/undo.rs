@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::undo::{Header, PathText, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which};
-use buddy_exec::{Bounds, Deletion, LocalTarget, Recorder, Target, TargetError};
-use buddy_protocol::{Clock, UnixMillis};
+use buddy_exec::undo::{
+    CommandExtent, Header, PathText, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which,
+};
+use buddy_exec::{Bounds, Deletion, LocalTarget, OrderGuard, Recorder, SweepNote, Target, TargetError};
+use buddy_protocol::{Clock, NameSet, UnixMillis};
 use tempfile::TempDir;
 
 use crate::bounds::target_in;
@@ -43,7 +45,14 @@ impl Yard {
     fn with(settings: UndoSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
-        let store = UndoStore::new(folder.path().join("data/undo"), settings, Arc::new(RealClock));
+        let guard = OrderGuard {
+            names: NameSet::trees([".git/hooks", ".git/config", ".envrc"]),
+            quarantine: folder.path().join("data/quarantine"),
+            home: None,
+            config_home: None,
+        };
+        let undo = folder.path().join("data/undo");
+        let store = UndoStore::with_guard(undo, settings, Arc::new(RealClock), Some(guard));
         Self { target: target_in(&folder.path().join("ws")), folder, store }
     }
 
@@ -53,6 +62,19 @@ impl Yard {
 
     fn recorder(&self, id: &str) -> Recorder {
         self.store.begin(header(id))
+    }
+
+    fn plan(&self, id: &str) -> UndoPlan {
+        self.store.plan(&Which::Id(id.to_owned())).unwrap()
+    }
+
+    /// Holds a place among the commands that run, as one in a jail does.
+    fn run_another_command(&self) -> fs::File {
+        let running = self.folder.path().join("data/quarantine/running");
+        fs::create_dir_all(&running).unwrap();
+        let place = fs::File::create(running.join("1")).unwrap();
+        place.lock().unwrap();
+        place
     }
 
     async fn write(&self, id: &str, path: &str, content: &str) {
@@ -67,7 +89,7 @@ impl Yard {
 
     async fn command(&self, id: &str, script: &str) {
         let recorder = self.recorder(id);
-        recorder.before_command(vec![self.path("")], Vec::new()).await.unwrap();
+        recorder.before_command(extent(self.path(""))).await.unwrap();
         let exit = self.target.start(sh(script)).await.unwrap().wait().await.unwrap();
         assert_eq!(exit.code, Some(0), "{script}: {}", exit.stderr.text());
         recorder.after_command().await.unwrap();
@@ -280,7 +302,7 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
     fs::write(yard.path("d/gone"), "back again").unwrap();
     let before = yard.tree();
     let recorder = yard.recorder("one");
-    recorder.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
+    recorder.before_command(extent(yard.path(""))).await.unwrap();
     let script = "echo new > a; rm -r d; mkdir -p x/y; echo > x/y/z";
     yard.target.start(sh(script)).await.unwrap().wait().await.unwrap();
     // As in a crash: the steps after the command never happen.
@@ -404,7 +426,7 @@ async fn an_undo_and_calls_of_its_project_keep_out_of_each_others_way() {
     let call = |id: &str| yard.store.begin(Header { workspace: Some(ours.clone()), ..header(id) });
     let is_busy = || matches!(yard.store.claim(&ours.0, Duration::ZERO), Err(UndoError::Busy));
     let running = call("one");
-    running.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
+    running.before_command(extent(yard.path(""))).await.unwrap();
     assert!(is_busy());
     assert!(yard.store.claim(yard.folder.path(), Duration::ZERO).is_ok(), "another project goes on");
     running.leave_project();
@@ -412,7 +434,7 @@ async fn an_undo_and_calls_of_its_project_keep_out_of_each_others_way() {
     drop(running);
     let claimed = yard.store.claim(&ours.0, Duration::ZERO).unwrap();
     let waiting = call("two");
-    let mut begun = Box::pin(waiting.before_command(vec![yard.path("")], Vec::new()));
+    let mut begun = Box::pin(waiting.before_command(extent(yard.path(""))));
     let mut own = Box::pin(yard.store.wait_for_undo(yard.path("")));
     let first = tokio::time::timeout(Duration::from_millis(100), either_ends(&mut begun, &mut own)).await;
     assert!(first.is_err(), "neither goes on while files are restored");
@@ -448,4 +470,53 @@ async fn a_removed_directory_that_git_ignores_is_beyond_undo() {
         plan.not_covered.iter().any(|place| place.is_changed && place.path.0.ends_with("data")),
         "{plan:?}"
     );
+}
+
+fn extent(root: PathBuf) -> CommandExtent {
+    CommandExtent { roots: vec![root], ..CommandExtent::default() }
+}
+
+/// The files that programs would take orders from, before and after a command that removed them was undone.
+async fn restored_orders(yard: &Yard, opened: &[&str]) -> (Vec<SweepNote>, Vec<bool>) {
+    let orders = [".envrc", "lib/.git/hooks/post-commit", "sub/.envrc"];
+    for path in orders.iter().chain(&["lib/.git/HEAD", "lib/.git/objects/x", "lib/.git/refs/x", "work"]) {
+        fs::create_dir_all(yard.path(path).parent().unwrap()).unwrap();
+        fs::write(yard.path(path), "touch /nowhere\n").unwrap();
+    }
+    let recorder = yard.recorder("one");
+    let opened = opened.iter().map(|path| yard.path(path)).collect();
+    recorder.before_command(CommandExtent { opened, ..extent(yard.path("")) }).await.unwrap();
+    for path in orders.iter().chain(&["work"]) {
+        fs::remove_file(yard.path(path)).unwrap();
+    }
+    recorder.after_command().await.unwrap();
+    let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap();
+    assert!(yard.path("work").exists());
+    (swept, orders.map(|path| yard.path(path).exists()).to_vec())
+}
+
+#[tokio::test]
+async fn files_that_a_command_beside_it_may_have_planted_go_to_quarantine() {
+    let yard = Yard::new();
+    let running = yard.run_another_command();
+    let (swept, there) = restored_orders(&yard, &[]).await;
+    assert_eq!((swept.len(), there), (3, vec![false; 3]), "{swept:?}");
+    // What the undo replaced may be planted just as well.
+    fs::remove_file(yard.path("work")).unwrap();
+    fs::write(yard.path(".envrc"), "planted\n").unwrap();
+    yard.store.apply(&yard.plan("undo").overwriting(), header("redo")).unwrap();
+    assert!(!yard.path(".envrc").exists());
+    drop(running);
+    yard.store.apply(&yard.plan("redo").overwriting(), header("undo again")).unwrap();
+    assert!(!yard.path(".envrc").exists());
+}
+
+#[tokio::test]
+async fn files_of_a_command_that_ran_alone_or_was_allowed_to_change_them_are_restored() {
+    let (swept, there) = restored_orders(&Yard::new(), &[]).await;
+    assert_eq!((swept, there), (Vec::new(), vec![true; 3]));
+    let yard = Yard::new();
+    let _running = yard.run_another_command();
+    let (swept, there) = restored_orders(&yard, &[".envrc", "sub/.envrc"]).await;
+    assert_eq!((swept.len(), there), (1, vec![true, false, true]), "{swept:?}");
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_exec::RemoteTarget;
 use buddy_exec::undo::{Header, ProjectLock, UndoEntry, UndoError, UndoPlan, UndoStore, Which, project_root};
+use buddy_exec::{RemoteTarget, SweepNote};
 use buddy_protocol::{Clock, Ids, UnixMillis};
 use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn, counted};
 use serde_json::json;
@@ -180,10 +180,15 @@ impl Place {
         }
     }
 
-    async fn apply(&self, store: &UndoStore, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
+    async fn apply(
+        &self,
+        store: &UndoStore,
+        plan: &UndoPlan,
+        header: Header,
+    ) -> Result<Vec<SweepNote>, UndoError> {
         match self {
             Self::Here => store.apply(plan, header),
-            Self::Elsewhere(host) => store.apply_on(plan, header, host).await,
+            Self::Elsewhere(host) => store.apply_on(plan, header, host).await.map(|()| Vec::new()),
         }
     }
 }
@@ -244,12 +249,16 @@ impl UndoWork<'_> {
         let count = plan.steps.len() as u64;
         let told = plan.clone();
         let is_redo = plan.header.undoes.is_some();
-        self.place
+        let swept = self
+            .place
             .apply(self.store, &plan.overwriting(), undo_header(&id, &told))
             .await
             .context("the undo broke off")?;
         if !is_asked {
             self.tell(&told, Tense::Behind, printer);
+        }
+        for note in swept {
+            printer.status(&note.to_string());
         }
         let back = match (self.undo.in_conversation, is_redo) {
             (true, true) => "/undo".to_owned(),

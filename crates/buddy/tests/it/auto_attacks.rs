@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
+use buddy_testkit::program::Program;
 use serde_json::json;
 
 use crate::stage::{Stage, done, run, shell};
@@ -259,32 +260,27 @@ async fn no_push_of_yours_runs_a_hook_that_a_command_made() {
         let mut stage = Stage::apart(vec![done()]).await;
         let elsewhere = tempfile::tempdir_in("/tmp").unwrap();
         let remote = elsewhere.path().join("x.git");
-        let (work, home) = (stage.home.work(), stage.home.path().to_owned());
-        let bash = |line: &str| {
-            let line = format!("cd '{}' && {line}", work.display());
-            let done = std::process::Command::new("bash").args(["-c", &line]).env("HOME", &home).output();
-            done.unwrap()
-        };
+        let work = stage.home.work();
+        let bash =
+            |line: String| Program::new("/bin/bash").args(["-c", &line]).cwd(&work).env("HOME", &work).run();
         let name = remote.display();
-        let begun =
+        let commit =
             "git init -q -b main . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m i";
-        assert!(bash(begun).status.success());
+        bash(commit.to_owned()).await.expect_code(0);
         if is_remote_of_yours {
-            assert!(
-                bash(&format!("git init -q --bare {name} && git remote add origin {name}")).status.success()
-            );
+            bash(format!("git init -q --bare {name} && git remote add origin {name}")).await.expect_code(0);
         }
         fs::write(work.join("plant.sh"), PLANT_HOOK).unwrap();
         stage.buddy(["trust"]).run().await.expect_code(0);
         let line = format!("bash plant.sh {name}");
         stage.server = ModelServer::start(vec![turn().call("run_shell", shell(&line)), done()]).await;
         stage.buddy(["exec", "--approve", "auto", "go"]).run().await.expect_code(0);
-        let pushed = bash("git push -q origin main; ls ran");
-        assert!(!work.join("ran").exists(), "{is_remote_of_yours}: {pushed:?} {:#?}", stage.results());
+        let pushed = bash("git push -q origin main".to_owned()).await;
+        assert!(!work.join("ran").exists(), "{is_remote_of_yours}: {pushed} {:#?}", stage.results());
         assert!(remote.join("HEAD").exists(), "the command made it: {:#?}", stage.results());
         // The same lines of yours do run the hook.
-        assert!(bash(&line).status.success());
-        bash("git push -q --force origin main:other");
+        bash(line).await.expect_code(0);
+        bash("git push -q --force origin main:other".to_owned()).await.expect_code(0);
         assert!(work.join("ran").exists(), "{is_remote_of_yours}");
     }
 }

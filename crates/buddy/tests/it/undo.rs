@@ -3,7 +3,7 @@
 use buddy_testkit::model::turn;
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, shell};
 
 async fn edited() -> Stage {
     let call = json!({"path": "a.txt", "old": "one", "new": "two"});
@@ -177,4 +177,29 @@ async fn it_waits_for_a_call_that_runs_and_then_says_so() {
     running.finish().await.expect_code(0);
     stage.buddy(["undo", &edit, "--yes"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "one\n");
+}
+
+/// Plants files that programs take orders from, again and again.
+const PLANT: &str = "git init -q lib && echo > began
+while :; do echo bad > .envrc; echo bad > lib/.git/hooks/post-commit; done";
+
+#[tokio::test]
+async fn files_that_a_command_in_the_background_plants_are_not_restored() {
+    let mut plant = shell("bash plant.sh");
+    plant["wait"] = json!("2s");
+    let turns = [
+        turn().call("run_shell", plant),
+        turn().call("run_shell", shell("cat .envrc lib/.git/hooks/post-commit && echo r > r")),
+        turn().text("Done."),
+    ];
+    let stage = Stage::new(turns).await;
+    std::fs::write(stage.home.work().join("plant.sh"), PLANT).unwrap();
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage.buddy(["exec", "--approve", "auto", "go"]).run().await.expect_code(0);
+    let orders = [".envrc", "lib/.git/hooks/post-commit"];
+    let there = || orders.map(|path| stage.home.work().join(path).exists());
+    assert_eq!(stage.home.text("r"), "r\n", "{:#?}", stage.results());
+    assert_eq!(there(), [false; 2]);
+    let undone = stage.buddy(["undo", "--yes", "--force"]).run().await.expect_code(0);
+    assert_eq!((stage.home.text("r").as_str(), there()), ("", [false; 2]), "{undone}");
 }
