@@ -44,6 +44,10 @@ pub struct Bounds {
     /// Files that this call may use although they are hidden, sealed or guarded by name, because the user or
     /// one of their rules opened exactly them. A link at such a path opens nothing but itself.
     pub opened: Vec<PathBuf>,
+    /// Directories that the command removes with all that is in them. Files there that programs take orders from are compared, and not held
+    /// by the kernel, which would keep their directories.
+    #[serde(default)]
+    pub removed: Vec<PathBuf>,
     /// Directories elsewhere that the command goes through: files that hold secrets there are
     /// sealed too.
     pub searched: Vec<PathBuf>,
@@ -128,6 +132,7 @@ impl Bounds {
             sealed_names: NameSet::default(),
             blank_names: NameSet::default(),
             opened: Vec::new(),
+            removed: Vec::new(),
             searched: Vec::new(),
             anchors: Vec::new(),
             caches: None,

@@ -16,6 +16,8 @@ pub struct Needs {
     pub written: Vec<PathBuf>,
     /// Paths outside the workspace that it changes and nothing beside them. They are open once a user allows this call.
     pub written_alone: Vec<PathBuf>,
+    /// Directories of the workspace that it removes with all that is in them, and does nothing else.
+    pub removed: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,
     /// Whether a lasting rule allows every command that it runs.

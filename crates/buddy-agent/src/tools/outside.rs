@@ -46,7 +46,9 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
     let subject = denial.subject.as_deref().unwrap_or("something");
     match denial.kind {
         DenialKind::Write => {
-            let directory = denial.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+            let path = denial.path.as_deref().unwrap_or(Path::new("/"));
+            // The home would be far too much.
+            let directory = path.parent().filter(|above| !project.starts_with(above)).unwrap_or(path);
             format!(
                 "the jail lets commands write only in the workspace and `/tmp`, not `{subject}`; to allow it always, put `write = \
                  [{:?}]` under `[projects.{:?}]` in your buddy.toml",
@@ -64,6 +66,7 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
              which asks the user"
         ),
         DenialKind::Held => "the jail lets commands neither move nor remove a protected file, nor a directory that one is in".to_owned(),
+        DenialKind::Remote => "the remote is a folder outside the workspace, where the jail lets commands not write; push with the tool `git_push`, or name the folder (`git push ../name.git`): both ask the user for it".to_owned(),
         DenialKind::Network => format!(
             "in the jail this command has no network but the proxy in `https_proxy`, which a program must use by itself; to allow a host \
              always, put `hosts = [\"HOST\"]` under `[projects.{:?}]` in your buddy.toml",

@@ -51,6 +51,8 @@ const NO_SOCKET: &[&str] = &[
     "cannot open display",
     "connection to your authentication agent",
 ];
+/// Messages of git that it cannot write to the repository it pushes to, which is a directory then.
+const CLOSED_REMOTE: &[&str] = &["unable to create temporary object directory"];
 /// Messages of programs that did not get the rights of another account.
 const NO_RIGHTS: &[&str] = &[
     "no new privileges",
@@ -95,6 +97,8 @@ pub enum DenialKind {
     Guarded,
     /// Moving or removing a directory that a protected file is in.
     Held,
+    /// Pushing to a directory outside of the write roots.
+    Remote,
     /// Reaching the network.
     Network,
     /// Reaching a local socket.
@@ -142,7 +146,9 @@ fn has(line: &str, words: &[&str]) -> bool {
 }
 
 fn speaks(line: &str) -> bool {
-    [REFUSED, MISSING, BUSY, NO_NETWORK, NO_SOCKET, NO_RIGHTS].iter().any(|words| has(line, words))
+    [REFUSED, MISSING, BUSY, NO_NETWORK, NO_SOCKET, NO_RIGHTS, CLOSED_REMOTE]
+        .iter()
+        .any(|words| has(line, words))
 }
 
 fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
@@ -152,6 +158,9 @@ fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
     }
     if !bounds.network && has(line, NO_NETWORK) {
         return Some(Denial::of(DenialKind::Network));
+    }
+    if is_confined && has(line, CLOSED_REMOTE) {
+        return Some(Denial::of(DenialKind::Remote));
     }
     if is_confined && let Some(denial) = socket(line, cwd) {
         return Some(denial);
@@ -326,6 +335,10 @@ mod tests {
         assert_eq!(found[0].path, Some(stage.at("elsewhere/x")), "not the program that says so");
         stage.check("cat: ~/.ssh/id: No such file or directory", &[DenialKind::Hidden]);
         stage.check("mv: cannot move 'scripts' to 'x': Device or resource busy", &[DenialKind::Held]);
+        stage.check(
+            "error: remote unpack failed: unable to create temporary object directory",
+            &[DenialKind::Remote],
+        );
         stage.check("curl: (6) Could not resolve host: example.com", &[DenialKind::Network]);
         stage.check("sudo: The \"no new privileges\" flag is set", &[DenialKind::Rights]);
     }

@@ -37,6 +37,9 @@ const MAX_SEALED: usize = 400;
 /// The most secrets elsewhere that are sealed, the nearest first.
 const MAX_SEALED_ELSEWHERE: usize = 100;
 
+/// Where a repository has the own directories of its further work trees.
+const WORK_TREES: &str = ".git/worktrees";
+
 /// The most entries of the home that are searched for secrets, and the depth.
 const HOME_ENTRIES: usize = 20_000;
 const HOME_DEPTH: usize = 3;
@@ -95,6 +98,9 @@ impl Guards {
         for other in &others {
             named.restrict(other);
         }
+        let removed = with_work_trees(&bounds.removed);
+        let is_removed = |path: &Path| removed.iter().any(|removed| path.starts_with(removed));
+        ground.guarded.retain(|guarded| !is_removed(&guarded.path));
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let opened: BTreeSet<PathBuf> = bounds.opened.iter().map(|path| without_links(path)).collect();
         let is_near = |path: &&PathBuf| is_near(path, &near) || is_too_large(path);
@@ -105,6 +111,7 @@ impl Guards {
         for git in &sights.git {
             places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
         }
+        places.retain(|path| !is_removed(path));
         let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
         let mut covered = nearest(places.iter().filter(|path| is_to_cover(path)).cloned(), MAX_COVERED);
         covered.extend(places.iter().filter(|path| is_link(path)).filter_map(|link| target(link, &roots)));
@@ -112,8 +119,9 @@ impl Guards {
         let objects = linked_objects(&guarded.flat_map(|path| files_beneath(path)).collect::<Vec<_>>());
         let aliases = names_of_objects(&roots, &objects, &past).into_iter();
         covered.extend(nearest(aliases.filter(|path| !is_stand_in(path)), MAX_COVERED));
+        let stays = sights.git.iter().filter(|git| !is_removed(git)).cloned().collect();
         let stand_ins =
-            if scene.place == Place::Namespaces { stand_ins(&sights.git, &orders) } else { Vec::new() };
+            if scene.place == Place::Namespaces { stand_ins(&stays, &orders) } else { Vec::new() };
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
@@ -148,6 +156,16 @@ impl Guards {
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
     }
+}
+
+/// Directories that are removed, and with a work tree that has its own directory elsewhere also that one.
+fn with_work_trees(removed: &[PathBuf]) -> Vec<PathBuf> {
+    let removed: Vec<PathBuf> = removed.iter().map(|path| without_links(path)).collect();
+    let own =
+        removed.iter().flat_map(|top| Repository::behind(&top.join(GIT))).map(|repository| repository.git);
+    let is_of_work_tree = |git: &PathBuf| git.parent().is_some_and(|above| above.ends_with(WORK_TREES));
+    let own: Vec<PathBuf> = own.filter(is_of_work_tree).collect();
+    removed.into_iter().chain(own).collect()
 }
 
 /// Notes the state of these directories before buddy itself restores files in them. The kernel guards nothing meanwhile.

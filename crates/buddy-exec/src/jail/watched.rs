@@ -295,7 +295,7 @@ impl Watched {
             self.compare(path, &mut moved);
         }
         for path in &self.missing {
-            if is_there(path) && !self.is_opened(path) {
+            if is_there(path) && !is_stand_in(path) && !self.is_opened(path) {
                 self.take(path, ORDERS, &mut moved);
             }
         }

@@ -211,6 +211,7 @@ impl Judge<'_> {
                 touches_safely &= self.touch(&real, sheet);
             }
         }
+        sheet.needs.removed = self.removed(&examination);
         let is_held = self.policy.holds_to_reading() && self.policy.places.untrusted.is_none();
         let only_reads = |leaf: &Leaf| match leaf.effect {
             Effect::None => true,

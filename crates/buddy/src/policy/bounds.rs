@@ -187,6 +187,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     Bounds {
         write,
         write_alone,
+        removed: needs.removed.clone(),
         searched: needs.searched.clone(),
         caches: caches.filter(|_| needs.runs),
         opened: opened(needs, call.by, is_production, &hidden),

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use buddy_protocol::Fact;
 use buddy_testkit::model::{ModelServer, Turn, turn};
+use buddy_testkit::program::Program;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, done, run, shell};
@@ -51,6 +52,30 @@ async fn what_stays_in_the_workspace_runs_unasked() {
     let work = stage.home.work();
     assert!(work.join("made").exists() && work.join("by-python").exists(), "{results:#?}");
     assert!(!work.join("target").exists());
+}
+
+#[tokio::test]
+async fn repositories_in_the_workspace_are_removed_whole() {
+    let made = "git init -q -b main . && git config user.name a && git config user.email a@b && git commit -q --allow-empty -m i
+git init -q vendor/two && git worktree add -q tree && git worktree add -q old";
+    let turns = vec![run("rm -rf vendor"), run("git worktree remove tree"), run("echo x > f"), done()];
+    let stage = Stage::apart(turns).await;
+    let work = stage.home.work();
+    let begun = Program::new("/bin/bash").args(["-c", made]).cwd(&work).env("HOME", &work).run().await;
+    begun.expect_code(0);
+    let results = results(&stage).await;
+    for result in &results {
+        let result = &result["result"];
+        assert_eq!((&result["exit_code"], result.get("note")), (&json!(0), None), "{results:#?}");
+    }
+    for gone in ["vendor", "tree", ".git/worktrees/tree"] {
+        assert!(!work.join(gone).exists(), "{gone}: {results:#?}");
+    }
+    assert!(work.join(".git/worktrees/old").exists());
+    stage.buddy(["undo", "--yes", "--all"]).run().await.expect_code(0);
+    stage.buddy(["undo", "--yes", "--all"]).run().await.expect_code(0);
+    stage.buddy(["undo", "--yes", "--all"]).run().await.expect_code(0);
+    assert!(work.join("vendor/two/.git/config").exists() && work.join("tree/.git").exists());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Removals of a command, and changes of the work tree that git throws away.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
@@ -8,15 +8,30 @@ use super::Judge;
 use crate::Places;
 use crate::decide::file::{Allowed, changes_secrets, decides_what_runs, holds_a_root, is_open, loses, rule};
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Reach, Touch};
+use crate::effect::{Access, Examination, Reach, Touch};
 use crate::guarded::{is_guarded, is_secret};
 use crate::path::{is_beneath_any, shown};
 use crate::rules::Thing;
+use crate::shell::Word;
 
 /// The reason to ask before changes that no commit holds are thrown away.
 const DISCARDS: &str = "it throws away changes that are not committed";
 
+/// Commands that only remove what they name.
+const REMOVERS: &[&[&str]] = &[&["rm"], &["rmdir"], &["git", "worktree", "remove"]];
+
 impl Judge<'_> {
+    /// What a command removes that does nothing else. Repositories in there need no guard, which would keep their directories.
+    pub(super) fn removed(&self, examination: &Examination) -> Vec<PathBuf> {
+        let words: Vec<&str> = examination.plain.iter().flatten().filter_map(Word::literal).collect();
+        if !REMOVERS.iter().any(|remover| words.starts_with(remover)) {
+            return Vec::new();
+        }
+        let removals = examination.touches.iter().filter(|touch| touch.access == Access::Delete);
+        let paths = removals.filter_map(|touch| touch.reach.path());
+        paths.filter(|path| is_open(path, &self.policy.places)).map(Path::to_owned).collect()
+    }
+
     /// Judges changes of the work tree that git throws away: in the jail undo brings them back, if it keeps all of them.
     pub(super) fn discard(&self, reach: &Reach, sheet: &mut Sheet) {
         let places = &self.policy.places;
