@@ -14,7 +14,10 @@ use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
-use buddy_protocol::{Attachment, Clock, ItemId, SessionId, SessionTarget, TargetHost, UnixMillis};
+use buddy_protocol::{
+    Attachment, Clock, Event, Fact, ItemId, SessionId, SessionStore, SessionTarget, TargetHost, UnixMillis,
+};
+use buddy_store::SqliteStore;
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
 use crate::commands::setup::{Invocation, Setup};
@@ -30,6 +33,9 @@ use history::HistoryFile;
 pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;
 pub(crate) use look::{details, follows_ground, list_look, look};
+
+/// The most copies of a conversation that are followed back.
+const MAX_LINEAGE: usize = 50;
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;
@@ -49,6 +55,7 @@ const SAID_BYTES: usize = 256 * 1024;
 /// The surroundings of a conversation.
 pub(crate) struct HomeDesk {
     environment: Environment,
+    store: Arc<SqliteStore>,
     hosts: Arc<RunHosts>,
     models: Arc<CurrentModels>,
     history: HistoryFile,
@@ -73,12 +80,18 @@ fn config_flags(request: &Request) -> Vec<String> {
 }
 
 impl HomeDesk {
-    pub(crate) fn new(invocation: &Invocation<'_>, hosts: Arc<RunHosts>, setup: &Setup) -> Self {
+    pub(crate) fn new(
+        invocation: &Invocation<'_>,
+        store: Arc<SqliteStore>,
+        hosts: Arc<RunHosts>,
+        setup: &Setup,
+    ) -> Self {
         let environment = invocation.environment;
         let history = HistoryFile::new(&environment.data);
         let status_command = setup.loaded.config.display.status_command.clone();
         Self {
             environment: environment.clone(),
+            store,
             hosts,
             models: setup.models.clone(),
             history,
@@ -193,19 +206,38 @@ impl HomeDesk {
         self.own_within(words.map(str::to_owned).collect(), UNDO_LIMIT).await
     }
 
-    /// What calls of a session changed, the newest first.
+    /// The session and those that it was copied from, each with the time of the copy.
+    async fn lineage(&self, session: &SessionId) -> Result<Vec<(SessionId, UnixMillis)>, String> {
+        let mut lineage = vec![(session.clone(), UnixMillis(u64::MAX))];
+        while let Some((last, _)) = lineage.last().filter(|_| lineage.len() < MAX_LINEAGE) {
+            let first = self.store.read(last, 0, 1).await.map_err(|error| error.to_string())?;
+            let Some(Event { time, fact: Fact::SessionStarted(started), .. }) = first.into_iter().next()
+            else {
+                break;
+            };
+            let Some(origin) = started.forked_from else { break };
+            lineage.push((origin.session, time));
+        }
+        Ok(lineage)
+    }
+
+    /// What calls of a conversation changed, the newest first.
     async fn changes_of(&self, session: &SessionId) -> Result<Vec<UndoEntry>, String> {
+        let lineage = self.lineage(session).await?;
         let store = undo_store(&self.environment);
         let listed = tokio::task::spawn_blocking(move || store.list()).await;
         let mut listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        listed.retain(|entry| entry.header.session == session.as_str());
+        let is_of = |entry: &UndoEntry, (session, until): &(SessionId, UnixMillis)| {
+            entry.header.session == session.as_str() && UnixMillis(entry.header.unix_ms) <= *until
+        };
+        listed.retain(|entry| lineage.iter().any(|one| is_of(entry, one)));
         Ok(listed)
     }
 
     /// The newest change that was not taken back, by its name.
     async fn last_change(&self, session: &SessionId) -> Result<Option<String>, String> {
         let listed = self.changes_of(session).await?;
-        let is_change = |entry: &UndoEntry| entry.changes > 0 || !entry.is_covered;
+        let is_change = |entry: &UndoEntry| entry.changes > 0 || entry.is_interrupted || !entry.is_covered;
         let is_wanted =
             |entry: &&UndoEntry| !entry.is_undone && is_change(entry) && entry.header.undoes.is_none();
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))

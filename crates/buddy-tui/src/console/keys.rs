@@ -11,6 +11,7 @@ use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
 use crate::changes;
+use crate::counting::counted;
 use crate::diff::{DiffHead, diff_rows};
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
@@ -420,7 +421,9 @@ impl Console {
         let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
         let tasks = tasks.map(|task| format!("task {}", task.number));
         let undo = self.undoing.map(|_| "the undo".to_owned());
-        turn.into_iter().chain(command).chain(undo).chain(tasks).collect()
+        let left: usize = self.tasks.iter().map(|task| task.reader.left_running()).sum();
+        let left = (left > 0).then(|| counted(left as u64, "background command"));
+        turn.into_iter().chain(command).chain(undo).chain(left).chain(tasks).collect()
     }
 
     fn look_back(&mut self) {

@@ -65,8 +65,8 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
             target.cwd
         ));
     }
-    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
+    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
@@ -95,8 +95,8 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
-    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
+    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None if resume.last => last(&buddy, invocation.named.as_deref()).await?,

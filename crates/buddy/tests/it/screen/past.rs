@@ -130,6 +130,10 @@ async fn changes_of_files_since_are_counted() {
     screen.keys(&["Enter"]);
     screen.wait_for("1 call has changed files since").await;
     assert!(screen.stage.home.work().join("boat.txt").is_file(), "files stay as they are");
+    screen.keys(&["C-u"]);
+    screen.line("/undo");
+    screen.wait_for("/redo takes it back").await;
+    assert!(!screen.stage.home.work().join("boat.txt").exists());
 }
 
 #[tokio::test]

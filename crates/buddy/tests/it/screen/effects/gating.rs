@@ -1,8 +1,10 @@
 //! Which commands can be given while a turn runs.
 
 use buddy_testkit::model::turn;
+use serde_json::json;
 
 use crate::screen::Screen;
+use crate::stage::{Stage, done, shell};
 
 #[tokio::test]
 async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once() {
@@ -46,4 +48,19 @@ async fn help_and_leaving_are_there_while_a_turn_runs() {
     screen.line("/quit");
     screen.wait_for("Resume with  buddy resume").await;
     screen.stage.server.gate("end").open();
+}
+
+#[tokio::test]
+async fn leaving_says_that_a_background_command_would_be_stopped() {
+    let mut command = shell("sleep 600");
+    command["wait"] = json!("100ms");
+    let stage = Stage::new([turn().call("run_shell", command), done()]).await;
+    let screen = Screen::on(stage, &["--trust", "--approve", "all"], 100, 30).await;
+    screen.line("work");
+    screen.wait_for("So be it.").await;
+    screen.wait_idle().await;
+    screen.keys(&["C-d"]);
+    screen.wait_for("1 background command would be stopped; the same once more leaves").await;
+    screen.keys(&["C-d"]);
+    screen.wait_for("Resume with  buddy resume").await;
 }
