@@ -433,7 +433,6 @@ pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<S
 fn wait(wait: Wait) -> Option<Duration> {
     match wait {
         Wait::Default => Some(DEFAULT_WAIT),
-        Wait::For(duration) if duration.is_zero() => None,
         Wait::For(duration) => Some(duration.min(MAX_WAIT)),
         Wait::No => None,
     }

@@ -16,8 +16,14 @@ pub(crate) enum Wait {
     Default,
     /// Not at all.
     No,
-    /// So long; zero is not at all.
+    /// So long, which is never zero.
     For(Duration),
+}
+
+impl Wait {
+    fn of(duration: Duration) -> Self {
+        if duration.is_zero() { Self::No } else { Self::For(duration) }
+    }
 }
 
 impl<'de> Deserialize<'de> for Wait {
@@ -27,9 +33,9 @@ impl<'de> Deserialize<'de> for Wait {
             Value::Bool(false) => Ok(Self::No),
             Value::Number(seconds) => {
                 let seconds = seconds.as_f64().unwrap_or(-1.0);
-                Duration::try_from_secs_f64(seconds).map(Self::For).map_err(D::Error::custom)
+                Duration::try_from_secs_f64(seconds).map(Self::of).map_err(D::Error::custom)
             }
-            Value::String(text) => parse(&text).map(Self::For).map_err(D::Error::custom),
+            Value::String(text) => parse(&text).map(Self::of).map_err(D::Error::custom),
             other => Err(D::Error::custom(format!("`wait` cannot be {other}"))),
         }
     }
@@ -68,6 +74,9 @@ mod tests {
     fn reads_every_form_and_refuses_the_rest() {
         check(&json!(true), Some(Wait::Default));
         check(&json!(false), Some(Wait::No));
+        for zero in [json!(0), json!(0.0), json!("0"), json!("0s")] {
+            check(&zero, Some(Wait::No));
+        }
         check(&json!(90), Some(Wait::For(Duration::from_secs(90))));
         check(&json!("10m"), Some(Wait::For(Duration::from_mins(10))));
         check(&json!("1.5"), Some(Wait::For(Duration::from_millis(1500))));

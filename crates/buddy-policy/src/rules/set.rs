@@ -22,6 +22,9 @@ pub enum RuleTier {
     Run,
 }
 
+/// The author of denials that nobody wrote as a rule.
+const DENYLISTED: &str = "`tools.shell_denylist`";
+
 impl RuleTier {
     fn named(self) -> &'static str {
         match self {
@@ -94,8 +97,7 @@ impl RuleSet {
 
     /// Commands that never run, as `[tools].shell_denylist` lists them.
     pub fn deny_commands(&mut self, tier: RuleTier, patterns: Vec<CommandPattern>) {
-        let deny =
-            patterns.into_iter().map(|pattern| Rule::command(pattern).because("it is on the denylist"));
+        let deny = patterns.into_iter().map(|pattern| Rule::command(pattern).because(DENYLISTED));
         self.add(tier, Rules { deny: deny.collect(), ..Rules::default() });
     }
 
@@ -162,8 +164,9 @@ fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: 
         Action::Ask => "asks about",
         Action::Deny => "denies",
     };
-    let mut reason = format!("{} {verb} `{}`", tier.named(), crate::display_command(&rule.text));
-    if let Some(why) = &rule.reason {
+    let author = if rule.reason.as_deref() == Some(DENYLISTED) { DENYLISTED } else { tier.named() };
+    let mut reason = format!("{author} {verb} `{}`", crate::display_command(&rule.text));
+    if let Some(why) = rule.reason.as_ref().filter(|why| *why != DENYLISTED) {
         reason.push_str(": ");
         reason.push_str(&crate::display_command(why));
     }

@@ -67,8 +67,13 @@ impl Reply {
         matches!(self, Self::Tunnel | Self::Socks)
     }
 
-    /// Reports that the host did not answer.
+    /// Reports that the host did not answer. A plain request gets no answer either: to a client a page of the proxy would be one of the server,
+    /// which is not there.
     pub(super) async fn fail(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
+        if self == Self::Plain {
+            let _ = client.shutdown().await;
+            return;
+        }
         let text = format!("{}:{} cannot be reached: {reason}\n", wanted.host, wanted.port);
         self.close(client, UNREACHABLE, "502 Bad Gateway", &text).await;
     }

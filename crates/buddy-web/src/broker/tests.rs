@@ -288,6 +288,8 @@ async fn a_host_that_does_not_answer_is_reported() {
     let answer = stage.text("CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("no such name"), "{answer}");
     assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Failed, 0, 0)]);
+    let answer = stage.text("GET http://gone.test/ HTTP/1.1\r\nHost: gone.test\r\n\r\n").await;
+    assert_eq!(answer, "", "a page of the proxy would be taken for one of the server");
 }
 
 /// A stage whose server is the proxy of the network.

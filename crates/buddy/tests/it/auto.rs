@@ -255,11 +255,18 @@ async fn a_removal_that_undo_does_not_bring_back_is_denied_where_nobody_can_be_a
 async fn a_process_that_runs_on_is_asked_for() {
     let arguments =
         json!({"command": "sleep 1000", "why": "x", "risk": "low", "mutation": true, "privesc": false});
-    let background = json!({"command": "sleep 1000", "why": "x", "risk": "low", "mutation": true, "privesc": false, "wait": false});
-    let turns = vec![turn().call("process_start", arguments), turn().call("run_shell", background), done()];
+    let mut turns = vec![turn().call("process_start", arguments.clone())];
+    for wait in [json!(false), json!(0), json!("0s")] {
+        let mut background = arguments.clone();
+        background["wait"] = wait;
+        turns.push(turn().call("run_shell", background));
+    }
+    turns.push(done());
     let stage = Stage::new(turns).await;
     stage.usual(["exec", "--trust", "go"]).run().await;
-    for result in stage.results() {
+    let results = stage.results();
+    assert_eq!(results.len(), 4);
+    for result in results {
         assert_eq!(result["error"]["code"], "approval_needed", "{result:#}");
     }
 }
