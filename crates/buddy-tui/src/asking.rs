@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
+use crate::console::ApprovalWords;
 use crate::show::local_time;
 
 /// How long a grant for a session holds when the user does not say.
@@ -69,11 +70,7 @@ fn put(question: &Question, cwd: &str) -> String {
 
 /// The title of a question, with its risk.
 fn title(approval: &Approval) -> String {
-    let what = match (&approval.diff, approval.is_editable) {
-        (Some(_), _) => "Apply this change?",
-        (None, true) => "Run this command?",
-        (None, false) => "Allow this?",
-    };
+    let what = ApprovalWords::of(approval, |_| true).title;
     let risk = match approval.risk {
         Risk::Low => "Low risk",
         Risk::Medium => "Medium risk",

@@ -60,3 +60,4 @@ pub(crate) use terminal::{copy_order, terminal_size};
 pub use trust_card::{FolderQuestion, ask_about_folder};
 pub(crate) use turn_end::TurnSum;
 pub(crate) use watched_calls::{running_row, watched_rows};
+pub(crate) use wording::ApprovalWords;

@@ -236,10 +236,11 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
 /// The diff or the exact command. A line break in it is shown as one, and further rows are indented, so that
 /// nothing can pass for a row of buddy's own.
 fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
-    let is_titled = ApprovalWords::of(approval, |title| title == head.title).is_told;
+    let words = ApprovalWords::of(approval, |title| title == head.title);
+    let is_titled = words.is_told;
     let mut rows = Vec::new();
     if !is_titled || approval.diff.is_none() {
-        rows.extend(command(approval, card, fold));
+        rows.extend(command(approval, &words.subject, card, fold));
     }
     let shown = if is_titled { DiffHead::Hidden } else { DiffHead::Shown };
     rows.extend(diff(approval, card, fold, (FOLDED_DIFF, shown)));
@@ -255,11 +256,11 @@ fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize,
     }
 }
 
-fn command(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let look = card.look;
     let risk = tone(&Question::Approval(approval.clone())).ink();
     let next = Line::plain("  ");
-    let lines: Vec<&str> = approval.action.split('\n').collect();
+    let lines: Vec<&str> = text.split('\n').collect();
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };

@@ -69,7 +69,7 @@ pub struct ConsoleRequest {
     pub status_parts: Vec<StatusPart>,
     /// Whether a command of the user's own makes the status line.
     pub has_own_status: bool,
-    /// What is told first.
+    /// The lines above the first prompt: buddy with its version and the session, then notices.
     pub greeting: Vec<String>,
     /// What the user said first, where they said it already.
     pub prompt: Option<String>,
@@ -98,7 +98,7 @@ pub async fn run_console(
     console.custom = request.custom;
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);
-    request.greeting.iter().for_each(|line| console.say(line));
+    console.greet(&request.greeting);
     let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {

@@ -70,7 +70,7 @@ pub(super) struct Console {
     /// The command whose output is to come, which is shown before it.
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
-    is_said_last: bool,
+    pub(super) is_said_last: bool,
     /// Whether the user chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
     /// Where the user looks.

@@ -6,22 +6,30 @@ use buddy_protocol::Approval;
 use crate::text::{Line, Look, Paint};
 
 /// The words of an approval.
-pub(super) struct ApprovalWords {
-    pub(super) title: String,
-    /// Whether the title tells the whole action, so that it need not be said again.
+pub(crate) struct ApprovalWords {
+    pub(crate) title: String,
+    /// Whether the title tells the whole action, so that the card need not repeat it.
     pub(super) is_told: bool,
+    /// The text that the card shows below its title: the action, as far as the title does not name it.
+    pub(super) subject: String,
     pub(super) yes: &'static str,
     pub(super) no: &'static str,
 }
 
 impl ApprovalWords {
     /// The words of an approval, where some titles may be too long.
-    pub(super) fn of(approval: &Approval, fits: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn of(approval: &Approval, fits: impl Fn(&str) -> bool) -> Self {
         let own = |title: &str| {
             if approval.actor == "buddy" { title.to_owned() } else { format!("{}: {title}", approval.actor) }
         };
-        let once = |title: &str| Self { title: own(title), is_told: false, yes: "Allow once", no: "Deny" };
         let action = approval.action.as_str();
+        let once = |title: &str| Self {
+            title: own(title),
+            is_told: false,
+            subject: action.to_owned(),
+            yes: "Allow once",
+            no: "Deny",
+        };
         if approval.is_editable {
             return match approval.actor.as_str() {
                 "buddy" => once("Run this command?"),
@@ -34,7 +42,8 @@ impl ApprovalWords {
                 .strip_prefix("Write ")
                 .map(without_counts)
                 .filter(|path| !path.contains('\n') && !path.contains(", which leads to "));
-            let edit = |title: String, is_told| Self { title, is_told, yes: "Apply", no: "Reject" };
+            let edit =
+                |title: String, is_told| Self { title, is_told, yes: "Apply", no: "Reject", ..once("") };
             let named = path.map(|path| own(&format!("{verb} {path}?"))).filter(|title| fits(title));
             return named.map_or_else(|| edit(own("Change files?"), false), |title| edit(title, true));
         }
@@ -48,8 +57,54 @@ impl ApprovalWords {
         ];
         let title =
             known.iter().find(|(beginning, _)| action.starts_with(beginning)).map(|(_, title)| *title);
-        let is_egress = action.contains(" wants to reach ");
-        once(title.unwrap_or(if is_egress { "Allow this connection?" } else { "Allow this?" }))
+        match HostWish::of(action) {
+            Some(wish) if title.is_none() => {
+                let named = wish.titles().into_iter().map(|title| own(&title)).find(|title| fits(title));
+                let hosts = wish.hosts.to_owned();
+                named.map_or_else(
+                    || once("Allow this connection?"),
+                    |title| Self { title, subject: hosts, ..once("") },
+                )
+            }
+            _ => once(title.unwrap_or("Allow this?")),
+        }
+    }
+}
+
+/// The words between a program and the hosts that it wants to connect to.
+const WANTS: &str = " wants to reach ";
+
+/// A program's wish to connect to hosts, as an approval's action words it.
+struct HostWish<'a> {
+    program: &'a str,
+    /// The hosts, each with the file that names it where that is known.
+    hosts: &'a str,
+}
+
+impl<'a> HostWish<'a> {
+    fn of(action: &'a str) -> Option<Self> {
+        let (program, hosts) = action.split_once(WANTS)?;
+        // An action that only quotes the words has more than a program before them.
+        let is_program = !program.is_empty() && !program.contains(char::is_whitespace);
+        (is_program && !hosts.contains('\n')).then_some(Self { program, hosts })
+    }
+
+    /// Titles that name the program and the hosts, the best first.
+    fn titles(&self) -> [String; 3] {
+        let Self { program, hosts } = self;
+        let name = match hosts.split_once(" registry: ") {
+            Some((whose, _)) => format!("{whose} registry"),
+            None => [" (", " on ", ", and hosts "]
+                .iter()
+                .fold(*hosts, |name, end| name.split(end).next().unwrap_or(name))
+                .to_owned(),
+        };
+        let some = if name.contains(", ") { "several hosts" } else { "a host" };
+        [
+            format!("{program}{WANTS}{name}"),
+            format!("{program} wants {name}"),
+            format!("{program}{WANTS}{some}"),
+        ]
     }
 }
 
@@ -94,6 +149,44 @@ pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: 
 mod tests {
     use super::*;
     use crate::text::Colors;
+
+    #[track_caller]
+    fn check_titles(action: &str, titles: [&str; 3]) {
+        let wish = HostWish::of(action).unwrap();
+        assert_eq!(wish.titles(), titles.map(str::to_owned));
+        assert_eq!(format!("{}{WANTS}{}", wish.program, wish.hosts), action, "nothing is left out");
+    }
+
+    #[test]
+    fn the_title_of_a_connection_names_the_program_and_the_host() {
+        let cargo =
+            ["cargo wants to reach example.com", "cargo wants example.com", "cargo wants to reach a host"];
+        check_titles("cargo wants to reach example.com", cargo);
+        check_titles("cargo wants to reach example.com (its registry, named in Cargo.toml)", cargo);
+        check_titles(
+            "cargo wants to reach example.com, and hosts that this index names for downloads",
+            cargo,
+        );
+        let near = "127.0.0.1:8080 on this machine";
+        let titles = ["./npm wants to reach 127.0.0.1:8080", "./npm wants 127.0.0.1:8080"];
+        check_titles(
+            &format!("./npm wants to reach {near}"),
+            [titles[0], titles[1], "./npm wants to reach a host"],
+        );
+        check_titles(
+            "npm wants to reach its registry: a.test (named in ~/.npmrc), b.test (named in .npmrc)",
+            ["npm wants to reach its registry", "npm wants its registry", "npm wants to reach a host"],
+        );
+        check_titles(
+            "curl wants to reach a.test, b.test",
+            [
+                "curl wants to reach a.test, b.test",
+                "curl wants a.test, b.test",
+                "curl wants to reach several hosts",
+            ],
+        );
+        assert!(HostWish::of("Send this: cargo wants to reach example.com").is_none());
+    }
 
     #[test]
     fn what_the_reasons_name_is_underlined() {

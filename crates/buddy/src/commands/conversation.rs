@@ -301,8 +301,11 @@ impl Talk<'_> {
         if is_here && has_jail && !TrustStore::new(&self.environment.data).covers(&self.hosts.cwd) {
             // Places for temporary files can be changed in any case.
             let is_scratch = self.hosts.cwd.starts_with("/tmp");
-            let what = if is_scratch { "its own rules are not read" } else { "it is only read" };
-            lines.push(format!("this folder is not trusted: {what}; /trust changes that"));
+            lines.push(if is_scratch {
+                "This folder is untrusted, so buddy ignores its settings. Run /trust to use them.".to_owned()
+            } else {
+                "This folder is untrusted, so it is read-only. Run /trust to allow changes.".to_owned()
+            });
         }
         lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());

@@ -144,7 +144,14 @@ fn a_connection() {
     let reach = Approval {
         is_editable: false,
         reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
-        ..approval("cargo wants to reach static.example.com", Risk::Medium)
+        offers: vec![Offer {
+            grant: "reach static.example.com".to_owned(),
+            covers: "connections to static.example.com".to_owned(),
+        }],
+        ..approval(
+            "cargo wants to reach static.example.com (its registry, named in Cargo.toml)",
+            Risk::Medium,
+        )
     };
     check("network", &Question::Approval(reach), &[]);
 }
