@@ -3,6 +3,7 @@
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
 use crate::asking::seconds;
+use crate::table::ListView;
 use crate::targets;
 
 /// What `/approve` wants.
@@ -77,7 +78,7 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         };
         text.to_owned()
     });
-    let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
+    let targets = changed.targets.as_ref().map(|targets| targets::table(targets).text(&ListView::plain()));
     let model = changed.model.as_ref().map(|model| format!("model: {model}"));
     let title = changed.title.as_ref().map(|title| format!("title: {title}"));
     plan.or(approvals).or(panes).or(targets).or(model).or(title)

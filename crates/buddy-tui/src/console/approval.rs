@@ -502,7 +502,7 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         let label = if offer.grant == approval.action {
             Line::plain("Allow exactly this, this session")
         } else {
-            let grant = one_line(&offer.grant, GRANT);
+            let grant = one_line(words.granted(&offer.grant), GRANT);
             Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
         };
         allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));

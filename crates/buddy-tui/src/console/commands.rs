@@ -262,8 +262,8 @@ impl Console {
     fn target_line(&mut self, line: &str) {
         match targets::read(line) {
             TargetLine::List => {
-                let text = targets::list(self.front().reader.transcript());
-                self.say_plain(&text);
+                let table = targets::list(self.front().reader.transcript());
+                self.show_table(&table);
             }
             TargetLine::Send(command) => self.send(command),
             TargetLine::Help(text) => self.complain(&text),

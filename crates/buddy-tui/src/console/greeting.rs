@@ -96,14 +96,10 @@ impl Console {
         for (place, text) in lines.iter().enumerate() {
             if place == 0 {
                 let lamp = Line::styled(self.look.sign("● ", "* "), self.look.style(Paint::Agent));
-                let (name, session) = text.split_once(", ").unwrap_or((text, ""));
+                let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
                 let name = Line::styled(name, self.look.style(Paint::Strong));
-                self.show(wrap(
-                    &name.and(&format!("  {session}"), dim).trimmed(),
-                    self.columns,
-                    &lamp,
-                    &indent,
-                ));
+                let rest = rest.replace(", ", "  ");
+                self.show(wrap(&name.and(&format!(" {rest}"), dim), self.columns, &lamp, &indent));
                 continue;
             }
             self.show((place == 1).then(Line::default));

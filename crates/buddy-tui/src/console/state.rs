@@ -16,6 +16,7 @@ use super::status::{self, StatusPart};
 use super::tasks::{SHOWN, Task, task_name};
 use super::undoing::Undoing;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
+use crate::table::{ListView, Table};
 use crate::targets::default_target;
 use crate::text::{Line, Look, Paint};
 
@@ -251,6 +252,14 @@ impl Console {
         self.tell(text, self.look.style(Paint::Bad));
     }
 
+    /// Shows a list, fitted to the window.
+    pub(super) fn show_table(&mut self, table: &Table) {
+        self.put_echo();
+        let cwd = self.front().reader.transcript().started().map_or("", |started| started.cwd.as_str());
+        let rows = table.lines(&ListView::in_window(&self.look, self.columns, cwd));
+        self.show(rows);
+    }
+
     fn tell(&mut self, text: &str, style: Style) {
         if text.is_empty() {
             return;
@@ -369,7 +378,9 @@ impl Console {
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
         }
-        if let Some(text) = crate::changes::told(changed) {
+        if let Some(targets) = &changed.targets {
+            self.show_table(&crate::targets::table(targets));
+        } else if let Some(text) = crate::changes::told(changed) {
             self.say(&text);
         }
     }

@@ -12,6 +12,8 @@ pub(crate) struct ApprovalWords {
     pub(super) is_told: bool,
     /// The text that the card shows below its title: the action, as far as the title does not name it.
     pub(super) subject: String,
+    /// Whether it asks for connections.
+    is_about_hosts: bool,
     pub(super) yes: &'static str,
     pub(super) no: &'static str,
 }
@@ -27,6 +29,7 @@ impl ApprovalWords {
             title: own(title),
             is_told: false,
             subject: action.to_owned(),
+            is_about_hosts: false,
             yes: "Allow once",
             no: "Deny",
         };
@@ -61,13 +64,22 @@ impl ApprovalWords {
             Some(wish) if title.is_none() => {
                 let named = wish.titles().into_iter().map(|title| own(&title)).find(|title| fits(title));
                 let hosts = wish.hosts.to_owned();
-                named.map_or_else(
+                let words = named.map_or_else(
                     || once("Allow this connection?"),
                     |title| Self { title, subject: hosts, ..once("") },
-                )
+                );
+                Self { is_about_hosts: true, ..words }
             }
             _ => once(title.unwrap_or("Allow this?")),
         }
+    }
+}
+
+impl ApprovalWords {
+    /// A grant as the label of a key names it: of a connection the hosts alone.
+    pub(super) fn granted<'a>(&self, grant: &'a str) -> &'a str {
+        let hosts = ["fetch ", "reach "].iter().find_map(|verb| grant.strip_prefix(verb));
+        hosts.filter(|_| self.is_about_hosts).unwrap_or(grant)
     }
 }
 

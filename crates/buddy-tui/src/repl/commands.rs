@@ -12,6 +12,7 @@ use crate::changes::{approve, panes, plan};
 use crate::console::{Surroundings, canonical, copy_order, is_for_idle, listed};
 use crate::overview;
 use crate::requests::{INIT, review};
+use crate::table::ListView;
 use crate::targets::{self, TargetLine, default_target};
 
 /// Commands that need a screen.
@@ -114,7 +115,7 @@ impl Repl<'_> {
                 None => "this session has no shared terminal".to_owned(),
             }),
             ("target", line) => match targets::read(line) {
-                TargetLine::List => Err(targets::list(&self.transcript)),
+                TargetLine::List => Err(targets::list(&self.transcript).text(&ListView::plain())),
                 TargetLine::Send(command) => Ok(command),
                 TargetLine::Help(help) => Err(help),
             },

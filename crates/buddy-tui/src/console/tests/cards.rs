@@ -145,7 +145,7 @@ fn a_connection() {
         is_editable: false,
         reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
         offers: vec![Offer {
-            grant: "reach static.example.com".to_owned(),
+            grant: "fetch static.example.com".to_owned(),
             covers: "connections to static.example.com".to_owned(),
         }],
         ..approval(
