@@ -159,7 +159,7 @@ def screen(programs, home, scene):
             else:
                 run(*tmux, "send-keys", "-l", step)
         time.sleep(1)  # the rows below the last words are painted after them
-        return run(*tmux, "capture-pane", "-p", "-e")
+        return run(*tmux, "capture-pane", "-p", "-e", "-N")
     finally:
         server.kill()
         end(tmux)
@@ -245,6 +245,22 @@ def runs(line, style):
     return found
 
 
+# Characters that are drawn, as fonts leave gaps between them: left, top, width and height in parts of a cell.
+SHAPES = {"▌": (0, 0, 0.5, 1), "▔": (0, 0, 1, 0.125), "▀": (0, 0, 1, 0.5), "▄": (0, 0.5, 1, 0.5),
+          "─": (0, 0.47, 1, 0.06), "━": (0, 0.44, 1, 0.12)}
+
+
+def shape(found, x, y, cell, colour, on):
+    """The rectangle for a run of one such character."""
+    if found[1] not in SHAPES:
+        return []
+    (wide, high), (left, top, width, height) = cell, SHAPES[found[1]]
+    x, length = x + (found.start() + left) * wide, (len(found[0]) - 1 + width) * wide
+    dim = ' opacity="0.65"' if "dim" in on else ""
+    return [f'<rect x="{x:.1f}" y="{y + top * high:.1f}" width="{length:.1f}" height="{height * high:.1f}" '
+            f'fill="{colour}"{dim} shape-rendering="crispEdges"/>']
+
+
 def svg(text, scene):
     wide, high, pad = 8.4, 18, 16
     lines = text.rstrip().split("\n")
@@ -260,11 +276,14 @@ def svg(text, scene):
             x, y, length = pad + column * wide, pad + row * high, len(part) * wide
             if back:
                 out.append(f'<rect x="{x:.1f}" y="{y}" width="{length:.1f}" height="{high}" fill="{back}"/>')
-            if part.strip():
+            for found in re.finditer(r"(.)\1*", part):
+                out.extend(shape(found, x, y, (wide, high), front, on))
+            text = "".join(" " if letter in SHAPES else letter for letter in part)
+            if text.strip():
                 more = {"bold": ' font-weight="bold"', "dim": ' opacity="0.65"', "italic": ' font-style="italic"',
                         "underline": ' text-decoration="underline"'}
                 out.append(f'<text x="{x:.1f}" y="{y + 13.5}" textLength="{length:.1f}" fill="{front}"'
-                           f'{"".join(more[name] for name in on)}>{html.escape(part)}</text>')
+                           f'{"".join(more[name] for name in on)}>{html.escape(text)}</text>')
     return "\n".join([*out, "</svg>", ""])
 
 

@@ -2,7 +2,7 @@
 
 use buddy_protocol::{Change, Command, SessionTarget, TargetChange, TargetWish, Transcript};
 
-use crate::table::{Table, TableCell, TableColumn};
+use crate::table::{ListView, Table, TableCell, TableColumn};
 
 const HELP: &str = "say /target, /target add ssh HOST[:DIR], /target add container NAME[:DIR], /target add local [DIR], \
                     /target use NAME, or /target remove NAME";
@@ -47,16 +47,16 @@ fn wish(kind: &str, text: &str) -> Result<TargetChange, String> {
 }
 
 /// The targets of a session as a list, the default marked.
-pub(crate) fn list(transcript: &Transcript) -> Table {
+pub(crate) fn list(transcript: &Transcript, view: &ListView) -> Table {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
     match transcript.targets() {
-        [] => table(&[SessionTarget::local(cwd)]),
-        targets => table(targets),
+        [] => table(&[SessionTarget::local(cwd)], view),
+        targets => table(targets, view),
     }
 }
 
 /// These targets as a list, the default marked.
-pub(crate) fn table(targets: &[SessionTarget]) -> Table {
+pub(crate) fn table(targets: &[SessionTarget], view: &ListView) -> Table {
     let columns = [
         TableColumn::word(""),
         TableColumn::word("TARGET"),
@@ -66,8 +66,12 @@ pub(crate) fn table(targets: &[SessionTarget]) -> Table {
     let mut table = Table::new(&columns, "").hint("Change the default with `/target use NAME`");
     for (place, target) in targets.iter().enumerate() {
         let mark = if place == 0 { "*" } else { "" };
-        let host = target.place.as_deref().unwrap_or("this machine");
-        table.add([mark, target.name.as_str(), host, target.cwd.as_str()].map(TableCell::from));
+        // The home of another host is not this one's.
+        let (host, directory) = match &target.place {
+            Some(place) => (place.as_str(), target.cwd.clone()),
+            None => ("this machine", view.path(&target.cwd)),
+        };
+        table.add([mark, target.name.as_str(), host, directory.as_str()].map(TableCell::from));
     }
     table
 }
@@ -75,7 +79,6 @@ pub(crate) fn table(targets: &[SessionTarget]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::ListView;
 
     fn change(line: &str) -> TargetChange {
         match read(line) {
@@ -103,14 +106,14 @@ mod tests {
     fn the_default_is_marked() {
         let mut atlas = SessionTarget::local("/srv");
         (atlas.name, atlas.place) = ("ssh:atlas".to_owned(), Some("ann@atlas".to_owned()));
-        let listed = table(&[atlas, SessionTarget::local("/w")]);
+        let listed = table(&[atlas, SessionTarget::local("/w")], &ListView::plain());
         let expected = [
             "   TARGET     HOST          DIRECTORY",
             "*  ssh:atlas  ann@atlas     /srv",
             "   local      this machine  /w",
         ];
         assert_eq!(listed.text(&ListView::plain()).lines().collect::<Vec<_>>(), expected);
-        let narrow = ListView::in_window(&crate::text::Look::plain(), 30, "/w");
+        let narrow = ListView::in_window(&crate::text::Look::plain(), 30);
         for line in listed.lines(&narrow) {
             assert!(line.width() <= 30, "{}", line.text());
         }

@@ -12,7 +12,7 @@ use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted, without_counts};
+use super::wording::{ApprovalWords, marked_command, quoted, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
@@ -292,7 +292,7 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
     };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &Line::styled(text, ink)));
+        rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
     }
     if let Some(opens) = approval.opens_line() {
         rows.extend(card.fact("secrets", &Line::styled(&opens, look.style(Paint::Warning))));
@@ -502,7 +502,7 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         let label = if offer.grant == approval.action {
             Line::plain("Allow exactly this, this session")
         } else {
-            let grant = one_line(words.granted(&offer.grant), GRANT);
+            let grant = one_line(&words.granted(&offer.grant, card.look), GRANT);
             Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
         };
         allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));

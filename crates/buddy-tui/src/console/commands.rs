@@ -262,8 +262,9 @@ impl Console {
     fn target_line(&mut self, line: &str) {
         match targets::read(line) {
             TargetLine::List => {
-                let table = targets::list(self.front().reader.transcript());
-                self.show_table(&table);
+                let view = self.list_view();
+                let table = targets::list(self.front().reader.transcript(), &view);
+                self.show_table(&table, &view);
             }
             TargetLine::Send(command) => self.send(command),
             TargetLine::Help(text) => self.complain(&text),

@@ -67,7 +67,7 @@ impl Console {
         if height > input.rows.len() + 1 + rules && !goes_on && !is_apart {
             rows.insert(0, Line::default());
         }
-        if is_framed && rows.len() > 1 && rows.len() < room {
+        if rows.len() > 1 && rows.len() < room && rows.last().is_some_and(|row| !row.is_empty()) {
             rows.push(Line::default());
         }
         rows.extend(is_framed.then(|| self.top_rule()));

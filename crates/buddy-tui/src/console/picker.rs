@@ -54,14 +54,14 @@ enum Picks {
     Approvals,
 }
 
-/// What `/approve` takes, and what it means.
+/// The modes that `/approve` takes, each with its meaning.
 const APPROVALS: [(&str, &str); 6] = [
     ("auto", "asks only for what leaves the workspace or cannot be undone"),
-    ("ask", "what needs an approval is asked for"),
-    ("edits", "changes of files in the workspace are allowed, the rest is asked for"),
-    ("all", "everything is allowed that no rule forbids"),
-    ("none", "what needs an approval is denied"),
-    ("10m", "for ten minutes all is allowed that is not dangerous"),
+    ("ask", "asks before every change"),
+    ("edits", "accepts edits in the workspace and asks for the rest"),
+    ("all", "allows everything that no rule denies"),
+    ("none", "denies everything that needs an approval"),
+    ("10m", "allows everything that is not dangerous for ten minutes"),
 ];
 
 fn titled(session: &SessionSummary) -> String {

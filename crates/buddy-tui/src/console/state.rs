@@ -18,7 +18,10 @@ use super::undoing::Undoing;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::table::{ListView, Table};
 use crate::targets::default_target;
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Look, Paint, wrap};
+
+/// The columns left of all text: marks stand in them.
+const INDENT: &str = "  ";
 
 /// A conversation on a screen.
 pub(super) struct Console {
@@ -248,26 +251,41 @@ impl Console {
         self.tell(text, Style::new());
     }
 
+    /// Shows a failure beside its mark.
     pub(super) fn complain(&mut self, text: &str) {
-        self.tell(text, self.look.style(Paint::Bad));
+        let style = self.look.style(Paint::Bad);
+        let mark = Line::styled(self.look.sign("✗ ", "x "), style);
+        self.tell_behind(&mark, text, style);
     }
 
     /// Shows a list, fitted to the window.
-    pub(super) fn show_table(&mut self, table: &Table) {
+    pub(super) fn show_table(&mut self, table: &Table, view: &ListView) {
         self.put_echo();
-        let cwd = self.front().reader.transcript().started().map_or("", |started| started.cwd.as_str());
-        let rows = table.lines(&ListView::in_window(&self.look, self.columns, cwd));
-        self.show(rows);
+        let indented = |row: Line| if row.is_empty() { row } else { Line::plain(INDENT).and_line(row) };
+        self.show(table.lines(view).into_iter().map(indented));
+    }
+
+    /// How lists look here.
+    pub(super) fn list_view(&self) -> ListView {
+        ListView::in_window(&self.look, self.columns.saturating_sub(INDENT.len()))
     }
 
     fn tell(&mut self, text: &str, style: Style) {
+        self.tell_behind(&Line::plain(INDENT), text, style);
+    }
+
+    /// Shows text in the column that all text begins in, the first row behind a mark.
+    fn tell_behind(&mut self, mark: &Line, text: &str, style: Style) {
         if text.is_empty() {
             return;
         }
+        let indent = Line::plain(INDENT);
+        let mut lead = mark;
         self.put_echo();
         for line in text.lines() {
-            let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
+            let rows = wrap(&Line::styled(line, style), self.columns, lead, &indent);
             self.show(rows);
+            lead = &indent;
         }
     }
 
@@ -275,10 +293,11 @@ impl Console {
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
         let rows = super::items::wrapped(
-            &Line::styled(&format!("{} {line}", self.look.sign("›", ">")), self.look.style(Paint::Dim)),
+            &Line::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
+                .and(&line, self.look.style(Paint::Strong)),
             self.columns,
         );
-        self.show(std::iter::once(Line::default()).chain(rows));
+        self.show(std::iter::once(Line::default()).chain(rows).chain([Line::default()]));
         self.is_said_last = true;
     }
 
@@ -369,6 +388,9 @@ impl Console {
         if place > 0 {
             return;
         }
+        // A session begins with the usual mode, which the rule above the input shows.
+        let is_known =
+            changed.approvals.is_some_and(|policy| policy == self.approvals()) && self.echo.is_none();
         if let Some(policy) = changed.approvals {
             self.note_approvals(policy);
         }
@@ -379,8 +401,9 @@ impl Console {
             self.effect(Effect::LookAround);
         }
         if let Some(targets) = &changed.targets {
-            self.show_table(&crate::targets::table(targets));
-        } else if let Some(text) = crate::changes::told(changed) {
+            let view = self.list_view();
+            self.show_table(&crate::targets::table(targets, &view), &view);
+        } else if let Some(text) = crate::changes::told(changed).filter(|_| !is_known) {
             self.say(&text);
         }
     }

@@ -7,6 +7,7 @@ use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::state::Console;
 use super::tasks::MAX_QUEUED;
+use crate::text::{Line, Paint, wrap};
 
 /// An undo or a redo that restores files.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +51,37 @@ impl Console {
     pub(super) fn undo_ended(&mut self, said: Result<String, String>) {
         self.undoing = None;
         match said {
-            Ok(text) => self.say_plain(&text),
+            Ok(text) => self.show_undone(&text),
             Err(text) => self.complain(&text),
         }
         self.enter_queued();
+    }
+
+    /// Shows the report of an undo: its title, a mark for each path, and the rest dim.
+    fn show_undone(&mut self, text: &str) {
+        self.put_echo();
+        let look = self.look.clone();
+        let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));
+        for (place, line) in text.lines().enumerate() {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            let is_path = line.starts_with("  ");
+            let (lead, row) = match word {
+                _ if place == 0 => {
+                    let (title, facts) = line.split_at(line.rfind("  (").unwrap_or(line.len()));
+                    (Line::plain("  "), Line::styled(title, strong).and(facts, dim))
+                }
+                "kept" if is_path => (
+                    Line::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
+                    Line::plain(line.trim_start()),
+                ),
+                "restored" | "removed" if is_path => {
+                    (Line::styled(look.sign("  ✓ ", "  + "), dim), Line::plain(line.trim_start()))
+                }
+                _ => (Line::plain("  "), Line::styled(line, dim)),
+            };
+            let next = Line::plain(&" ".repeat(lead.width()));
+            self.show(wrap(&row, self.columns, &lead, &next));
+        }
     }
 
     /// Enters lines that waited, up to one that starts a turn or an undo.

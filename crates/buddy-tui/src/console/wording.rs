@@ -76,10 +76,13 @@ impl ApprovalWords {
 }
 
 impl ApprovalWords {
-    /// A grant as the label of a key names it: of a connection the hosts alone.
-    pub(super) fn granted<'a>(&self, grant: &'a str) -> &'a str {
+    /// A grant as the label of a key names it: of a connection the hosts alone, of writes the directory as people write it.
+    pub(super) fn granted(&self, grant: &str, look: &Look) -> String {
         let hosts = ["fetch ", "reach "].iter().find_map(|verb| grant.strip_prefix(verb));
-        hosts.filter(|_| self.is_about_hosts).unwrap_or(grant)
+        let beneath =
+            grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
+        let hosts = hosts.filter(|_| self.is_about_hosts).map(str::to_owned);
+        hosts.or(beneath).unwrap_or_else(|| grant.to_owned())
     }
 }
 
@@ -128,6 +131,15 @@ pub(super) fn without_counts(path: &str) -> &str {
     }
 }
 
+/// A reason in which each quoted path is as short as people write it: relative to `cwd`, or to the home.
+pub(super) fn short_paths(reason: &str, cwd: &str, look: &Look) -> String {
+    let part = |(place, part): (usize, &str)| match place % 2 {
+        1 if part.starts_with('/') => look.path_in(part, cwd),
+        _ => part.to_owned(),
+    };
+    reason.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
+}
+
 /// A quotation.
 pub(super) fn quoted(text: &str, look: &Look) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -161,6 +173,15 @@ pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: 
 mod tests {
     use super::*;
     use crate::text::Colors;
+
+    #[test]
+    fn quoted_paths_are_short() {
+        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+        let short = |reason: &str| short_paths(reason, "/home/ann/app", &look);
+        assert_eq!(short("it writes `/home/ann/app/src/a.rs`"), "it writes `src/a.rs`");
+        assert_eq!(short("it reads `/home/ann/.ssh/id` and /etc"), "it reads `~/.ssh/id` and /etc");
+        assert_eq!(short("it removes `build`, in `/etc/x`"), "it removes `build`, in `/etc/x`");
+    }
 
     #[track_caller]
     fn check_titles(action: &str, titles: [&str; 3]) {

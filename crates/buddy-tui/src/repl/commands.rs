@@ -115,7 +115,9 @@ impl Repl<'_> {
                 None => "this session has no shared terminal".to_owned(),
             }),
             ("target", line) => match targets::read(line) {
-                TargetLine::List => Err(targets::list(&self.transcript).text(&ListView::plain())),
+                TargetLine::List => {
+                    Err(targets::list(&self.transcript, &ListView::plain()).text(&ListView::plain()))
+                }
                 TargetLine::Send(command) => Ok(command),
                 TargetLine::Help(help) => Err(help),
             },

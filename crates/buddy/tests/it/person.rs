@@ -202,7 +202,7 @@ async fn accepted_edits_do_not_outlive_the_run_and_the_log_says_so() {
     started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
     started.finish().await.expect_code(0);
     let mut again = stage.buddy(["resume", "--last"]).converse();
-    again.stderr.wait_for("what needs one is asked for", 1).await;
+    again.stderr.wait_for("buddy asks before every change", 1).await;
     again.write(b"write it\n").await;
     again.stderr.wait_for(APPROVE, 1).await;
     again.write(b"n\n").await;

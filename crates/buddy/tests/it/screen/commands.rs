@@ -64,7 +64,7 @@ async fn modes_change_and_show_in_the_status() {
     screen.keys(&["BTab"]);
     screen.wait_for("Plan only ╌╌").await;
     screen.line("/plan off");
-    screen.wait_for("plan mode is off").await;
+    screen.wait_for("Plan mode is off").await;
     screen.line("/approve all");
     screen.wait_for("Allow everything ━━").await;
     screen.line("/approve nonsense");

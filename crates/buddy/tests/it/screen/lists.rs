@@ -84,8 +84,8 @@ async fn config(size: Size) {
     let rows: Vec<&str> = shown.lines().collect();
     assert!(rows[0].starts_with("KEY ") && rows[0].ends_with(" VALUE"), "{shown}");
     let column = rows[0].find("VALUE").unwrap();
-    let iterations = rows.iter().find(|row| row.starts_with("agent.max_iterations")).unwrap();
-    assert_eq!(iterations.find(|letter: char| letter.is_ascii_digit()), Some(column), "{iterations}");
+    let motion = rows.iter().find(|row| row.starts_with("display.motion ")).unwrap();
+    assert_eq!(motion.find("false"), Some(column), "{shown}");
     let letters: String = shown.split_whitespace().collect();
     assert!(letters.contains("Changeonewithbuddyconfigset"), "{shown}");
 }

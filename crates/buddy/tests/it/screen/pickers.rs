@@ -11,7 +11,7 @@ at_each_size!(themes, approvals, conversations, commands, resumed);
 async fn themes(size: Size) {
     let screen = size.start([]).await;
     screen.line("/theme");
-    size.check("pick_theme", &screen.wait_for("› Type to search").await);
+    size.check("pick_theme", &screen.wait_for_whole("› Type to search").await);
     screen.keys(&["Up", "Enter"]);
     screen.wait_for("theme: light").await;
 }
@@ -19,7 +19,7 @@ async fn themes(size: Size) {
 async fn approvals(size: Size) {
     let screen = size.start([]).await;
     screen.line("/approve");
-    size.check("pick_approvals", &screen.wait_for("› Type to search").await);
+    size.check("pick_approvals", &screen.wait_for_whole("› Type to search").await);
     screen.text("edi");
     screen.wait_for("❯ edits").await;
     screen.keys(&["Enter"]);

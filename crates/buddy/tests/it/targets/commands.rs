@@ -90,7 +90,7 @@ async fn panes_that_the_person_has_are_theirs_on_a_host_that_comes_later_too() {
     let stage = Stage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
     let mut talk = machine.known_to(stage.buddy(["--approve", "all", "--tmux"])).converse();
     talk.write(b"/pane take\n").await;
-    talk.stderr.wait_for("the panes are yours", 1).await;
+    talk.stderr.wait_for("The panes are yours", 1).await;
     talk.write(format!("/target add ssh {}\n/target use ssh:machine\n", machine.flag()).as_bytes()).await;
     talk.stderr.wait_for("*  ssh:machine", 1).await;
     talk.write(b"go\n").await;
