@@ -10,6 +10,7 @@ mod background;
 mod calls;
 mod card;
 mod choose;
+mod choose_session;
 mod commands;
 mod custom;
 mod desk;
@@ -47,6 +48,7 @@ mod wording;
 
 pub(crate) use calls::{begun_line, ended_line, named_line};
 pub use choose::{Alternatives, Chosen, choose};
+pub use choose_session::choose_session;
 pub(crate) use commands::{canonical, is_command, is_for_idle};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};

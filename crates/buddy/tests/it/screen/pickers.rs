@@ -48,8 +48,14 @@ async fn resumed(size: Size) {
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     size.check("pick_resumed", &screen.wait_for("esc close").await);
-    screen.keys(&["Escape"]);
-    screen.wait_dead().await;
+    screen.text("zzz");
+    screen.wait_for("nothing fits").await;
+    screen.keys(&["Enter", "BSpace", "BSpace", "BSpace"]);
+    screen.text("overflow");
+    screen.wait_for("❯ fix the overflow").await;
+    screen.keys(&["Enter"]);
+    let shown = screen.wait_until("a prompt", super::has_prompt).await;
+    assert!(shown.contains("● One."), "the session is there: {shown}");
 }
 
 async fn commands(size: Size) {
