@@ -275,7 +275,7 @@ def svg(text, scene):
         for column, part, (front, back, on) in runs(line, style):
             x, y, length = pad + column * wide, pad + row * high, len(part) * wide
             if back:
-                out.append(f'<rect x="{x:.1f}" y="{y}" width="{length:.1f}" height="{high}" fill="{back}"/>')
+                out.append(f'<rect x="{x:.1f}" y="{y}" width="{length:.1f}" height="{high}" fill="{back}" shape-rendering="crispEdges"/>')
             for found in re.finditer(r"(.)\1*", part):
                 out.extend(shape(found, x, y, (wide, high), front, on))
             text = "".join(" " if letter in SHAPES else letter for letter in part)

@@ -1,4 +1,4 @@
-//! What a line changes in a session, and what a user is told of a change.
+//! Changes of a session: the commands for them, and the text about each.
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
@@ -6,7 +6,7 @@ use crate::asking::seconds;
 use crate::table::ListView;
 use crate::targets;
 
-/// What `/approve` wants.
+/// Reads the mode after `/approve`.
 pub(crate) fn approve(policy: &str) -> Result<Command, String> {
     let policy = match policy {
         "ask" => ApprovalPolicy::Ask,
@@ -32,10 +32,10 @@ pub(crate) fn plan(is_on: bool) -> Command {
     Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
 }
 
-/// What is asked at the end of a turn that only planned.
+/// The question at the end of a turn that only planned.
 pub(crate) const GO_AHEAD: &str = "Go ahead? y leaves plan mode and begins; anything else goes on planning.";
 
-/// What the agent is told when the user says yes to that.
+/// The prompt to the agent after a yes to it.
 pub(crate) const GO_ON: &str = "Go ahead with the plan.";
 
 /// Whether a line says yes to the question at the end of a plan.
@@ -50,7 +50,7 @@ pub(crate) fn panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
 }
 
-/// What a user is told about a change.
+/// The text about a change.
 pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "Approvals: buddy asks before every change".to_owned(),

@@ -40,9 +40,9 @@ use pages::Pages;
 const BATCH: usize = 512;
 /// How long a question must have been there before a line allows what it asks for: one that comes sooner was typed before.
 const READ: Duration = Duration::from_millis(150);
-/// What denies everything that waits.
+/// The line that denies everything that waits.
 const DENY_ALL: &str = "deny all";
-/// What the agent is told then.
+/// The reason that the agent gets then.
 const DENIED_ALL: &str = "the user denied everything that waited";
 
 /// A conversation in the terminal.
@@ -57,7 +57,7 @@ pub struct ReplRequest {
     pub details: Details,
     /// Whether a program reads the lines aloud: signs become words.
     pub is_read_aloud: bool,
-    /// What becomes of calls that need an approval, in a session that says nothing else.
+    /// The approval mode of a session that sets none.
     pub approvals: ApprovalPolicy,
     /// Commands of the user's own.
     pub custom: Vec<CustomCommand>,
@@ -83,7 +83,7 @@ pub enum LineInput {
     Pipe,
 }
 
-/// What a subscription brings.
+/// An item of a subscription.
 type Subscribed = Result<Arc<Event>, SubscriptionError>;
 
 struct Repl<'a> {

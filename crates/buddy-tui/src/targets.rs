@@ -7,7 +7,7 @@ use crate::table::{ListView, Table, TableCell, TableColumn};
 const HELP: &str = "say /target, /target add ssh HOST[:DIR], /target add container NAME[:DIR], /target add local [DIR], \
                     /target use NAME, or /target remove NAME";
 
-/// What a line after `/target` wants.
+/// The wish of a line after `/target`.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TargetLine {
     /// To see them.

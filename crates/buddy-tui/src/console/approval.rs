@@ -1,4 +1,4 @@
-//! How a question looks: what is to be done, how risky that is and why, and the keys that answer.
+//! The card of a question: the action, its risk and the reason, and the keys that answer.
 //!
 //! The command or diff comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
 //! them were on the screen.
@@ -31,7 +31,7 @@ const GRANT: usize = 48;
 /// Columns of what one of several would do.
 const ACTION: usize = 30;
 
-/// What a question is shown in.
+/// The surroundings of a question on the screen.
 pub(super) struct Room<'a> {
     /// Where the session works.
     pub(super) cwd: &'a str,
@@ -143,7 +143,7 @@ fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
     parts.chain(chosen).chain(changed).chain(place).collect::<Vec<_>>().join(", ")
 }
 
-/// What is said of rows that are not shown.
+/// The note about rows that are not shown.
 fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> String {
     let is_approval = !matches!(asking.ask.question, Question::Text { .. });
     let (first, last) = (rows.start, rows.end - 1);
@@ -166,7 +166,7 @@ struct Plan {
     end: InputView,
 }
 
-/// What is higher than the room is folded, unless the user unfolded it.
+/// Folds a question that is higher than the room, unless the user unfolded it.
 fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan {
     let mut rows = lead(asking, room, card);
     let lead = rows.len();
@@ -247,7 +247,7 @@ fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec
     rows
 }
 
-/// What would change in files.
+/// The changes of files.
 fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize, DiffHead)) -> Vec<Line> {
     let Some(diff) = &approval.diff else { return Vec::new() };
     match fold {
@@ -432,7 +432,7 @@ fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     InputView { rows, cursor: (cursor.0.saturating_sub(above).min(most - 1), cursor.1) }
 }
 
-/// What can be pressed, or what is being written.
+/// The keys, or the line being written.
 fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     let written = |label: &str, entry: &Entry, keys: &[KeyChoice]| {
         let mut rows = wrapped(&Line::styled(label, card.look.style(Paint::Strong)), card.width());

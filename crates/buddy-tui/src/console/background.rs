@@ -13,7 +13,7 @@ use super::state::Console;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnAside {
     pub(super) item: ItemId,
-    /// What a user calls it by.
+    /// The number that users call it by.
     pub(super) number: usize,
 }
 

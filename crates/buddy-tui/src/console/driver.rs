@@ -41,7 +41,7 @@ const BATCH: usize = 512;
 /// Conversations in a list.
 const LISTED: usize = 200;
 
-/// What a conversation on a screen begins with.
+/// The inputs of a conversation on a screen.
 pub struct ConsoleRequest {
     /// Who talks.
     pub who: Principal,
@@ -53,7 +53,7 @@ pub struct ConsoleRequest {
     pub interrupts: mpsc::Receiver<Signalled>,
     /// How things look.
     pub look: Look,
-    /// What becomes of calls that need an approval, in a session that says nothing else.
+    /// The approval mode of a session that sets none.
     pub approvals: ApprovalPolicy,
     /// Keys of the user's own: key and what it does.
     pub keys: Vec<(String, String)>,
@@ -71,7 +71,7 @@ pub struct ConsoleRequest {
     pub has_own_status: bool,
     /// The lines above the first prompt: buddy with its version and the session, then notices.
     pub greeting: Vec<String>,
-    /// What the user said first, where they said it already.
+    /// The first prompt, if the command line has one.
     pub prompt: Option<String>,
 }
 
@@ -166,7 +166,7 @@ struct Driver {
     ground: Ground,
 }
 
-/// What a job brought.
+/// The result of a job.
 enum Done {
     Reply(Reply),
     /// A session to follow, and what is to be told about it.

@@ -413,7 +413,7 @@ impl Console {
         self.say(&format!("{} would be stopped; the same once more leaves", running.join(" and ")));
     }
 
-    /// What runs, in the words of the user.
+    /// The running work, in the user's words.
     fn running(&self) -> Vec<String> {
         let turn = (!self.front().is_idle()).then(|| "what the agent does".to_owned());
         let command = self.front().reader.own_command().map(|_| "your command".to_owned());
@@ -463,7 +463,7 @@ impl Console {
         self.show(rows.iter().map(|row| Line::styled(&row.text(), dim)));
     }
 
-    /// What changed in the repository, and below it the files that git does not know.
+    /// Shows the changes in the repository, and below them the files that git does not know.
     pub(super) fn show_changes(&mut self, text: &str) {
         // What is changed may say the same words, but never at the beginning of a line.
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);

@@ -16,7 +16,7 @@ pub(super) struct Branch {
     pub(super) purpose: Purpose,
 }
 
-/// What a fork is for.
+/// The purpose of a fork.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A copy to go on in.

@@ -1,4 +1,4 @@
-//! What effects brought, and the ends of turns.
+//! Results of effects, and the ends of turns.
 
 use std::collections::VecDeque;
 use std::time::Duration;

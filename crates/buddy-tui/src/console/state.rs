@@ -47,7 +47,7 @@ pub(super) struct Console {
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
-    /// What the user here wanted last to be allowed for longer.
+    /// The last lasting grant that the user here wanted.
     pub(super) wished: Option<GrantWish>,
     /// The paths of images that the user named.
     pub(super) mentioned: Vec<String>,
@@ -55,9 +55,9 @@ pub(super) struct Console {
     pub(super) surroundings: Surroundings,
     pub(super) status_parts: Vec<StatusPart>,
     pub(super) own_status: OwnStatus,
-    /// What could be meant by `@`.
+    /// The candidates for `@`.
     pub(super) paths: Paths,
-    /// What becomes of calls that need an approval, as far as it was told.
+    /// The approval mode, as far as it was told.
     approvals: (ApprovalPolicy, Instant),
     /// The same once a window of time is over.
     after_window: ApprovalPolicy,
@@ -85,7 +85,7 @@ pub(super) struct Console {
     effects: Vec<Effect>,
 }
 
-/// What a second press does.
+/// The effect of a second press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Armed {
     Quit,
@@ -267,7 +267,12 @@ impl Console {
 
     /// How lists look here.
     pub(super) fn list_view(&self) -> ListView {
-        ListView::in_window(&self.look, self.columns.saturating_sub(INDENT.len()))
+        ListView::in_window(&self.look, self.text_width())
+    }
+
+    /// The columns of text right of the gutter.
+    pub(super) fn text_width(&self) -> usize {
+        self.columns.saturating_sub(INDENT.len())
     }
 
     fn tell(&mut self, text: &str, style: Style) {
@@ -438,7 +443,7 @@ impl Console {
         }
     }
 
-    /// What becomes of calls that need an approval.
+    /// The approval mode.
     pub(super) fn approvals(&self) -> ApprovalPolicy {
         let (policy, since) = self.approvals;
         match policy {
@@ -461,7 +466,7 @@ impl Console {
         self.approvals = (policy, self.now);
     }
 
-    /// What becomes of calls that need an approval where a session says nothing else.
+    /// Sets the approval mode of sessions that set none.
     pub(super) fn begin_with(&mut self, approvals: ApprovalPolicy) {
         self.usual_approvals = approvals;
         self.forget_approvals();
@@ -491,7 +496,7 @@ impl Console {
         if self.surroundings.model.is_empty() { named() } else { &self.surroundings.model }
     }
 
-    /// What the window is called.
+    /// The title of the window.
     pub(super) fn title(&self) -> &'static str {
         match (self.asking.is_some(), self.front().is_idle(), self.is_done_unseen) {
             (true, ..) => self.look.sign("▲ buddy waits", "! buddy waits"),

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use anstyle::Style;
+
 use super::commands;
 use super::desk::DeskCommand;
 use super::effect::Effect;
@@ -12,7 +14,7 @@ use crate::text::{Line, Paint, wrap};
 /// An undo or a redo that restores files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undoing {
-    /// What the user reads meanwhile.
+    /// The notice meanwhile.
     pub(super) text: &'static str,
     pub(super) began: Instant,
 }
@@ -23,7 +25,7 @@ const LEAVING: &[&str] = &["resume", "new", "fork", "session"];
 impl Console {
     /// Starts an undo or a redo.
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
-        let text = if command == DeskCommand::Redo { "Redoing…" } else { "Undoing…" };
+        let text = command.progress().unwrap_or("Undoing…");
         self.undoing = Some(Undoing { text, began: self.now });
         self.effect(Effect::Run(command));
     }
@@ -62,7 +64,11 @@ impl Console {
         self.put_echo();
         let look = self.look.clone();
         let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));
+        let count = text.lines().count();
         for (place, line) in text.lines().enumerate() {
+            if place + 1 == count && place > 1 && !line.starts_with("  ") {
+                self.show([Line::default()]);
+            }
             let word = line.split_whitespace().next().unwrap_or_default();
             let is_path = line.starts_with("  ");
             let (lead, row) = match word {
@@ -77,7 +83,7 @@ impl Console {
                 "restored" | "removed" if is_path => {
                     (Line::styled(look.sign("  ✓ ", "  + "), dim), Line::plain(line.trim_start()))
                 }
-                _ => (Line::plain("  "), Line::styled(line, dim)),
+                _ => (Line::plain("  "), with_commands(line, dim, strong)),
             };
             let next = Line::plain(&" ".repeat(lead.width()));
             self.show(wrap(&row, self.columns, &lead, &next));
@@ -93,4 +99,14 @@ impl Console {
             self.enter(next.trim());
         }
     }
+}
+
+/// A sentence in which commands such as `/redo` stand out.
+fn with_commands(line: &str, usual: Style, command: Style) -> Line {
+    let mut row = Line::default();
+    for (place, word) in line.split(' ').enumerate() {
+        let style = if word.starts_with('/') && word.len() > 1 { command } else { usual };
+        row = row.and(if place > 0 { " " } else { "" }, usual).and(word, style);
+    }
+    row
 }

@@ -52,6 +52,9 @@ impl Repl<'_> {
             return Ok(false);
         };
         let target = default_target(&self.transcript);
+        if let Some(progress) = command.progress() {
+            self.tell(progress);
+        }
         match self.desk.run(&self.session, &target, command).await {
             Ok(text) | Err(text) => self.tell(text.trim_end()),
         }

@@ -91,7 +91,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("/rename the first one");
     screen.wait_for("title: the first one").await;
     screen.line("/new");
-    screen.wait_for("\na new conversation").await;
+    screen.wait_for("\n  a new conversation").await;
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
@@ -184,9 +184,11 @@ async fn keys_are_listed_as_they_are_bound() {
     let screen = Screen::on(stage, &["--trust"], 100, 60).await;
     screen.line("/keymap");
     let shown = screen.wait_for("`keys.toml` beside `buddy.toml` binds others").await;
-    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
-    assert_eq!(row("redraw "), "redraw               f5");
-    assert_eq!(row("line-start "), "line-start           ctrl-a, home");
+    let row = |name: &str| {
+        shown.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned()
+    };
+    assert_eq!(row("redraw "), "  redraw               f5");
+    assert_eq!(row("line-start "), "  line-start           ctrl-a, home");
 }
 
 #[tokio::test]
@@ -241,7 +243,7 @@ async fn a_command_stands_before_what_it_says_and_apart_from_the_rest() {
     screen.line("hello");
     screen.wait_for("Answer.").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("\n\n› /context\nno model was called yet\n\n› hello\n\n● Answer."), "{shown}");
+    assert!(shown.contains("\n\n› /context\n\n  no model was called yet\n\n› hello\n\n● Answer."), "{shown}");
 }
 
 #[tokio::test]

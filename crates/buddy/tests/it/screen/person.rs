@@ -65,7 +65,7 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.keys(&["C-c"]);
     screen.wait_for("Press ctrl+c again to leave").await;
     screen.line("/ps");
-    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("task 1  "))).await;
+    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("  task 1  "))).await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
     screen.wait_until("its end", |screen| screen.lines().any(|line| line.trim() == "last")).await;
     screen.line("did you see?");
