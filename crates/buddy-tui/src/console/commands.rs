@@ -195,17 +195,17 @@ impl Console {
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
-            (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
+            (None, None) => self.complain(&format!("There is no command `/{name}`. /help lists all")),
         }
     }
 
     /// Keeps a command for the end of the turn.
     fn command_later(&mut self, line: &str) {
         if self.front().queue.len() >= MAX_QUEUED {
-            return self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+            return self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
         }
         self.front_mut().queue.push_back(line.to_owned());
-        self.say("this is done when the turn has ended; esc interrupts the turn");
+        self.say("This runs when the turn has ended. Esc interrupts the turn");
     }
 
     /// Has the desk carry out one of buddy's own commands.
@@ -245,7 +245,7 @@ impl Console {
         let is_on = match wish {
             "" | "on" => true,
             "off" => false,
-            _ => return self.complain("say /plan on or /plan off"),
+            _ => return self.complain("Use /plan on or /plan off"),
         };
         self.send(changes::plan(is_on));
     }
@@ -255,7 +255,7 @@ impl Console {
             "take" => true,
             "give" => false,
             "" => return self.show_pane(),
-            _ => return self.complain("say /pane, /pane take or /pane give"),
+            _ => return self.complain("Use /pane, /pane take or /pane give"),
         };
         self.send(changes::panes(is_taken));
     }
@@ -265,7 +265,7 @@ impl Console {
             Some(command) => self.say_plain(&format!(
                 "Commands of the agent run in a terminal that you share. Attach from another one with:\n{command}"
             )),
-            None => self.say("this session has no shared terminal"),
+            None => self.say("This session has no shared terminal"),
         }
     }
 
@@ -283,7 +283,7 @@ impl Console {
 
     fn rename(&mut self, title: &str) {
         if title.is_empty() {
-            return self.complain("say /rename and the title");
+            return self.complain("Give a title: /rename TITLE");
         }
         self.send(Command::Change(Change { title: Some(title.to_owned()), ..Change::default() }));
     }
@@ -296,7 +296,7 @@ impl Console {
             ("resume", id) => self.resume(id),
             ("new", "") => self.start_anew(),
             _ => {
-                self.complain("say /session, /session search WORDS, /session resume ID|last or /session new");
+                self.complain("Use /session, /session search WORDS, /session resume ID|last or /session new");
             }
         }
     }
@@ -322,8 +322,7 @@ impl Console {
     fn kill(&mut self, id: &str) {
         let Ok(number) = id.parse::<usize>() else {
             return match id {
-                "" => self
-                    .complain("say /kill and the number of a task or the name of a process; /ps lists them"),
+                "" => self.complain("Name a task or a process: /kill ID. /ps lists them"),
                 name => self.desk("kill", name),
             };
         };
@@ -347,8 +346,7 @@ impl Console {
     fn time_out(&mut self, line: &str) {
         let (time, id) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let Some(seconds) = seconds(time) else {
-            return self
-                .complain("say after which time, such as /timeout 10m, and which task if there are several");
+            return self.complain("Give a time, such as /timeout 10m, and a task if several run");
         };
         let running: Vec<usize> =
             self.tasks.iter().filter(|task| !task.is_idle()).map(|task| task.number).collect();
@@ -356,7 +354,7 @@ impl Console {
             (Ok(number), _) => number,
             (Err(_), [one]) => *one,
             (Err(_), []) => return self.complain("no task runs"),
-            (Err(_), _) => return self.complain("several tasks run; say which one: /ps lists them"),
+            (Err(_), _) => return self.complain("Several tasks run. Name one; /ps lists them"),
         };
         let now = self.now;
         let Some(task) = self.tasks.iter_mut().find(|task| task.number == number && !task.is_idle()) else {
@@ -417,7 +415,7 @@ impl Console {
     fn copy(&mut self) {
         match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(Effect::Copy(text)),
-            None => self.say("there is no answer yet"),
+            None => self.say("There is no answer yet"),
         }
     }
 }

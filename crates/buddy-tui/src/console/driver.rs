@@ -335,7 +335,7 @@ impl Driver {
             Effect::Send(session, command) => {
                 if !self.order(session, command) {
                     self.console.answer_refused();
-                    self.console.complain("buddy is busy; that was not sent");
+                    self.console.complain("buddy is busy, so this was not sent");
                 }
             }
             Effect::Begin(session, prompt) => self.begin(session, prompt),
@@ -547,7 +547,7 @@ impl Driver {
             if let Effect::Send(session, command) = effect
                 && !self.order(session, command)
             {
-                self.console.complain("buddy is busy; that was not sent");
+                self.console.complain("buddy is busy, so this was not sent");
             }
         }
         // A login without a name can have changed which model answers.
@@ -579,10 +579,10 @@ impl Driver {
 
     fn copy(&mut self, text: &str) {
         match self.terminal.copy(text) {
-            Ok(true) => self.console.say("sent to the clipboard of the terminal, where it has one"),
-            Ok(false) => self
-                .console
-                .complain("that is too long for the clipboard of a terminal; /export writes a file"),
+            Ok(true) => self.console.say("Copied to the terminal's clipboard, if it has one"),
+            Ok(false) => {
+                self.console.complain("That is too long for a terminal's clipboard. /export writes a file")
+            }
             Err(error) => self.console.complain(&format!("cannot reach the terminal: {error}")),
         }
     }

@@ -297,7 +297,7 @@ impl Console {
     fn run_command(&mut self, command: &str) {
         if command.is_empty() {
             return self
-                .complain("say ! and a command, such as !git status; it runs as you, without a question");
+                .complain("Put a command after !, such as !git status. It runs as you, without approval");
         }
         self.send(Command::Run { command: command.to_owned(), target: None });
     }
@@ -410,7 +410,7 @@ impl Console {
             return self.effect(Effect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
-        self.say(&format!("{} would be stopped; the same once more leaves", running.join(" and ")));
+        self.say(&format!("{} would be stopped. Press the key again to leave", running.join(" and ")));
     }
 
     /// The running work, in the user's words.
@@ -455,7 +455,7 @@ impl Console {
     }
 
     fn expand(&mut self) {
-        let Some(text) = self.front().reader.folded() else { return self.say("nothing is folded") };
+        let Some(text) = self.front().reader.folded() else { return self.say("There is no folded output") };
         let mut output = Output::new(text.lines().count(), 1);
         output.push(text);
         let dim = self.look.style(Paint::Dim);

@@ -231,15 +231,20 @@ impl Console {
 
     /// The row of a task beside the conversation.
     fn task_row(&self, task: &Task) -> Line {
-        let dim = self.look.style(Paint::Dim);
-        let state = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
-            (false, _) => "waits for you".to_owned(),
-            (true, true) => "done".to_owned(),
-            (true, false) => task.elapsed(self.now).map(elapsed_text).unwrap_or_default(),
+        let look = &self.look;
+        let (dim, warning) = (look.style(Paint::Dim), look.style(Paint::Warning));
+        let time = || task.elapsed(self.now).map(elapsed_text).unwrap_or_default();
+        let (mark, ink, state) = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
+            (false, _) => (look.sign("▲", "!"), warning, "waits for you".to_owned()),
+            (true, true) => (look.sign("✓", "+"), dim, "done".to_owned()),
+            (true, false) => (look.sign("●", "*"), look.style(Paint::Agent), time()),
         };
+        let state = Line::styled(&format!("  {state}"), if ink == warning { warning } else { dim });
         let line = task.prompt.lines().next().unwrap_or_default();
-        let text = format!("task {} {state}: {line}", task.number);
-        Line::styled(&text, dim).cut(self.columns, self.look.sign("…", "~"))
+        let name =
+            Line::plain("  ").and(mark, ink).and(&format!(" task {}  {line}", task.number), Style::new());
+        let room = self.columns.saturating_sub(state.width());
+        name.cut(room, look.sign("…", "~")).and_line(state).cut(self.columns, "")
     }
 
     /// The line that says that something goes on, where no rule says it.

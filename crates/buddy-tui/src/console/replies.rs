@@ -45,7 +45,7 @@ impl Console {
             Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
             Reply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
             Reply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
-                self.say("no conversation was found");
+                self.say("No conversation found");
             }
             Reply::Sessions { sessions, now } => {
                 self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
@@ -130,6 +130,8 @@ impl Console {
         self.asking = None;
         self.paths = Paths::Unknown;
         self.forget_approvals();
+        // The rows of the conversation stand apart from those of the one before.
+        self.is_said_last = true;
         if head == 0 {
             self.say("a new conversation");
         }
@@ -207,7 +209,7 @@ impl Console {
             let rows = items::said(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        let id = format!("it can be taken up with /resume {}", task.session);
+        let id = format!("Resume it with /resume {}", task.session);
         self.say(&id);
     }
 }

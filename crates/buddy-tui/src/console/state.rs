@@ -429,7 +429,7 @@ impl Console {
             })
             .collect();
         for (number, session) in late {
-            self.say(&format!("the time of {} is over", task_name(number)));
+            self.say(&format!("{} reached its time limit", task_name(number)));
             self.effect(Effect::Send(session, Command::Interrupt));
         }
     }

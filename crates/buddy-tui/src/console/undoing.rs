@@ -40,7 +40,7 @@ impl Console {
             return false;
         }
         if self.front().queue.len() >= MAX_QUEUED {
-            self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+            self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
             return true;
         }
         self.front_mut().queue.push_back(line.to_owned());

@@ -21,7 +21,7 @@ impl Repl<'_> {
     /// Carries out a command that is not for this session. False if it is none.
     pub(super) async fn go_elsewhere(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
         if matches!(name, "fork" | "rewind" | "new" | "resume") && !self.is_idle() {
-            self.tell("a turn runs; ctrl-c interrupts it");
+            self.tell("buddy is working; ctrl-c interrupts it");
             return Ok(true);
         }
         match (name, argument.split_once(' ').unwrap_or((argument, ""))) {

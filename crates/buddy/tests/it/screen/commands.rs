@@ -40,7 +40,7 @@ async fn help_lists_every_command() {
 
 #[tokio::test]
 async fn an_unknown_command_is_told_and_nothing_is_sent() {
-    let screen = check("/nothing", "there is no command `/nothing`; /help lists them").await;
+    let screen = check("/nothing", "There is no command `/nothing`. /help lists all").await;
     assert!(screen.stage.requests().is_empty());
 }
 
@@ -98,7 +98,9 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.wait_for("› Type to search titles").await;
     screen.text("first");
     screen.keys(&["Enter"]);
-    screen.wait_until("the first conversation", |shown| shown.matches("Answer.").count() == 2).await;
+    screen
+        .wait_until("the first conversation", |shown| shown.contains("● Again.\n\n› first\n\n● Answer."))
+        .await;
 }
 
 #[tokio::test]
@@ -205,7 +207,7 @@ async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
     screen.line("first");
     screen.wait_until("work", crate::screen::is_working).await;
     screen.line("/review the last commit");
-    screen.wait_for("this is done when the turn has ended").await;
+    screen.wait_for("This runs when the turn has ended").await;
     screen.stage.server.gate("answer").open();
     screen.wait_for("Answer.").await;
     screen.wait_for("I find nothing.").await;

@@ -139,7 +139,7 @@ async fn a_session_is_picked_where_none_is_named() {
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     let shown = screen.wait_for("Resume a session").await;
-    assert!(shown.contains("❯ 1  find the boat") && shown.contains("2 turns"), "{shown}");
+    assert!(shown.contains("❯ find the boat") && shown.contains("2 turns"), "{shown}");
     screen.keys(&["Enter"]);
     let shown = screen.wait_until("a prompt", super::has_prompt).await;
     assert!(shown.contains("● Second answer."), "{shown}");

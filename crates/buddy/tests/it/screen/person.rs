@@ -31,7 +31,7 @@ async fn escape_stops_a_command_of_the_person() {
     screen.keys(&["Escape"]);
     screen.wait_for("stopped by the user").await;
     screen.line("!");
-    screen.wait_for("say ! and a command").await;
+    screen.wait_for("Put a command after !").await;
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
     screen.keys(&["y"]);
     screen.wait_for("Steer with Enter").await;
     screen.keys(&["C-b"]);
-    let shown = screen.wait_for("task 1 goes on in the background").await;
+    let shown = screen.wait_for("task 1 continues in the background").await;
     assert_eq!(
         shown.matches("Known from before.").count(),
         1,

@@ -81,7 +81,7 @@ async fn background(size: Size) {
     screen.wait_for("The second is done.").await;
     screen.stage.server.gate("first").open();
     screen.wait_for("The first is done.").await;
-    let is_done = |shown: &str| !shown.contains(" 0s: ") && !crate::screen::is_working(shown);
+    let is_done = |shown: &str| !shown.contains("● task ") && !crate::screen::is_working(shown);
     size.check("background_done", &screen.wait_until("the end of both", is_done).await);
 }
 

@@ -12,9 +12,8 @@ at_each_size!(undo_in_a_conversation, undo_on_the_command_line);
 async fn edited(size: Size) -> Screen {
     let edit = json!({"path": "notes.txt", "old": "one", "new": "two"});
     let turns = [
-        turn()
-            .call("edit_file", edit)
-            .call("write_file", json!({"path": "docs/made.md", "content": "new\n"})),
+        turn().call("edit_file", edit),
+        turn().call("write_file", json!({"path": "docs/made.md", "content": "new\n"})),
         turn().text("Both are changed."),
     ];
     let screen = Screen::on(
