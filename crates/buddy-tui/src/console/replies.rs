@@ -130,8 +130,6 @@ impl Console {
         self.asking = None;
         self.paths = Paths::Unknown;
         self.forget_approvals();
-        // The rows of the conversation stand apart from those of the one before.
-        self.is_said_last = true;
         if head == 0 {
             self.say("a new conversation");
         }

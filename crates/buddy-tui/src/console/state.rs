@@ -383,6 +383,9 @@ impl Console {
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
+            // They stand apart from the greeting, or from another conversation.
+            let is_apart = rows.first().is_none_or(Line::is_empty);
+            self.show((!is_apart).then(Line::default));
             self.show(rows);
             // Which host it works on is known now and not before.
             self.effect(Effect::LookAround);

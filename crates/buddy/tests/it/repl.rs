@@ -309,7 +309,7 @@ async fn what_is_told_stands_in_lines_of_its_own() {
     let (_stage, mut started) = stage([]).await;
     started.stderr.wait_for("> ", 1).await;
     started.write(b"/approve edits\n").await;
-    started.stderr.wait_for("the rest is asked for\n> ", 1).await;
+    started.stderr.wait_for("asks for the rest\n> ", 1).await;
     started.write(b"!sleep 0.2; echo late\n\n").await;
     started.stderr.wait_for("late\n> ", 1).await;
     let told = started.stderr.text();

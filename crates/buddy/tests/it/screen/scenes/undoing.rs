@@ -30,16 +30,16 @@ async fn edited(size: Size) -> Screen {
     screen
 }
 
-/// A screen without the times of day, which stand behind `from`.
+/// A screen in which times of day and ids have zeros in the place of their digits.
 fn timeless(shown: &str) -> String {
-    let time = |word: &str| word.len() >= 5 && word.as_bytes().get(2) == Some(&b':');
-    let words = |line: &str| {
-        let parts = line.split(' ').map(|word| {
-            if time(word) { word.replace(|c: char| c.is_ascii_digit(), "0") } else { word.to_owned() }
-        });
-        parts.collect::<Vec<_>>().join(" ")
+    let is_time = |word: &str| word.as_bytes().get(2) == Some(&b':');
+    let zeroed = |word: &str| match word {
+        _ if is_time(word) => word.replace(|letter: char| letter.is_ascii_digit(), "0"),
+        _ if word.starts_with("undo_") => "undo_ID".to_owned(),
+        _ => word.to_owned(),
     };
-    shown.lines().map(words).collect::<Vec<_>>().join("\n")
+    let line = |line: &str| line.split(' ').map(zeroed).collect::<Vec<_>>().join(" ");
+    shown.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 async fn undo_in_a_conversation(size: Size) {
