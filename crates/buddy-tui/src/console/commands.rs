@@ -34,7 +34,7 @@ pub(super) struct Entry {
 pub(super) const ALL: &[Entry] = &[
     entry("help", &[], "", "Show commands and keys", |console, _| console.show_help()),
     entry("status", &[], "", "Show the session, its model and running work", |console, _| {
-        console.show_status()
+        console.show_status();
     }),
     entry("context", &[], "", "Show how full the context is", |console, _| console.show_context()),
     entry("cost", &["usage"], "", "Show tokens and cost of this session", |console, _| console.show_cost()),
@@ -110,7 +110,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("theme", &[], "[NAME]", "Choose the colours", Console::choose_theme),
     entry("keymap", &["keys"], "", "Show which key does what", |console, _| console.show_keymap()),
     entry("config", &[], "[set KEY VALUE|unset KEY]", "Show or change settings", |console, line| {
-        console.desk("config", line)
+        console.desk("config", line);
     }),
     idle(entry("login", &[], "[PROFILE]", "Connect a model: paste a key, or log in", |console, profile| {
         console.effect(Effect::LogIn(some(profile)));

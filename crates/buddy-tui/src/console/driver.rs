@@ -581,7 +581,7 @@ impl Driver {
         match self.terminal.copy(text) {
             Ok(true) => self.console.say("Copied to the terminal's clipboard, if it has one"),
             Ok(false) => {
-                self.console.complain("That is too long for a terminal's clipboard. /export writes a file")
+                self.console.complain("That is too long for a terminal's clipboard. /export writes a file");
             }
             Err(error) => self.console.complain(&format!("cannot reach the terminal: {error}")),
         }
