@@ -305,6 +305,16 @@ async fn a_turn_is_ended_after_a_time() {
 }
 
 #[tokio::test]
+async fn an_undo_says_that_it_is_under_way() {
+    let (_stage, mut started) = stage([]).await;
+    started.stderr.wait_for("> ", 1).await;
+    started.write(b"/undo\n/redo\n").await;
+    started.stderr.wait_for("Undoing…", 1).await;
+    started.stderr.wait_for("Redoing…", 1).await;
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
 async fn what_is_told_stands_in_lines_of_its_own() {
     let (_stage, mut started) = stage([]).await;
     started.stderr.wait_for("> ", 1).await;

@@ -149,7 +149,7 @@ fn without_colours() {
         let is_plain = |one: &str| ["", "0", "1", "2", "3", "4", "7"].contains(&one);
         assert!(code.split(';').all(is_plain), "a colour: {code}");
     }
-    for words in ["Low risk", "Medium risk", "High risk", " −", " +"] {
+    for words in ["Low risk", "Medium risk", "High risk", "\u{1b}[1m−", "\u{1b}[1m+"] {
         assert!(shown.contains(words), "{words} is said without colours: {shown}");
     }
     insta::assert_snapshot!(shown.replace('\u{1b}', "␛"));
