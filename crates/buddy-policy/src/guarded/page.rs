@@ -38,7 +38,7 @@ pub fn protected_places_page() -> String {
     let mut page = HEAD.to_owned();
     let orders = "buddy's tools ask you before they change one of these. In development, a command cannot change them: you have to \
                   approve a command that names the file, and even then `.git/hooks` and the like stay as they are. In production, a \
-                  command that changes one asks you.";
+                  command asks you if its command line shows that it changes one.";
     section(&mut page, "Files that run code later", orders, |keeps| {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
