@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
+use crate::console::ApprovalWords;
 use crate::show::local_time;
 
 /// How long a grant for a session holds when the user does not say.
@@ -11,7 +12,7 @@ const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
-/// What a line says to a question.
+/// The meaning of a line for a question.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Said {
     /// It answers it.
@@ -69,11 +70,7 @@ fn put(question: &Question, cwd: &str) -> String {
 
 /// The title of a question, with its risk.
 fn title(approval: &Approval) -> String {
-    let what = match (&approval.diff, approval.is_editable) {
-        (Some(_), _) => "Apply this change?",
-        (None, true) => "Run this command?",
-        (None, false) => "Allow this?",
-    };
+    let what = ApprovalWords::of(approval, |_| true).title;
     let risk = match approval.risk {
         Risk::Low => "Low risk",
         Risk::Medium => "Medium risk",
@@ -106,7 +103,7 @@ fn keys(approval: &Approval) -> String {
     first.iter().chain(&second).fold(String::new(), |text, line| format!("{text}  {line}\n"))
 }
 
-/// What there is to know about a question and its answers.
+/// The help for a question and its answers.
 fn help(question: &Question) -> String {
     let mut text = String::new();
     match question {
@@ -159,7 +156,7 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     text
 }
 
-/// What would change in files.
+/// The changes of files.
 fn changes(approval: &Approval, indent: &str) -> String {
     let diff = approval.diff.as_deref().unwrap_or_default();
     let mut text = String::new();
@@ -180,12 +177,12 @@ fn command(approval: &Approval) -> String {
 /// Something that can be allowed for longer.
 struct Lasting<'a> {
     wish: GrantWish,
-    /// What is allowed, and where.
+    /// The grant and its scope.
     words: String,
     covers: &'a str,
 }
 
-/// What can be allowed for longer: every offer, in the session, in the project, everywhere.
+/// The lasting grants: every offer, in the session, in the project, everywhere.
 fn lasting(approval: &Approval) -> Vec<Lasting<'_>> {
     let scopes = [
         (GrantScope::Session, "until you quit", SESSION_SECONDS),
@@ -207,7 +204,7 @@ fn one_paragraph(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a line answers to a question that takes words.
+/// The answer of a line to a question that takes words.
 pub(crate) fn answer(question: &Question, line: &str) -> Answer {
     match read(question, line) {
         Said::Answer(answer) => answer,
@@ -215,7 +212,7 @@ pub(crate) fn answer(question: &Question, line: &str) -> Answer {
     }
 }
 
-/// What a line says to a question. Only what is meant as a yes is one.
+/// Reads a line as an answer. Only a clear yes is one.
 pub(crate) fn read(question: &Question, line: &str) -> Said {
     match question {
         Question::Text { options, .. } => Said::Answer(Answer::Reply { text: picked(options, line) }),
@@ -239,7 +236,7 @@ pub(crate) fn read(question: &Question, line: &str) -> Said {
     }
 }
 
-/// What a line says to an action that has a word. Only the word is a yes; one that is not it denies nothing.
+/// Reads a line as an answer to an action that has a word. Only the word is a yes; a wrong one denies nothing.
 fn with_word(approval: &Approval, line: &str) -> Option<Said> {
     let word = approval.word.as_ref()?;
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -288,7 +285,7 @@ fn picked(options: &[String], line: &str) -> String {
     number.and_then(|place| options.get(place)).cloned().unwrap_or_else(|| line.to_owned())
 }
 
-/// What a line says that only a single action can be answered with: for longer, or with another command.
+/// Reads an answer that only a single action takes: a lasting grant, or another command.
 fn one(approval: &Approval, line: &str) -> Option<Said> {
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();

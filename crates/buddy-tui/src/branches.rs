@@ -37,7 +37,7 @@ pub(crate) async fn opened(
     Ok(Opened { session, head, events })
 }
 
-/// What a user is told of a refusal, with what helps where something does.
+/// The text about a refusal, with the next step where there is one.
 pub(crate) fn told(error: &SessionsError) -> String {
     match error {
         SessionsError::Agent(failure) => match &failure.hint {
@@ -98,7 +98,7 @@ pub(crate) fn calls_since(transcript: &Transcript, at: usize) -> Vec<ItemId> {
     later.filter(|item| matches!(item.content, Content::ToolCall(_))).map(|item| item.id.clone()).collect()
 }
 
-/// What is said of calls that changed files since, as far as that is known.
+/// The text about calls that changed files since, as far as they are known.
 pub(crate) fn changed(count: Option<usize>) -> String {
     match count {
         None => String::new(),

@@ -1,11 +1,12 @@
-//! What a line changes in a session, and what a user is told of a change.
+//! Changes of a session: the commands for them, and the text about each.
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
 use crate::asking::seconds;
+use crate::table::ListView;
 use crate::targets;
 
-/// What `/approve` wants.
+/// Reads the mode after `/approve`.
 pub(crate) fn approve(policy: &str) -> Result<Command, String> {
     let policy = match policy {
         "ask" => ApprovalPolicy::Ask,
@@ -31,10 +32,10 @@ pub(crate) fn plan(is_on: bool) -> Command {
     Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
 }
 
-/// What is asked at the end of a turn that only planned.
+/// The question at the end of a turn that only planned.
 pub(crate) const GO_AHEAD: &str = "Go ahead? y leaves plan mode and begins; anything else goes on planning.";
 
-/// What the agent is told when the user says yes to that.
+/// The prompt to the agent after a yes to it.
 pub(crate) const GO_ON: &str = "Go ahead with the plan.";
 
 /// Whether a line says yes to the question at the end of a plan.
@@ -49,35 +50,40 @@ pub(crate) fn panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
 }
 
-/// What a user is told about a change.
+/// The text about a change.
 pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
-        ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
-        ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
-        ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
+        ApprovalPolicy::Ask => "Approvals: buddy asks before every change".to_owned(),
+        ApprovalPolicy::All => "Approvals: buddy allows everything that no rule denies".to_owned(),
+        ApprovalPolicy::None => "Approvals: buddy denies everything that needs one".to_owned(),
         ApprovalPolicy::Edits => {
-            "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
+            "Approvals: buddy accepts edits in the workspace and asks for the rest".to_owned()
         }
         ApprovalPolicy::Auto => {
-            "approvals: buddy asks only for what leaves the workspace or cannot be undone".to_owned()
+            "Approvals: buddy asks only for what leaves the workspace or cannot be undone".to_owned()
         }
         ApprovalPolicy::Window { seconds } => {
-            format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
+            format!(
+                "Approvals: for {seconds} s buddy allows everything that is not dangerous; then it asks again"
+            )
         }
     });
     let plan = changed.plan_only.map(|is_on| {
-        let text = if is_on { "plan mode: nothing is changed" } else { "plan mode is off" };
+        let text = if is_on { "Plan mode is on: buddy changes nothing" } else { "Plan mode is off" };
         text.to_owned()
     });
     let panes = changed.panes_taken.map(|is_taken| {
         let text = if is_taken {
-            "the panes are yours: the agent types nothing until you say /pane give"
+            "The panes are yours: the agent types nothing until you enter /pane give"
         } else {
-            "the agent has the panes again"
+            "The agent has the panes again"
         };
         text.to_owned()
     });
-    let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
+    let targets = changed
+        .targets
+        .as_ref()
+        .map(|targets| targets::table(targets, &ListView::plain()).text(&ListView::plain()));
     let model = changed.model.as_ref().map(|model| format!("model: {model}"));
     let title = changed.title.as_ref().map(|title| format!("title: {title}"));
     plan.or(approvals).or(panes).or(targets).or(model).or(title)

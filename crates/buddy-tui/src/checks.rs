@@ -29,7 +29,7 @@ pub struct CheckRow {
     pub mark: CheckMark,
     /// Its name.
     pub name: String,
-    /// What was found.
+    /// The evidence.
     pub evidence: String,
     /// The next step.
     pub next: Option<String>,

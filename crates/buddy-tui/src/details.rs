@@ -18,12 +18,12 @@ impl Default for Details {
 }
 
 impl Details {
-    /// What is said of a call: what it is called with, after this, where that is told.
+    /// The text about a call: this, and its input if calls are told in full.
     pub(crate) fn called(self, between: &str, title: &str) -> String {
         if self.has_calls { format!("{between}{title}") } else { String::new() }
     }
 
-    /// What is said of the tokens between two counts, where that is told.
+    /// The text about the tokens between two counts, if tokens are told.
     pub(crate) fn tokens(self, before: &Usage, after: &Usage) -> Option<String> {
         let input = after.input.saturating_sub(before.input);
         let cached = after.cached_input.saturating_sub(before.cached_input);

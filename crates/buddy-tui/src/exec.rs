@@ -82,7 +82,7 @@ pub struct ExecRequest {
     pub prompt: Option<String>,
     /// The images that go with it.
     pub images: Vec<Attachment>,
-    /// What the answer has to fit.
+    /// The schema that the answer must fit.
     pub schema: Option<AnswerSchema>,
     /// Whether the agent only reads and plans; none leaves that to the session.
     pub plan_only: Option<bool>,
@@ -106,7 +106,7 @@ pub type CommandInput = Box<dyn AsyncBufRead + Send + Unpin>;
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecOutcome {
-    /// What the shell sees.
+    /// The exit code.
     pub exit: Exit,
     /// The last answer, as the format for text prints it.
     pub last_message: String,
@@ -139,7 +139,7 @@ struct Run<'a> {
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
 ///
-/// What goes wrong before the prompt is taken is an error. From then on it is how the run ended.
+/// A failure before the prompt is taken is an error. A later one is the end of the run.
 pub async fn run_exec(
     sessions: Arc<dyn Sessions>,
     request: ExecRequest,
@@ -191,7 +191,7 @@ pub async fn run_exec(
     Ok(run.finish().await)
 }
 
-/// What a run failed of that could not be followed to its end.
+/// The failure of a run that could not be followed to its end.
 fn failure(error: SessionsError) -> Failure {
     match error {
         SessionsError::Agent(failure) => failure,

@@ -27,7 +27,7 @@ pub enum Exit {
     Timeout,
     /// A signal stopped it.
     Interrupted,
-    /// Whoever read the output went away.
+    /// The reader of the output went away.
     OutputClosed,
 }
 
@@ -44,7 +44,7 @@ pub struct Left {
     pub stopped: Vec<SessionId>,
 }
 
-/// What a signal asks of a conversation.
+/// The request of a signal to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signalled {
     /// To stop what runs, and to end only where nothing does: somebody at the terminal pressed a key.

@@ -75,7 +75,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
     }
 }
 
-/// What the user ran themselves, with what came out.
+/// A command that the user ran, with its output.
 fn own_command(ran: &Ran) -> String {
     let mut text = fenced("sh", &ran.command);
     if let Some(outcome) = &ran.outcome {
@@ -120,7 +120,7 @@ fn tool_call(call: &ToolCall, item: &Item, transcript: &Transcript) -> String {
     folded(&summary, &body.join("\n\n"))
 }
 
-/// What the call was given: its command, or its arguments.
+/// The input of the call: its command, or its arguments.
 fn input(call: &ToolCall) -> Vec<String> {
     let input = call.input.value();
     match input.get("command").and_then(Value::as_str) {
@@ -130,7 +130,7 @@ fn input(call: &ToolCall) -> Vec<String> {
     }
 }
 
-/// What the call gave back: what it printed, or its result.
+/// The output of the call: its printed text, or its result.
 fn output(result: &Value) -> Option<String> {
     let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut printed = format!("{}{}", part("stdout"), part("stderr"));

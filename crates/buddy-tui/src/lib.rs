@@ -40,7 +40,8 @@ mod visible;
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion, Greeting,
-    ModelChoice, StatusPart, Surroundings, UNKNOWN_FILE, ask_about_folder, choose, run_console,
+    ModelChoice, StatusPart, Surroundings, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
+    run_console,
 };
 pub use counting::counted;
 pub use details::Details;
@@ -51,7 +52,6 @@ pub use exec::{
 };
 pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
-pub use list_time::moment as list_moment;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;

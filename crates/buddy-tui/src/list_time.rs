@@ -11,7 +11,7 @@ const DAY: u64 = 24 * HOUR;
 const WEEK_DAYS: i64 = 7;
 
 /// A moment relative to now: `4 min ago`, `2 h ago`, `yesterday`, `Fri 13 Nov`, `9 Nov`, `in 29 days`.
-pub fn moment(time: UnixMillis, now: UnixMillis) -> String {
+pub(crate) fn moment(time: UnixMillis, now: UnixMillis) -> String {
     relative(time, now, &TimeZone::system())
 }
 

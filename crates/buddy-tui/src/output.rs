@@ -1,4 +1,4 @@
-//! What a command or tool wrote, for showing.
+//! The output of a command or tool, for showing.
 //!
 //! Colours and other sequences of the program are dropped, a progress bar that paints over itself is shown in its last state,
 //! and what is held is bounded: the first lines, the last ones, and how many there were in between.

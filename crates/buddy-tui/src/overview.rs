@@ -1,10 +1,10 @@
-//! What is said about a session when somebody asks: its state, how full its context is, what it has used, its last answer.
+//! The texts of `/status`, `/context` and `/cost`, and the last answer.
 
 use buddy_protocol::{ApprovalPolicy, Content, MicroUsd, SessionId, Transcript};
 
 use crate::console::Surroundings;
 
-/// What holds in a directory that is not trusted, whatever the approval mode is.
+/// The note about an untrusted directory, which holds in every approval mode.
 const UNTRUSTED: &str = "read-only, as this folder is not trusted; /trust changes that";
 
 /// The session, its model and how it goes about its work, one fact a line.
@@ -43,7 +43,7 @@ fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
     }
 }
 
-/// What becomes of calls that need an approval.
+/// The approval mode in a few words.
 pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
     match approvals {
         ApprovalPolicy::Ask => "ask".to_owned(),
@@ -77,7 +77,7 @@ pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> S
     if transcript.last_usage().is_some() { format!("{now}\n{totals}") } else { now }
 }
 
-/// What the session has used.
+/// The tokens and the cost of the session.
 pub(crate) fn cost(transcript: &Transcript) -> String {
     let bill = transcript.bill();
     let usage = bill.usage;

@@ -40,9 +40,9 @@ use pages::Pages;
 const BATCH: usize = 512;
 /// How long a question must have been there before a line allows what it asks for: one that comes sooner was typed before.
 const READ: Duration = Duration::from_millis(150);
-/// What denies everything that waits.
+/// The line that denies everything that waits.
 const DENY_ALL: &str = "deny all";
-/// What the agent is told then.
+/// The reason that the agent gets then.
 const DENIED_ALL: &str = "the user denied everything that waited";
 
 /// A conversation in the terminal.
@@ -57,7 +57,7 @@ pub struct ReplRequest {
     pub details: Details,
     /// Whether a program reads the lines aloud: signs become words.
     pub is_read_aloud: bool,
-    /// What becomes of calls that need an approval, in a session that says nothing else.
+    /// The approval mode of a session that sets none.
     pub approvals: ApprovalPolicy,
     /// Commands of the user's own.
     pub custom: Vec<CustomCommand>,
@@ -83,7 +83,7 @@ pub enum LineInput {
     Pipe,
 }
 
-/// What a subscription brings.
+/// An item of a subscription.
 type Subscribed = Result<Arc<Event>, SubscriptionError>;
 
 struct Repl<'a> {
@@ -289,7 +289,7 @@ impl Repl<'_> {
         }
         if !self.later.is_empty() {
             self.later.clear();
-            self.tell("what waited for the end of the turn is not done");
+            self.tell("Lines that waited for the end of the turn were dropped");
         }
         self.interrupt().await?;
         Ok(None)
@@ -323,7 +323,7 @@ impl Repl<'_> {
 
     async fn end_in_time(&mut self) -> Result<(), SessionsError> {
         self.deadline = None;
-        self.tell("the time of the turn is over");
+        self.tell("The turn reached its time limit");
         self.interrupt().await
     }
 
@@ -359,7 +359,7 @@ impl Repl<'_> {
             ("", _) => {}
             ("?", _) => self.help(),
             (_, Some("")) => {
-                self.tell("say ! and a command, such as !git status; it runs as you, without a question");
+                self.tell("Put a command after !, such as !git status. It runs as you, without approval");
             }
             (_, Some(command)) => {
                 self.say(Command::Run { command: command.to_owned(), target: None }).await?;
@@ -458,7 +458,7 @@ impl Repl<'_> {
             return true;
         }
         if pages.since.elapsed() < READ {
-            self.tell("that was typed before the question was there, so it allows nothing");
+            self.tell("You typed that before the question appeared, so it allows nothing");
             return false;
         }
         !pages.turn()

@@ -1,4 +1,4 @@
-//! What a headless run adds up to, folded from its events.
+//! The result of a headless run, folded from its events.
 
 use buddy_protocol::{
     AnswerStop, Bill, Content, DENIED_HOSTS, Event, Fact, Failure, Item, ItemStatus, Json, MicroUsd,
@@ -26,9 +26,9 @@ pub(crate) struct Report {
     calls: CallCounts,
     was_not_jailed: bool,
     ended: Option<TurnEnded>,
-    /// What the run failed of, where it broke off.
+    /// The failure of a run that broke off.
     broken: Option<Failure>,
-    /// What an answer says that fits the schema.
+    /// The value of an answer that fits the schema.
     structured: Option<Value>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct RunResult<'a> {
     /// Ids of commands in the background that end with the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ended_with_run: Vec<String>,
-    /// What the answer says, where a schema was asked for and it fits.
+    /// The value of the answer, if a schema was set and it fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]

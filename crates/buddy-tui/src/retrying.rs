@@ -6,7 +6,7 @@ use buddy_protocol::{Fact, Notice};
 
 /// The word of a notice that a model is asked again.
 const MODEL_RETRY: &str = "model_retry";
-/// What the text of such a notice begins with, before the seconds.
+/// The beginning of such a notice, before the seconds.
 const ASKING: &str = "asking again in ";
 
 /// The notice that a model is asked again, if a fact is one.
@@ -17,7 +17,7 @@ pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
     }
 }
 
-/// What is said of a retry so long after it was told: the time that is left counts down.
+/// The text of a retry at a later moment: the time that is left counts down.
 pub(crate) fn counted_down(text: &str, since: Duration) -> String {
     let read = || {
         let (seconds, rest) = text.strip_prefix(ASKING)?.split_once(" s, ")?;

@@ -226,12 +226,12 @@ pub(crate) fn decided(item: &Item, transcript: &Transcript) -> String {
     }
 }
 
-/// What stands for an image where none can be shown.
+/// The stand-in for an image where none can be shown.
 pub(crate) fn image_label(image: &Image) -> String {
     format!("[image: {}]", one_line(&image.label(), LABEL))
 }
 
-/// What a command that a user ran has printed, and how it ended where that is not well.
+/// The output of a command that a user ran, and its end unless it succeeded.
 pub(crate) fn printed(ran: &Ran) -> String {
     let Some(outcome) = &ran.outcome else { return "how it ended is not known".to_owned() };
     let mut text = format!("{}{}", outcome.stdout, outcome.stderr);

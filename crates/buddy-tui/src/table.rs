@@ -8,7 +8,7 @@ use buddy_protocol::UnixMillis;
 use crate::list_time::{moment, span};
 use crate::printer::{OutputClosed, Printer};
 use crate::show::local_time;
-use crate::text::{Line, Look, Paint, encode};
+use crate::text::{Line, Look, Paint, encode, wrap};
 
 /// The width of a terminal that does not tell it.
 const USUAL_COLUMNS: usize = 80;
@@ -44,6 +44,11 @@ impl ListView {
     /// In a file or a pipe.
     pub fn plain() -> Self {
         Self { look: Look::plain(), columns: None, now: UnixMillis(0), cwd: String::new() }
+    }
+
+    /// In a conversation, in a window of this width.
+    pub(crate) fn in_window(look: &Look, columns: usize) -> Self {
+        Self { look: look.clone(), columns: Some(columns), now: UnixMillis(0), cwd: String::new() }
     }
 
     /// On a terminal of this width.
@@ -124,6 +129,14 @@ enum ColumnKind {
     Word,
     Number,
     Free,
+    Wrapped,
+}
+
+impl ColumnKind {
+    /// Whether the column can be narrower than its text.
+    fn can_shrink(self) -> bool {
+        matches!(self, Self::Free | Self::Wrapped)
+    }
 }
 
 impl TableColumn {
@@ -140,6 +153,11 @@ impl TableColumn {
     /// A column of free text, which is cut to fit the window.
     pub const fn free(name: &'static str) -> Self {
         Self { name, kind: ColumnKind::Free, rank: 0 }
+    }
+
+    /// A column of free text that nobody can do without: it goes on in the next row.
+    pub const fn wrapped(name: &'static str) -> Self {
+        Self { name, kind: ColumnKind::Wrapped, rank: 0 }
     }
 
     /// The same column, left out of a narrow window before those of a lower rank.
@@ -216,6 +234,11 @@ impl Table {
         printer.styled(&text)
     }
 
+    /// The table as lines of text without styles.
+    pub(crate) fn text(&self, view: &ListView) -> String {
+        self.lines(view).iter().map(Line::text).collect::<Vec<_>>().join("\n")
+    }
+
     /// The rows of the table, with its header and its hint.
     pub(crate) fn lines(&self, view: &ListView) -> Vec<Line> {
         let shown = self.fitted(view.columns);
@@ -226,18 +249,34 @@ impl Table {
             (padded(&Line::styled(name, style), *width, column, view), *width)
         });
         let header = joined(header.map(|(line, _)| line), view);
-        let rows = self.rows.iter().map(|row| {
-            joined(
-                shown.iter().map(|(place, width)| {
-                    let cell = row.get(*place).cloned().unwrap_or_else(|| "".into());
-                    let style = cell.paint.map(|paint| view.look.style(paint)).unwrap_or_default();
-                    padded(&Line::styled(&cell.text, style), *width, self.columns.get(*place), view)
-                }),
-                view,
-            )
-        });
+        let rows = self.rows.iter().flat_map(|row| self.row_lines(row, &shown, view));
         let hint = (view.is_terminal() && !self.hint.is_empty()).then(|| hint_rows(&self.hint, view));
         std::iter::once(header).chain(rows).chain(hint.into_iter().flatten()).collect()
+    }
+
+    /// The lines of one row: as many as its highest cell has.
+    fn row_lines(&self, row: &[TableCell], shown: &[(usize, usize)], view: &ListView) -> Vec<Line> {
+        let cells: Vec<Vec<Line>> = shown
+            .iter()
+            .map(|(place, width)| {
+                let cell = row.get(*place).cloned().unwrap_or_else(|| "".into());
+                let style = cell.paint.map(|paint| view.look.style(paint)).unwrap_or_default();
+                let line = Line::styled(&cell.text, style);
+                match self.columns.get(*place).map(|column| column.kind) {
+                    Some(ColumnKind::Wrapped) => wrap(&line, *width, &Line::default(), &Line::default()),
+                    _ => vec![line],
+                }
+            })
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |number: usize| {
+            let parts = shown.iter().zip(&cells).map(|((place, width), cell)| {
+                let part = cell.get(number).cloned().unwrap_or_default();
+                padded(&part, *width, self.columns.get(*place), view)
+            });
+            joined(parts, view)
+        };
+        (0..height).map(line).collect()
     }
 
     /// The columns that are shown, by their places and widths.
@@ -259,7 +298,7 @@ impl Table {
         };
         loop {
             let least = |(_, column, width): &(usize, TableColumn, usize)| match column.kind {
-                ColumnKind::Free => (*width).min(MIN_FREE),
+                ColumnKind::Free | ColumnKind::Wrapped => (*width).min(MIN_FREE),
                 ColumnKind::Word | ColumnKind::Number => *width,
             };
             let last = shown.iter().map(|(_, column, _)| column.rank).max().unwrap_or(0);
@@ -269,9 +308,8 @@ impl Table {
             shown.retain(|(_, column, _)| column.rank != last);
         }
         while total(shown.iter().map(|(_, _, width)| *width)) > window {
-            let is_any_free =
-                shown.iter().any(|(_, column, width)| column.kind == ColumnKind::Free && *width > 1);
-            let can_shrink = |column: &TableColumn| column.kind == ColumnKind::Free || !is_any_free;
+            let is_any_free = shown.iter().any(|(_, column, width)| column.kind.can_shrink() && *width > 1);
+            let can_shrink = |column: &TableColumn| column.kind.can_shrink() || !is_any_free;
             let widest = shown.iter_mut().filter(|(_, column, _)| can_shrink(column));
             match widest.max_by_key(|(_, _, width)| *width) {
                 Some((_, _, width)) if *width > 1 => *width -= 1,
@@ -317,7 +355,7 @@ pub(crate) fn hint_rows(hint: &str, view: &ListView) -> Vec<Line> {
         line = line.and(part, if place % 2 == 1 { anstyle::Style::new() } else { dim });
     }
     let none = Line::default();
-    crate::text::wrap(&line, view.width(), &none, &none)
+    wrap(&line, view.width(), &none, &none)
 }
 
 #[cfg(test)]
@@ -382,6 +420,33 @@ mod tests {
             for (row, line) in table().lines(&terminal(columns, Look::plain())).iter().enumerate() {
                 assert!(line.width() <= columns, "{columns}, row {row}: {:?}", line.text());
             }
+        }
+    }
+
+    #[test]
+    fn a_wrapped_column_goes_on_in_the_next_row_and_loses_nothing() {
+        let columns = [TableColumn::wrapped("KEY"), TableColumn::wrapped("VALUE")];
+        let mut table = Table::new(&columns, "nothing");
+        table.add(["agent.model", "a name that is long enough to be broken twice"].map(TableCell::from));
+        table.add(["display.theme", "dark"].map(TableCell::from));
+        let lines: Vec<String> = table.lines(&terminal(36, Look::plain())).iter().map(Line::text).collect();
+        let expected = [
+            "KEY            VALUE",
+            "agent.model    a name that is long",
+            "               enough to be broken",
+            "               twice",
+            "display.theme  dark",
+        ];
+        assert_eq!(lines, expected);
+        let letters = |width: usize| {
+            let text = table.text(&terminal(width, Look::plain()));
+            text.chars().filter(|letter| !letter.is_whitespace()).count()
+        };
+        for width in 1..60 {
+            let lines = table.lines(&terminal(width, Look::plain()));
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}");
+            // In fewer columns the header is cut.
+            assert!(width < 20 || letters(width) == letters(200), "{width}");
         }
     }
 

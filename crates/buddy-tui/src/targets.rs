@@ -2,10 +2,12 @@
 
 use buddy_protocol::{Change, Command, SessionTarget, TargetChange, TargetWish, Transcript};
 
+use crate::table::{ListView, Table, TableCell, TableColumn};
+
 const HELP: &str = "say /target, /target add ssh HOST[:DIR], /target add container NAME[:DIR], /target add local [DIR], \
                     /target use NAME, or /target remove NAME";
 
-/// What a line after `/target` wants.
+/// The wish of a line after `/target`.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TargetLine {
     /// To see them.
@@ -44,26 +46,34 @@ fn wish(kind: &str, text: &str) -> Result<TargetChange, String> {
     Ok(TargetChange::Add { target })
 }
 
-/// The targets of a session, one a line, the default marked.
-pub(crate) fn list(transcript: &Transcript) -> String {
+/// The targets of a session as a list, the default marked.
+pub(crate) fn list(transcript: &Transcript, view: &ListView) -> Table {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
-    let here = [SessionTarget::local(cwd)];
-    let targets = match transcript.targets() {
-        [] => &here,
-        targets => targets,
-    };
-    lines(targets)
+    match transcript.targets() {
+        [] => table(&[SessionTarget::local(cwd)], view),
+        targets => table(targets, view),
+    }
 }
 
-/// The same of these.
-pub(crate) fn lines(targets: &[SessionTarget]) -> String {
-    let width = targets.iter().map(|target| target.name.chars().count()).max().unwrap_or_default();
-    let line = |(place, target): (usize, &SessionTarget)| {
-        let mark = if place == 0 { '*' } else { ' ' };
-        let at = target.place.as_deref().unwrap_or("this machine");
-        format!("{mark} {:width$}  {at}  {}", target.name, target.cwd)
-    };
-    targets.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+/// These targets as a list, the default marked.
+pub(crate) fn table(targets: &[SessionTarget], view: &ListView) -> Table {
+    let columns = [
+        TableColumn::word(""),
+        TableColumn::word("TARGET"),
+        TableColumn::wrapped("HOST"),
+        TableColumn::wrapped("DIRECTORY"),
+    ];
+    let mut table = Table::new(&columns, "").hint("Change the default with `/target use NAME`");
+    for (place, target) in targets.iter().enumerate() {
+        let mark = if place == 0 { "*" } else { "" };
+        // The home of another host is not this one's.
+        let (host, directory) = match &target.place {
+            Some(place) => (place.as_str(), target.cwd.clone()),
+            None => ("this machine", view.path(&target.cwd)),
+        };
+        table.add([mark, target.name.as_str(), host, directory.as_str()].map(TableCell::from));
+    }
+    table
 }
 
 #[cfg(test)]
@@ -96,7 +106,16 @@ mod tests {
     fn the_default_is_marked() {
         let mut atlas = SessionTarget::local("/srv");
         (atlas.name, atlas.place) = ("ssh:atlas".to_owned(), Some("ann@atlas".to_owned()));
-        let listed = lines(&[atlas, SessionTarget::local("/w")]);
-        assert_eq!(listed, "* ssh:atlas  ann@atlas  /srv\n  local      this machine  /w");
+        let listed = table(&[atlas, SessionTarget::local("/w")], &ListView::plain());
+        let expected = [
+            "   TARGET     HOST          DIRECTORY",
+            "*  ssh:atlas  ann@atlas     /srv",
+            "   local      this machine  /w",
+        ];
+        assert_eq!(listed.text(&ListView::plain()).lines().collect::<Vec<_>>(), expected);
+        let narrow = ListView::in_window(&crate::text::Look::plain(), 30);
+        for line in listed.lines(&narrow) {
+            assert!(line.width() <= 30, "{}", line.text());
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod exec;
 mod host_flags;
 mod listing;
+mod own_help;
 mod past;
 mod print;
 mod project;

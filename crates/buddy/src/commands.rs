@@ -188,7 +188,7 @@ async fn dispatch(
         Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
         Some(Action::Man(man)) => manual::man(&man),
         Some(Action::Update) => update::run(&invocation).await,
-        Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Store(action)) => store::run(&invocation, action).await,
         Some(Action::Ps(listing)) => processes::list(&invocation, &listing),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
         Some(Action::Kill(kill)) => processes::kill(environment, &kill),

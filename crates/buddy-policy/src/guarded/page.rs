@@ -36,7 +36,10 @@ workspace, and your own.
 /// The page, in Markdown.
 pub fn protected_places_page() -> String {
     let mut page = HEAD.to_owned();
-    section(&mut page, "Files that run code later", "Changing these asks you.", |keeps| {
+    let orders = "buddy's tools ask you before they change one of these. In development, a command cannot change them: you have to \
+                  approve a command that names the file, and even then `.git/hooks` and the like stay as they are. In production, a \
+                  command asks you if its command line shows that it changes one.";
+    section(&mut page, "Files that run code later", orders, |keeps| {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
     let keys = "Outside your projects, no answer opens these; only a rule of yours does. In a project, reading them asks you.";

@@ -1,4 +1,4 @@
-//! How the user allowed calls, for their rows.
+//! The approvals of calls, for their rows.
 
 use std::collections::HashMap;
 

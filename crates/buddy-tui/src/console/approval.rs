@@ -1,4 +1,4 @@
-//! How a question looks: what is to be done, how risky that is and why, and the keys that answer.
+//! The card of a question: the action, its risk and the reason, and the keys that answer.
 //!
 //! The command or diff comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
 //! them were on the screen.
@@ -12,7 +12,7 @@ use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted, without_counts};
+use super::wording::{ApprovalWords, marked_command, quoted, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
@@ -31,7 +31,7 @@ const GRANT: usize = 48;
 /// Columns of what one of several would do.
 const ACTION: usize = 30;
 
-/// What a question is shown in.
+/// The surroundings of a question on the screen.
 pub(super) struct Room<'a> {
     /// Where the session works.
     pub(super) cwd: &'a str,
@@ -143,7 +143,7 @@ fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
     parts.chain(chosen).chain(changed).chain(place).collect::<Vec<_>>().join(", ")
 }
 
-/// What is said of rows that are not shown.
+/// The note about rows that are not shown.
 fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> String {
     let is_approval = !matches!(asking.ask.question, Question::Text { .. });
     let (first, last) = (rows.start, rows.end - 1);
@@ -166,7 +166,7 @@ struct Plan {
     end: InputView,
 }
 
-/// What is higher than the room is folded, unless the user unfolded it.
+/// Folds a question that is higher than the room, unless the user unfolded it.
 fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan {
     let mut rows = lead(asking, room, card);
     let lead = rows.len();
@@ -236,17 +236,18 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
 /// The diff or the exact command. A line break in it is shown as one, and further rows are indented, so that
 /// nothing can pass for a row of buddy's own.
 fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
-    let is_titled = ApprovalWords::of(approval, |title| title == head.title).is_told;
+    let words = ApprovalWords::of(approval, |title| title == head.title);
+    let is_titled = words.is_told;
     let mut rows = Vec::new();
     if !is_titled || approval.diff.is_none() {
-        rows.extend(command(approval, card, fold));
+        rows.extend(command(approval, &words.subject, card, fold));
     }
     let shown = if is_titled { DiffHead::Hidden } else { DiffHead::Shown };
     rows.extend(diff(approval, card, fold, (FOLDED_DIFF, shown)));
     rows
 }
 
-/// What would change in files.
+/// The changes of files.
 fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize, DiffHead)) -> Vec<Line> {
     let Some(diff) = &approval.diff else { return Vec::new() };
     match fold {
@@ -255,11 +256,11 @@ fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize,
     }
 }
 
-fn command(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let look = card.look;
     let risk = tone(&Question::Approval(approval.clone())).ink();
     let next = Line::plain("  ");
-    let lines: Vec<&str> = approval.action.split('\n').collect();
+    let lines: Vec<&str> = text.split('\n').collect();
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };
@@ -291,7 +292,7 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
     };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &Line::styled(text, ink)));
+        rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
     }
     if let Some(opens) = approval.opens_line() {
         rows.extend(card.fact("secrets", &Line::styled(&opens, look.style(Paint::Warning))));
@@ -431,7 +432,7 @@ fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     InputView { rows, cursor: (cursor.0.saturating_sub(above).min(most - 1), cursor.1) }
 }
 
-/// What can be pressed, or what is being written.
+/// The keys, or the line being written.
 fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     let written = |label: &str, entry: &Entry, keys: &[KeyChoice]| {
         let mut rows = wrapped(&Line::styled(label, card.look.style(Paint::Strong)), card.width());
@@ -501,7 +502,7 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         let label = if offer.grant == approval.action {
             Line::plain("Allow exactly this, this session")
         } else {
-            let grant = one_line(&offer.grant, GRANT);
+            let grant = one_line(&words.granted(&offer.grant, card.look), GRANT);
             Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
         };
         allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));

@@ -45,7 +45,7 @@ pub(super) struct Asking {
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
     pub(super) is_expanded: bool,
-    /// What of it was on the screen.
+    /// The rows of it that were on the screen.
     pub(super) seen: Seen,
     /// The key that showed more of it, and from when on it does something again.
     turned: Option<(Key, Instant)>,
@@ -76,7 +76,7 @@ pub(super) enum Stage {
     Editing(Entry),
     /// The word that makes an answer count.
     Confirming(Confirming),
-    /// What is to be allowed for longer, and where.
+    /// A lasting grant and its scope.
     Granting(Granting),
     /// An answer in words or by a number.
     Replying(Entry),
@@ -286,7 +286,7 @@ impl Console {
     }
 }
 
-/// What a key does to a question.
+/// The effect of a key on a question.
 enum Step {
     Stay,
     /// It means nothing here.
@@ -510,7 +510,7 @@ fn place(digit: char) -> Option<usize> {
     usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
 }
 
-/// What the user here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
+/// The lasting grant that the user here wanted and did not get, to be written anew. A user who answers elsewhere continues there.
 fn again(question: &Question, wished: Option<&GrantWish>, keys: KeyStyle) -> Option<Granting> {
     let Question::Approval(approval) = question else { return None };
     let unfit = approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished);

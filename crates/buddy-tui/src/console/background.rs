@@ -13,7 +13,7 @@ use super::state::Console;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnAside {
     pub(super) item: ItemId,
-    /// What a user calls it by.
+    /// The number that users call it by.
     pub(super) number: usize,
 }
 
@@ -56,7 +56,7 @@ impl Console {
         self.opened(session, head);
         self.front_mut().is_known = true;
         self.say(&format!(
-            "task {number} goes on in the background: /ps lists it, /kill {number} ends it\nhere the conversation goes on without it"
+            "task {number} continues in the background: /ps lists it, /kill {number} ends it\nHere the conversation continues without it"
         ));
     }
 }

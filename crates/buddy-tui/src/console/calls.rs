@@ -1,4 +1,4 @@
-//! How a call looks: a mark, a verb, what it is about, and what came of it.
+//! The row of a call: a mark, a verb, its object and its result.
 //!
 //! The words come from the kind of a call and from its title, so that tools of other agents are shown alike.
 
@@ -49,7 +49,7 @@ pub(crate) struct CallWords {
     pub(crate) object: String,
 }
 
-/// How titles begin, the verb for that before and after the call, and whether the rest is a path.
+/// The beginnings of titles, each with its verb before and after the call, and whether the rest is a path.
 const VERBS: [(&str, &str, &str, bool); 11] = [
     ("read ", "Read", "Read", true),
     ("edit ", "Edit", "Edited", true),
@@ -167,7 +167,7 @@ pub(super) fn row(
     line.cut(width, cut)
 }
 
-/// How a finished call looks.
+/// The rows of a finished call.
 pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Shown {
     let Paper { look, width, cwd, answered } = *paper;
     let outcome = Outcome::of(call, status);
@@ -213,7 +213,7 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     Shown { kind: Kind::Call, rows, folded }
 }
 
-/// What came of a call, and the time that it took where that is long.
+/// The result of a call, with its time if that is long.
 pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
     let time = (ran >= LONG).then(|| elapsed_text(ran));
     let parts = Some(result.to_owned()).filter(|text| !text.is_empty()).into_iter().chain(time);

@@ -20,7 +20,7 @@ const ROOMY_FRAME: usize = 7;
 /// A question.
 #[derive(Debug, Clone, Default)]
 pub struct Alternatives {
-    /// What is said before the answers.
+    /// The lines above the answers.
     pub lines: Vec<String>,
     /// Whether buddy introduces itself above that, and how.
     pub greeting: Greeting,
@@ -30,11 +30,11 @@ pub struct Alternatives {
     pub note: String,
     /// The answers, and what is said about each.
     pub answers: Vec<(String, String)>,
-    /// What Esc does.
+    /// The effect of Esc.
     pub escape: &'static str,
 }
 
-/// What a user chose.
+/// The user's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
     /// The answer at this place.
@@ -92,7 +92,7 @@ pub(super) async fn ask_by_key(
     Ok(chosen)
 }
 
-/// What a key does: moves the mark, or decides.
+/// Takes a key: it moves the mark, or decides.
 fn press(key: KeyEvent, at: &mut usize, question: &Alternatives) -> Option<Chosen> {
     let count = question.answers.len();
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -112,7 +112,7 @@ fn press(key: KeyEvent, at: &mut usize, question: &Alternatives) -> Option<Chose
     None
 }
 
-/// What is said above the answers.
+/// The rows above the answers.
 fn introduction(question: &Alternatives, look: &Look, width: usize) -> Vec<Line> {
     let mut rows = greeting_rows(question.greeting, look, width);
     rows.extend(question.lines.iter().flat_map(|line| wrapped(&Line::plain(line), width)));

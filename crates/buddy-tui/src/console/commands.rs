@@ -32,86 +32,96 @@ pub(super) struct Entry {
 
 /// All commands, in the order in which help lists them.
 pub(super) const ALL: &[Entry] = &[
-    entry("help", &[], "", "what there is", |console, _| console.show_help()),
-    entry("status", &[], "", "the session, its model and what runs", |console, _| console.show_status()),
-    entry("context", &[], "", "how full the model's context is", |console, _| console.show_context()),
-    entry("cost", &["usage"], "", "what the session has used", |console, _| console.show_cost()),
-    entry("model", &[], "[NAME|NUMBER]", "choose the model", Console::choose_model),
+    entry("help", &[], "", "Show commands and keys", |console, _| console.show_help()),
+    entry("status", &[], "", "Show the session, its model and running work", |console, _| {
+        console.show_status();
+    }),
+    entry("context", &[], "", "Show how full the context is", |console, _| console.show_context()),
+    entry("cost", &["usage"], "", "Show tokens and cost of this session", |console, _| console.show_cost()),
+    entry("model", &[], "[NAME|NUMBER]", "Choose the model", Console::choose_model),
     entry(
         "approve",
         &["permissions"],
         "auto|ask|edits|all|none|TIME",
-        "what becomes of calls that need an approval",
+        "Choose when buddy asks for approval",
         Console::approve,
     ),
-    entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
-    entry(
-        "trust",
-        &[],
-        "[off]",
-        "let files in this directory be changed, and its own rules hold",
-        |console, wish| {
-            console.desk("trust", wish);
-        },
-    ),
-    idle(entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
+    entry("plan", &[], "[on|off]", "Read and plan only, change nothing", Console::plan_mode),
+    entry("trust", &[], "[off]", "Trust this folder: allow changes and use its settings", |console, wish| {
+        console.desk("trust", wish);
+    }),
+    idle(entry("compact", &[], "", "Summarise the conversation to free context", |console, _| {
         console.send(Command::Compact);
     })),
-    entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
-    entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
-    entry("timeout", &[], "DURATION [ID]", "end a task after a time", Console::time_out),
-    entry("session", &["sessions"], "[search|resume|new ...]", "other conversations", Console::session),
-    entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
-    entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
-    entry("fork", &["branch"], "", "go on in a copy of the conversation", |console, _| console.fork()),
-    idle(entry("rewind", &[], "", "go back before a prompt (also esc esc)", |console, _| console.rewind())),
-    entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
-    entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
-    entry("target", &[], "[add|use|remove ...]", "the hosts that the session works on", Console::target_line),
-    entry("diff", &[], "", "what changed in the repository", |console, _| console.desk("diff", "")),
-    idle(entry("undo", &[], "[ID] [--force]", "undo the last change of files", |console, id| {
+    entry("ps", &[], "", "List running tasks and processes", |console, _| console.show_tasks()),
+    entry("kill", &["stop"], "ID", "End a task or a process", Console::kill),
+    entry("timeout", &[], "DURATION [ID]", "End a task after a time", Console::time_out),
+    entry(
+        "session",
+        &["sessions"],
+        "[search|resume|new ...]",
+        "List, search and open other conversations",
+        Console::session,
+    ),
+    entry("resume", &[], "[ID|last]", "Resume another conversation", Console::resume),
+    entry("new", &["clear"], "", "Start a new conversation", |console, _| console.start_anew()),
+    entry("fork", &["branch"], "", "Continue in a copy of the conversation", |console, _| console.fork()),
+    idle(entry("rewind", &[], "", "Go back before a prompt (also esc esc)", |console, _| console.rewind())),
+    entry("rename", &[], "TITLE", "Give the conversation a title", Console::rename),
+    entry(
+        "pane",
+        &[],
+        "[take|give]",
+        "Attach to the shared terminal, or take it for yourself",
+        Console::pane,
+    ),
+    entry(
+        "target",
+        &[],
+        "[add|use|remove ...]",
+        "List and change the hosts of this session",
+        Console::target_line,
+    ),
+    entry("diff", &[], "", "Show what changed in the repository", |console, _| console.desk("diff", "")),
+    idle(entry("undo", &[], "[ID] [--force]", "Undo the last change of files", |console, id| {
         console.desk("undo", id);
     })),
-    idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
-    entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
+    idle(entry("redo", &[], "", "Take back the last undo", |console, _| console.desk("redo", ""))),
+    entry("copy", &[], "", "Copy the last answer to the clipboard", |console, _| console.copy()),
     entry(
         "export",
         &[],
         "[FILE] [--force]",
-        "write the conversation to a file (.md or .json)",
+        "Write the conversation to a file (.md or .json)",
         |console, file| {
             console.desk("export", file);
         },
     ),
-    idle(entry("init", &[], "", "have AGENTS.md written for this project", |console, _| {
+    idle(entry("init", &[], "", "Have buddy write AGENTS.md for this project", |console, _| {
         console.prompt(INIT);
     })),
     idle(entry(
         "review",
         &[],
         "[WHAT]",
-        "have changes reviewed; those not committed yet if you name none",
+        "Have buddy review changes [default: uncommitted]",
         |console, what| console.prompt(&review(what)),
     )),
-    entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
-    entry("keymap", &["keys"], "", "which key does what", |console, _| console.show_keymap()),
-    entry(
-        "config",
-        &[],
-        "[set KEY VALUE|unset KEY]",
-        "the configuration that holds; change your file",
-        |console, line| console.desk("config", line),
-    ),
-    idle(entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
+    entry("theme", &[], "[NAME]", "Choose the colours", Console::choose_theme),
+    entry("keymap", &["keys"], "", "Show which key does what", |console, _| console.show_keymap()),
+    entry("config", &[], "[set KEY VALUE|unset KEY]", "Show or change settings", |console, line| {
+        console.desk("config", line);
+    }),
+    idle(entry("login", &[], "[PROFILE]", "Connect a model: paste a key, or log in", |console, profile| {
         console.effect(Effect::LogIn(some(profile)));
     })),
-    entry("logout", &[], "[PROFILE]", "forget a login or a key", |console, profile| {
+    entry("logout", &[], "[PROFILE]", "Forget a login or a key", |console, profile| {
         console.desk("logout", profile);
     }),
-    entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
+    entry("doctor", &[], "", "Check that everything works", |console, _| {
         console.desk("doctor", "");
     }),
-    entry("quit", &["exit", "q"], "", "leave; the conversation can be taken up again", |console, _| {
+    entry("quit", &["exit", "q"], "", "Leave; you can resume the conversation later", |console, _| {
         console.leave();
     }),
 ];
@@ -185,17 +195,17 @@ impl Console {
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
-            (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
+            (None, None) => self.complain(&format!("There is no command `/{name}`. /help lists all")),
         }
     }
 
     /// Keeps a command for the end of the turn.
     fn command_later(&mut self, line: &str) {
         if self.front().queue.len() >= MAX_QUEUED {
-            return self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+            return self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
         }
         self.front_mut().queue.push_back(line.to_owned());
-        self.say("this is done when the turn has ended; esc interrupts the turn");
+        self.say("This runs when the turn has ended. Esc interrupts the turn");
     }
 
     /// Has the desk carry out one of buddy's own commands.
@@ -235,7 +245,7 @@ impl Console {
         let is_on = match wish {
             "" | "on" => true,
             "off" => false,
-            _ => return self.complain("say /plan on or /plan off"),
+            _ => return self.complain("Use /plan on or /plan off"),
         };
         self.send(changes::plan(is_on));
     }
@@ -245,7 +255,7 @@ impl Console {
             "take" => true,
             "give" => false,
             "" => return self.show_pane(),
-            _ => return self.complain("say /pane, /pane take or /pane give"),
+            _ => return self.complain("Use /pane, /pane take or /pane give"),
         };
         self.send(changes::panes(is_taken));
     }
@@ -255,15 +265,16 @@ impl Console {
             Some(command) => self.say_plain(&format!(
                 "Commands of the agent run in a terminal that you share. Attach from another one with:\n{command}"
             )),
-            None => self.say("this session has no shared terminal"),
+            None => self.say("This session has no shared terminal"),
         }
     }
 
     fn target_line(&mut self, line: &str) {
         match targets::read(line) {
             TargetLine::List => {
-                let text = targets::list(self.front().reader.transcript());
-                self.say_plain(&text);
+                let view = self.list_view();
+                let table = targets::list(self.front().reader.transcript(), &view);
+                self.show_table(&table, &view);
             }
             TargetLine::Send(command) => self.send(command),
             TargetLine::Help(text) => self.complain(&text),
@@ -272,7 +283,7 @@ impl Console {
 
     fn rename(&mut self, title: &str) {
         if title.is_empty() {
-            return self.complain("say /rename and the title");
+            return self.complain("Give a title: /rename TITLE");
         }
         self.send(Command::Change(Change { title: Some(title.to_owned()), ..Change::default() }));
     }
@@ -285,7 +296,7 @@ impl Console {
             ("resume", id) => self.resume(id),
             ("new", "") => self.start_anew(),
             _ => {
-                self.complain("say /session, /session search WORDS, /session resume ID|last or /session new");
+                self.complain("Use /session, /session search WORDS, /session resume ID|last or /session new");
             }
         }
     }
@@ -311,8 +322,7 @@ impl Console {
     fn kill(&mut self, id: &str) {
         let Ok(number) = id.parse::<usize>() else {
             return match id {
-                "" => self
-                    .complain("say /kill and the number of a task or the name of a process; /ps lists them"),
+                "" => self.complain("Name a task or a process: /kill ID. /ps lists them"),
                 name => self.desk("kill", name),
             };
         };
@@ -336,8 +346,7 @@ impl Console {
     fn time_out(&mut self, line: &str) {
         let (time, id) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let Some(seconds) = seconds(time) else {
-            return self
-                .complain("say after which time, such as /timeout 10m, and which task if there are several");
+            return self.complain("Give a time, such as /timeout 10m, and a task if several run");
         };
         let running: Vec<usize> =
             self.tasks.iter().filter(|task| !task.is_idle()).map(|task| task.number).collect();
@@ -345,7 +354,7 @@ impl Console {
             (Ok(number), _) => number,
             (Err(_), [one]) => *one,
             (Err(_), []) => return self.complain("no task runs"),
-            (Err(_), _) => return self.complain("several tasks run; say which one: /ps lists them"),
+            (Err(_), _) => return self.complain("Several tasks run. Name one; /ps lists them"),
         };
         let now = self.now;
         let Some(task) = self.tasks.iter_mut().find(|task| task.number == number && !task.is_idle()) else {
@@ -406,7 +415,7 @@ impl Console {
     fn copy(&mut self) {
         match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(Effect::Copy(text)),
-            None => self.say("there is no answer yet"),
+            None => self.say("There is no answer yet"),
         }
     }
 }

@@ -5,14 +5,14 @@
 pub struct CustomCommand {
     /// Its name, without the slash.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub note: String,
-    /// What is sent. `$ARGUMENTS` stands for all that follows the name, `$1` to `$9` for single words of it.
+    /// The prompt. `$ARGUMENTS` stands for everything after the name, `$1` to `$9` for single words of it.
     pub text: String,
 }
 
 impl CustomCommand {
-    /// What is sent when this follows the name. Without a place for it in the text it comes at the end.
+    /// The prompt with these arguments. If the text has no place for them, they come at the end.
     pub(crate) fn prompt(&self, arguments: &str) -> String {
         let words: Vec<&str> = arguments.split_whitespace().collect();
         let mut prompt = String::new();

@@ -6,10 +6,10 @@ use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, UnixMillis};
 /// How a line begins that names a file which is in no diff because git does not know it. No line of a diff begins so.
 pub const UNKNOWN_FILE: &str = "not in git yet: ";
 
-/// What a console needs beside the sessions.
+/// The services that a console needs beside the sessions.
 #[async_trait]
 pub trait Desk: Send + Sync {
-    /// What was sent before, in all sessions, the oldest first.
+    /// Earlier prompts from all sessions, the oldest first.
     fn history(&self) -> Vec<String>;
 
     /// The time on the wall.
@@ -18,7 +18,7 @@ pub trait Desk: Send + Sync {
     /// Keeps what was sent.
     fn remember(&self, text: &str);
 
-    /// What is known about the target that a session works on, and about its model, where it names one.
+    /// The facts about a session's target, and about its model if it names one.
     async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings;
 
     /// Paths that could be meant, below the directory of the target.
@@ -47,7 +47,7 @@ pub trait Desk: Send + Sync {
     /// with, where there is another one now.
     async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String>;
 
-    /// What the user's own command for the status line says to these facts. Within bounds of time and size.
+    /// The output of the user's own command for the status line, given these facts. Time and size are bounded.
     async fn status(&self, facts: String) -> Result<String, String>;
 
     /// Carries out one of buddy's own commands and returns what it says.
@@ -59,7 +59,7 @@ pub trait Desk: Send + Sync {
     ) -> Result<String, String>;
 }
 
-/// What surrounds a session.
+/// The surroundings of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The model that is called, as its provider names it.
@@ -72,7 +72,7 @@ pub struct Surroundings {
     pub branch: Option<String>,
     /// The command with which the user attaches to the terminal that the agent's commands run in, where there is one.
     pub attach: Option<String>,
-    /// What could be said first, where something else is to be suggested than to say anything.
+    /// The suggested first prompt, if there is one.
     pub hint: Option<String>,
     /// Another host, as a prompt shows it, such as `ssh ann@atlas`; none for this machine.
     pub host: Option<String>,
@@ -89,14 +89,14 @@ pub struct ModelChoice {
     pub name: String,
     /// The model, as its provider names it.
     pub model: String,
-    /// What is said about it.
+    /// The note beside it.
     pub note: String,
 }
 
 /// A command of buddy's own that the terminal carries out and not the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeskCommand {
-    /// What changed in the repository.
+    /// Shows the changes in the repository.
     Diff,
     /// Undoes the last change, or this one.
     Undo(Option<String>),
@@ -119,6 +119,15 @@ pub enum DeskCommand {
 }
 
 impl DeskCommand {
+    /// The notice while the command runs, if it can take a while and changes files.
+    pub(crate) fn progress(&self) -> Option<&'static str> {
+        match self {
+            Self::Undo(_) => Some("Undoing…"),
+            Self::Redo => Some("Redoing…"),
+            _ => None,
+        }
+    }
+
     /// The command of this name with what follows it.
     pub(crate) fn read(name: &str, argument: &str) -> Option<Self> {
         let some = Some(argument.to_owned()).filter(|argument| !argument.is_empty());

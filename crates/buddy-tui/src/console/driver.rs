@@ -41,7 +41,7 @@ const BATCH: usize = 512;
 /// Conversations in a list.
 const LISTED: usize = 200;
 
-/// What a conversation on a screen begins with.
+/// The inputs of a conversation on a screen.
 pub struct ConsoleRequest {
     /// Who talks.
     pub who: Principal,
@@ -53,7 +53,7 @@ pub struct ConsoleRequest {
     pub interrupts: mpsc::Receiver<Signalled>,
     /// How things look.
     pub look: Look,
-    /// What becomes of calls that need an approval, in a session that says nothing else.
+    /// The approval mode of a session that sets none.
     pub approvals: ApprovalPolicy,
     /// Keys of the user's own: key and what it does.
     pub keys: Vec<(String, String)>,
@@ -69,9 +69,9 @@ pub struct ConsoleRequest {
     pub status_parts: Vec<StatusPart>,
     /// Whether a command of the user's own makes the status line.
     pub has_own_status: bool,
-    /// What is told first.
+    /// The lines above the first prompt: buddy with its version and the session, then notices.
     pub greeting: Vec<String>,
-    /// What the user said first, where they said it already.
+    /// The first prompt, if the command line has one.
     pub prompt: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub async fn run_console(
     console.custom = request.custom;
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);
-    request.greeting.iter().for_each(|line| console.say(line));
+    console.greet(&request.greeting);
     let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {
@@ -166,7 +166,7 @@ struct Driver {
     ground: Ground,
 }
 
-/// What a job brought.
+/// The result of a job.
 enum Done {
     Reply(Reply),
     /// A session to follow, and what is to be told about it.
@@ -335,7 +335,7 @@ impl Driver {
             Effect::Send(session, command) => {
                 if !self.order(session, command) {
                     self.console.answer_refused();
-                    self.console.complain("buddy is busy; that was not sent");
+                    self.console.complain("buddy is busy, so this was not sent");
                 }
             }
             Effect::Begin(session, prompt) => self.begin(session, prompt),
@@ -547,7 +547,7 @@ impl Driver {
             if let Effect::Send(session, command) = effect
                 && !self.order(session, command)
             {
-                self.console.complain("buddy is busy; that was not sent");
+                self.console.complain("buddy is busy, so this was not sent");
             }
         }
         // A login without a name can have changed which model answers.
@@ -579,10 +579,10 @@ impl Driver {
 
     fn copy(&mut self, text: &str) {
         match self.terminal.copy(text) {
-            Ok(true) => self.console.say("sent to the clipboard of the terminal, where it has one"),
-            Ok(false) => self
-                .console
-                .complain("that is too long for the clipboard of a terminal; /export writes a file"),
+            Ok(true) => self.console.say("Copied to the terminal's clipboard, if it has one"),
+            Ok(false) => {
+                self.console.complain("That is too long for a terminal's clipboard. /export writes a file");
+            }
             Err(error) => self.console.complain(&format!("cannot reach the terminal: {error}")),
         }
     }

@@ -1,4 +1,4 @@
-//! What a console is told, and what it wants done.
+//! The inputs of a console and the effects that it wants.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::editor::Key;
 use crate::exit::Exit;
 use crate::text::Theme;
 
-/// What happened.
+/// An input.
 #[derive(Debug)]
 pub(super) enum Input {
     Key(Key),
@@ -43,7 +43,7 @@ pub(super) enum Focus {
     Elsewhere,
 }
 
-/// What is to be done. Nothing here waits: what it brings comes as an input.
+/// An effect. Nothing here waits: the result comes as an input.
 #[derive(Debug, PartialEq)]
 pub(super) enum Effect {
     /// Send a command to a session.
@@ -95,7 +95,7 @@ pub(super) enum Effect {
     Quit(Exit),
 }
 
-/// What an effect brought.
+/// The result of an effect.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// A command was refused.
@@ -131,15 +131,15 @@ pub(super) enum Reply {
     ModelFound(String),
     Paths(Vec<String>),
     Surroundings(Surroundings),
-    /// What the user's own command for the status line said.
+    /// The output of the user's own command for the status line.
     Status(Result<String, String>),
-    /// What a command of buddy's own said.
+    /// The output of one of buddy's own commands.
     Said(String),
-    /// What changed in the repository.
+    /// The changes in the repository.
     Changes(String),
     /// An undo or a redo ended, and said this.
     Undone(Result<String, String>),
-    /// What the user made of a text.
+    /// A text that the user edited.
     Edited(String),
     /// The user connected a model: the one to go on with, where there is another one now.
     LoggedIn(Option<String>),

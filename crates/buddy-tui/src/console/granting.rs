@@ -1,4 +1,4 @@
-//! What is to be allowed for longer: the words of an offer in a line that can be changed, and where they hold.
+//! A lasting grant: the words of an offer in a line that can be changed, and their scope.
 //!
 //! Whether other words than those of the offer hold is judged by the agent, which asks again where they do not.
 
@@ -35,7 +35,7 @@ impl Granting {
         Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
     }
 
-    /// What could not be allowed, as it was written.
+    /// The refused words, as they were written.
     pub(super) fn again(unfit: &Unfit, style: KeyStyle) -> Self {
         let Unfit { wish, .. } = unfit;
         let entry = Entry::new(style, wish.words.as_deref().unwrap_or_default());
@@ -105,7 +105,7 @@ impl Granting {
         InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
     }
 
-    /// What the words would cover, as far as the offer says it.
+    /// The actions that the words would cover, as far as the offer says.
     fn covers(&self, approval: &Approval) -> String {
         match approval.offers.get(self.offer) {
             Some(offer) if self.is_offered(approval) => offer.covers.clone(),

@@ -1,8 +1,9 @@
-//! buddy introduces itself: its lamp beside two lines, at the first start.
+//! The greeting: buddy's lamp beside two lines at the first start, and one row above the first prompt of a conversation.
 
 use anstyle::{Color, RgbColor, Style};
 
-use crate::text::{Colors, Line, Look, Paint};
+use super::state::Console;
+use crate::text::{Colors, Line, Look, Paint, wrap};
 
 /// In a narrower window there is no lamp.
 const LAMP_COLUMNS: usize = 60;
@@ -86,6 +87,30 @@ pub(super) fn greeting_rows(greeting: Greeting, look: &Look, width: usize) -> Ve
     rows
 }
 
+impl Console {
+    /// Shows the lines above the first prompt: buddy's name and the session beside its mark, then notices, each apart
+    /// from the rest and from the prompt.
+    pub(super) fn greet(&mut self, lines: &[String]) {
+        let dim = self.look.style(Paint::Dim);
+        let indent = Line::plain("  ");
+        for (place, text) in lines.iter().enumerate() {
+            if place == 0 {
+                let lamp = Line::styled(self.look.sign("● ", "* "), self.look.style(Paint::Agent));
+                let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
+                let name = Line::styled(name, self.look.style(Paint::Strong));
+                let rest = rest.replace(", ", "  ");
+                self.show(wrap(&name.and(&format!(" {rest}"), dim), self.columns, &lamp, &indent));
+                continue;
+            }
+            self.show((place == 1).then(Line::default));
+            for line in text.lines() {
+                self.show(wrap(&Line::styled(line.trim_start(), dim), self.columns, &indent, &indent));
+            }
+        }
+        self.is_said_last = true;
+    }
+}
+
 fn lamp_row(pair: &[&str]) -> Line {
     let (upper, lower) =
         (pair.first().copied().unwrap_or_default(), pair.last().copied().unwrap_or_default());
@@ -111,6 +136,22 @@ mod tests {
         let rows = greeting_rows(Greeting::Lamp, &look, width);
         assert!(rows.iter().all(|row| row.width() <= width), "{width}");
         rows.iter().map(|row| row.text() + "\n").collect()
+    }
+
+    fn greeted(columns: usize) -> Vec<String> {
+        let session = format!("ses_{:026}", 1).parse().unwrap();
+        let mut console =
+            Console::new(session, Look::plain(), columns, Vec::new(), std::time::Instant::now());
+        let lines = ["buddy 0.1.0, session ses_1", "This folder is untrusted.\n  Run /trust.", "More."];
+        console.greet(&lines.map(str::to_owned));
+        console.take_rows().iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn the_greeting_stands_beside_its_mark_and_notices_apart_from_it() {
+        let notices = ["", "  This folder is untrusted.", "  Run /trust.", "  More."];
+        assert_eq!(greeted(80), [&["● buddy 0.1.0  session ses_1"][..], &notices].concat());
+        assert_eq!(greeted(20)[..2], ["● buddy 0.1.0", "  session ses_1"]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) struct Ground {
     since: Option<Instant>,
 }
 
-/// What a key was.
+/// The meaning of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// It may be a part of the answer.
@@ -73,7 +73,7 @@ impl Ground {
         self.since.map(|since| since + HELD)
     }
 
-    /// What is held.
+    /// The held keys.
     pub(super) fn release(&mut self) -> Vec<Key> {
         self.since = None;
         std::mem::take(&mut self.held)
@@ -143,7 +143,7 @@ mod tests {
         keys
     }
 
-    /// What comes through, and the theme that was told.
+    /// The keys that come through, and the theme that was told.
     fn check(all: &[Key], typed: &[Key], theme: Option<Theme>) {
         let now = Instant::now();
         let mut ground = Ground::new(Some(now));

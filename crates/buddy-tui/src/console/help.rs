@@ -7,25 +7,25 @@ use super::custom::CustomCommand;
 use super::state::Console;
 use crate::editor::Keymap;
 
-/// What the keys of an action do, as `?` tells it.
+/// The effect of each action, as `?` names it.
 const KEYS: &[(&str, &str)] = &[
-    ("submit", "send; while it works, steer"),
+    ("submit", "send; steer while working"),
     ("newline", "new line"),
     ("complete", "complete; or queue"),
     ("escape", "interrupt"),
     ("cancel", "clear, interrupt, leave"),
     ("end-or-delete", "leave"),
     ("cycle-mode", "ask, accept edits, plan"),
-    ("up", "what was sent before"),
-    ("search-older", "search what was sent"),
+    ("up", "earlier prompts"),
+    ("search-older", "search earlier prompts"),
     ("open-editor", "edit in your editor"),
-    ("expand", "show what is folded"),
+    ("expand", "show folded output"),
     ("plan", "show the plan"),
     ("left-or-background", "send to the background"),
-    ("paste-image", "the image on the clipboard"),
+    ("paste-image", "paste an image"),
     ("suspend", "suspend"),
 ];
-/// What is no key and begins or ends a line.
+/// Signs that begin or end a line, and are no keys.
 const SIGNS: &[(&str, &str)] =
     &[("/", "a command"), ("@", "a file"), ("!", "a command of your own"), ("text &", "in the background")];
 /// The columns of the keys; longer names have a row for themselves.
@@ -35,7 +35,7 @@ const HALF: usize = 44;
 
 impl Console {
     pub(super) fn show_keys(&mut self) {
-        let text = keys(&self.keymap, self.columns);
+        let text = keys(&self.keymap, self.text_width());
         self.say_plain(&text);
     }
 
@@ -56,7 +56,7 @@ impl Console {
     }
 
     pub(super) fn show_help(&mut self) {
-        let text = format!("{}\n{}", listed(&self.custom, |_| true), keys(&self.keymap, self.columns));
+        let text = format!("{}\n{}", listed(&self.custom, |_| true), keys(&self.keymap, self.text_width()));
         self.say_plain(&text);
     }
 }
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn the_keys_are_those_that_are_bound_and_fit_a_narrow_window() {
         let mut keymap = Keymap::new();
-        let shown = keys(&keymap, 40);
+        let shown = keys(&keymap, 38);
         assert!(shown.contains("shift-enter") && shown.contains("enter       send"), "{shown}");
-        assert!(shown.lines().all(|line| line.chars().count() <= 40), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 38), "{shown}");
         keymap.bind("ctrl-x", "open-editor").unwrap();
         keymap.bind("ctrl-z", "none").unwrap();
         let shown = keys(&keymap, 100);

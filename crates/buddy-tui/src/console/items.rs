@@ -1,4 +1,4 @@
-//! How finished items look.
+//! The rows of finished items.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
 
-/// What rows are of. Different kinds are kept apart by an empty row.
+/// The kind of rows. Different kinds are kept apart by an empty row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Person,
@@ -124,7 +124,7 @@ pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
     wrap(line, width, &none, &none)
 }
 
-/// How a finished item looks.
+/// The rows of a finished item.
 pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
     let Paper { look, width, .. } = *paper;
     let shown = |kind, rows| Shown { kind, rows, folded: None };
@@ -219,7 +219,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
     Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
 }
 
-/// What an image is called, and the image itself where the terminal can show it.
+/// The name of an image, and the image itself where the terminal can show it.
 fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
     let label = Line::styled(&image_label(image), look.style(Paint::Dim));
     let mut rows = wrap(&label, width, lead, &Line::plain("  "));
@@ -268,7 +268,7 @@ fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
     Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
 }
 
-/// What the jail stopped in a call, one line each. The option or setting that opens it is on a line of its own and is not cut.
+/// The accesses that the jail stopped in a call, one line each. The option or setting that opens one has a line of its own and is not cut.
 pub(crate) fn stopped(call: &ToolCall) -> Vec<String> {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
     let lines =
@@ -280,7 +280,7 @@ pub(crate) fn stopped(call: &ToolCall) -> Vec<String> {
     lines.iter().filter_map(Value::as_str).flat_map(shown).collect()
 }
 
-/// What went wrong with a call, in one line; none where nothing did.
+/// The failure of a call, in one line.
 pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
     let body = Body::of(call, status);
     let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -295,7 +295,7 @@ pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
     (body.is_bad && !text.is_empty()).then_some(text)
 }
 
-/// What is shown of a result.
+/// The shown part of a result.
 struct Body {
     text: String,
     is_bad: bool,

@@ -24,9 +24,9 @@ const JOINED: [(&str, &str); 2] = [("Read", "file"), ("Found", "search")];
 pub(super) struct JoinedCalls {
     verb: &'static str,
     noun: &'static str,
-    /// What they are about, each once.
+    /// Their objects, each once.
     objects: Vec<String>,
-    /// What came of the first.
+    /// The result of the first.
     result: String,
     /// How many lines were read; none where that is not known of each.
     lines: Option<u64>,

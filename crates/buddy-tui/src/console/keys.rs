@@ -298,7 +298,7 @@ impl Console {
     fn run_command(&mut self, command: &str) {
         if command.is_empty() {
             return self
-                .complain("say ! and a command, such as !git status; it runs as you, without a question");
+                .complain("Put a command after !, such as !git status. It runs as you, without approval");
         }
         self.send(Command::Run { command: command.to_owned(), target: None });
     }
@@ -411,10 +411,10 @@ impl Console {
             return self.effect(Effect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
-        self.say(&format!("{} would be stopped; the same once more leaves", running.join(" and ")));
+        self.say(&format!("{} would be stopped. Press the key again to leave", running.join(" and ")));
     }
 
-    /// What runs, in the words of the user.
+    /// The running work, in the user's words.
     fn running(&self) -> Vec<String> {
         let turn = (!self.front().is_idle()).then(|| "what the agent does".to_owned());
         let command = self.front().reader.own_command().map(|_| "your command".to_owned());
@@ -458,7 +458,7 @@ impl Console {
     }
 
     fn expand(&mut self) {
-        let Some(text) = self.front().reader.folded() else { return self.say("nothing is folded") };
+        let Some(text) = self.front().reader.folded() else { return self.say("There is no folded output") };
         let mut output = Output::new(text.lines().count(), 1);
         output.push(text);
         let dim = self.look.style(Paint::Dim);
@@ -466,7 +466,7 @@ impl Console {
         self.show(rows.iter().map(|row| Line::styled(&row.text(), dim)));
     }
 
-    /// What changed in the repository, and below it the files that git does not know.
+    /// Shows the changes in the repository, and below them the files that git does not know.
     pub(super) fn show_changes(&mut self, text: &str) {
         // What is changed may say the same words, but never at the beginning of a line.
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);

@@ -50,7 +50,7 @@ const LAMP: [&str; 4] = ["·", "•", "●", "•"];
 pub(super) const LAMP_MS: u64 = 300;
 
 impl Console {
-    /// What stands below the finished rows.
+    /// The rows below the finished ones.
     pub(super) fn frame(&self, height: usize) -> Frame {
         let (input, question) = self.input(height);
         let is_framed = is_framed(height) && self.asking.is_none() && self.picker.is_none();
@@ -67,7 +67,7 @@ impl Console {
         if height > input.rows.len() + 1 + rules && !goes_on && !is_apart {
             rows.insert(0, Line::default());
         }
-        if is_framed && rows.len() > 1 && rows.len() < room {
+        if rows.len() > 1 && rows.len() < room && rows.last().is_some_and(|row| !row.is_empty()) {
             rows.push(Line::default());
         }
         rows.extend(is_framed.then(|| self.top_rule()));
@@ -95,7 +95,7 @@ impl Console {
         LAMP.get(usize::try_from(passed % count).unwrap_or(0)).copied().unwrap_or("●")
     }
 
-    /// What runs.
+    /// The rows of running work.
     fn work(&self, room: usize, is_framed: bool) -> Vec<Line> {
         let front = self.front();
         let dim = self.look.style(Paint::Dim);
@@ -183,7 +183,7 @@ impl Console {
         }
     }
 
-    /// What is said of something that runs and has printed nothing for a while: it may be stuck, or only busy.
+    /// The note about running work that has printed nothing for a while: it may be stuck, or only busy.
     fn quiet(&self, item: &Item) -> Option<Line> {
         let silence = self.front().reader.silence(&item.id, self.now);
         let text = format!("  quiet {}", elapsed_text(silence));
@@ -207,7 +207,7 @@ impl Console {
         std::iter::once(Line::default()).chain(rows).collect()
     }
 
-    /// What the user said while buddy works: read after this step, or said when the turn has ended.
+    /// Prompts from while buddy works: it reads them after this step, or gets them when the turn has ended.
     fn waiting_rows(&self) -> Vec<Line> {
         let (front, look) = (self.front(), &self.look);
         let (dim, strong) = (look.style(Paint::Dim), look.style(Paint::Strong));
@@ -229,17 +229,22 @@ impl Console {
         if rows.is_empty() { rows } else { std::iter::once(Line::default()).chain(rows).collect() }
     }
 
-    /// What a task beside the conversation is at.
+    /// The row of a task beside the conversation.
     fn task_row(&self, task: &Task) -> Line {
-        let dim = self.look.style(Paint::Dim);
-        let state = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
-            (false, _) => "waits for you".to_owned(),
-            (true, true) => "done".to_owned(),
-            (true, false) => task.elapsed(self.now).map(elapsed_text).unwrap_or_default(),
+        let look = &self.look;
+        let (dim, warning) = (look.style(Paint::Dim), look.style(Paint::Warning));
+        let time = || task.elapsed(self.now).map(elapsed_text).unwrap_or_default();
+        let (mark, ink, state) = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
+            (false, _) => (look.sign("▲", "!"), warning, "waits for you".to_owned()),
+            (true, true) => (look.sign("✓", "+"), dim, "done".to_owned()),
+            (true, false) => (look.sign("●", "*"), look.style(Paint::Agent), time()),
         };
+        let state = Line::styled(&format!("  {state}"), if ink == warning { warning } else { dim });
         let line = task.prompt.lines().next().unwrap_or_default();
-        let text = format!("task {} {state}: {line}", task.number);
-        Line::styled(&text, dim).cut(self.columns, self.look.sign("…", "~"))
+        let name =
+            Line::plain("  ").and(mark, ink).and(&format!(" task {}  {line}", task.number), Style::new());
+        let room = self.columns.saturating_sub(state.width());
+        name.cut(room, look.sign("…", "~")).and_line(state).cut(self.columns, "")
     }
 
     /// The line that says that something goes on, where no rule says it.
@@ -265,7 +270,7 @@ impl Console {
         (shown, Some(part))
     }
 
-    /// What the user writes into, where no question is put.
+    /// The input, while no question is open.
     fn own_input(&self, height: usize) -> InputView {
         let width = self.columns;
         if let Some(picker) = &self.picker {
@@ -311,7 +316,7 @@ impl Console {
         rows
     }
 
-    /// What a question is shown in, on a screen of this height. One row is left for the status.
+    /// The room for a question on a screen of this height. One row is left for the status.
     pub(super) fn room(&self, height: usize) -> Room<'_> {
         let started = self.front().reader.transcript().started();
         let asks = self.asking.as_ref().map(|asking| &asking.session);
@@ -325,7 +330,7 @@ impl Console {
         }
     }
 
-    /// What waits in the draft while a question is put.
+    /// The draft that waits while a question is open.
     fn kept_draft(&self) -> Option<Line> {
         let line = self.draft.shown().lines().last().filter(|line| !line.is_empty())?;
         let row = Line::styled(self.look.sign("› ", "> "), self.look.style(Paint::Dim))

@@ -15,12 +15,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Columns of what it said that are held.
 const COLUMNS: usize = 1000;
 
-/// What is known of the command.
+/// The state of the command.
 #[derive(Debug, Default)]
 pub(super) struct OwnStatus {
     /// Whether there is such a command.
     is_wanted: bool,
-    /// What it was told last, and when.
+    /// Its last input, and when it got it.
     told: Option<(Value, Instant)>,
     /// Whether it runs.
     is_running: bool,

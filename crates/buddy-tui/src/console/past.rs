@@ -16,7 +16,7 @@ pub(super) struct Branch {
     pub(super) purpose: Purpose,
 }
 
-/// What a fork is for.
+/// The purpose of a fork.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A copy to go on in.
@@ -97,7 +97,7 @@ impl Console {
             "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}"
         ));
         if images > images_in(&draft).len() {
-            self.say("images that came with that prompt do not come back with it: mention them again");
+            self.say("The prompt's images do not come back with it. Mention them again");
         }
         self.draft.set(&draft);
         self.changed_draft();

@@ -33,18 +33,18 @@ pub(super) struct Picker {
     note: &'static str,
     /// In the empty search field.
     placeholder: &'static str,
-    /// What Enter does.
+    /// The effect of Enter.
     verb: &'static str,
     wish: String,
     menu: Menu,
     picks: Picks,
-    /// What is shown of each choice while it is pointed at; none where the row says all.
+    /// The preview of each choice; none where the row says all.
     previews: Vec<Vec<String>>,
     /// The sessions of the choices, in their order.
     sessions: Vec<SessionId>,
 }
 
-/// What a choice does.
+/// The effect of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Picks {
     Model,
@@ -54,21 +54,21 @@ enum Picks {
     Approvals,
 }
 
-/// What `/approve` takes, and what it means.
+/// The modes that `/approve` takes, each with its meaning.
 const APPROVALS: [(&str, &str); 6] = [
     ("auto", "asks only for what leaves the workspace or cannot be undone"),
-    ("ask", "what needs an approval is asked for"),
-    ("edits", "changes of files in the workspace are allowed, the rest is asked for"),
-    ("all", "everything is allowed that no rule forbids"),
-    ("none", "what needs an approval is denied"),
-    ("10m", "for ten minutes all is allowed that is not dangerous"),
+    ("ask", "asks before every change"),
+    ("edits", "accepts edits in the workspace and asks for the rest"),
+    ("all", "allows everything that no rule denies"),
+    ("none", "denies everything that needs an approval"),
+    ("10m", "allows everything that is not dangerous for ten minutes"),
 ];
 
 fn titled(session: &SessionSummary) -> String {
     one_line(session.title.as_deref().unwrap_or("untitled"), PROMPT)
 }
 
-/// What is shown of a session below the list.
+/// The preview of a session below the list.
 fn session_preview(session: &SessionSummary, look: &Look) -> Vec<String> {
     vec![
         format!("{}  {}", look.path(&session.cwd), session.model.as_deref().unwrap_or_default()),
@@ -96,18 +96,33 @@ impl Picker {
         Self::new("Model", "use", menu, Picks::Model).noted("for this session")
     }
 
-    /// Conversations by their titles, the one that is shown marked. Those in which nothing was said are left out.
+    /// Conversations by their titles, the one that is shown marked.
     pub(super) fn sessions(
         sessions: &[SessionSummary],
         current: &SessionId,
         look: &Look,
         now: UnixMillis,
     ) -> Self {
+        Self::of_sessions(sessions, look, now, |id| if id == current { " (this one)" } else { "" })
+    }
+
+    /// The same without a conversation that is shown.
+    pub(super) fn all_sessions(sessions: &[SessionSummary], look: &Look, now: UnixMillis) -> Self {
+        Self::of_sessions(sessions, look, now, |_| "")
+    }
+
+    /// Conversations, each with its mark. Those in which nothing was said are left out.
+    fn of_sessions(
+        sessions: &[SessionSummary],
+        look: &Look,
+        now: UnixMillis,
+        mark: impl Fn(&SessionId) -> &'static str,
+    ) -> Self {
         let said: Vec<&SessionSummary> = sessions.iter().filter(|session| session.turns > 0).collect();
         let widest = said.iter().map(|session| look.path(&session.cwd).chars().count()).max().unwrap_or(0);
         let widest = widest.min(PATH);
         let choice = |session: &&SessionSummary| {
-            let mark = if session.id == *current { " (this one)" } else { "" };
+            let mark = mark(&session.id);
             let time = moment(session.updated, now);
             let end = match session.state {
                 SessionState::Waiting => format!("{} waits for you", look.sign("▲", "!")),
@@ -135,7 +150,7 @@ impl Picker {
         Self { previews, sessions, ..Self::new("Found", "resume", menu, Picks::Session) }
     }
 
-    /// What can become of calls that need an approval.
+    /// The approval modes.
     pub(super) fn approvals(current: ApprovalPolicy) -> Self {
         let choice = |(name, note): (&str, &str)| Choice { name: name.to_owned(), note: note.to_owned() };
         let mut menu = Menu::new(APPROVALS.map(choice).to_vec(), "");
@@ -171,6 +186,33 @@ impl Picker {
     pub(super) fn narrow(&mut self, text: &str) {
         self.wish.push_str(text);
         self.menu.filter(&self.wish);
+    }
+
+    /// Takes the last letter of the search back.
+    pub(super) fn widen(&mut self) {
+        self.wish.pop();
+        self.menu.filter(&self.wish);
+    }
+
+    pub(super) fn up(&mut self) {
+        self.menu.up();
+    }
+
+    pub(super) fn down(&mut self) {
+        self.menu.down();
+    }
+
+    /// The place of the chosen row among all; none if nothing fits.
+    pub(super) fn chosen_place(&self) -> Option<usize> {
+        self.menu.chosen().and_then(|_| self.menu.place())
+    }
+
+    pub(super) fn chosen_name(&self) -> String {
+        self.menu.chosen().map(|choice| choice.name.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn chosen_session(&self) -> Option<&SessionId> {
+        self.chosen_place().and_then(|place| self.sessions.get(place))
     }
 
     /// Top to bottom: the rule with the title and the count, the search field, the choices, the preview, the keys.
@@ -213,13 +255,10 @@ impl Console {
         let action = self.keymap.action(key);
         let Some(picker) = &mut self.picker else { return false };
         match action {
-            Some(Action::Up | Action::HistoryOlder) => picker.menu.up(),
-            Some(Action::Down | Action::HistoryNewer) => picker.menu.down(),
+            Some(Action::Up | Action::HistoryOlder) => picker.up(),
+            Some(Action::Down | Action::HistoryNewer) => picker.down(),
             Some(Action::Escape | Action::Cancel | Action::EndOrDelete) => self.picker = None,
-            Some(Action::Backspace) => {
-                picker.wish.pop();
-                picker.menu.filter(&picker.wish);
-            }
+            Some(Action::Backspace) => picker.widen(),
             Some(Action::Submit) => self.pick(),
             Some(_) => {}
             None => {
@@ -240,7 +279,7 @@ impl Console {
             Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
             Picks::Approvals => self.approve(&choice.name),
             Picks::Session => {
-                if let Some(session) = picker.menu.place().and_then(|place| picker.sessions.get(place)) {
+                if let Some(session) = picker.chosen_session() {
                     self.effect(Effect::Open(session.clone()));
                 }
             }

@@ -34,7 +34,7 @@ pub(super) struct Reader {
     told: HashSet<ItemId>,
     /// Whether some of what streamed was missed.
     has_hole: bool,
-    /// What runs.
+    /// The running items.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
     /// How long its turns took since it is shown here.
@@ -49,9 +49,9 @@ pub(super) struct Reader {
     plan: Option<Vec<PlanStep>>,
     /// Which item each question is about, and how the user allowed it.
     allowed: Allowed,
-    /// What was finished last, so that different things are kept apart.
+    /// The kind of the last finished rows, so that different kinds are kept apart.
     last: Option<Kind>,
-    /// What was shown folded, the newest last.
+    /// Folded outputs, the newest last.
     folded: Option<String>,
     rows: Vec<Line>,
     /// Whether nothing is shown, as at the taking up of a session.
@@ -85,7 +85,7 @@ struct Running {
     since: Instant,
     /// When it last wrote something.
     heard: Instant,
-    /// What it has written so far.
+    /// Its output so far.
     output: Output,
 }
 

@@ -1,4 +1,4 @@
-//! What effects brought, and the ends of turns.
+//! Results of effects, and the ends of turns.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Console {
             Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
             Reply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
             Reply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
-                self.say("no conversation was found");
+                self.say("No conversation found");
             }
             Reply::Sessions { sessions, now } => {
                 self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
@@ -207,7 +207,7 @@ impl Console {
             let rows = items::said(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        let id = format!("it can be taken up with /resume {}", task.session);
+        let id = format!("Resume it with /resume {}", task.session);
         self.say(&id);
     }
 }

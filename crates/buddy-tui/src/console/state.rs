@@ -16,8 +16,12 @@ use super::status::{self, StatusPart};
 use super::tasks::{SHOWN, Task, task_name};
 use super::undoing::Undoing;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
+use crate::table::{ListView, Table};
 use crate::targets::default_target;
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Look, Paint, wrap};
+
+/// The columns left of all text: marks stand in them.
+const INDENT: &str = "  ";
 
 /// A conversation on a screen.
 pub(super) struct Console {
@@ -43,7 +47,7 @@ pub(super) struct Console {
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
-    /// What the user here wanted last to be allowed for longer.
+    /// The last lasting grant that the user here wanted.
     pub(super) wished: Option<GrantWish>,
     /// The paths of images that the user named.
     pub(super) mentioned: Vec<String>,
@@ -51,9 +55,9 @@ pub(super) struct Console {
     pub(super) surroundings: Surroundings,
     pub(super) status_parts: Vec<StatusPart>,
     pub(super) own_status: OwnStatus,
-    /// What could be meant by `@`.
+    /// The candidates for `@`.
     pub(super) paths: Paths,
-    /// What becomes of calls that need an approval, as far as it was told.
+    /// The approval mode, as far as it was told.
     approvals: (ApprovalPolicy, Instant),
     /// The same once a window of time is over.
     after_window: ApprovalPolicy,
@@ -70,7 +74,7 @@ pub(super) struct Console {
     /// The command whose output is to come, which is shown before it.
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
-    is_said_last: bool,
+    pub(super) is_said_last: bool,
     /// Whether the user chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
     /// Where the user looks.
@@ -81,7 +85,7 @@ pub(super) struct Console {
     effects: Vec<Effect>,
 }
 
-/// What a second press does.
+/// The effect of a second press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Armed {
     Quit,
@@ -247,18 +251,46 @@ impl Console {
         self.tell(text, Style::new());
     }
 
+    /// Shows a failure beside its mark.
     pub(super) fn complain(&mut self, text: &str) {
-        self.tell(text, self.look.style(Paint::Bad));
+        let style = self.look.style(Paint::Bad);
+        let mark = Line::styled(self.look.sign("✗ ", "x "), style);
+        self.tell_behind(&mark, text, style);
+    }
+
+    /// Shows a list, fitted to the window.
+    pub(super) fn show_table(&mut self, table: &Table, view: &ListView) {
+        self.put_echo();
+        let indented = |row: Line| if row.is_empty() { row } else { Line::plain(INDENT).and_line(row) };
+        self.show(table.lines(view).into_iter().map(indented));
+    }
+
+    /// How lists look here.
+    pub(super) fn list_view(&self) -> ListView {
+        ListView::in_window(&self.look, self.text_width())
+    }
+
+    /// The columns of text right of the gutter.
+    pub(super) fn text_width(&self) -> usize {
+        self.columns.saturating_sub(INDENT.len())
     }
 
     fn tell(&mut self, text: &str, style: Style) {
+        self.tell_behind(&Line::plain(INDENT), text, style);
+    }
+
+    /// Shows text in the column that all text begins in, the first row behind a mark.
+    fn tell_behind(&mut self, mark: &Line, text: &str, style: Style) {
         if text.is_empty() {
             return;
         }
+        let indent = Line::plain(INDENT);
+        let mut lead = mark;
         self.put_echo();
         for line in text.lines() {
-            let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
+            let rows = wrap(&Line::styled(line, style), self.columns, lead, &indent);
             self.show(rows);
+            lead = &indent;
         }
     }
 
@@ -266,10 +298,11 @@ impl Console {
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
         let rows = super::items::wrapped(
-            &Line::styled(&format!("{} {line}", self.look.sign("›", ">")), self.look.style(Paint::Dim)),
+            &Line::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
+                .and(&line, self.look.style(Paint::Strong)),
             self.columns,
         );
-        self.show(std::iter::once(Line::default()).chain(rows));
+        self.show(std::iter::once(Line::default()).chain(rows).chain([Line::default()]));
         self.is_said_last = true;
     }
 
@@ -350,6 +383,9 @@ impl Console {
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
+            // They stand apart from the greeting, or from another conversation.
+            let is_apart = rows.first().is_none_or(Line::is_empty);
+            self.show((!is_apart).then(Line::default));
             self.show(rows);
             // Which host it works on is known now and not before.
             self.effect(Effect::LookAround);
@@ -360,6 +396,9 @@ impl Console {
         if place > 0 {
             return;
         }
+        // A session begins with the usual mode, which the rule above the input shows.
+        let is_known =
+            changed.approvals.is_some_and(|policy| policy == self.approvals()) && self.echo.is_none();
         if let Some(policy) = changed.approvals {
             self.note_approvals(policy);
         }
@@ -369,7 +408,10 @@ impl Console {
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
         }
-        if let Some(text) = crate::changes::told(changed) {
+        if let Some(targets) = &changed.targets {
+            let view = self.list_view();
+            self.show_table(&crate::targets::table(targets, &view), &view);
+        } else if let Some(text) = crate::changes::told(changed).filter(|_| !is_known) {
             self.say(&text);
         }
     }
@@ -390,7 +432,7 @@ impl Console {
             })
             .collect();
         for (number, session) in late {
-            self.say(&format!("the time of {} is over", task_name(number)));
+            self.say(&format!("{} reached its time limit", task_name(number)));
             self.effect(Effect::Send(session, Command::Interrupt));
         }
     }
@@ -404,7 +446,7 @@ impl Console {
         }
     }
 
-    /// What becomes of calls that need an approval.
+    /// The approval mode.
     pub(super) fn approvals(&self) -> ApprovalPolicy {
         let (policy, since) = self.approvals;
         match policy {
@@ -427,7 +469,7 @@ impl Console {
         self.approvals = (policy, self.now);
     }
 
-    /// What becomes of calls that need an approval where a session says nothing else.
+    /// Sets the approval mode of sessions that set none.
     pub(super) fn begin_with(&mut self, approvals: ApprovalPolicy) {
         self.usual_approvals = approvals;
         self.forget_approvals();
@@ -457,7 +499,7 @@ impl Console {
         if self.surroundings.model.is_empty() { named() } else { &self.surroundings.model }
     }
 
-    /// What the window is called.
+    /// The title of the window.
     pub(super) fn title(&self) -> &'static str {
         match (self.asking.is_some(), self.front().is_idle(), self.is_done_unseen) {
             (true, ..) => self.look.sign("▲ buddy waits", "! buddy waits"),

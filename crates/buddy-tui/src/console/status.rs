@@ -161,7 +161,7 @@ fn commands(console: &Console) -> usize {
     console.tasks.iter().map(|task| task.reader.left_running()).sum()
 }
 
-/// What a command of the user's own is told, as JSON.
+/// The facts for the user's own command, as JSON.
 pub(super) fn facts(console: &Console) -> Value {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;

@@ -14,26 +14,26 @@ pub(super) const MAX_QUEUED: usize = 50;
 /// The number of the conversation that is shown. Those that run beside it count from 1.
 pub(super) const SHOWN: usize = 0;
 
-/// What a user calls a task.
+/// The name of a task.
 pub(super) fn task_name(number: usize) -> String {
     if number == SHOWN { "the turn".to_owned() } else { format!("task {number}") }
 }
 
 /// One session that is followed.
 pub(super) struct Task {
-    /// What a user calls it by; `SHOWN` for the conversation.
+    /// The number that users call it by; `SHOWN` for the conversation.
     pub(super) number: usize,
     pub(super) session: SessionId,
-    /// What it was begun with; empty for the conversation.
+    /// Its first prompt; empty for the conversation.
     pub(super) prompt: String,
     pub(super) reader: Reader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(super) unseen: usize,
-    /// What was said to steer the turn and is not seen yet.
+    /// Steering prompts that the agent has not read yet.
     pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
     pub(super) skip_until: u64,
-    /// What is said when the turn has ended.
+    /// Prompts that are sent when the turn has ended.
     pub(super) queue: VecDeque<String>,
     /// When it is stopped.
     pub(super) deadline: Option<Instant>,
@@ -66,7 +66,7 @@ impl Task {
         }
     }
 
-    /// What was said to steer the turn is seen, or was refused.
+    /// Forgets a steering prompt that was read or refused.
     pub(super) fn forget_steer(&mut self, text: &str) {
         if let Some(place) = self.steered.iter().position(|steer| steer.trim() == text.trim()) {
             self.steered.remove(place);

@@ -93,7 +93,7 @@ impl Terminal {
     }
 }
 
-/// What asks a terminal to put a text on its clipboard; none if the text is too long.
+/// The sequence that asks a terminal to put a text on its clipboard; none if the text is too long.
 pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
     let encoded = STANDARD.encode(text);
     let order = format!("\u{1b}]52;c;{encoded}\u{7}");

@@ -619,7 +619,7 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
     seat.take(Input::Reply(Reply::Changes(format!("{diff}not in git yet: b\nnot in git yet: c\n"))));
     let rows = seat.rows();
     let (changed, others) = rows.split_at(rows.len() - 2);
-    assert_eq!(others, ["not in git yet: b", "not in git yet: c"]);
+    assert_eq!(others, ["  not in git yet: b", "  not in git yet: c"]);
     assert!(changed.iter().any(|row| row.ends_with("+ not in git yet: two")), "{changed:?}");
 }
 
@@ -645,7 +645,7 @@ fn a_prompt_that_was_refused_comes_back_unless_something_else_is_written() {
     };
     seat.take(Input::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
-    assert!(seat.rows().iter().any(|row| row == "buddy: too large"));
+    assert!(seat.rows().iter().any(|row| row == "✗ buddy: too large"));
     seat.take(Input::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
 }

@@ -21,11 +21,11 @@ pub struct FolderQuestion {
     pub tail: &'static str,
     /// The folder, by its path.
     pub folder: String,
-    /// What is found there; empty where that is nothing.
+    /// The settings found there, or an empty text.
     pub finds: String,
-    /// What yes means, and the same in a few words.
+    /// The meaning of yes, whole and in a few words.
     pub yes: [&'static str; 2],
-    /// What no means, and the same in a few words.
+    /// The meaning of no, whole and in a few words.
     pub no: [&'static str; 2],
     /// The words on the key for no, and shorter ones.
     pub keep: [&'static str; 2],

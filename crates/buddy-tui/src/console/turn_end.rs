@@ -86,9 +86,16 @@ impl Console {
             return Vec::new();
         }
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
-        let parts = parts.join("   ");
-        let parts = if self.look.is_ascii { parts.replace('−', "-") } else { parts };
-        let mut line = Line::styled(&format!("  {parts}"), dim);
+        let mut line = Line::plain(" ");
+        for word in parts.join("   ").split(' ') {
+            let style = match word.chars().next() {
+                Some('+') => self.look.style(Paint::Good),
+                Some('−') => self.look.style(Paint::Bad),
+                _ => dim,
+            };
+            let word = if self.look.is_ascii { word.replace('−', "-") } else { word.to_owned() };
+            line = line.and(" ", dim).and(&word, style);
+        }
         let hints = [
             ("/diff", "review", self.surroundings.branch.is_some() && sum.has_changes()),
             ("/undo", "take it back", sum.has_changes()),

@@ -2,16 +2,19 @@
 
 use std::time::Instant;
 
+use anstyle::Style;
+
 use super::commands;
 use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::state::Console;
 use super::tasks::MAX_QUEUED;
+use crate::text::{Line, Paint, wrap};
 
 /// An undo or a redo that restores files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undoing {
-    /// What the user reads meanwhile.
+    /// The notice meanwhile.
     pub(super) text: &'static str,
     pub(super) began: Instant,
 }
@@ -22,7 +25,7 @@ const LEAVING: &[&str] = &["resume", "new", "fork", "session"];
 impl Console {
     /// Starts an undo or a redo.
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
-        let text = if command == DeskCommand::Redo { "Redoing…" } else { "Undoing…" };
+        let text = command.progress().unwrap_or("Undoing…");
         self.undoing = Some(Undoing { text, began: self.now });
         self.effect(Effect::Run(command));
     }
@@ -37,7 +40,7 @@ impl Console {
             return false;
         }
         if self.front().queue.len() >= MAX_QUEUED {
-            self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+            self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
             return true;
         }
         self.front_mut().queue.push_back(line.to_owned());
@@ -50,10 +53,41 @@ impl Console {
     pub(super) fn undo_ended(&mut self, said: Result<String, String>) {
         self.undoing = None;
         match said {
-            Ok(text) => self.say_plain(&text),
+            Ok(text) => self.show_undone(&text),
             Err(text) => self.complain(&text),
         }
         self.enter_queued();
+    }
+
+    /// Shows the report of an undo: its title, a mark for each path, and the rest dim.
+    fn show_undone(&mut self, text: &str) {
+        self.put_echo();
+        let look = self.look.clone();
+        let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));
+        let count = text.lines().count();
+        for (place, line) in text.lines().enumerate() {
+            if place + 1 == count && place > 1 && !line.starts_with("  ") {
+                self.show([Line::default()]);
+            }
+            let word = line.split_whitespace().next().unwrap_or_default();
+            let is_path = line.starts_with("  ");
+            let (lead, row) = match word {
+                _ if place == 0 => {
+                    let (title, facts) = line.split_at(line.rfind("  (").unwrap_or(line.len()));
+                    (Line::plain("  "), Line::styled(title, strong).and(facts, dim))
+                }
+                "kept" if is_path => (
+                    Line::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
+                    Line::plain(line.trim_start()),
+                ),
+                "restored" | "removed" if is_path => {
+                    (Line::styled(look.sign("  ✓ ", "  + "), dim), Line::plain(line.trim_start()))
+                }
+                _ => (Line::plain("  "), with_commands(line, dim, strong)),
+            };
+            let next = Line::plain(&" ".repeat(lead.width()));
+            self.show(wrap(&row, self.columns, &lead, &next));
+        }
     }
 
     /// Enters lines that waited, up to one that starts a turn or an undo.
@@ -65,4 +99,14 @@ impl Console {
             self.enter(next.trim());
         }
     }
+}
+
+/// A sentence in which commands such as `/redo` stand out.
+fn with_commands(line: &str, usual: Style, command: Style) -> Line {
+    let mut row = Line::default();
+    for (place, word) in line.split(' ').enumerate() {
+        let style = if word.starts_with('/') && word.len() > 1 { command } else { usual };
+        row = row.and(if place > 0 { " " } else { "" }, usual).and(word, style);
+    }
+    row
 }

@@ -6,22 +6,33 @@ use buddy_protocol::Approval;
 use crate::text::{Line, Look, Paint};
 
 /// The words of an approval.
-pub(super) struct ApprovalWords {
-    pub(super) title: String,
-    /// Whether the title tells the whole action, so that it need not be said again.
+pub(crate) struct ApprovalWords {
+    pub(crate) title: String,
+    /// Whether the title tells the whole action, so that the card need not repeat it.
     pub(super) is_told: bool,
+    /// The text that the card shows below its title: the action, as far as the title does not name it.
+    pub(super) subject: String,
+    /// Whether it asks for connections.
+    is_about_hosts: bool,
     pub(super) yes: &'static str,
     pub(super) no: &'static str,
 }
 
 impl ApprovalWords {
     /// The words of an approval, where some titles may be too long.
-    pub(super) fn of(approval: &Approval, fits: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn of(approval: &Approval, fits: impl Fn(&str) -> bool) -> Self {
         let own = |title: &str| {
             if approval.actor == "buddy" { title.to_owned() } else { format!("{}: {title}", approval.actor) }
         };
-        let once = |title: &str| Self { title: own(title), is_told: false, yes: "Allow once", no: "Deny" };
         let action = approval.action.as_str();
+        let once = |title: &str| Self {
+            title: own(title),
+            is_told: false,
+            subject: action.to_owned(),
+            is_about_hosts: false,
+            yes: "Allow once",
+            no: "Deny",
+        };
         if approval.is_editable {
             return match approval.actor.as_str() {
                 "buddy" => once("Run this command?"),
@@ -34,7 +45,8 @@ impl ApprovalWords {
                 .strip_prefix("Write ")
                 .map(without_counts)
                 .filter(|path| !path.contains('\n') && !path.contains(", which leads to "));
-            let edit = |title: String, is_told| Self { title, is_told, yes: "Apply", no: "Reject" };
+            let edit =
+                |title: String, is_told| Self { title, is_told, yes: "Apply", no: "Reject", ..once("") };
             let named = path.map(|path| own(&format!("{verb} {path}?"))).filter(|title| fits(title));
             return named.map_or_else(|| edit(own("Change files?"), false), |title| edit(title, true));
         }
@@ -48,8 +60,66 @@ impl ApprovalWords {
         ];
         let title =
             known.iter().find(|(beginning, _)| action.starts_with(beginning)).map(|(_, title)| *title);
-        let is_egress = action.contains(" wants to reach ");
-        once(title.unwrap_or(if is_egress { "Allow this connection?" } else { "Allow this?" }))
+        match HostWish::of(action) {
+            Some(wish) if title.is_none() => {
+                let named = wish.titles().into_iter().map(|title| own(&title)).find(|title| fits(title));
+                let hosts = wish.hosts.to_owned();
+                let words = named.map_or_else(
+                    || once("Allow this connection?"),
+                    |title| Self { title, subject: hosts, ..once("") },
+                );
+                Self { is_about_hosts: true, ..words }
+            }
+            _ => once(title.unwrap_or("Allow this?")),
+        }
+    }
+}
+
+impl ApprovalWords {
+    /// A grant as the label of a key names it: of a connection the hosts alone, of writes the directory as people write it.
+    pub(super) fn granted(&self, grant: &str, look: &Look) -> String {
+        let hosts = ["fetch ", "reach "].iter().find_map(|verb| grant.strip_prefix(verb));
+        let beneath =
+            grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
+        let hosts = hosts.filter(|_| self.is_about_hosts).map(str::to_owned);
+        hosts.or(beneath).unwrap_or_else(|| grant.to_owned())
+    }
+}
+
+/// The words between a program and the hosts that it wants to connect to.
+const WANTS: &str = " wants to reach ";
+
+/// A program's wish to connect to hosts, as an approval's action words it.
+struct HostWish<'a> {
+    program: &'a str,
+    /// The hosts, each with the file that names it where that is known.
+    hosts: &'a str,
+}
+
+impl<'a> HostWish<'a> {
+    fn of(action: &'a str) -> Option<Self> {
+        let (program, hosts) = action.split_once(WANTS)?;
+        // An action that only quotes the words has more than a program before them.
+        let is_program = !program.is_empty() && !program.contains(char::is_whitespace);
+        (is_program && !hosts.contains('\n')).then_some(Self { program, hosts })
+    }
+
+    /// Titles that name the program and the hosts, the best first.
+    fn titles(&self) -> [String; 3] {
+        let Self { program, hosts } = self;
+        let name = match hosts.split_once(" registry: ") {
+            Some((whose, _)) => format!("{whose} registry"),
+            None => [" (", " on ", ", and hosts "]
+                .iter()
+                .fold(*hosts, |name, end| name.split(end).next().unwrap_or(name))
+                .to_owned(),
+        };
+        let some = if name.contains(", ") { "several hosts" } else { "a host" };
+        [
+            format!("{program}{WANTS}{name}"),
+            format!("{program} wants {name}"),
+            format!("{program}{WANTS}{some}"),
+        ]
     }
 }
 
@@ -59,6 +129,15 @@ pub(super) fn without_counts(path: &str) -> &str {
         Some((path, counts)) if counts.ends_with(')') => path,
         _ => path,
     }
+}
+
+/// A reason in which each quoted path is as short as people write it: relative to `cwd`, or to the home.
+pub(super) fn short_paths(reason: &str, cwd: &str, look: &Look) -> String {
+    let part = |(place, part): (usize, &str)| match place % 2 {
+        1 if part.starts_with('/') => look.path_in(part, cwd),
+        _ => part.to_owned(),
+    };
+    reason.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 /// A quotation.
@@ -94,6 +173,53 @@ pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: 
 mod tests {
     use super::*;
     use crate::text::Colors;
+
+    #[test]
+    fn quoted_paths_are_short() {
+        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+        let short = |reason: &str| short_paths(reason, "/home/ann/app", &look);
+        assert_eq!(short("it writes `/home/ann/app/src/a.rs`"), "it writes `src/a.rs`");
+        assert_eq!(short("it reads `/home/ann/.ssh/id` and /etc"), "it reads `~/.ssh/id` and /etc");
+        assert_eq!(short("it removes `build`, in `/etc/x`"), "it removes `build`, in `/etc/x`");
+    }
+
+    #[track_caller]
+    fn check_titles(action: &str, titles: [&str; 3]) {
+        let wish = HostWish::of(action).unwrap();
+        assert_eq!(wish.titles(), titles.map(str::to_owned));
+        assert_eq!(format!("{}{WANTS}{}", wish.program, wish.hosts), action, "nothing is left out");
+    }
+
+    #[test]
+    fn the_title_of_a_connection_names_the_program_and_the_host() {
+        let cargo =
+            ["cargo wants to reach example.com", "cargo wants example.com", "cargo wants to reach a host"];
+        check_titles("cargo wants to reach example.com", cargo);
+        check_titles("cargo wants to reach example.com (its registry, named in Cargo.toml)", cargo);
+        check_titles(
+            "cargo wants to reach example.com, and hosts that this index names for downloads",
+            cargo,
+        );
+        let near = "127.0.0.1:8080 on this machine";
+        let titles = ["./npm wants to reach 127.0.0.1:8080", "./npm wants 127.0.0.1:8080"];
+        check_titles(
+            &format!("./npm wants to reach {near}"),
+            [titles[0], titles[1], "./npm wants to reach a host"],
+        );
+        check_titles(
+            "npm wants to reach its registry: a.test (named in ~/.npmrc), b.test (named in .npmrc)",
+            ["npm wants to reach its registry", "npm wants its registry", "npm wants to reach a host"],
+        );
+        check_titles(
+            "curl wants to reach a.test, b.test",
+            [
+                "curl wants to reach a.test, b.test",
+                "curl wants a.test, b.test",
+                "curl wants to reach several hosts",
+            ],
+        );
+        assert!(HostWish::of("Send this: cargo wants to reach example.com").is_none());
+    }
 
     #[test]
     fn what_the_reasons_name_is_underlined() {

@@ -1,4 +1,4 @@
-//! What a unified diff says.
+//! A parser for unified diffs.
 //!
 //! Diffs come from tools and models: counts that are missing or wrong lose nothing.
 
@@ -18,9 +18,9 @@ pub(super) enum Entry<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File<'a> {
-    /// What it was called, if it existed.
+    /// The old name, if the file existed.
     pub(super) old: Option<&'a str>,
-    /// What it is called, if it still exists.
+    /// The new name, if the file still exists.
     pub(super) new: Option<&'a str>,
 }
 

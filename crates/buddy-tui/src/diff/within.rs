@@ -1,4 +1,4 @@
-//! What changed within a line.
+//! The changed parts within a line.
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 use unicode_segmentation::UnicodeSegmentation;

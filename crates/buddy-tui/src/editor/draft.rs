@@ -1,4 +1,4 @@
-//! What is being typed: the text, the cursor, what was cut, and the way back.
+//! The text being typed, with its cursor, the last cut and the steps back.
 
 use reedline::LineBuffer;
 use unicode_segmentation::UnicodeSegmentation;
@@ -13,7 +13,7 @@ const MAX_UNDO: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     buffer: LineBuffer,
-    /// What was cut last, for putting it back.
+    /// The last cut, for putting it back.
     cut: String,
     undo: Vec<(String, usize)>,
     redo: Vec<(String, usize)>,
@@ -266,7 +266,7 @@ impl Draft {
         self.shown().get(self.cursor()..).unwrap_or_default()
     }
 
-    /// What is changed from here on is one step back.
+    /// Starts a new step back with the next change.
     pub(crate) fn open_group(&mut self) {
         self.group = Group::Next;
     }
@@ -281,7 +281,7 @@ impl Draft {
         self.moved(|buffer| buffer.set_insertion_point(place));
     }
 
-    /// What was cut or kept last.
+    /// The last cut or kept text.
     pub(crate) fn kept(&self) -> &str {
         &self.cut
     }

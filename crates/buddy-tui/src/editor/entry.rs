@@ -12,7 +12,7 @@ pub(crate) struct Entry {
     vim: Option<Vim>,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entered {
     /// It goes on.

@@ -1,6 +1,6 @@
-//! How well a name fits what was typed of it.
+//! The score of a name for typed text.
 
-/// What a name gets that begins with all of the wish: more than letters apart can come to.
+/// The score of a name that begins with the whole wish: more than scattered letters can reach.
 const WHOLE: i64 = 1_000_000;
 
 /// The better a name fits, the more. None if it has not all letters of the wish in their order.

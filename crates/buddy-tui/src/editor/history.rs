@@ -1,4 +1,4 @@
-//! What was sent before, from all sessions, newest last.
+//! Earlier prompts from all sessions, newest last.
 
 /// How many entries there are at most.
 const MAX_ENTRIES: usize = 5_000;

@@ -40,7 +40,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// What a key does.
+/// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Submit,

@@ -5,9 +5,9 @@ use super::fuzzy::score;
 /// Something to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// What is taken.
+    /// The text that is taken.
     pub(crate) name: String,
-    /// What is said about it.
+    /// The note beside it.
     pub(crate) note: String,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Menu {
     at: usize,
     /// Whether the user pointed at it themselves.
     is_pointed: bool,
-    /// What was typed.
+    /// The typed text.
     wish: String,
 }
 
@@ -46,7 +46,7 @@ impl Menu {
         wish.clone_into(&mut self.wish);
     }
 
-    /// What was typed.
+    /// The typed text.
     pub(crate) fn wish(&self) -> &str {
         &self.wish
     }

@@ -71,7 +71,7 @@ impl Motion {
         }
     }
 
-    /// What lies on the way, from and to. The last letter of a word is a part of it.
+    /// The range that a motion covers, from and to. The last letter of a word is part of it.
     pub(super) fn over(self, text: &str, at: usize) -> (usize, usize) {
         let to = self.from(text, at);
         match self {
@@ -103,7 +103,7 @@ pub(super) fn previous(text: &str, at: usize) -> usize {
     at - text.get(..at).and_then(|before| before.graphemes(true).next_back()).map_or(0, str::len)
 }
 
-/// What a character belongs to: words are letters, or signs.
+/// The class of a character: words are letters, or signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Space,

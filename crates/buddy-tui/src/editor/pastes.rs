@@ -6,7 +6,7 @@ use std::ops::Range;
 const MAX_LINES: usize = 3;
 const MAX_BYTES: usize = 500;
 
-/// What was pasted into a draft.
+/// The texts that were pasted into a draft.
 #[derive(Debug, Default)]
 pub(super) struct Pastes {
     /// The word that stands for a paste, and the paste.
@@ -14,7 +14,7 @@ pub(super) struct Pastes {
 }
 
 impl Pastes {
-    /// What the draft shows for a paste. Ends of lines become those of this system.
+    /// The label that the draft shows for a paste. Line ends become those of this system.
     pub(super) fn take(&mut self, text: &str) -> String {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let lines = text.lines().count();

@@ -5,7 +5,7 @@ use super::history::History;
 /// A search under way.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    /// What is looked for.
+    /// The text to look for.
     wish: String,
     /// How many hits nearer to the end were passed over.
     passed: usize,

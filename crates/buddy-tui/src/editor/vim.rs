@@ -31,16 +31,16 @@ enum Operator {
     Copy,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// It is none of vim's.
     Passed,
     /// It was carried out.
     Done,
-    /// What was sent before, as the draft has no line above.
+    /// The earlier prompt, as the draft has no line above.
     Older,
-    /// What was sent after, as the draft has no line below.
+    /// The later prompt, as the draft has no line below.
     Newer,
 }
 

@@ -32,7 +32,7 @@ enum Piece {
 /// The way out of a run.
 pub(super) struct Outlet {
     pieces: mpsc::Sender<Piece>,
-    /// What has been said and found no room yet.
+    /// Lines that found no room yet.
     waiting: VecDeque<Piece>,
     /// Cancelled when the output takes nothing more.
     closed: CancellationToken,

@@ -61,7 +61,7 @@ impl AnswerSchema {
         )
     }
 
-    /// What a model is told that missed it.
+    /// The prompt to a model whose answer did not fit.
     pub(super) fn corrected(&self, mismatch: &str) -> String {
         format!(
             "Your last message does not fit the schema:\n\n<schema_mismatch>\n{mismatch}\n</schema_mismatch>\n\nSay it again as one JSON value that fits, and \

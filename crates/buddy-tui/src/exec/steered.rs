@@ -18,7 +18,7 @@ struct Refusal<'a> {
     message: &'a str,
 }
 
-/// What is known of a run that is steered.
+/// The state of a run that is steered.
 #[derive(Debug, Default)]
 pub(super) struct Steering {
     /// Whether commands may still come.
@@ -26,7 +26,7 @@ pub(super) struct Steering {
     /// Prompts and commands of the user that were accepted and are not seen in the log yet. Until they are, nothing
     /// seems to run although something does.
     unseen: usize,
-    /// What waits for an answer.
+    /// Questions that wait for an answer.
     asks: Vec<AskId>,
     /// The command of the user's own that runs.
     person: Option<ItemId>,

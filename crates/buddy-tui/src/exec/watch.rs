@@ -24,7 +24,7 @@ pub struct ExecWatch {
     pub model: String,
 }
 
-/// What was shown so far.
+/// The rows shown so far.
 #[derive(Debug)]
 pub(super) struct WatchedRun {
     watch: ExecWatch,
@@ -40,7 +40,7 @@ impl WatchedRun {
         Self { watch, cwd: String::new(), began: HashMap::new(), is_row_open: false }
     }
 
-    /// What an event adds, as bytes for the terminal.
+    /// The bytes that an event adds to the terminal.
     pub(super) fn event(&mut self, event: &Event) -> Option<String> {
         let call = |item: &Item| match &item.content {
             Content::ToolCall(call) => Some((**call).clone()),

@@ -36,7 +36,7 @@ struct Around {
     empty_lines: Option<usize>,
 }
 
-/// What is open inside of them.
+/// The open block inside them.
 #[derive(Debug, Clone, Default)]
 enum Leaf {
     #[default]

@@ -8,7 +8,7 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use super::table::Table;
 use crate::text::{Line, Look, Paint, Span};
 
-/// What a text consists of.
+/// The parts of a text.
 pub(super) enum Shape {
     /// Lines that may be wrapped.
     Lines(Vec<Line>),

@@ -13,12 +13,12 @@ const LEAST_ROOM: usize = 4;
 pub(super) const MEASURE: usize = 86;
 /// How long the line of a rule is.
 const RULE: usize = 40;
-/// What stands around code where there are no colours.
+/// The signs around code where there are no colours.
 const FENCE: &str = "```";
-/// What leads each row of code where there are.
+/// The lead of each row of code where there are colours.
 const CODE_INDENT: &str = "  ";
 
-/// What is carried from piece to piece: the state of an open block of code, and the last row of a paragraph in parts.
+/// The state between two pieces: an open block of code, and the last row of a paragraph in parts.
 #[derive(Clone, Default)]
 pub(super) struct Painter {
     has_rows: bool,
@@ -150,7 +150,7 @@ fn rule(room: usize, look: &Look) -> Line {
     Line::styled(&look.sign("─", "-").repeat(RULE.min(room)), look.style(Paint::Dim))
 }
 
-/// What stands before the rows of a piece.
+/// The lead of the rows of a piece.
 struct Margin {
     first: Line,
     next: Line,
@@ -205,7 +205,7 @@ impl Margin {
     }
 }
 
-/// What stands for a quote or leads an item.
+/// The sign of a quote or an item.
 fn sign(step: &Step, look: &Look) -> String {
     let mark = match step {
         Step::Quote if look.is_plain() => return "> ".to_owned(),

@@ -1,4 +1,4 @@
-//! What the blocks of a text are cut into.
+//! The pieces that the blocks of a text are cut into.
 
 /// A part of the text that will not change any more, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Step {
     },
 }
 
-/// What leads an item.
+/// The mark of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Bullet,
@@ -58,7 +58,7 @@ pub(super) struct Text {
     pub(super) is_cut: bool,
 }
 
-/// What is between two parts of a text that was too long to be held.
+/// The break between two parts of a text that was too long to be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     Space,

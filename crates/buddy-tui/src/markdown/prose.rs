@@ -39,7 +39,7 @@ fn ends_word(letter: char) -> bool {
     letter.is_alphanumeric() || ".,;:!?)*".contains(letter)
 }
 
-/// What signs have opened so far. Where it is not simple, nothing counts as closed any more.
+/// The signs that are open so far. Where they are not simple, nothing counts as closed any more.
 #[derive(Default)]
 struct Signs {
     before: Option<char>,

@@ -5,7 +5,7 @@ use super::piece::Joint;
 use super::prose;
 use crate::text::expand_tabs;
 
-/// What a line may hold before it is cut, in bytes. It bounds what is held and what is read again for each token.
+/// The most bytes of a line before it is cut. It bounds memory, and the text that is read again for each token.
 const LONGEST_LINE: usize = 4 * 1024;
 /// How long each further part of a line of text is at least.
 const NEXT_PART: usize = 24;
@@ -66,7 +66,7 @@ impl Source {
         }
     }
 
-    /// What is left, as the last line.
+    /// The rest, as the last line.
     pub(super) fn last(&mut self) -> Option<Given> {
         let line = std::mem::take(&mut self.rest);
         let joint = self.joint.take();

@@ -1,6 +1,6 @@
 //! Where empty rows are: blocks are apart by one, those of one list only where the text has one between them.
 
-/// What is known since the last piece about an empty row before the next.
+/// The state since the last piece that decides about an empty row before the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spacing {
     has_begun: bool,

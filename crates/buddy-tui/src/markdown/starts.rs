@@ -134,7 +134,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// What begins HTML without a name, and what ends it.
+/// The beginnings of HTML without a name, each with its end.
 const DECLARATIONS: [(&str, &str); 3] = [("!--", "-->"), ("?", "?>"), ("![CDATA[", "]]>")];
 
 /// Tags whose content is taken as it is, and what ends it.
@@ -195,7 +195,7 @@ pub(super) struct Item {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Html {
-    /// What ends it; an empty line does where there is none.
+    /// Its end; if there is none, an empty line ends it.
     pub(super) end: Option<&'static str>,
     /// It begins even in the middle of a paragraph.
     pub(super) is_strong: bool,

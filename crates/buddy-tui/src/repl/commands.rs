@@ -12,6 +12,7 @@ use crate::changes::{approve, panes, plan};
 use crate::console::{Surroundings, canonical, copy_order, is_for_idle, listed};
 use crate::overview;
 use crate::requests::{INIT, review};
+use crate::table::ListView;
 use crate::targets::{self, TargetLine, default_target};
 
 /// Commands that need a screen.
@@ -34,7 +35,7 @@ impl Repl<'_> {
                 let own = self.custom.iter().find(|command| command.name == name);
                 match own.map(|command| command.prompt(argument)) {
                     Some(prompt) => return self.say(Command::prompt(prompt)).await,
-                    None => self.tell(&format!("there is no command `/{name}`; /help lists them")),
+                    None => self.tell(&format!("There is no command `/{name}`. /help lists all")),
                 }
             }
         }
@@ -44,10 +45,10 @@ impl Repl<'_> {
     /// Keeps a command for the end of the turn.
     fn keep_for_later(&mut self, line: &str) {
         if self.later.len() >= MAX_LATER {
-            return self.tell(&format!("{MAX_LATER} lines wait already; this was not done"));
+            return self.tell(&format!("{MAX_LATER} lines wait already, so this one was dropped"));
         }
         self.later.push_back(line.to_owned());
-        self.tell("this is done when the turn has ended; ctrl-c interrupts the turn");
+        self.tell("This runs when the turn has ended. Ctrl-C interrupts the turn");
     }
 
     async fn carry_out(&mut self, name: &str, argument: &str) -> Result<(), SessionsError> {
@@ -70,7 +71,7 @@ impl Repl<'_> {
                 Ok(model) => self.change(Change { model: Some(model), ..Change::default() }).await?,
                 Err(text) => self.tell(&text),
             },
-            ("rename", "") => self.tell("say /rename and the title"),
+            ("rename", "") => self.tell("Give a title: /rename TITLE"),
             ("rename", title) => {
                 self.change(Change { title: Some(title.to_owned()), ..Change::default() }).await?;
             }
@@ -106,15 +107,17 @@ impl Repl<'_> {
             ("approve", policy) => approve(policy),
             ("plan", "" | "on") => Ok(plan(true)),
             ("plan", "off") => Ok(plan(false)),
-            ("plan", _) => Err("say /plan on or /plan off".to_owned()),
+            ("plan", _) => Err("Use /plan on or /plan off".to_owned()),
             ("pane", "take") => Ok(panes(true)),
             ("pane", "give") => Ok(panes(false)),
             ("pane", _) => Err(match self.surroundings().await.attach {
                 Some(command) => format!("attach from another terminal with: {command}"),
-                None => "this session has no shared terminal".to_owned(),
+                None => "This session has no shared terminal".to_owned(),
             }),
             ("target", line) => match targets::read(line) {
-                TargetLine::List => Err(targets::list(&self.transcript)),
+                TargetLine::List => {
+                    Err(targets::list(&self.transcript, &ListView::plain()).text(&ListView::plain()))
+                }
                 TargetLine::Send(command) => Ok(command),
                 TargetLine::Help(help) => Err(help),
             },
@@ -179,16 +182,16 @@ impl Repl<'_> {
 
     fn copy(&mut self) {
         let text = match (overview::last_answer(&self.transcript), self.input) {
-            (None, _) => "there is no answer yet",
+            (None, _) => "There is no answer yet",
             (Some(_), LineInput::Pipe | LineInput::Terminal { has_clipboard: false, .. }) => {
                 "this terminal has no clipboard; /export writes a file"
             }
             (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match copy_order(answer, is_in_tmux) {
                 Some(order) => {
                     self.printer.order(&order);
-                    "sent to the clipboard of the terminal, where it has one"
+                    "Copied to the terminal's clipboard, if it has one"
                 }
-                None => "that is too long for the clipboard of a terminal; /export writes a file",
+                None => "That is too long for a terminal's clipboard. /export writes a file",
             },
         };
         self.tell(text);

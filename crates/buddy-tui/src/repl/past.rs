@@ -21,7 +21,7 @@ impl Repl<'_> {
     /// Carries out a command that is not for this session. False if it is none.
     pub(super) async fn go_elsewhere(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
         if matches!(name, "fork" | "rewind" | "new" | "resume") && !self.is_idle() {
-            self.tell("a turn runs; ctrl-c interrupts it");
+            self.tell("buddy is working; ctrl-c interrupts it");
             return Ok(true);
         }
         match (name, argument.split_once(' ').unwrap_or((argument, ""))) {
@@ -52,6 +52,9 @@ impl Repl<'_> {
             return Ok(false);
         };
         let target = default_target(&self.transcript);
+        if let Some(progress) = command.progress() {
+            self.tell(progress);
+        }
         match self.desk.run(&self.session, &target, command).await {
             Ok(text) | Err(text) => self.tell(text.trim_end()),
         }

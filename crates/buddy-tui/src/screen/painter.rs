@@ -1,4 +1,4 @@
-//! What is written to a terminal so that it shows what it should.
+//! The bytes that bring a terminal from its present rows to the wanted ones.
 //!
 //! Pure: rows in, bytes out. Finished rows are written once and belong to the terminal from then on. Below them stand the
 //! *live rows* (the open end of an answer, what runs, the input), of which only what changed is written. Nothing above the

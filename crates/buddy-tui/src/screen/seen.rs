@@ -39,7 +39,7 @@ impl QuestionPart {
     }
 }
 
-/// What was on the screen of one question.
+/// The rows of one question that were on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     layout: Layout,

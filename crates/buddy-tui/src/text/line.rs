@@ -66,7 +66,7 @@ impl Span {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     spans: Vec<Span>,
-    /// What is drawn on this row and those above it.
+    /// The picture on this row and those above it.
     picture: Option<Picture>,
     /// Whether a prompt of the user begins here, which terminals can jump to.
     is_prompt: bool,
@@ -115,7 +115,7 @@ impl Line {
         self.picture.as_ref().map_or(0, Picture::rows)
     }
 
-    /// What is drawn on it.
+    /// The picture on it.
     pub(super) fn drawn(&self) -> Option<&Picture> {
         self.picture.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a terminal can show and what the user wants of it.
+//! The abilities of a terminal and the user's wishes.
 
 use anstyle::Style;
 

@@ -18,7 +18,7 @@ pub enum Theme {
     Terminal,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// Results, hints, counts, reasoning.
@@ -37,9 +37,9 @@ pub(crate) enum Paint {
     Number,
     /// Links.
     Link,
-    /// What somebody else said.
+    /// Words of somebody else.
     Quote,
-    /// What the user said, and their prompt.
+    /// The user's words and prompt.
     Person,
     /// The agent: what it says, and that it works.
     Agent,

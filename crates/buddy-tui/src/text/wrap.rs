@@ -11,7 +11,7 @@ use super::line::{Line, Span};
 /// The narrowest room for text beside an indent; what is narrower gives the indent up.
 const LEAST_ROOM: usize = 8;
 
-/// What stands for a character that is wider than a row.
+/// The stand-in for a character that is wider than a row.
 const TOO_WIDE: &str = "?";
 
 /// The rows of a line, `width` columns each at most. The first begins with `first`, the others with `next`.
@@ -37,7 +37,7 @@ pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
     rows.finish()
 }
 
-/// What is not broken if it can be helped, with the spaces before it.
+/// A word with the spaces before it: it is broken only if it does not fit a row.
 #[derive(Default)]
 struct Word<'a> {
     spaces: Vec<(&'a str, &'a Span)>,

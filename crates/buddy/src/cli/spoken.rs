@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Cli;
+use super::own_help::own_help;
 
 /// What is said below the error about a word that is neither.
 const ONE_WORD: &str = "  tip: to say one word to the agent: buddy exec";
@@ -17,6 +18,9 @@ impl Cli {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         let error = match Self::try_parse_from(&arguments) {
             Err(error) if error.kind() == ErrorKind::InvalidSubcommand => error,
+            Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+                return Err(own_help(&arguments).unwrap_or(error));
+            }
             read => return read,
         };
         let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {

@@ -7,10 +7,11 @@ use anyhow::Context;
 use buddy_tui::Exit;
 
 use crate::cli::ConfigAction;
+use crate::commands::listing::view;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
 use crate::config::{
-    as_json, as_text, create, project_keys_table, replace, schema, set, text_of, unset, user_file,
+    as_json, as_table, as_text, create, project_keys_table, replace, schema, set, text_of, unset, user_file,
 };
 
 /// Shows or changes the configuration.
@@ -21,7 +22,12 @@ pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::
             printer.line(&serde_json::to_string_pretty(&as_json(&invocation.load()?))?)?;
         }
         ConfigAction::Show { origins, json: false } => {
-            printer.answer(&as_text(&invocation.load()?, origins))?;
+            let (loaded, view) = (invocation.load()?, view(invocation));
+            if view.is_terminal() {
+                as_table(&loaded, origins).print(&view, &mut printer)?;
+            } else {
+                printer.answer(&as_text(&loaded, origins))?;
+            }
         }
         ConfigAction::Path => printer.line(&file(invocation)?.to_string_lossy())?,
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,

@@ -9,8 +9,7 @@ use buddy_protocol::{
     ApprovalPolicy, Change, Clock, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
 };
 use buddy_tui::{
-    Alternatives, Chosen, ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose, counted,
-    list_moment, run_console, run_repl,
+    ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose_session, run_console, run_repl,
 };
 use tokio::io::BufReader;
 
@@ -27,10 +26,6 @@ use crate::panes::PaneMaker;
 use crate::signals::{interrupts, unless_interrupted};
 use crate::system::SystemClock;
 use crate::wiring::{Buddy, managed_processes, wire};
-
-/// Sessions to pick from, and characters of the title of each.
-const PICKED: usize = 9;
-const TITLE: usize = 60;
 
 /// Starts a new conversation, with this prompt where there is one already.
 pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) -> anyhow::Result<Exit> {
@@ -130,33 +125,12 @@ async fn pick(
 ) -> anyhow::Result<Option<SessionSummary>> {
     let cwd = invocation.named.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
-    let mut found: Vec<SessionSummary> = found.into_iter().filter(|session| session.turns > 0).collect();
-    let count = found.len();
-    found.truncate(PICKED);
+    let found: Vec<SessionSummary> = found.into_iter().filter(|session| session.turns > 0).collect();
     let look = look(invocation.environment, &setup.loaded.config.display);
     anyhow::ensure!(!found.is_empty(), "there is no session to resume; start one with `buddy`");
-    let note = |session: &SessionSummary| {
-        let folder = look.path(&session.cwd);
-        let time = list_moment(session.updated, SystemClock.now());
-        format!("{time:<10}  {:>9}  {folder}", counted(session.turns, "turn"))
-    };
-    let title = |session: &SessionSummary| match session.title.as_deref() {
-        Some(title) => title.chars().take(TITLE).collect(),
-        None => "untitled".to_owned(),
-    };
-    let answers = found.iter().map(|session| (title(session), note(session))).collect();
-    let question = Alternatives {
-        title: "Resume a session".to_owned(),
-        note: format!("{} of {count}", found.len()),
-        answers,
-        escape: "close",
-        ..Alternatives::default()
-    };
     let is_in_tmux = invocation.environment.get("TMUX").is_some();
-    Ok(match choose(&question, &look, is_in_tmux).await? {
-        Chosen::At(place) => found.get(place).cloned(),
-        Chosen::Escape | Chosen::Leave => None,
-    })
+    let chosen = choose_session(&found, &look, SystemClock.now(), is_in_tmux).await?;
+    Ok(chosen.and_then(|id| found.into_iter().find(|session| session.id == id)))
 }
 
 /// Whether a session was there before.
@@ -301,8 +275,11 @@ impl Talk<'_> {
         if is_here && has_jail && !TrustStore::new(&self.environment.data).covers(&self.hosts.cwd) {
             // Places for temporary files can be changed in any case.
             let is_scratch = self.hosts.cwd.starts_with("/tmp");
-            let what = if is_scratch { "its own rules are not read" } else { "it is only read" };
-            lines.push(format!("this folder is not trusted: {what}; /trust changes that"));
+            lines.push(if is_scratch {
+                "This folder is untrusted, so buddy ignores its settings. Run /trust to use them.".to_owned()
+            } else {
+                "This folder is untrusted, so it is read-only. Run /trust to allow changes.".to_owned()
+            });
         }
         lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());

@@ -1,18 +1,25 @@
 //! `buddy store`.
 
-use buddy_tui::{Exit, counted};
+use buddy_store::CheckReport;
+use buddy_tui::{Exit, ListView, Table, TableCell, TableColumn, counted};
 
 use crate::cli::Store;
+use crate::commands::listing::view;
 use crate::commands::printer;
-use crate::environment::Environment;
+use crate::commands::setup::Invocation;
 use crate::wiring::open_store;
 
 /// Looks after the store.
-pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Result<Exit> {
-    let store = open_store(environment)?;
+pub(crate) async fn run(invocation: &Invocation<'_>, action: Store) -> anyhow::Result<Exit> {
+    let store = open_store(invocation.environment)?;
     let (text, exit) = match action {
         Store::Check => {
             let report = store.check().await?;
+            let view = view(invocation);
+            if view.is_terminal() {
+                store.close().await?;
+                return print_report(&report, &view);
+            }
             let counted = format!(
                 "{}, {} checked",
                 counted(report.sessions, "session"),
@@ -40,4 +47,26 @@ pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Res
     store.close().await?;
     let is_printed = printer().answer(&text).is_ok();
     Ok(if is_printed { exit } else { Exit::OutputClosed })
+}
+
+/// Prints the outcome of a check on a terminal: the numbers, then one row for each problem.
+fn print_report(report: &CheckReport, view: &ListView) -> anyhow::Result<Exit> {
+    let mut printer = printer();
+    let numbers = ["SESSIONS", "EVENTS", "PROBLEMS"].map(TableColumn::number);
+    let mut table = Table::new(&numbers, "");
+    let problems = match report.findings.len() {
+        0 => "none".into(),
+        count => TableCell::failed(count.to_string()),
+    };
+    table.add([report.sessions.to_string().into(), report.events.to_string().into(), problems]);
+    table.print(view, &mut printer)?;
+    if report.findings.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    printer.answer("\n")?;
+    let hint = "Copy the store with `buddy store backup PATH` before you do anything else";
+    let mut table = Table::new(&[TableColumn::wrapped("PROBLEM")], "").hint(hint);
+    report.findings.iter().for_each(|finding| table.add([finding.to_string().into()]));
+    table.print(view, &mut printer)?;
+    Ok(Exit::Failed)
 }

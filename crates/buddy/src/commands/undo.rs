@@ -265,7 +265,7 @@ impl UndoWork<'_> {
             (true, false) => "/redo".to_owned(),
             (false, _) => format!("`buddy undo {id} --yes`"),
         };
-        printer.status(&format!("{} restored; {back} takes {} back", counted(count, "path"), self.it()));
+        printer.tell(&format!("{} restored; {back} takes {} back", counted(count, "path"), self.it()));
         Ok(Outcome::of(&told, Some(&id), Exit::Ok))
     }
 
@@ -295,7 +295,7 @@ impl UndoWork<'_> {
             let header = undo_header(&id, &plan);
             self.place.apply(self.store, &plan.passing_over(), header).await.context("the undo broke off")?;
         }
-        printer.status(&format!("nothing was undone; to undo the change before it, {again}"));
+        printer.tell(&format!("nothing was undone; to undo the change before it, {again}"));
         Ok(Outcome::of(&told, None, Exit::Failed))
     }
 
@@ -318,7 +318,7 @@ impl UndoWork<'_> {
             return;
         }
         for row in report::rows(plan, tense) {
-            printer.status(&row);
+            printer.tell(&row);
         }
     }
 }

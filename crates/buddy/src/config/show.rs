@@ -1,5 +1,6 @@
 //! The configuration as it holds, for people and for programs. Secrets are not in it.
 
+use buddy_tui::{Table, TableCell, TableColumn};
 use serde_json::{Map, Value, json};
 
 use super::keys::{shown, written};
@@ -20,6 +21,28 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
         text.extend(["# ignored: ".to_owned(), format!("{key} of {origin}: {reason}"), "\n".to_owned()]);
     }
     text
+}
+
+/// The same as a list for a terminal.
+pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
+    let mut columns = vec![TableColumn::wrapped("KEY"), TableColumn::wrapped("VALUE")];
+    columns.extend(with_origins.then(|| TableColumn::wrapped("SET BY")));
+    let more = if with_origins { "" } else { ", see who set each with `--origins`" };
+    let hint = format!("Change one with `buddy config set KEY VALUE`{more}");
+    let mut table = Table::new(&columns, "").hint(hint);
+    for (path, value) in values(loaded) {
+        if value.is_null() || value.as_object().is_some_and(Map::is_empty) {
+            continue;
+        }
+        let words = value.as_str().filter(|words| !words.is_empty());
+        let text = words.map_or_else(|| value.to_string(), str::to_owned);
+        table.add([written(&path), text, origin(loaded, &path)].map(TableCell::from));
+    }
+    for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
+        let reason = TableCell::waiting(format!("ignored: {reason}"));
+        table.add([key.clone().into(), reason, origin.to_string().into()]);
+    }
+    table
 }
 
 /// A list of keys with value and origin, and with what a project set in vain.

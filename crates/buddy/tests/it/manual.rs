@@ -19,6 +19,23 @@ async fn help_is_grouped_and_has_examples() {
 }
 
 #[tokio::test]
+async fn the_help_of_a_command_lists_its_own_options() {
+    let stage = stage().await;
+    for command in [&["completion"][..], &["store", "check"], &["sessions"], &["config", "show"]] {
+        let words = [command, &["--help"]].concat();
+        let text = stage.buddy(&words).run().await.expect_code(0).text();
+        assert!(!text.contains("--ssh") && !text.contains("Permissions:"), "{command:?}: {text}");
+        assert!(text.contains("Run `buddy --help`") && text.lines().count() < 40, "{command:?}: {text}");
+    }
+    let sessions = stage.buddy(["sessions", "-h"]).run().await.expect_code(0).text();
+    assert!(sessions.contains("--grep <WORDS>") && !sessions.contains("--add-dir"), "{sessions}");
+    let exec = stage.buddy(["exec", "--help"]).run().await.expect_code(0).text();
+    assert!(exec.contains("--ssh") && exec.contains("Permissions:"), "{exec}");
+    // A hidden option still counts.
+    stage.buddy(["sessions", "-C", "/"]).run().await.expect_code(0);
+}
+
+#[tokio::test]
 async fn every_shell_has_its_script() {
     let stage = stage().await;
     let shells = [

@@ -191,7 +191,7 @@ async fn the_person_takes_the_panes_and_gives_them_back() {
         PaneStage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
     let mut started = stage.converse();
     started.write(b"/pane take\n").await;
-    started.stderr.wait_for("the panes are yours", 1).await;
+    started.stderr.wait_for("The panes are yours", 1).await;
     started.write(b"go\n").await;
     started.stderr.wait_for("● Run ", 1).await;
     assert!(!stage.0.home.work().join("mine").exists(), "the agent waits");

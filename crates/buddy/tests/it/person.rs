@@ -82,7 +82,7 @@ async fn accepted_edits_are_not_asked_for_and_commands_are() {
     let turns = [turn().call("write_file", write).call("run_shell", shell("mkdir two")), done()];
     let (stage, mut started) = conversation(turns).await;
     started.write(b"/approve edits\n").await;
-    started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
+    started.stderr.wait_for("buddy accepts edits in the workspace", 1).await;
     started.write(b"do both\n").await;
     started.stderr.wait_for("$ mkdir two -- approve?", 1).await;
     started.write(b"n\n").await;
@@ -199,10 +199,10 @@ async fn accepted_edits_do_not_outlive_the_run_and_the_log_says_so() {
     started.write(b"hello\n").await;
     started.stdout.wait_for("So be it.", 1).await;
     started.write(b"/approve edits\n").await;
-    started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
+    started.stderr.wait_for("buddy accepts edits in the workspace", 1).await;
     started.finish().await.expect_code(0);
     let mut again = stage.buddy(["resume", "--last"]).converse();
-    again.stderr.wait_for("what needs one is asked for", 1).await;
+    again.stderr.wait_for("buddy asks before every change", 1).await;
     again.write(b"write it\n").await;
     again.stderr.wait_for(APPROVE, 1).await;
     again.write(b"n\n").await;

@@ -217,7 +217,7 @@ async fn a_conversation_is_exported_and_commands_that_there_are_not_are_told() {
     let finished = started.finish().await.expect_code(0);
     let text = stage.home.text("talk.md");
     assert!(text.contains("Hello."), "{text}");
-    finished.expect_stderr("there is no command `/nonsense`; /help lists them");
+    finished.expect_stderr("There is no command `/nonsense`. /help lists all");
 }
 
 #[tokio::test]
@@ -299,8 +299,18 @@ async fn a_turn_is_ended_after_a_time() {
     started.write(b"go\n").await;
     started.stdout.wait_for("Half", 1).await;
     started.write(b"/timeout 1s\n").await;
-    started.stderr.wait_for("the time of the turn is over\n", 1).await;
+    started.stderr.wait_for("The turn reached its time limit\n", 1).await;
     started.stderr.wait_for("interrupted\n", 1).await;
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
+async fn an_undo_says_that_it_is_under_way() {
+    let (_stage, mut started) = stage([]).await;
+    started.stderr.wait_for("> ", 1).await;
+    started.write(b"/undo\n/redo\n").await;
+    started.stderr.wait_for("Undoing…", 1).await;
+    started.stderr.wait_for("Redoing…", 1).await;
     started.finish().await.expect_code(0);
 }
 
@@ -309,7 +319,7 @@ async fn what_is_told_stands_in_lines_of_its_own() {
     let (_stage, mut started) = stage([]).await;
     started.stderr.wait_for("> ", 1).await;
     started.write(b"/approve edits\n").await;
-    started.stderr.wait_for("the rest is asked for\n> ", 1).await;
+    started.stderr.wait_for("asks for the rest\n> ", 1).await;
     started.write(b"!sleep 0.2; echo late\n\n").await;
     started.stderr.wait_for("late\n> ", 1).await;
     let told = started.stderr.text();
@@ -339,7 +349,7 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_of_the_turn() {
     started.write(b"go\n").await;
     started.stdout.wait_for("Half", 1).await;
     started.write(b"/review it all\n").await;
-    started.stderr.wait_for("this is done when the turn has ended", 1).await;
+    started.stderr.wait_for("This runs when the turn has ended", 1).await;
     assert_eq!(stage.server.requests().len(), 2, "nothing was sent yet");
     stage.server.gate("rest").open();
     started.stdout.wait_for("Reviewed.", 1).await;

@@ -99,6 +99,62 @@ fn editing() -> Approval {
     }
 }
 
+fn reaching() -> Approval {
+    Approval {
+        is_editable: false,
+        reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
+        offers: vec![Offer {
+            grant: "fetch static.example.com".to_owned(),
+            covers: "connections to static.example.com".to_owned(),
+        }],
+        ..approval(
+            "cargo wants to reach static.example.com (its registry, named in Cargo.toml)",
+            Risk::Medium,
+        )
+    }
+}
+
+/// A command, an edit, a connection and a command at high risk.
+fn kinds() -> [Question; 4] {
+    [testing(), editing(), reaching(), forcing()].map(Question::Approval)
+}
+
+/// The cards of each kind in one look, as a terminal gets them.
+fn encoded_kinds(look: &Look) -> String {
+    let mut shown = String::new();
+    for question in kinds() {
+        for row in rows(&seat(look, (80, 24), question)) {
+            assert!(row.width() <= 80, "{}", row.text());
+            encode(&row, look, &mut shown);
+            shown.push('\n');
+        }
+    }
+    shown
+}
+
+#[test]
+fn in_the_light_palette() {
+    for (name, colors) in [("light_true", Colors::True), ("light_palette", Colors::Palette)] {
+        let look = Look { theme: Theme::Light, colors, ..looks() };
+        let (light, dark) = (encoded_kinds(&look), encoded_kinds(&Look { theme: Theme::Dark, ..look }));
+        assert_ne!(light, dark, "{name}");
+        insta::assert_snapshot!(name, light.replace('\u{1b}', "␛"));
+    }
+}
+
+#[test]
+fn without_colours() {
+    let shown = encoded_kinds(&Look { colors: Colors::Mono, ..looks() });
+    for (code, _) in shown.split("\u{1b}[").skip(1).filter_map(|rest| rest.split_once('m')) {
+        let is_plain = |one: &str| ["", "0", "1", "2", "3", "4", "7"].contains(&one);
+        assert!(code.split(';').all(is_plain), "a colour: {code}");
+    }
+    for words in ["Low risk", "Medium risk", "High risk", "\u{1b}[1m−", "\u{1b}[1m+"] {
+        assert!(shown.contains(words), "{words} is said without colours: {shown}");
+    }
+    insta::assert_snapshot!(shown.replace('\u{1b}', "␛"));
+}
+
 #[test]
 fn low_risk() {
     check("low", &Question::Approval(testing()), &[]);
@@ -141,12 +197,7 @@ fn several_edits() {
 
 #[test]
 fn a_connection() {
-    let reach = Approval {
-        is_editable: false,
-        reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
-        ..approval("cargo wants to reach static.example.com", Risk::Medium)
-    };
-    check("network", &Question::Approval(reach), &[]);
+    check("network", &Question::Approval(reaching()), &[]);
 }
 
 #[test]
@@ -220,10 +271,8 @@ fn at_every_depth() {
 fn in_ascii() {
     let look = Look { is_ascii: true, colors: Colors::None, ..looks() };
     let mut shown = String::new();
-    for question in [Question::Approval(forcing()), Question::Approval(editing())] {
-        for row in rows(&seat(&look, (80, 24), question)) {
-            let _ = writeln!(shown, "{}", row.text().trim_end());
-        }
+    for row in kinds().into_iter().flat_map(|question| rows(&seat(&look, (80, 24), question))) {
+        let _ = writeln!(shown, "{}", row.text().trim_end());
     }
     assert!(shown.is_ascii(), "{shown}");
     insta::assert_snapshot!(shown);

@@ -40,7 +40,7 @@ async fn help_lists_every_command() {
 
 #[tokio::test]
 async fn an_unknown_command_is_told_and_nothing_is_sent() {
-    let screen = check("/nothing", "there is no command `/nothing`; /help lists them").await;
+    let screen = check("/nothing", "There is no command `/nothing`. /help lists all").await;
     assert!(screen.stage.requests().is_empty());
 }
 
@@ -64,7 +64,7 @@ async fn modes_change_and_show_in_the_status() {
     screen.keys(&["BTab"]);
     screen.wait_for("Plan only ╌╌").await;
     screen.line("/plan off");
-    screen.wait_for("plan mode is off").await;
+    screen.wait_for("Plan mode is off").await;
     screen.line("/approve all");
     screen.wait_for("Allow everything ━━").await;
     screen.line("/approve nonsense");
@@ -91,14 +91,16 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("/rename the first one");
     screen.wait_for("title: the first one").await;
     screen.line("/new");
-    screen.wait_for("\na new conversation").await;
+    screen.wait_for("\n  a new conversation").await;
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
     screen.wait_for("› Type to search titles").await;
     screen.text("first");
     screen.keys(&["Enter"]);
-    screen.wait_until("the first conversation", |shown| shown.matches("Answer.").count() == 2).await;
+    screen
+        .wait_until("the first conversation", |shown| shown.contains("● Again.\n\n› first\n\n● Answer."))
+        .await;
 }
 
 #[tokio::test]
@@ -184,9 +186,11 @@ async fn keys_are_listed_as_they_are_bound() {
     let screen = Screen::on(stage, &["--trust"], 100, 60).await;
     screen.line("/keymap");
     let shown = screen.wait_for("`keys.toml` beside `buddy.toml` binds others").await;
-    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
-    assert_eq!(row("redraw "), "redraw               f5");
-    assert_eq!(row("line-start "), "line-start           ctrl-a, home");
+    let row = |name: &str| {
+        shown.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned()
+    };
+    assert_eq!(row("redraw "), "  redraw               f5");
+    assert_eq!(row("line-start "), "  line-start           ctrl-a, home");
 }
 
 #[tokio::test]
@@ -203,7 +207,7 @@ async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
     screen.line("first");
     screen.wait_until("work", crate::screen::is_working).await;
     screen.line("/review the last commit");
-    screen.wait_for("this is done when the turn has ended").await;
+    screen.wait_for("This runs when the turn has ended").await;
     screen.stage.server.gate("answer").open();
     screen.wait_for("Answer.").await;
     screen.wait_for("I find nothing.").await;
@@ -241,7 +245,7 @@ async fn a_command_stands_before_what_it_says_and_apart_from_the_rest() {
     screen.line("hello");
     screen.wait_for("Answer.").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("\n\n› /context\nno model was called yet\n\n› hello\n\n● Answer."), "{shown}");
+    assert!(shown.contains("\n\n› /context\n\n  no model was called yet\n\n› hello\n\n● Answer."), "{shown}");
 }
 
 #[tokio::test]

@@ -98,12 +98,12 @@ async fn an_answer_goes_to_the_clipboard_of_the_terminal() {
     let screen = Screen::start([turn().text("A word to copy.")], 80, 24).await;
     screen.tmux(&["set-option", "-g", "set-clipboard", "on"]);
     screen.line("/copy");
-    screen.wait_for("there is no answer yet").await;
+    screen.wait_for("There is no answer yet").await;
     screen.line("say it");
     screen.wait_for("A word to copy.").await;
     screen.wait_idle().await;
     screen.line("/copy");
-    screen.wait_for("sent to the clipboard").await;
+    screen.wait_for("Copied to the terminal's clipboard").await;
     let kept = String::from_utf8(screen.tmux(&["show-buffer"]).stdout).unwrap();
     assert_eq!(kept, "A word to copy.");
 }

@@ -7,7 +7,7 @@ use super::Screen;
 use super::size::{Size, at_each_size};
 use crate::stage::Stage;
 
-at_each_size!(sessions, grants, trusted, doctor, undo, processes);
+at_each_size!(sessions, grants, trusted, doctor, undo, processes, config, store_check, targets);
 
 /// A stage in which there is something to list.
 async fn staged() -> Stage {
@@ -77,6 +77,28 @@ async fn processes(size: Size) {
     let shown = printed(size, &["ps"], &[]).await;
     assert!(shown.starts_with("ID ") && shown.contains("buddy logs ID"), "{shown}");
     assert!(shown.lines().nth(1).is_some_and(|row| row.contains("exit 0")), "{shown}");
+}
+
+async fn config(size: Size) {
+    let shown = printed(size, &["config", "show"], &[]).await;
+    let rows: Vec<&str> = shown.lines().collect();
+    assert!(rows[0].starts_with("KEY ") && rows[0].ends_with(" VALUE"), "{shown}");
+    let column = rows[0].find("VALUE").unwrap();
+    let motion = rows.iter().find(|row| row.starts_with("display.motion ")).unwrap();
+    assert_eq!(motion.find("false"), Some(column), "{shown}");
+    let letters: String = shown.split_whitespace().collect();
+    assert!(letters.contains("Changeonewithbuddyconfigset"), "{shown}");
+}
+
+async fn store_check(size: Size) {
+    size.check("list_store_check", &printed(size, &["store", "check"], &[]).await);
+}
+
+async fn targets(size: Size) {
+    let screen = size.start([]).await;
+    screen.line("/target");
+    screen.wait_for_words("Change the default with /target use NAME").await;
+    size.check("list_targets", &screen.wait_idle().await);
 }
 
 async fn doctor(size: Size) {

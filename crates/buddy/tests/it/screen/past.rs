@@ -92,7 +92,7 @@ async fn a_task_in_the_background_knows_the_conversation() {
 async fn a_past_conversation_is_found_by_what_was_said() {
     let screen = talked().await;
     screen.line("/new");
-    screen.wait_for("\na new conversation").await;
+    screen.wait_for("\n  a new conversation").await;
     screen.line("/session search paint boat");
     let shown = screen.wait_for("── Found ──").await;
     assert!(shown.contains("❯ paint the boat  find the boat"), "{shown}");
@@ -143,7 +143,7 @@ async fn a_session_is_picked_where_none_is_named() {
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     let shown = screen.wait_for("Resume a session").await;
-    assert!(shown.contains("❯ 1  find the boat") && shown.contains("2 turns"), "{shown}");
+    assert!(shown.contains("❯ find the boat") && shown.contains("2 turns"), "{shown}");
     screen.keys(&["Enter"]);
     let shown = screen.wait_until("a prompt", super::has_prompt).await;
     assert!(shown.contains("● Second answer."), "{shown}");

@@ -31,7 +31,7 @@ async fn escape_stops_a_command_of_the_person() {
     screen.keys(&["Escape"]);
     screen.wait_for("stopped by the user").await;
     screen.line("!");
-    screen.wait_for("say ! and a command").await;
+    screen.wait_for("Put a command after !").await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.keys(&["C-c"]);
     screen.wait_for("Press ctrl+c again to leave").await;
     screen.line("/ps");
-    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("task 1  "))).await;
+    screen.wait_until("the list", |screen| screen.lines().any(|line| line.starts_with("  task 1  "))).await;
     std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
     screen.wait_until("its end", |screen| screen.lines().any(|line| line.trim() == "last")).await;
     screen.line("did you see?");
@@ -97,7 +97,7 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
     screen.keys(&["y"]);
     screen.wait_for("Steer with Enter").await;
     screen.keys(&["C-b"]);
-    let shown = screen.wait_for("task 1 goes on in the background").await;
+    let shown = screen.wait_for("task 1 continues in the background").await;
     assert_eq!(
         shown.matches("Known from before.").count(),
         1,

@@ -11,7 +11,7 @@ at_each_size!(themes, approvals, conversations, commands, resumed);
 async fn themes(size: Size) {
     let screen = size.start([]).await;
     screen.line("/theme");
-    size.check("pick_theme", &screen.wait_for("› Type to search").await);
+    size.check("pick_theme", &screen.wait_for_whole("› Type to search").await);
     screen.keys(&["Up", "Enter"]);
     screen.wait_for("theme: light").await;
 }
@@ -19,7 +19,7 @@ async fn themes(size: Size) {
 async fn approvals(size: Size) {
     let screen = size.start([]).await;
     screen.line("/approve");
-    size.check("pick_approvals", &screen.wait_for("› Type to search").await);
+    size.check("pick_approvals", &screen.wait_for_whole("› Type to search").await);
     screen.text("edi");
     screen.wait_for("❯ edits").await;
     screen.keys(&["Enter"]);
@@ -48,8 +48,14 @@ async fn resumed(size: Size) {
     screen.buddy(&["respawn-pane", "-k", "-t", "screen", "--"], &["resume"]);
     screen.tmux(&["clear-history", "-t", "screen"]);
     size.check("pick_resumed", &screen.wait_for("esc close").await);
-    screen.keys(&["Escape"]);
-    screen.wait_dead().await;
+    screen.text("zzz");
+    screen.wait_for("nothing fits").await;
+    screen.keys(&["Enter", "BSpace", "BSpace", "BSpace"]);
+    screen.text("overflow");
+    screen.wait_for("❯ fix the overflow").await;
+    screen.keys(&["Enter"]);
+    let shown = screen.wait_until("a prompt", super::has_prompt).await;
+    assert!(shown.contains("● One."), "the session is there: {shown}");
 }
 
 async fn commands(size: Size) {

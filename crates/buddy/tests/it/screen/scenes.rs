@@ -5,3 +5,4 @@ mod beginning;
 mod elsewhere;
 mod turns;
 mod typing;
+mod undoing;

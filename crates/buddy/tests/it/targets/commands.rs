@@ -20,11 +20,11 @@ async fn targets_come_are_used_and_go() {
     .await;
     let mut talk = with_engine(&web, machine.known_to(stage.buddy(["--approve", "all"]))).converse();
     talk.write(b"/target\n").await;
-    talk.stderr.wait_for("* local  this machine", 1).await;
+    talk.stderr.wait_for("*  local   this machine", 1).await;
     for (line, answer) in [
         (format!("/target add ssh {}", machine.flag()), "  ssh:machine  "),
         (format!("/target add container {}:/var/tmp", web.name()), &*format!("  {inside}")),
-        ("/target use ssh:machine".to_owned(), "* ssh:machine"),
+        ("/target use ssh:machine".to_owned(), "*  ssh:machine"),
         ("/target use nowhere".to_owned(), "there is no target `nowhere`; there are ssh:machine, local"),
         (format!("/target add ssh {}", machine.flag()), "the session has `ssh:machine` already"),
         (
@@ -45,7 +45,7 @@ async fn targets_come_are_used_and_go() {
     for name in ["local", "ssh:machine"] {
         talk.write(format!("/target remove {name}\n").as_bytes()).await;
     }
-    talk.stderr.wait_for(&format!("targets:\n* {inside}"), 1).await;
+    talk.stderr.wait_for(&format!("*  {inside}"), 1).await;
     talk.write(format!("/target remove {inside}\n").as_bytes()).await;
     talk.stderr.wait_for("it is the only target", 1).await;
     talk.finish().await.expect_code(0);
@@ -70,7 +70,7 @@ async fn another_directory_on_the_same_host_is_another_directory() {
     let places = [(machine.flag(), "Said first."), (format!("{}/second", machine.flag()), "Said second.")];
     for (count, (flag, said)) in (1..).zip(places) {
         talk.write(format!("/target add ssh {flag}\n/target use ssh:machine\n").as_bytes()).await;
-        talk.stderr.wait_for("* ssh:machine", count).await;
+        talk.stderr.wait_for("*  ssh:machine", count).await;
         talk.write(b"go\n").await;
         talk.stdout.wait_for(said, 1).await;
         talk.write(b"/target use local\n/target remove ssh:machine\n").await;
@@ -90,9 +90,9 @@ async fn panes_that_the_person_has_are_theirs_on_a_host_that_comes_later_too() {
     let stage = Stage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
     let mut talk = machine.known_to(stage.buddy(["--approve", "all", "--tmux"])).converse();
     talk.write(b"/pane take\n").await;
-    talk.stderr.wait_for("the panes are yours", 1).await;
+    talk.stderr.wait_for("The panes are yours", 1).await;
     talk.write(format!("/target add ssh {}\n/target use ssh:machine\n", machine.flag()).as_bytes()).await;
-    talk.stderr.wait_for("* ssh:machine", 1).await;
+    talk.stderr.wait_for("*  ssh:machine", 1).await;
     talk.write(b"go\n").await;
     talk.stderr.wait_for("● Run ", 1).await;
     talk.write(b"/pane give\n").await;

@@ -13,7 +13,7 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once()
     screen.wait_for("I begin.").await;
     for (count, name) in (1..).zip(["undo", "rewind"]) {
         screen.line(&format!("/{name}"));
-        let later = "this is done when the turn has ended";
+        let later = "This runs when the turn has ended";
         screen.wait_until(later, |shown| shown.matches(later).count() == count).await;
     }
     for (line, shown) in [
@@ -44,7 +44,7 @@ async fn help_and_leaving_are_there_while_a_turn_runs() {
     screen.line("/help");
     screen.wait_for("/quit").await;
     screen.line("/quit");
-    screen.wait_for("what the agent does would be stopped; the same once more leaves").await;
+    screen.wait_for("what the agent does would be stopped. Press the key again to leave").await;
     screen.line("/quit");
     screen.wait_for("Resume with  buddy resume").await;
     screen.stage.server.gate("end").open();

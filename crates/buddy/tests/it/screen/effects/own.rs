@@ -48,6 +48,6 @@ async fn commands_of_a_project_that_is_not_trusted_are_none() {
     screen.line("n");
     screen.wait_until("a prompt", crate::screen::has_prompt).await;
     screen.line("/hello");
-    screen.wait_for("there is no command `/hello`").await;
+    screen.wait_for("There is no command `/hello`").await;
     assert!(screen.stage.requests().is_empty());
 }

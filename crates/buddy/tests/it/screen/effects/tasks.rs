@@ -41,7 +41,7 @@ async fn a_turn_ends_when_its_time_is_over() {
     let screen = working([]).await;
     screen.line("/timeout 1s");
     screen.wait_for("the turn ends in 0s").await;
-    screen.wait_for("the time of the turn is over").await;
+    screen.wait_for("the turn reached its time limit").await;
     check_stopped(&screen).await;
 }
 
@@ -52,7 +52,7 @@ async fn one_of_several_tasks_has_to_be_named() {
     screen.wait_for("task 1 runs in the background").await;
     screen.stage.server.wait_for_requests(2).await;
     screen.line("/timeout 5m");
-    screen.wait_for("several tasks run; say which one").await;
+    screen.wait_for("Several tasks run. Name one").await;
     screen.line("/timeout 5m 1");
     screen.wait_for("task 1 ends in 5m 0s").await;
     screen.line("/kill 1");

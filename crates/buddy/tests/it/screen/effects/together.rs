@@ -36,8 +36,8 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
     screen.text("a draft that stays");
     let shown = screen.wait_for("› a draft that stays").await;
     for row in [
-        "task 1 0s: count the trees",
-        "task 2 0s: count the stones",
+        "  ● task 1  count the trees",
+        "  ● task 2  count the stones",
         "next    and then this   queued",
         "● Writing",
     ] {

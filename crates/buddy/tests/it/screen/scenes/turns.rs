@@ -4,10 +4,10 @@ use buddy_testkit::model::turn;
 use serde_json::json;
 
 use crate::screen::size::{Size, at_each_size};
-use crate::screen::{numbered, streaming};
+use crate::screen::{making, numbered, streaming};
 use crate::stage::shell;
 
-at_each_size!(turn_with_tools, interrupt, background, resize_in_mid_stream);
+at_each_size!(turn_with_tools, interrupt, background, several_agents, resize_in_mid_stream);
 
 async fn turn_with_tools(size: Size) {
     let edit = json!({"path": "notes.txt", "old": "one", "new": "two"});
@@ -81,8 +81,28 @@ async fn background(size: Size) {
     screen.wait_for("The second is done.").await;
     screen.stage.server.gate("first").open();
     screen.wait_for("The first is done.").await;
-    let is_done = |shown: &str| !shown.contains(" 0s: ") && !crate::screen::is_working(shown);
+    let is_done = |shown: &str| !shown.contains("● task ") && !crate::screen::is_working(shown);
     size.check("background_done", &screen.wait_until("the end of both", is_done).await);
+}
+
+async fn several_agents(size: Size) {
+    let [making, made] = making("made");
+    let turns = [turn().text("Hello."), turn().gate("trees").text("Nine trees."), making, made];
+    let screen = size.start(turns).await;
+    screen.line("hi");
+    screen.wait_for("Hello.").await;
+    screen.wait_idle().await;
+    screen.line("count the trees &");
+    screen.stage.server.wait_for_requests(2).await;
+    screen.wait_for("task 1 runs in the background").await;
+    screen.line("make it &");
+    screen.wait_for_question("▌ mkdir made").await;
+    size.check("several_agents", &screen.wait_for_whole("mkdir made").await);
+    screen.keys(&["y"]);
+    screen.wait_for("So be it.").await;
+    assert!(screen.stage.home.work().join("made").is_dir());
+    screen.stage.server.gate("trees").open();
+    screen.wait_for("Nine trees.").await;
 }
 
 async fn resize_in_mid_stream(size: Size) {
