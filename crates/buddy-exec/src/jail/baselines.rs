@@ -170,7 +170,7 @@ fn read(path: &Path) -> Option<Baseline> {
 }
 
 /// Whether a command holds a place.
-pub(super) fn is_any_running(quarantine: &Path) -> bool {
+pub(crate) fn is_any_running(quarantine: &Path) -> bool {
     let entries = fs::read_dir(quarantine.join(RUNNING)).into_iter().flatten().flatten();
     let places = entries.filter(|entry| entry.file_name() != TURN).map(|entry| entry.path());
     places.into_iter().any(|place| File::open(place).is_ok_and(|file| file.try_lock_shared().is_err()))

@@ -4,9 +4,13 @@
 //! It owns a managed process as the supervisor owns a command, without a process at the other end. It ends
 //! when the process has ended for good, and takes orders to end it as signals (see `line.rs`).
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,9 +25,10 @@ use super::output_log::OutputLogs;
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
-use crate::jail::Jail;
+use crate::jail::{Jail, is_any_running};
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Given, Started};
+use crate::undo::digest_of;
 use crate::{Stream, SweepNote};
 
 /// The most restarts in a row.
@@ -35,6 +40,12 @@ const STEADY: Duration = Duration::from_mins(1);
 /// The pause before the first restart. Each further one is twice as long, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The longest wait for the end of other commands, which could swap the files that it runs.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
+
+/// Bytes of a pinned file that are compared. A longer one changes unseen only behind that.
+const MAX_PINNED: u64 = 16 * 1024 * 1024;
 
 /// The exit code that shells report for a command that cannot be started.
 const NOT_STARTED: i32 = 127;
@@ -91,6 +102,7 @@ struct Keeper {
     began: Instant,
     /// Restarts since the command last ran for long.
     in_a_row: u32,
+    pinned: PinnedFiles,
 }
 
 /// The command, once started.
@@ -102,7 +114,7 @@ struct Run {
 
 impl Keeper {
     fn new(task: Task, line: Arc<Line>) -> io::Result<Self> {
-        let Task { spec, directory, mut record } = task;
+        let Task { spec, directory, mut record, pinned } = task;
         record.keeper = Identity::of(getpid().as_raw_pid()).ok_or(io::ErrorKind::NotFound)?;
         let log = OutputLogs::create(directory.path())?;
         // A process without a record could not be found, so it is not started.
@@ -114,6 +126,7 @@ impl Keeper {
             log: Arc::new(Mutex::new(log)),
             began: Instant::now(),
             in_a_row: 0,
+            pinned: PinnedFiles::take(pinned),
         })
     }
 
@@ -211,8 +224,34 @@ impl Keeper {
             record.restarts += 1;
         });
         let note = format!("[buddy] ended with {}; is started again\n", described(outcome));
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).note(&note);
-        self.line.pause(pause)
+        self.note(&note);
+        self.line.pause(pause) && self.is_as_approved()
+    }
+
+    /// Whether the files that it runs are those that the user approved, and no other command could swap them now.
+    fn is_as_approved(&self) -> bool {
+        let quarantine = self.spec.quarantine.as_ref().map(|path| Path::new(OsStr::from_bytes(path)));
+        let is_beside_others = || quarantine.is_some_and(is_any_running);
+        let until = Instant::now() + LONGEST_WAIT;
+        while self.pinned.are_any() && is_beside_others() {
+            if Instant::now() > until {
+                self.note("[buddy] not started again: other commands run that could change its files\n");
+                return false;
+            }
+            if !self.line.pause(FIRST_PAUSE) {
+                return false;
+            }
+        }
+        let changed = self.pinned.changed();
+        if let Some(file) = changed {
+            let file = file.display();
+            self.note(&format!("[buddy] not started again: `{file}` was changed since it was approved\n"));
+        }
+        changed.is_none()
+    }
+
+    fn note(&self, text: &str) {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).note(text);
     }
 
     fn end(&self, outcome: &Outcome) {
@@ -228,6 +267,32 @@ impl Keeper {
             };
         });
     }
+}
+
+/// Files with the digest of each; none for a file that is not there or cannot be read.
+struct PinnedFiles(Vec<(PathBuf, Option<String>)>);
+
+impl PinnedFiles {
+    /// The files as they are now.
+    fn take(paths: Vec<Vec<u8>>) -> Self {
+        let paths = paths.into_iter().map(|path| PathBuf::from(OsString::from_vec(path)));
+        Self(paths.map(|path| (digest(&path), path)).map(|(digest, path)| (path, digest)).collect())
+    }
+
+    fn are_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// A file that is another now.
+    fn changed(&self) -> Option<&Path> {
+        self.0.iter().find(|(path, known)| digest(path) != *known).map(|(path, _)| path.as_path())
+    }
+}
+
+fn digest(path: &Path) -> Option<String> {
+    let mut content = Vec::new();
+    File::open(path).ok()?.take(MAX_PINNED).read_to_end(&mut content).ok()?;
+    Some(digest_of(&content))
 }
 
 /// The notes go to the log of the process, where people and agents look.

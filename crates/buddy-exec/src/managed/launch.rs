@@ -47,6 +47,8 @@ pub struct Launch {
     pub restart: Restart,
     /// The check that it does its work.
     pub health: Option<Health>,
+    /// The files that it runs, as the user saw them when they approved it. It is restarted only with the same content.
+    pub pinned: Vec<PathBuf>,
 }
 
 /// The task of a keeper.
@@ -56,6 +58,7 @@ pub(super) struct Task {
     pub(super) directory: Directory,
     /// Without the keeper, which adds itself.
     pub(super) record: Record,
+    pub(super) pinned: Vec<Vec<u8>>,
 }
 
 impl Launch {

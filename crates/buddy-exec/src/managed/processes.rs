@@ -73,7 +73,8 @@ impl ManagedProcesses {
         let (id, directory) = self.make_room()?;
         let mut spec = wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits);
         spec.quarantine = self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
-        let task = Task { spec, directory: directory.clone(), record: self.record(id.clone(), wish) };
+        let pinned = wish.pinned.iter().map(|path| path.as_os_str().as_bytes().to_vec()).collect();
+        let task = Task { spec, directory: directory.clone(), record: self.record(id.clone(), wish), pinned };
         if let Err(error) = launch(&self.settings.keeper, wish, &task) {
             // A keeper that was lost on the way may have started the command.
             sweep(&id);

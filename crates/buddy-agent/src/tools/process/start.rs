@@ -181,6 +181,7 @@ pub(crate) fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> La
         owner: context.owner.clone(),
         restart: Restart::Never,
         health: None,
+        pinned: context.pins.clone(),
     }
 }
 

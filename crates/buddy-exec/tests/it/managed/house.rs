@@ -118,6 +118,7 @@ pub(crate) fn launch_in(folder: &Path, script: &str) -> Launch {
         owner: Owner { person: "someone".into(), session: "one".into() },
         restart: Restart::Never,
         health: None,
+        pinned: Vec::new(),
     }
 }
 

@@ -24,6 +24,24 @@ fn a_failure_is_started_again_and_told() {
 }
 
 #[test]
+fn it_is_not_started_again_with_another_script() {
+    let house = House::new();
+    fs::write(house.path("run.sh"), "echo approved >> said; until [ -e go ]; do sleep 0.05; done; exit 1\n")
+        .unwrap();
+    let mut launch = house.launch("sh run.sh");
+    launch.restart = Restart::OnFailure;
+    launch.pinned = vec![house.path("run.sh")];
+    let id = house.processes.start(&launch).unwrap().record.id;
+    until(|| house.path("said").exists());
+    fs::write(house.path("run.sh"), "echo swapped >> said; exec sleep 600\n").unwrap();
+    fs::write(house.path("go"), "").unwrap();
+    house.until_condition(&id, Condition::Ended);
+    assert_eq!(fs::read_to_string(house.path("said")).unwrap(), "approved\n");
+    let text = house.text(&id);
+    assert!(text.contains("run.sh` was changed since it was approved"), "{text}");
+}
+
+#[test]
 fn success_and_a_stop_are_final() {
     let house = House::new();
     let mut launch = house.launch("echo x >> runs");
