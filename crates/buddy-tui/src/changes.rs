@@ -60,7 +60,7 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
             "Approvals: buddy accepts edits in the workspace and asks for the rest".to_owned()
         }
         ApprovalPolicy::Auto => {
-            "Approvals: buddy asks only for what leaves the workspace or cannot be undone".to_owned()
+            "Approvals: buddy asks only for what leaves the workspace or is dangerous".to_owned()
         }
         ApprovalPolicy::Window { seconds } => {
             format!(

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::items::{Kind, Shown, stopped, trouble};
 use super::summary::{TestCounts, summary};
 use super::tasks::elapsed_text;
+use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
 use crate::output::{Output, Telling};
@@ -399,7 +400,7 @@ impl Outcome {
             (None, _, [_, _, ..]) if tests.passed > 0 => format!("{} passed", tests.passed),
             (None, _, []) => String::new(),
             (None, _, [line]) if line.chars().count() <= ONE_LINE => line.trim().to_owned(),
-            (None, _, lines) => format!("{} lines", lines.len()),
+            (None, _, lines) => counted(lines.len() as u64, "line"),
         };
         let is_bad = code != 0 || signal.is_some();
         let is_told = lines.len() < 2 && !is_bad;

@@ -58,7 +58,7 @@ pub(super) fn greeting_rows(greeting: Greeting, look: &Look, width: usize) -> Ve
         return Vec::new();
     }
     let hello = Line::styled(look.sign("Hello, I’m buddy.", "Hello, I'm buddy."), look.style(Paint::Strong));
-    let about = "I work in your terminal and ask before I change anything.";
+    let about = "I work in this folder and ask before anything leaves it.";
     let about = Line::styled(about, look.style(Paint::Soft));
     if width < LAMP_COLUMNS {
         let lamp = Line::styled(look.sign("● ", "* "), look.style(Paint::Agent));

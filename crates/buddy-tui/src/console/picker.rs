@@ -56,7 +56,7 @@ enum Picks {
 
 /// The modes that `/approve` takes, each with its meaning.
 const APPROVALS: [(&str, &str); 6] = [
-    ("auto", "asks only for what leaves the workspace or cannot be undone"),
+    ("auto", "asks only for what leaves the workspace or is dangerous"),
     ("ask", "asks before every change"),
     ("edits", "accepts edits in the workspace and asks for the rest"),
     ("all", "allows everything that no rule denies"),

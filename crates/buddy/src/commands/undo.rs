@@ -26,6 +26,8 @@ use report::Tense;
 const MAX_LISTED: usize = 10;
 /// How long an undo waits for calls that change files of its project.
 const CLAIM_WAIT: Duration = Duration::from_secs(10);
+/// What the label of an undo begins with.
+const UNDO_OF: &str = "undo of: ";
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
 
@@ -328,7 +330,7 @@ fn undo_header(id: &str, plan: &UndoPlan) -> Header {
     let UnixMillis(unix_ms) = SystemClock.now();
     Header {
         id: id.to_owned(),
-        label: format!("undo of: {}", plan.header.label),
+        label: format!("{UNDO_OF}{}", plan.header.label),
         session: plan.header.session.clone(),
         workspace: plan.header.workspace.clone(),
         unix_ms,

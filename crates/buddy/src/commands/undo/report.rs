@@ -5,7 +5,7 @@ use std::path::Path;
 use buddy_exec::undo::{NotCovered, State, Step, UndoPlan};
 use buddy_tui::counted;
 
-use super::on;
+use super::{UNDO_OF, on};
 
 /// The most rows of paths; JSON has all.
 const MAX_ROWS: usize = 10;
@@ -42,11 +42,15 @@ pub(super) fn rows(plan: &UndoPlan, tense: Tense) -> Vec<String> {
 
 fn head(plan: &UndoPlan, tense: Tense) -> String {
     let label = plan.header.label.replace('\n', "⏎");
+    let is_redo = plan.header.undoes.is_some();
     let verb = match tense {
         _ if plan.is_beyond_undo() => "undo cannot restore this change",
+        Tense::Ahead if is_redo => "Redo",
+        Tense::Behind if is_redo => "Redone",
         Tense::Ahead => "Undo",
         Tense::Behind => "Undone",
     };
+    let label = label.trim_start_matches(UNDO_OF);
     let count = (!plan.is_beyond_undo()).then(|| counted(plan.steps.len() as u64, "path"));
     let time = time_of_day(plan.header.unix_ms).map(|time| format!("from {time}"));
     let facts: Vec<String> = count.into_iter().chain(time).collect();
