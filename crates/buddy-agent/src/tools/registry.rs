@@ -1,7 +1,7 @@
 //! The one table of tools. Help, schemas and dispatch come from it.
 
 use buddy_exec::Target;
-use buddy_model::ToolDefinition;
+use buddy_model::{EditTools, ToolDefinition};
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
@@ -113,6 +113,17 @@ pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
 pub(crate) fn off_when_tiny(off: &[String]) -> Vec<String> {
     let names = TOOLS.iter().map(|entry| entry.spec.name).filter(|name| !NEEDED.contains(name));
     off.iter().cloned().chain(names.map(str::to_owned)).collect()
+}
+
+/// The edit tools that a model of a family is not offered. A call of one is taken all the same. The few tools of a tiny window
+/// have `edit_file` for everybody.
+pub(crate) fn other_edit_tools(edit: EditTools, is_tiny: bool) -> Option<String> {
+    let other = match edit {
+        EditTools::Patch if !is_tiny => EditFile::SPEC.name,
+        EditTools::Replace => ApplyPatch::SPEC.name,
+        EditTools::Patch | EditTools::Both => return None,
+    };
+    Some(other.to_owned())
 }
 
 /// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
