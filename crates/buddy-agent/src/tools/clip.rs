@@ -16,16 +16,24 @@ pub(crate) struct TextLimits {
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { command: 4_000, file: 8_000 }
+        Self { command: 30_000, file: 50_000 }
     }
 }
 
+/// One text takes at most one part in so many of the context window, if that is less than its limit.
+const WINDOW_PART: u64 = 8;
+/// About how many characters a token has.
+const TOKEN_CHARS: u64 = 4;
+
 impl TextLimits {
-    pub(crate) fn of(self, class: TextClass) -> usize {
-        match class {
+    /// The limit for a class of texts, for a model with a window of so many tokens; 0 if nobody knows it.
+    pub(crate) fn of(self, class: TextClass, window: u64) -> usize {
+        let limit = match class {
             TextClass::Command => self.command,
             TextClass::File => self.file,
-        }
+        };
+        let room = usize::try_from(window / WINDOW_PART * TOKEN_CHARS).unwrap_or(usize::MAX);
+        if window == 0 { limit } else { limit.min(room) }
     }
 }
 
@@ -102,6 +110,14 @@ mod tests {
         assert!(clip(&mut value, 100));
         assert!(value["stdout"].as_str().unwrap().contains("200 characters left out"));
         assert_eq!(value["stderr"], "short");
+    }
+
+    #[test]
+    fn one_text_never_fills_a_small_window() {
+        let limits = TextLimits::default();
+        assert_eq!(limits.of(TextClass::Command, 0), 30_000);
+        assert_eq!(limits.of(TextClass::File, 200_000), 50_000);
+        assert_eq!(limits.of(TextClass::File, 8_192), 4_096);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -57,6 +58,8 @@ pub(crate) struct PipelineParts {
     pub(crate) owner: Owner,
     pub(crate) logs: PathBuf,
     pub(crate) limits: TextLimits,
+    /// The context window of the model in use, in tokens; 0 if nobody knows it.
+    pub(crate) window: AtomicU64,
     /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -375,6 +378,11 @@ impl Pipeline {
         }
     }
 
+    /// Characters of one text of a tool that the model is given.
+    fn text_limit(&self, spec: Spec) -> usize {
+        self.parts.limits.of(spec.text, self.parts.window.load(Ordering::Relaxed))
+    }
+
     /// The user that this call belongs to.
     pub(crate) fn person(&self, item: Option<&Item>) -> Person {
         Person {
@@ -423,7 +431,7 @@ impl Pipeline {
             background: self.background.clone(),
             target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),
-            text_limit: self.parts.limits.of(ready.spec.text),
+            text_limit: self.text_limit(ready.spec),
             log: self.parts.logs.join(side.log_name(item)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),
@@ -465,7 +473,7 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
-        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
+        Outcome { status, result: clipped(result, self.text_limit(spec)), images, denials }
     }
 
     /// A result with its connections, and with a line about everything that its command was kept from and what opens that.
