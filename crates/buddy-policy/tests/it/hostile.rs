@@ -188,7 +188,7 @@ fn dangers_to_the_machine_are_seen_in_production_too() {
 
 #[test]
 fn claims_of_the_model_open_nothing() {
-    let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
+    let harmless = Claims { risk: Risk::Low, mutation: Some(false), privesc: false };
     let mut intent = run("rm -rf D");
     let before = ask(&intent, &policy(Mode::Development));
     intent.claims = Some(harmless);
