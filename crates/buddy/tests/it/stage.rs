@@ -71,9 +71,31 @@ impl Stage {
         requests
     }
 
-    /// The results that the model got with its last request, in order.
+    /// The results of the calls that the model was told of with its last request, in order, as the log has them.
     pub(crate) fn results(&self) -> Vec<Value> {
-        results(&self.requests().last().expect("a request").body)
+        let requests = self.requests();
+        let told = messages(&requests.last().expect("a request").body).to_vec();
+        let ids =
+            told.iter().filter(|message| message["role"] == "tool").map(|message| &message["tool_call_id"]);
+        let data = self.home.data();
+        let reading = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(logs(&data))
+        });
+        let logs = reading.join().expect("the log");
+        let calls: Vec<&ToolCall> = logs
+            .iter()
+            .flat_map(|log| log.transcript.items())
+            .filter_map(|item| match &item.content {
+                Content::ToolCall(call) => Some(&**call),
+                _ => None,
+            })
+            .collect();
+        let result = |id: &Value| {
+            let call = calls.iter().rev().find(|call| *id == call.call_id).expect("the call is in the log");
+            serde_json::to_value(call.output.as_ref().expect("the call has ended")).unwrap()
+        };
+        ids.map(result).collect()
     }
 
     /// What is in the store.
@@ -235,11 +257,6 @@ pub(crate) fn said(body: &Value, role: &str) -> Vec<String> {
 /// The last thing that the user said in a request.
 pub(crate) fn prompt(body: &Value) -> String {
     said(body, "user").pop().expect("a prompt")
-}
-
-/// The tool results in a request, parsed.
-pub(crate) fn results(body: &Value) -> Vec<Value> {
-    said(body, "tool").iter().map(|text| serde_json::from_str(text).expect("an envelope")).collect()
 }
 
 /// How a question in a conversation line by line ends.
