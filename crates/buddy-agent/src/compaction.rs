@@ -120,7 +120,7 @@ pub(crate) fn clearable(items: &[Item], window: u64, size: impl Fn(&Item) -> u64
     }
     let freed: u64 =
         items.iter().take(kept).skip(begin).filter(|item| is_clearable(item)).map(|item| size(item)).sum();
-    (freed >= window / FREED_PART).then(|| items.get(kept).map(|item| item.id.clone())).flatten()
+    (freed >= (window / FREED_PART).max(1)).then(|| items.get(kept).map(|item| item.id.clone())).flatten()
 }
 
 /// The steps of a history, last first, each with the place of its first item.
