@@ -91,6 +91,14 @@ const ROOMY: &[&str] = &[
 /// The tools that a model needs.
 const NEEDED: &[&str] = &["run_shell", "read_file", "write_file", "edit_file"];
 
+/// The tools that record files in a repository and change none of them.
+const RECORDING: &[&str] = &["git_add", "git_commit"];
+
+/// Whether a tool only records files, so that a check before it still holds.
+pub(crate) fn only_records(name: &str) -> bool {
+    RECORDING.contains(&name)
+}
+
 /// The names of the tools that are off: what the user switched off, what would be a way around that, and what the
 /// target has no means for.
 pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {

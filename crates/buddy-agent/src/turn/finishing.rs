@@ -7,6 +7,7 @@ use buddy_protocol::{
 
 use super::{Effect, Machine, Turn, emit, end};
 use crate::stuck::{Repetition, has_succeeded};
+use crate::tools::registry;
 
 /// Characters of the request that a reminder repeats.
 const MAX_REQUEST: usize = 2_000;
@@ -43,7 +44,9 @@ impl Checks {
     /// Takes note of a call that ended.
     pub(super) fn note(&mut self, item: &Item) {
         let Content::ToolCall(call) = &item.content else { return };
-        let changes = matches!(call.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
+        // Staging and committing leave the files as they were checked.
+        let changes = matches!(call.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
+            && !registry::only_records(&call.name);
         if changes && item.status == ItemStatus::Completed {
             self.is_unchecked = true;
         } else if has_succeeded(item) {

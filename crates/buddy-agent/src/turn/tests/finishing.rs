@@ -84,6 +84,18 @@ fn a_checked_change_and_a_turn_without_one_are_not_asked_about() {
 }
 
 #[test]
+fn a_commit_of_checked_files_is_no_change() {
+    let mut bench = gated(99);
+    bench.prompt("make it so and commit it");
+    edit(&mut bench, "a");
+    shell(&mut bench, "make", 0);
+    round(&mut bench, "git_add", json!({"files": ["a"]}), json!({}));
+    round(&mut bench, "git_commit", json!({"message": "so"}), json!({}));
+    bench.reply("done", &[]);
+    assert_eq!((bench.outcome(), reminders(&bench)), (Some(TurnOutcome::Completed), vec![]));
+}
+
+#[test]
 fn the_finish_gate_is_off_unless_switched_on() {
     let mut bench = Bench::new(99);
     bench.prompt("make it so");
