@@ -38,6 +38,11 @@ fn origin(loaded: &Loaded, path: &[String]) -> String {
     loaded.effective.origin(&path).to_string()
 }
 
+/// Whether the value is a table of keys, and not itself a setting.
+fn has_keys(section: &str, key: &str) -> bool {
+    matches!((section, key), ("models" | "login", _) | ("agent", "gates"))
+}
+
 /// Every key, as it may be shown.
 fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
     let Ok(Value::Object(sections)) = serde_json::to_value(&loaded.config) else { return Vec::new() };
@@ -46,11 +51,11 @@ fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
         let Value::Object(keys) = keys else { continue };
         for (key, value) in keys {
             match value {
-                Value::Object(fields) if matches!(section.as_str(), "models" | "login") => {
-                    let profile = fields
+                Value::Object(fields) if has_keys(&section, &key) => {
+                    let below = fields
                         .into_iter()
                         .map(|(field, value)| (vec![section.clone(), key.clone(), field], value));
-                    values.extend(profile);
+                    values.extend(below);
                 }
                 value => values.push((vec![section.clone(), key], value)),
             }
