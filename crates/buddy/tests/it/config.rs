@@ -65,7 +65,8 @@ async fn a_key_is_set_shown_and_taken_out_again() {
     bare(&home, ["config", "set", "agent.model", "claude"]).run().await.expect_code(0);
     let text = std::fs::read_to_string(home.path().join(USER)).unwrap();
     assert!(
-        text.contains("\nmodel = \"claude\"\n") && text.contains("# The most model calls in one turn."),
+        text.contains("\nmodel = \"claude\"\n")
+            && text.contains("# The most model calls in one turn; absent means"),
         "{text}"
     );
     let shown = bare(&home, ["config", "show", "--origins"]).run().await.expect_code(0).text();

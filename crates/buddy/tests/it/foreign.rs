@@ -9,7 +9,7 @@ use buddy_testkit::package;
 use buddy_testkit::program::{Program, Started};
 use serde_json::Value;
 
-use crate::stage::{buddy, said};
+use crate::stage::{UNCHECKED, buddy, said};
 
 struct Foreign {
     home: Home,
@@ -47,7 +47,8 @@ impl Foreign {
     }
 
     async fn check(self, answer: &str) -> (Home, Vec<Value>) {
-        let program = buddy(&self.home, &self.url).args(["exec", "--approve", "all", "please"]);
+        let program =
+            buddy(&self.home, &self.url).args(["exec", "--approve", "all", "please"]).args(UNCHECKED);
         let finished = program.run().await.expect_code(0);
         assert_eq!(finished.text(), format!("{answer}\n"), "{finished}");
         let bodies = self.bodies();

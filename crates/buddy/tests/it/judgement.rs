@@ -17,7 +17,7 @@ fn write(path: &str, content: &str) -> Turn {
 #[tokio::test]
 async fn an_unverified_finish_is_asked_about_once_with_the_request() {
     let stage = Stage::new(vec![write("a.txt", "x\n"), turn().text("Done."), turn().text("Checked.")]).await;
-    let finished = stage.exec(["make a.txt say x"]).run().await.expect_code(0);
+    let finished = stage.exec_gated(["make a.txt say x"]).run().await.expect_code(0);
     assert_eq!(finished.text(), "Checked.\n", "the last answer counts");
     let text = told(&stage, 2);
     assert!(text.starts_with("<reminder from=\"buddy\">"), "{text}");
@@ -28,9 +28,9 @@ async fn an_unverified_finish_is_asked_about_once_with_the_request() {
 #[tokio::test]
 async fn a_verified_finish_and_a_switch_that_is_off_are_not_asked_about() {
     let stage = Stage::new(vec![write("a.txt", "x\n"), run("grep x a.txt"), turn().text("Done.")]).await;
-    assert_eq!(stage.exec(["go"]).run().await.expect_code(0).text(), "Done.\n");
+    assert_eq!(stage.exec_gated(["go"]).run().await.expect_code(0).text(), "Done.\n");
     let stage = Stage::new(vec![write("a.txt", "x\n"), turn().text("Done.")]).await;
-    let off = stage.exec(["-c", "agent.gates.finish=false", "go"]).run().await.expect_code(0);
+    let off = stage.exec(["go"]).run().await.expect_code(0);
     assert_eq!(off.text(), "Done.\n");
 }
 
@@ -55,7 +55,7 @@ async fn identical_calls_are_told_and_then_the_model_reports() {
     let again = || run("echo same; exit 3");
     let stage =
         Stage::new(vec![again(), again(), again(), again(), again(), turn().text("It is stuck.")]).await;
-    let finished = stage.exec(["go"]).run().await.expect_code(3);
+    let finished = stage.exec_gated(["go"]).run().await.expect_code(3);
     assert!(told(&stage, 3).contains("the same calls 3 times"), "{}", told(&stage, 3));
     let last = &stage.requests()[5].body;
     assert!(prompt(last).contains("Report now"), "{}", prompt(last));
@@ -69,17 +69,17 @@ async fn a_cycle_of_three_is_noticed() {
     let calls = ["echo a; exit 1", "echo b; exit 1", "echo c; exit 1"];
     let turns: Vec<Turn> = (0..9).map(|number| run(calls[number % 3])).chain([done()]).collect();
     let stage = Stage::new(turns).await;
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     assert!(told(&stage, 9).contains("cycle of 3 rounds"), "{}", told(&stage, 9));
 }
 
 #[tokio::test]
 async fn an_empty_answer_and_one_that_was_cut_are_asked_about_once() {
     let stage = Stage::new(vec![turn(), turn().text("Here.")]).await;
-    assert_eq!(stage.exec(["go"]).run().await.expect_code(0).text(), "Here.\n");
+    assert_eq!(stage.exec_gated(["go"]).run().await.expect_code(0).text(), "Here.\n");
     assert!(told(&stage, 1).contains("Your answer was empty"), "{}", told(&stage, 1));
     let stage = Stage::new(vec![turn().text("A long st").stop("length"), turn().text("Short.")]).await;
-    assert_eq!(stage.exec(["go"]).run().await.expect_code(0).text(), "Short.\n");
+    assert_eq!(stage.exec_gated(["go"]).run().await.expect_code(0).text(), "Short.\n");
     assert!(told(&stage, 1).contains("cut off at the output limit"), "{}", told(&stage, 1));
 }
 
@@ -103,7 +103,7 @@ async fn a_file_of_40_kb_is_whole_and_a_longer_one_loses_its_tail() {
     };
     std::fs::write(stage.home.work().join("whole"), lines(400)).unwrap();
     std::fs::write(stage.home.work().join("long"), lines(1_500)).unwrap();
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     let results = said(&stage.requests()[2].body, "tool");
     assert!(results[0].contains("line     1 ") && results[0].contains("line   400 "), "the whole file");
     assert!(results[0].contains("line   200 "), "its middle too");
@@ -122,7 +122,7 @@ async fn a_file_of_40_kb_is_whole_and_a_longer_one_loses_its_tail() {
 #[tokio::test]
 async fn long_output_keeps_head_and_tail_and_names_its_log() {
     let stage = Stage::new(vec![run("seq 1 20000"), done()]).await;
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     let result = said(&stage.requests()[1].body, "tool").remove(0);
     assert!((25_000..35_000).contains(&result.chars().count()), "{}", result.len());
     assert!(result.contains("\n1\n2\n") && result.contains("\n20000"), "{:.300}", result);
@@ -133,7 +133,7 @@ async fn long_output_keeps_head_and_tail_and_names_its_log() {
 async fn a_command_that_takes_minutes_goes_on_in_the_background() {
     let wait = json!({"command": "sleep 180", "why": "the test", "risk": "low", "mutation": false, "privesc": false, "wait": 1});
     let stage = Stage::new(vec![turn().call("run_shell", wait), done()]).await;
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     let result = said(&stage.requests()[1].body, "tool").remove(0);
     assert!(result.contains("moved to the background") && result.contains("id: "), "{result}");
 }
@@ -141,7 +141,7 @@ async fn a_command_that_takes_minutes_goes_on_in_the_background() {
 #[tokio::test]
 async fn the_call_limit_ends_with_a_report() {
     let stage = Stage::new(vec![run("echo 1"), run("echo 2"), turn().text("Two of three.")]).await;
-    let finished = stage.exec(["--max-turns", "2", "go"]).run().await.expect_code(3);
+    let finished = stage.exec_gated(["--max-turns", "2", "go"]).run().await.expect_code(3);
     assert_eq!(finished.text(), "Two of three.\n");
     let last = &stage.requests()[2].body;
     assert_eq!(last["tool_choice"], "none");
@@ -153,7 +153,7 @@ async fn the_call_limit_ends_with_a_report() {
 async fn a_run_has_no_cap_on_model_calls() {
     let turns: Vec<Turn> = (0..60).map(|number| run(&format!("echo {number}"))).chain([done()]).collect();
     let stage = Stage::new(turns).await;
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     assert_eq!(stage.requests().len(), 61);
 }
 
@@ -161,7 +161,7 @@ async fn a_run_has_no_cap_on_model_calls() {
 async fn over_thirty_calls_the_prompt_is_an_unchanged_prefix() {
     let turns: Vec<Turn> = (0..29).map(|number| run(&format!("echo {number}"))).chain([done()]).collect();
     let stage = Stage::new(turns).await;
-    stage.exec(["go"]).run().await.expect_code(0);
+    stage.exec_gated(["go"]).run().await.expect_code(0);
     let requests = stage.requests();
     let (mut kept, mut all) = (0, 0);
     for pair in requests.windows(2) {
