@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -26,7 +25,7 @@ use crate::hosts::Hosts;
 use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
-use crate::tools::{Pipeline, PipelineParts, TextLimits};
+use crate::tools::{Pipeline, PipelineParts, TextLimits, TextRoom};
 use crate::trail::retrace;
 use crate::turn::{LoopGates, Machine};
 
@@ -207,8 +206,7 @@ async fn driver(
         gate: gate.clone(),
         owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
-        limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
-        window: AtomicU64::new(0),
+        texts: TextRoom::new(TextLimits { command: settings.texts.command, file: settings.texts.file }),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),

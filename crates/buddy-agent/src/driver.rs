@@ -4,7 +4,6 @@ mod person;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
@@ -311,7 +310,7 @@ impl Driver {
         self.models.ready().await;
         let facts = self.models.facts();
         self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.attendance));
-        self.pipeline.parts.window.store(facts.context_window.unwrap_or(0), Ordering::Relaxed);
+        self.pipeline.parts.texts.set_window(facts.context_window);
         let ready = match self.models.prepare(history, is_text_only) {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),

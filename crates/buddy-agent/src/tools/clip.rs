@@ -1,6 +1,8 @@
 //! Clipping: what the model is given of a result is bounded. Long texts keep their head and tail, long lists their
 //! head, and each says how much was left out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::Value;
 
 use crate::tools::tool::TextClass;
@@ -25,15 +27,34 @@ const WINDOW_PART: u64 = 8;
 /// About how many characters a token has.
 const TOKEN_CHARS: u64 = 4;
 
-impl TextLimits {
-    /// The limit for a class of texts, for a model with a window of so many tokens; 0 if nobody knows it.
-    pub(crate) fn of(self, class: TextClass, window: u64) -> usize {
+/// The room that texts have in the context window of the model in use.
+#[derive(Debug)]
+pub(crate) struct TextRoom {
+    limits: TextLimits,
+    /// The window in tokens; 0 if nobody knows it. The driver sets it before each model call, and calls read it.
+    window: AtomicU64,
+}
+
+impl TextRoom {
+    pub(crate) fn new(limits: TextLimits) -> Self {
+        Self { limits, window: AtomicU64::new(0) }
+    }
+
+    /// Takes another window from now on.
+    pub(crate) fn set_window(&self, tokens: Option<u64>) {
+        self.window.store(tokens.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// How many characters of one text of a class the model is given.
+    pub(crate) fn of(&self, class: TextClass) -> usize {
         let limit = match class {
-            TextClass::Command => self.command,
-            TextClass::File => self.file,
+            TextClass::Command => self.limits.command,
+            TextClass::File => self.limits.file,
         };
-        let room = usize::try_from(window / WINDOW_PART * TOKEN_CHARS).unwrap_or(usize::MAX);
-        if window == 0 { limit } else { limit.min(room) }
+        match self.window.load(Ordering::Relaxed) {
+            0 => limit,
+            window => limit.min(usize::try_from(window / WINDOW_PART * TOKEN_CHARS).unwrap_or(usize::MAX)),
+        }
     }
 }
 
@@ -114,10 +135,12 @@ mod tests {
 
     #[test]
     fn one_text_never_fills_a_small_window() {
-        let limits = TextLimits::default();
-        assert_eq!(limits.of(TextClass::Command, 0), 30_000);
-        assert_eq!(limits.of(TextClass::File, 200_000), 50_000);
-        assert_eq!(limits.of(TextClass::File, 8_192), 4_096);
+        let room = TextRoom::new(TextLimits::default());
+        assert_eq!(room.of(TextClass::Command), 30_000);
+        room.set_window(Some(200_000));
+        assert_eq!(room.of(TextClass::File), 50_000);
+        room.set_window(Some(8_192));
+        assert_eq!(room.of(TextClass::File), 4_096);
     }
 
     #[test]
