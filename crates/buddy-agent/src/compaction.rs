@@ -118,8 +118,7 @@ pub(crate) fn clearable(items: &[Item], window: u64, size: impl Fn(&Item) -> u64
         room = room.saturating_sub(tokens);
         kept = place;
     }
-    let freed: u64 =
-        items.iter().take(kept).skip(begin).filter(|item| is_clearable(item)).map(|item| size(item)).sum();
+    let freed: u64 = items.iter().take(kept).skip(begin).filter(|item| is_clearable(item)).map(&size).sum();
     (freed >= (window / FREED_PART).max(1)).then(|| items.get(kept).map(|item| item.id.clone())).flatten()
 }
 
@@ -147,8 +146,8 @@ pub(crate) fn reminders(items: &[Item]) -> String {
         text.push_str("\n\nThe plan:\n");
         text.push_str(&lines.join("\n"));
     }
-    list(&mut text, "Files that you changed:", changed_files(items));
-    list(&mut text, "Processes that you started and that may still run:", started_processes(items));
+    list(&mut text, "Files that you changed:", &changed_files(items));
+    list(&mut text, "Processes that you started and that may still run:", &started_processes(items));
     let failed = items.iter().rev().filter_map(failure).take(FAILURES);
     let mut lines: Vec<String> = failed.collect();
     if !lines.is_empty() {
@@ -159,10 +158,10 @@ pub(crate) fn reminders(items: &[Item]) -> String {
     text
 }
 
-fn list(text: &mut String, head: &str, lines: Vec<String>) {
+fn list(text: &mut String, head: &str, lines: &[String]) {
     if !lines.is_empty() {
-        let lines: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
-        text.push_str(&format!("\n\n{head}\n{}", lines.join("\n")));
+        text.extend(["\n\n", head]);
+        text.extend(lines.iter().map(|line| format!("\n- {line}")));
     }
 }
 

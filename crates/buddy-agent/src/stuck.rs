@@ -107,7 +107,7 @@ fn repetitions(past: &[u64], length: usize) -> usize {
     let mut chunks = past.rchunks_exact(length);
     let Some(last) = chunks.next() else { return 0 };
     // A cycle that is itself a shorter one counts there.
-    let is_shorter = (1..length).any(|part| length % part == 0 && is_made_of(last, part));
+    let is_shorter = (1..length).any(|part| length.is_multiple_of(part) && is_made_of(last, part));
     if is_shorter { 0 } else { 1 + chunks.take_while(|chunk| *chunk == last).count() }
 }
 
@@ -221,14 +221,14 @@ mod tests {
         items.into_iter().map(close).collect()
     }
 
-    fn told(found: &Option<Repetition>) -> bool {
+    fn told(found: Option<&Repetition>) -> bool {
         matches!(found, Some(Repetition::Tell(_)))
     }
 
     #[test]
     fn identical_rounds_are_told_at_three_and_stopped_at_five() {
         let found = rounds(&mut Rounds::default(), (0..5).map(|run| shell("make", run, 2)));
-        let seen: Vec<bool> = found.iter().map(told).collect();
+        let seen: Vec<bool> = found.iter().map(|found| told(found.as_ref())).collect();
         assert_eq!(seen, [false, false, true, false, false]);
         assert_eq!(found.last(), Some(&Some(Repetition::Stop(5))));
     }
@@ -237,7 +237,7 @@ mod tests {
     fn a_cycle_of_three_rounds_is_told_once_it_came_three_times() {
         let commands = ["a", "b", "c"];
         let found = rounds(&mut Rounds::default(), (0..15).map(|run| shell(commands[run % 3], 0, 1)));
-        let places: Vec<usize> = (0..15).filter(|place| told(&found[*place])).collect();
+        let places: Vec<usize> = (0..15).filter(|place| told(found[*place].as_ref())).collect();
         assert_eq!(places, [8]);
         assert_eq!(found[14], Some(Repetition::Stop(5)));
     }
@@ -257,7 +257,7 @@ mod tests {
     fn six_edits_of_a_file_without_a_passing_command_are_told() {
         let edit = |run: u64| call("edit_file", ToolKind::Edit, json!({"path": "a", "old": run}), json!({}));
         let found = rounds(&mut Rounds::default(), (0..7).map(edit));
-        assert_eq!(found.iter().filter(|found| told(found)).count(), 1);
+        assert_eq!(found.iter().filter(|found| told(found.as_ref())).count(), 1);
         let checked =
             (0..12).map(|run| if run % 4 == 3 { shell(&format!("t{run}"), 0, 0) } else { edit(run) });
         assert!(rounds(&mut Rounds::default(), checked).iter().all(Option::is_none));

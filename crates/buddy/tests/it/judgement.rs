@@ -98,9 +98,8 @@ async fn a_file_of_40_kb_is_whole_and_a_longer_one_loses_its_tail() {
     let read = |input: Value| turn().call("read_file", input);
     let turns = vec![read(json!({"path": "whole"})), read(json!({"path": "long"})), done()];
     let stage = Stage::new(turns).await;
-    let lines = |count: usize| -> String {
-        (1..=count).map(|number| format!("line {number:>5} {}\n", "x".repeat(88))).collect()
-    };
+    let line = |number: usize| format!("line {number:>5} {}\n", "x".repeat(88));
+    let lines = |count: usize| (1..=count).map(line).collect::<Vec<_>>().concat();
     std::fs::write(stage.home.work().join("whole"), lines(400)).unwrap();
     std::fs::write(stage.home.work().join("long"), lines(1_500)).unwrap();
     stage.exec_gated(["go"]).run().await.expect_code(0);
@@ -125,8 +124,8 @@ async fn long_output_keeps_head_and_tail_and_names_its_log() {
     stage.exec_gated(["go"]).run().await.expect_code(0);
     let result = said(&stage.requests()[1].body, "tool").remove(0);
     assert!((25_000..35_000).contains(&result.chars().count()), "{}", result.len());
-    assert!(result.contains("\n1\n2\n") && result.contains("\n20000"), "{:.300}", result);
-    assert!(result.contains("whole output: `read_file` "), "{:.300}", result);
+    assert!(result.contains("\n1\n2\n") && result.contains("\n20000"), "{result:.300}");
+    assert!(result.contains("whole output: `read_file` "), "{result:.300}");
 }
 
 #[tokio::test]

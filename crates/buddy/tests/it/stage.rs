@@ -266,17 +266,14 @@ pub(crate) fn prompt(body: &Value) -> String {
 
 /// Fails unless the text that the model got says the same as the result in the log.
 fn assert_told(result: &Value, text: &str) {
-    match result["error"].as_object() {
-        Some(error) => {
-            let [code, message] = ["code", "message"].map(|name| error[name].as_str().expect("a text"));
-            assert!(text.starts_with(&format!("error {code}: {message}")), "{text}: {result:#}");
-        }
-        None => {
-            assert!(!text.starts_with("error "), "{text}: {result:#}");
-            let texts = ["stdout", "stderr", "content"].map(|name| result["result"][name].as_str());
-            for part in texts.into_iter().flatten() {
-                assert!(text.contains(part.trim_end_matches('\n')), "{text}: {result:#}");
-            }
+    if let Some(error) = result["error"].as_object() {
+        let [code, message] = ["code", "message"].map(|name| error[name].as_str().expect("a text"));
+        assert!(text.starts_with(&format!("error {code}: {message}")), "{text}: {result:#}");
+    } else {
+        assert!(!text.starts_with("error "), "{text}: {result:#}");
+        let texts = ["stdout", "stderr", "content"].map(|name| result["result"][name].as_str());
+        for part in texts.into_iter().flatten() {
+            assert!(text.contains(part.trim_end_matches('\n')), "{text}: {result:#}");
         }
     }
 }
