@@ -1,7 +1,7 @@
 //! A model that repeats itself: rounds of the same calls with the same results, in cycles of up to five rounds, and edits of
 //! one file without a command that succeeds in between.
 //!
-//! A round is the calls of one answer. Rounds that only poll do not count: waiting looks the same until something happens.
+//! A round is the calls of one answer. Rounds that only poll have more patience: waiting looks the same until something happens.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,10 +20,16 @@ const MAX_EDITS: u32 = 6;
 /// Rounds that are remembered.
 const REMEMBERED: usize = MAX_CYCLE * STOP;
 
+/// The same for rounds that only poll, with the same results: nothing else bounds a run without a limit on model calls.
+const TELL_POLLING: usize = 30;
+const STOP_POLLING: usize = 60;
+
 /// Tools whose use is to look again until something changes.
-const POLLING: &[&str] = &["process_status", "process_logs", "tmux_capture_pane", "time"];
+const POLLING: &[&str] = &["process_status", "process_logs", "tmux_capture_pane", CLOCK];
 /// Programs in a command that make it wait.
-const WAITING: &[&str] = &["sleep", "wait", "timeout", "watch"];
+const WAITING: &[&str] = &["sleep", "wait", "watch"];
+/// The tool whose result always differs although nothing happened.
+const CLOCK: &str = "time";
 /// Fields of a result that differ from run to run although nothing else does.
 const VOLATILE: &[&str] = &["duration_ms", "log", "id", "pid", "started_at", "time", "expires", "age_ms"];
 
@@ -44,6 +50,8 @@ pub(crate) struct Rounds {
     /// The round that runs: the hashes of its calls, and whether all of them poll.
     open: Vec<u64>,
     has_work: bool,
+    /// The last round that only polled, and how often it came one after the other.
+    polls: (u64, usize),
     /// Edits of each file since a command last succeeded.
     edits: HashMap<String, u32>,
 }
@@ -68,12 +76,17 @@ impl Rounds {
     /// Ends the round. What to do about a repetition, if there is one.
     pub(crate) fn close(&mut self) -> Option<Repetition> {
         let mut calls = std::mem::take(&mut self.open);
-        if calls.is_empty() || !std::mem::take(&mut self.has_work) {
+        if calls.is_empty() {
             return None;
         }
         // Calls of one answer end in any order.
         calls.sort_unstable();
-        self.past.push(hash(&calls));
+        let round = hash(&calls);
+        if !std::mem::take(&mut self.has_work) {
+            return self.close_poll(round);
+        }
+        self.polls = (0, 0);
+        self.past.push(round);
         if self.past.len() > REMEMBERED {
             self.past.remove(0);
         }
@@ -89,6 +102,20 @@ impl Rounds {
         let worn = self.edits.iter().find(|(_, count)| **count >= MAX_EDITS).map(|(path, _)| path.clone())?;
         self.edits.remove(&worn);
         Some(Repetition::Tell(reconsider(&worn)))
+    }
+
+    /// Ends a round that only polled.
+    fn close_poll(&mut self, round: u64) -> Option<Repetition> {
+        let times = if self.polls.0 == round { self.polls.1 + 1 } else { 1 };
+        self.polls = (round, times);
+        match times {
+            TELL_POLLING => Some(Repetition::Tell(format!(
+                "You looked {times} times and nothing changed. Find out whether what you wait for still goes on, wait longer at a \
+                 time, or do something else."
+            ))),
+            STOP_POLLING.. => Some(Repetition::Stop(times)),
+            _ => None,
+        }
     }
 }
 
@@ -123,8 +150,10 @@ fn is_just_complete(past: &[u64], length: usize) -> bool {
 
 fn hash_call(call: &ToolCall) -> u64 {
     let output = call.output.as_ref();
-    let result =
-        output.and_then(|output| output.result.as_ref()).map(|result| steady(result.value().clone()));
+    let result = output
+        .and_then(|output| output.result.as_ref())
+        .filter(|_| call.name != CLOCK)
+        .map(|result| steady(result.value().clone()));
     let error = output.and_then(|output| output.error.as_ref()).map(|error| (&error.code, &error.message));
     hash(&(&call.name, call.input.text(), result.map(|result| result.to_string()), error))
 }
@@ -243,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn another_result_is_no_repetition_and_polling_never_is() {
+    fn another_result_is_no_repetition_and_polling_has_patience() {
         let mut others = Rounds::default();
         assert!(rounds(&mut others, (0..9).map(|run| shell("make", 0, run))).iter().all(Option::is_none));
         let mut polls = Rounds::default();
@@ -251,6 +280,26 @@ mod tests {
         assert!(rounds(&mut polls, (0..9).map(poll)).iter().all(Option::is_none));
         let sleeps = (0..9).map(|_| shell("sleep 5; curl -s localhost:1", 0, 7));
         assert!(rounds(&mut polls, sleeps).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn polling_without_any_change_is_told_and_stopped_late() {
+        let poll = |output: usize| {
+            call("process_logs", ToolKind::Read, json!({"id": "p"}), json!({ "output": output }))
+        };
+        let found = rounds(&mut Rounds::default(), (0..60).map(|_| poll(0)));
+        let places: Vec<usize> = (0..60).filter(|place| told(found[*place].as_ref())).collect();
+        assert_eq!((places, &found[59]), (vec![29], &Some(Repetition::Stop(60))));
+        let grown = rounds(&mut Rounds::default(), (0..99).map(poll));
+        assert!(grown.iter().all(Option::is_none), "output that grows is a change");
+    }
+
+    #[test]
+    fn looks_at_the_clock_are_polls_and_a_timeout_is_no_wait() {
+        let time = |second: u64| call("time", ToolKind::Other, json!({}), json!({ "unix_seconds": second }));
+        assert!(told(rounds(&mut Rounds::default(), (0..30).map(time))[29].as_ref()));
+        let make = rounds(&mut Rounds::default(), (0..3).map(|_| shell("timeout 60 make", 0, 2)));
+        assert!(told(make[2].as_ref()));
     }
 
     #[test]
