@@ -293,6 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn no_tool_sends_a_model_to_an_edit_tool_that_it_does_not_have() {
+        for edit in [EditTools::Patch, EditTools::Replace] {
+            let other = other_edit_tools(edit, false).unwrap();
+            for tool in definitions(std::slice::from_ref(&other), ALL, &[]) {
+                let told = format!("{}{}", tool.description, tool.parameters);
+                assert!(
+                    tool.name != other && !told.contains(&format!("`{other}`")),
+                    "{}: {other}",
+                    tool.name
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_small_window_has_fewer_tools_and_each_name_is_one() {
         let small = definitions(&off_when_small(&[]), ALL, &[]);
         assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len());
