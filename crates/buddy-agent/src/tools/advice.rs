@@ -36,6 +36,11 @@ fn is_risk(value: &Value) -> bool {
     matches!(value.as_str(), Some("low" | "medium" | "high"))
 }
 
+/// Whether a tool with this schema is to be told the risk, and the input says nothing about it.
+pub(super) fn lacks_risk(input: &Value, schema: &Value) -> bool {
+    schema["properties"].get("risk").is_some() && input.get("risk").is_none_or(Value::is_null)
+}
+
 /// Completes the advice in the input of a tool with this schema. A missing value that the tool has a default for stays missing.
 pub(super) fn complete(input: &mut Value, schema: &Value) {
     let Some(fields) = input.as_object_mut() else { return };

@@ -3,7 +3,7 @@
 use buddy_testkit::model::{Turn, turn};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, done, prompt, run, said};
+use crate::stage::{APPROVE, Stage, conversation, done, prompt, run, said, shell};
 
 /// The newest text that the model was sent outside tool results, by the number of the request.
 fn told(stage: &Stage, request: usize) -> String {
@@ -91,6 +91,20 @@ async fn a_missing_risk_field_denies_nothing() {
     assert!(stage.home.work().join("made").exists());
     let results = said(&stage.requests()[2].body, "tool");
     assert!(results.iter().all(|result| result.starts_with("exit code: 0")), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_question_says_that_the_risk_is_not_stated() {
+    for (call, is_told) in [(json!({"command": "touch made"}), true), (shell("touch made"), false)] {
+        let (stage, mut started) = conversation([turn().call("run_shell", call), done()]).await;
+        started.write(b"go\n").await;
+        started.stderr.wait_for(APPROVE, 1).await;
+        assert_eq!(started.stderr.text().contains("risk not stated by the model"), is_told);
+        assert!(!stage.home.work().join("made").exists(), "it asks all the same");
+        started.write(b"n\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+    }
 }
 
 #[tokio::test]
