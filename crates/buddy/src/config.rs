@@ -8,6 +8,7 @@ mod control_files;
 mod display;
 mod document;
 mod edit;
+mod gates;
 mod jail;
 mod keys;
 mod layers;
