@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
+use buddy_model::{FamilyGates, ModelFamily};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
@@ -24,9 +25,9 @@ use crate::hosts::Hosts;
 use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
-use crate::tools::{Pipeline, PipelineParts, TextLimits};
+use crate::tools::{Pipeline, PipelineParts, TextLimits, TextRoom};
 use crate::trail::retrace;
-use crate::turn::Machine;
+use crate::turn::{LoopGates, Machine};
 
 /// Commands that may wait for a driver.
 const ORDERS: usize = 16;
@@ -61,6 +62,8 @@ pub struct AgentSettings {
     pub instructions: Option<String>,
     /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
     pub tools_off: Vec<String>,
+    /// The gates of the control loop that the user switched on or off.
+    pub gates: GateSwitches,
     /// What may be spent.
     pub budget: Budget,
     /// What was spent.
@@ -71,6 +74,32 @@ pub struct AgentSettings {
     pub clock: Arc<dyn Clock>,
     /// Fresh ids.
     pub ids: Arc<dyn Ids>,
+}
+
+/// The gates of the control loop that a user switched on or off, whatever suits the family of the model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GateSwitches {
+    /// Ask once to check the changes of a turn before it ends. By itself only where nobody watches.
+    pub finish: Option<bool>,
+    /// Tell a model that repeats itself, then end the turn.
+    pub stuck: Option<bool>,
+    /// Ask once for a complete answer after one that is empty or cut off.
+    pub retry: Option<bool>,
+    /// Ask for a report when a limit ends the turn.
+    pub report: Option<bool>,
+}
+
+impl GateSwitches {
+    /// The gates for a model of a family.
+    pub(crate) fn gates(self, family: &ModelFamily, attendance: Attendance) -> LoopGates {
+        let FamilyGates { finish, stuck, retry, report } = family.gates;
+        LoopGates {
+            finish: self.finish.unwrap_or(finish && attendance == Attendance::Nobody),
+            stuck: self.stuck.unwrap_or(stuck),
+            retry: self.retry.unwrap_or(retry),
+            report: self.report.unwrap_or(report),
+        }
+    }
 }
 
 /// How many characters of a tool's texts the model is given.
@@ -140,11 +169,9 @@ async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String>
     let here = [SessionTarget::local(&new.cwd)];
     let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
     let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
-    let briefing = opened.and_then(|(targets, _)| Briefing::new(settings, &targets));
-    let window = settings.models.facts(new.model.as_deref()).context_window;
-    let names =
-        |briefing: Briefing| briefing.offers.to(window).tools.iter().map(|tool| tool.name.clone()).collect();
-    briefing.map(names).unwrap_or_default()
+    let facts = settings.models.facts(new.model.as_deref());
+    let offer = opened.and_then(|(targets, _)| Briefing::new(settings, &targets).offer(&facts));
+    offer.map(|offer| offer.tools.iter().map(|tool| tool.name.clone()).collect()).unwrap_or_default()
 }
 
 async fn driver(
@@ -179,19 +206,17 @@ async fn driver(
         gate: gate.clone(),
         owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
-        limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
+        texts: TextRoom::new(TextLimits { command: settings.texts.command, file: settings.texts.file }),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let Briefing { offers, environment } =
-        Briefing::new(settings, &targets).map_err(|error| closed(&error))?;
+    let briefing = Briefing::new(settings, &targets);
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        offers,
-        environment,
+        briefing,
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };

@@ -1,12 +1,13 @@
 //! What a model is told before the conversation: the system prompt, the tools, and where it works.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_policy::Mode;
+use buddy_model::{ModelFacts, ModelFamily, ToolDefinition, ToolRange};
+use buddy_policy::{Attendance, Mode};
 use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
-use crate::models::{Offer, Offers};
 use crate::prompt::{ProjectFile, SystemPrompt, TargetLine, environment};
 use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
@@ -17,25 +18,76 @@ const SAID_CHARS: usize = 200;
 /// Characters of each file of a project that a model with a tiny window is told.
 const TINY_PROJECT: usize = 1_000;
 
-/// What models are told.
+/// Up to this many tokens a context window counts as small: all tools would fill most of it.
+const SMALL_WINDOW: u64 = 16_384;
+/// Up to this many it counts as tiny: only a few tools leave room for a conversation.
+const TINY_WINDOW: u64 = 8_192;
+
+/// The room for tools and instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Room {
+    Full,
+    Small,
+    Tiny,
+}
+
+impl Room {
+    fn of(facts: &ModelFacts) -> Self {
+        match facts.context_window {
+            Some(..=TINY_WINDOW) => Self::Tiny,
+            Some(..=SMALL_WINDOW) => Self::Small,
+            _ if facts.family.tools == ToolRange::Core => Self::Small,
+            _ => Self::Full,
+        }
+    }
+}
+
+/// The system prompt and the tools of a model.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) system: String,
+    pub(crate) tools: Vec<ToolDefinition>,
+}
+
+/// What models are told of some targets. Each model has its offer by the size of its window and by its family; the same model
+/// always has the same one.
 pub(crate) struct Briefing {
-    pub(crate) offers: Offers,
+    settings: Arc<AgentSettings>,
+    slots: Vec<Slot>,
+    off: Vec<String>,
+    made: Mutex<HashMap<(Room, String), Arc<Offer>>>,
     pub(crate) environment: String,
 }
 
 impl Briefing {
     /// What they are told of these targets.
-    pub(crate) fn new(settings: &AgentSettings, targets: &Targets) -> Result<Self, String> {
-        let off = tools_off(settings, targets);
+    pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets) -> Self {
         let slots = targets.all();
-        let offer = |off: &[String], project: usize| offer(settings, &slots, off, project);
-        let offers = Offers {
-            full: offer(&off, usize::MAX)?,
-            small: offer(&registry::off_when_small(&off), usize::MAX)?,
-            tiny: offer(&registry::off_when_tiny(&off), TINY_PROJECT)?,
-        };
         let environment = slots.first().map(here).unwrap_or_default();
-        Ok(Self { offers, environment })
+        let (settings, off) = (settings.clone(), tools_off(settings, targets));
+        Self { settings, slots, off, made: Mutex::default(), environment }
+    }
+
+    /// What a model with these facts is told.
+    pub(crate) fn offer(&self, facts: &ModelFacts) -> Result<Arc<Offer>, String> {
+        let room = Room::of(facts);
+        let key = (room, facts.family.name.clone());
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(offer) = made.get(&key) {
+            return Ok(offer.clone());
+        }
+        let (mut off, project) = match room {
+            Room::Full => (self.off.clone(), usize::MAX),
+            Room::Small => (registry::off_when_small(&self.off), usize::MAX),
+            Room::Tiny => (registry::off_when_tiny(&self.off), TINY_PROJECT),
+        };
+        off.extend(registry::other_edit_tools(facts.family.edit, room == Room::Tiny));
+        if self.settings.attendance == Attendance::Nobody {
+            off.push("ask_user".to_owned());
+        }
+        let offer = Arc::new(offer(&self.settings, &self.slots, &off, project, &facts.family)?);
+        made.insert(key, offer.clone());
+        Ok(offer)
     }
 }
 
@@ -55,6 +107,7 @@ fn offer(
     slots: &[Slot],
     off: &[String],
     project_chars: usize,
+    family: &ModelFamily,
 ) -> Result<Offer, String> {
     let attached = || slots.iter().filter_map(Slot::attached);
     let means = Means::of(attached().map(|attached| &*attached.host.target));
@@ -69,6 +122,9 @@ fn offer(
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        headless: settings.attendance == Attendance::Nobody,
+        parallel: family.parallel,
+        advice: &family.advice,
         jail: default.is_some_and(|default| !default.host.is_remote && is_development(default)),
         is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
         remote: remote.as_deref(),

@@ -1,15 +1,22 @@
 //! Compaction, the pure part: what is summed up, what is kept, and a summary made without a model.
 
-use buddy_protocol::{Content, Item, ItemStatus};
+use buddy_protocol::{Content, Item, ItemId, ItemStatus, Json, ToolKind};
+use serde_json::Value;
 
-use crate::history::visible;
+use crate::history::{is_clearable, visible};
 
 /// How much of the window the kept items may fill, as one part in so many.
 const KEPT_PART: u64 = 4;
 /// How much of it the newest step may fill that is kept, as one part in so many.
 const NEWEST_PART: u64 = 2;
-/// Characters of a request that a summary repeats.
-const REQUEST: usize = 4_000;
+/// Clearing results must free one part in so many of the window, since it costs the prompt cache.
+const FREED_PART: u64 = 8;
+/// Characters of one message of the user that a summary repeats.
+const REQUEST: usize = 8_000;
+/// Characters of all of them.
+const REQUESTS: usize = 40_000;
+/// Files and processes that a summary names.
+const NAMED: usize = 50;
 /// Characters of one line of a mechanical summary.
 const LINE: usize = 300;
 /// Lines of a mechanical summary.
@@ -61,16 +68,58 @@ fn is_prompt(item: &Item) -> bool {
     matches!(item.content, Content::UserMessage { ran: None, .. })
 }
 
-/// The request that the agent works on, where it is summed up with the rest: the words of it are not left to a summary.
-pub(crate) fn request(old: &[&Item], kept: &[&Item]) -> String {
-    let asked = old.iter().rev().find(|item| is_prompt(item));
-    let text = match asked.map(|item| &item.content) {
-        Some(Content::UserMessage { text, .. }) if !kept.iter().any(|item| is_prompt(item)) => text,
-        _ => return String::new(),
+/// The user's words that are no longer seen, verbatim: they are not left to a summary. The newest have precedence where there are too
+/// many. Words from before an earlier summary are among them.
+pub(crate) fn requests(items: &[Item], kept: &[&Item]) -> String {
+    let mut room = REQUESTS;
+    let mut said = Vec::new();
+    let is_gone = |item: &&Item| is_prompt(item) && !kept.iter().any(|kept| kept.id == item.id);
+    for item in items.iter().rev().filter(is_gone) {
+        let Content::UserMessage { text, .. } = &item.content else { continue };
+        let kept: String = text.chars().take(room.min(REQUEST)).collect();
+        if kept.is_empty() {
+            break;
+        }
+        room -= kept.chars().count();
+        let mark = if kept.len() < text.len() { "…" } else { "" };
+        said.push(format!("<said>\n{kept}{mark}\n</said>"));
+    }
+    if said.is_empty() {
+        return String::new();
+    }
+    said.reverse();
+    format!(
+        "\n\nThe user's own words so far, oldest first; the last are the request that you are working on:\n{}",
+        said.join("\n")
+    )
+}
+
+/// The first item whose result stays, if clearing the results before it frees enough. The results of the newest calls stay, up to a
+/// quarter of the window.
+pub(crate) fn clearable(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> Option<ItemId> {
+    let done = items.iter().rposition(|item| {
+        matches!(item.content, Content::ResultsCleared { .. } | Content::Compaction { .. })
+    });
+    // An earlier batch is not cleared again.
+    let begin = match done.and_then(|place| items.get(place)).map(|item| &item.content) {
+        Some(
+            Content::ResultsCleared { kept_from } | Content::Compaction { kept_from: Some(kept_from), .. },
+        ) => items.iter().position(|item| item.id == *kept_from).unwrap_or(0),
+        Some(_) => done.unwrap_or(0),
+        None => 0,
     };
-    let said: String = text.chars().take(REQUEST).collect();
-    let mark = if said.len() < text.len() { "…" } else { "" };
-    format!("\n\nThe request that you are working on, word for word:\n{said}{mark}")
+    let mut room = window / KEPT_PART;
+    let mut kept = items.len();
+    for (place, item) in items.iter().enumerate().skip(begin).rev() {
+        let tokens = size(item);
+        if is_clearable(item) && tokens > room {
+            break;
+        }
+        room = room.saturating_sub(tokens);
+        kept = place;
+    }
+    let freed: u64 = items.iter().take(kept).skip(begin).filter(|item| is_clearable(item)).map(&size).sum();
+    (freed >= (window / FREED_PART).max(1)).then(|| items.get(kept).map(|item| item.id.clone())).flatten()
 }
 
 /// The steps of a history, last first, each with the place of its first item.
@@ -97,6 +146,8 @@ pub(crate) fn reminders(items: &[Item]) -> String {
         text.push_str("\n\nThe plan:\n");
         text.push_str(&lines.join("\n"));
     }
+    list(&mut text, "Files that you changed:", &changed_files(items));
+    list(&mut text, "Processes that you started and that may still run:", &started_processes(items));
     let failed = items.iter().rev().filter_map(failure).take(FAILURES);
     let mut lines: Vec<String> = failed.collect();
     if !lines.is_empty() {
@@ -105,6 +156,66 @@ pub(crate) fn reminders(items: &[Item]) -> String {
         text.push_str(&lines.join("\n"));
     }
     text
+}
+
+fn list(text: &mut String, head: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        text.extend(["\n\n", head]);
+        text.extend(lines.iter().map(|line| format!("\n- {line}")));
+    }
+}
+
+/// The paths that calls changed, each once, in the order of their last change.
+fn changed_files(items: &[Item]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for item in items.iter().rev().filter(|item| item.status == ItemStatus::Completed) {
+        let Content::ToolCall(call) = &item.content else { continue };
+        if !matches!(call.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move) {
+            continue;
+        }
+        for path in call.output.iter().flat_map(|output| changed_paths(output.result.as_ref())) {
+            if !paths.contains(&path) && paths.len() < NAMED {
+                paths.push(path);
+            }
+        }
+    }
+    paths.reverse();
+    paths
+}
+
+/// The paths in the result of a call that changes files.
+fn changed_paths(result: Option<&Json>) -> Vec<String> {
+    let Some(result) = result.map(Json::value) else { return Vec::new() };
+    let one = result.get("path").and_then(Value::as_str);
+    let several = result.get("files").and_then(Value::as_array).into_iter().flatten();
+    let several = several.filter_map(|file| file.as_str().or_else(|| file.get("path")?.as_str()));
+    one.into_iter().chain(several).map(str::to_owned).collect()
+}
+
+/// The processes that calls left running and no later one ended, as far as the results say.
+fn started_processes(items: &[Item]) -> Vec<String> {
+    let mut running: Vec<(String, String)> = Vec::new();
+    for item in items {
+        match &item.content {
+            Content::UserMessage { ran: Some(ran), .. } => {
+                running.retain(|(id, _)| ran.background.as_ref() != Some(id));
+            }
+            Content::ToolCall(call) => {
+                let result = call.output.as_ref().and_then(|output| output.result.as_ref());
+                let Some(id) =
+                    result.and_then(|result| result.value().get("id")?.as_str().map(str::to_owned))
+                else {
+                    continue;
+                };
+                running.retain(|(known, _)| *known != id);
+                if call.kind == ToolKind::Execute && call.input.value().get("command").is_some() {
+                    running.push((id, call.title.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    running.into_iter().rev().take(NAMED).map(|(id, title)| short(&format!("`{id}`: {title}"))).collect()
 }
 
 fn failure(item: &Item) -> Option<String> {

@@ -26,7 +26,7 @@ use crate::person_run::Underway;
 use crate::summarise::summarise;
 use crate::targets::{Attached, changed, news};
 use crate::tools::{Call, Pipeline};
-use crate::turn::{Charge, Effect, Input, Machine};
+use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
 /// A command on its way to the driver.
 pub(crate) struct Order {
@@ -266,10 +266,7 @@ impl Driver {
             }
         }
         self.machine.set_targets(targets.names());
-        match Briefing::new(&self.settings, &targets) {
-            Ok(briefing) => self.models.brief(briefing),
-            Err(reason) => return Ok(Err(reason)),
-        }
+        self.models.brief(Briefing::new(&self.settings, &targets));
         Ok(Ok(()))
     }
 
@@ -286,12 +283,11 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
             Effect::Emit(facts) => self.sink.push(facts).await?,
-            Effect::CallModel { history, is_funded, is_forced } => {
-                return self.call_model(history, is_funded, is_forced).await;
-            }
+            Effect::CallModel(call) => return self.call_model(call).await,
             Effect::DropModel { turn, step, output } => self.drop_model(turn, step, output).await?,
             Effect::RunCalls(calls) => self.run_calls(calls),
             Effect::StopCalls => self.work.cancel.cancel(),
+            Effect::ForgetCount => self.models.forget(),
             Effect::Summarise(old) => self.summarise(old),
             Effect::AskForFunds { turn, reason } => return Ok(self.ask_for_funds(turn, reason)),
             Effect::DropAside => self.work.aside.abort_all(),
@@ -300,12 +296,8 @@ impl Driver {
     }
 
     /// Calls the model, unless the budget or the window says otherwise.
-    async fn call_model(
-        &mut self,
-        history: Vec<PromptItem>,
-        is_funded: bool,
-        is_forced: bool,
-    ) -> Result<Option<Input>, SinkClosed> {
+    async fn call_model(&mut self, call: ModelCall) -> Result<Option<Input>, SinkClosed> {
+        let ModelCall { history, is_funded, is_forced, is_text_only } = call;
         if !is_funded && self.funds.budget.is_set() {
             // What was spent until now must be in the log before it is added up.
             self.sink.commit(Vec::new()).await?;
@@ -316,7 +308,10 @@ impl Driver {
             }
         }
         self.models.ready().await;
-        let ready = match self.models.prepare(history) {
+        let facts = self.models.facts();
+        self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.attendance));
+        self.pipeline.parts.texts.set_window(facts.context_window);
+        let ready = match self.models.prepare(history, is_text_only) {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),
         };
@@ -363,7 +358,7 @@ impl Driver {
 
     fn ask_for_funds(&mut self, turn: TurnId, reason: String) -> Option<Input> {
         if !self.funds.is_attended {
-            return Some(Input::BudgetAnswered(false));
+            return Some(Input::BudgetUnattended);
         }
         let ask = Ask {
             id: AskId::new(&*self.funds.ids),

@@ -1,19 +1,24 @@
 //! The history as a model is given it, made from the items of a session.
 //!
 //! The same items always give the same history, and more items only add to its end, so that a provider's prompt cache
-//! holds from call to call and after a restart. Only where there are more images than a request may carry, words take the
-//! place of older ones from time to time.
+//! holds from call to call and after a restart. Exceptions come in batches: clearing the results of older calls, a summary, and
+//! hiding older images where there are more than a request may carry.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use buddy_model::PromptItem;
-use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
+use buddy_protocol::{Content, Envelope, Item, ItemId, ItemStatus, ToolCall, ToolKind, TurnId};
 
 use crate::person_run::told;
+use crate::result_text::result_text;
 
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
-const NO_RESULT: &str =
-    r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
+const NO_RESULT: &str = "error interrupted: the call was not finished";
+
+/// What a call is answered with whose result was cleared.
+const CLEARED: &str = "(This result was cleared to make room. Make the call again if you need it.)";
+/// Bytes up to which a result is never cleared.
+const SHORT_RESULT: usize = 600;
 
 /// The most images in a history.
 const MAX_IMAGES_SHOWN: usize = 40;
@@ -32,13 +37,33 @@ struct Place {
 /// The items of a session as a prompt.
 pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
     let mut prompt = Vec::new();
+    let cleared = cleared(items);
     for step in
         visible(items).chunk_by(|first, second| (&first.turn, first.step) == (&second.turn, second.step))
     {
-        push_step(&mut prompt, step.iter().copied());
+        push_step(&mut prompt, step.iter().copied(), &cleared);
     }
     hide_old_images(&mut prompt);
     prompt
+}
+
+/// The ids of the calls whose results the model no longer sees in full.
+fn cleared(items: &[Item]) -> HashSet<&ItemId> {
+    let kept_from = items.iter().rev().find_map(|item| match &item.content {
+        Content::ResultsCleared { kept_from } => Some(kept_from),
+        _ => None,
+    });
+    let end = kept_from.and_then(|kept| items.iter().position(|item| item.id == *kept)).unwrap_or(0);
+    items.iter().take(end).filter(|item| is_clearable(item)).map(|item| &item.id).collect()
+}
+
+/// Whether an item is a call with a result that is worth clearing. Results of edits are short and say what was done.
+pub(crate) fn is_clearable(item: &Item) -> bool {
+    let Content::ToolCall(call) = &item.content else { return false };
+    let is_long = |envelope: &Envelope| {
+        envelope.result.as_ref().is_some_and(|result| result.text().len() > SHORT_RESULT)
+    };
+    call.kind != ToolKind::Edit && (call.output.as_ref().is_some_and(is_long) || !call.images.is_empty())
 }
 
 /// Providers bound what one request may carry. When there is more than that to see, the older images give way, and
@@ -84,7 +109,7 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
         }
         let next = turns.len();
         let turn = *turns.entry(item.turn.as_ref()).or_insert(next);
-        let is_answer = !matches!(item.content, Content::UserMessage { .. });
+        let is_answer = !matches!(item.content, Content::UserMessage { .. } | Content::Reminder { .. });
         let step = item.step.unwrap_or(0);
         ordered.push((Place { turn, step, is_answer, order: item.place.unwrap_or(0) }, item));
     }
@@ -102,7 +127,11 @@ fn kept_from(compaction: &Item, items: &[Item]) -> usize {
 }
 
 /// One model call's worth of items: what was said, then all calls, then all results.
-fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a Item>) {
+fn push_step<'a>(
+    prompt: &mut Vec<PromptItem>,
+    items: impl Iterator<Item = &'a Item>,
+    cleared: &HashSet<&ItemId>,
+) {
     let mut results = Vec::new();
     for item in items {
         match &item.content {
@@ -116,7 +145,10 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
             }
             Content::ToolCall(call) => {
                 prompt.push(called(call, item));
-                results.push(result(call));
+                results.push(if cleared.contains(&item.id) { without_result(call) } else { result(call) });
+            }
+            Content::Reminder { text, .. } => {
+                prompt.push(PromptItem::user(format!("<reminder from=\"buddy\">\n{text}\n</reminder>")));
             }
             Content::Compaction { summary, .. } => {
                 let text = format!("<summary of the conversation so far>\n{summary}\n</summary>");
@@ -145,8 +177,17 @@ fn called(call: &ToolCall, item: &Item) -> PromptItem {
     }
 }
 
+fn without_result(call: &ToolCall) -> PromptItem {
+    PromptItem::ToolResult {
+        id: call.call_id.clone(),
+        name: call.name.clone(),
+        output: CLEARED.to_owned(),
+        images: Vec::new(),
+    }
+}
+
 fn result(call: &ToolCall) -> PromptItem {
-    let output = call.output.as_ref().and_then(|envelope| serde_json::to_string(envelope).ok());
+    let output = result_text(call);
     PromptItem::ToolResult {
         id: call.call_id.clone(),
         name: call.name.clone(),

@@ -17,13 +17,15 @@ mod models;
 mod person_run;
 mod prompt;
 mod repeat;
+mod result_text;
+mod stuck;
 mod summarise;
 mod targets;
 mod tools;
 mod trail;
 mod turn;
 
-pub use agent::{AgentSettings, BuddyAgent, TextSettings};
+pub use agent::{AgentSettings, BuddyAgent, GateSwitches, TextSettings};
 pub use budget::{Budget, Limit};
 pub use gate::{AllowedBy, CallRights, PolicySource};
 pub use hosts::{Host, Hosts, WithheldVariable};

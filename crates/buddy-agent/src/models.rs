@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, ToolDefinition, tokens};
-use buddy_protocol::{Failure, Usage};
+use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, tokens};
+use buddy_protocol::{Failure, FailureKind, Usage};
 
 use crate::briefing::Briefing;
 use crate::turn::{Answered, Charge};
 
 /// Room is made when a prompt fills so much of the window, in percent.
-const FULL: u64 = 95;
+const FULL: u64 = 85;
 /// People are told when it fills so much.
 const NEARLY_FULL: u64 = 80;
 
@@ -34,38 +34,9 @@ pub trait ModelSource: Send + Sync {
 pub(crate) struct Models {
     pub(crate) source: Arc<dyn ModelSource>,
     pub(crate) chosen: Option<String>,
-    pub(crate) offers: Offers,
-    pub(crate) environment: String,
+    pub(crate) briefing: Briefing,
     pub(crate) cache_key: String,
     pub(crate) meter: Meter,
-}
-
-/// Up to this many tokens a context window counts as small: all tools would fill most of it.
-const SMALL_WINDOW: u64 = 16_384;
-/// Up to this many it counts as tiny: only a few tools leave room for a conversation.
-const TINY_WINDOW: u64 = 8_192;
-
-/// What a model is told before the conversation.
-pub(crate) struct Offer {
-    pub(crate) system: String,
-    pub(crate) tools: Vec<ToolDefinition>,
-}
-
-/// What models are told, by the size of their context windows.
-pub(crate) struct Offers {
-    pub(crate) full: Offer,
-    pub(crate) small: Offer,
-    pub(crate) tiny: Offer,
-}
-
-impl Offers {
-    pub(crate) fn to(&self, window: Option<u64>) -> &Offer {
-        match window {
-            Some(..=TINY_WINDOW) => &self.tiny,
-            Some(..=SMALL_WINDOW) => &self.small,
-            _ => &self.full,
-        }
-    }
 }
 
 /// What the last call was measured to take.
@@ -106,7 +77,7 @@ impl Models {
 
     /// Tells models something else before the conversation, from the next call on.
     pub(crate) fn brief(&mut self, briefing: Briefing) {
-        (self.offers, self.environment) = (briefing.offers, briefing.environment);
+        self.briefing = briefing;
         self.meter.counted = None;
     }
 
@@ -130,12 +101,17 @@ impl Models {
         self.facts().context_window.unwrap_or_else(|| self.meter.counted.map_or(0, |(_, tokens)| tokens))
     }
 
-    /// Makes a call ready.
-    pub(crate) fn prepare(&self, history: Vec<PromptItem>) -> Result<Ready, Failure> {
+    /// Makes a call ready, or one that must be answered by text alone.
+    pub(crate) fn prepare(&self, history: Vec<PromptItem>, is_text_only: bool) -> Result<Ready, Failure> {
         let model = self.model()?;
         let facts = self.facts();
-        let offer = self.offers.to(facts.context_window);
-        let mut items = vec![PromptItem::user(self.environment.clone())];
+        let offer = self.briefing.offer(&facts).map_err(|message| Failure {
+            http_status: None,
+            kind: FailureKind::Internal,
+            message,
+            hint: None,
+        })?;
+        let mut items = vec![PromptItem::user(self.briefing.environment.clone())];
         items.extend(history);
         let prompt = Prompt {
             system: offer.system.clone(),
@@ -144,6 +120,7 @@ impl Models {
             max_output_tokens: None,
             temperature: None,
             cache_key: Some(self.cache_key.clone()),
+            is_text_only,
         };
         let used = self.meter.used(&prompt);
         Ok(Ready { prompt, model, used, window: facts.context_window })

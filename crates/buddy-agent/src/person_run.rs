@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::targets::Attached;
 use crate::tools::plain;
-use crate::tools::{PipelineParts, clip_text};
+use crate::tools::{PipelineParts, TextClass, clip_text};
 
 /// How long such a command may run. Longer work belongs into a terminal of one's own.
 const RUN_WITHIN: Duration = Duration::from_mins(30);
@@ -75,7 +75,7 @@ impl PersonRun {
             ran,
             target,
             log: parts.logs.join(format!("exec-{id}.log")),
-            limit: parts.limits.command,
+            limit: parts.texts.of(TextClass::Command),
             sink: parts.sink.clone(),
             cancel: CancellationToken::new(),
         }

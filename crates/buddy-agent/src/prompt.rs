@@ -14,6 +14,12 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) name: &'a str,
     /// The names of the tools.
     pub(crate) tools: Vec<String>,
+    /// Whether nobody watches and nobody can answer.
+    pub(crate) headless: bool,
+    /// Whether the model is advised to make several calls in one answer.
+    pub(crate) parallel: bool,
+    /// Sentences for models of its family, one a line.
+    pub(crate) advice: &'a str,
     /// Whether commands run in a jail.
     pub(crate) jail: bool,
     /// The other machine, when the session works on one.
@@ -57,6 +63,12 @@ impl SystemPrompt<'_> {
             context! {
                 name => self.name,
                 tools => self.tools.clone(),
+                headless => self.headless,
+                parallel => self.parallel,
+                has_plan => self.has("update_plan"),
+                has_background => self.has("process_status"),
+                edit => self.edit(),
+                advice => self.advice.lines().map(str::to_owned).collect::<Vec<_>>(),
                 jail => self.jail,
                 remote => self.remote,
                 is_asked_there => self.is_asked_there,
@@ -72,6 +84,26 @@ impl SystemPrompt<'_> {
             },
         )?;
         Ok(text.trim().to_owned())
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|name| name == tool)
+    }
+
+    /// The way to change a file with the tools that there are.
+    fn edit(&self) -> &'static str {
+        match (self.has("apply_patch"), self.has("edit_file")) {
+            (true, true) => {
+                "Change existing files with `edit_file` or `apply_patch`; write whole files only when they are new or small."
+            }
+            (true, false) => {
+                "Change existing files with `apply_patch`; write whole files only when they are new or small."
+            }
+            (false, true) => {
+                "Change existing files with `edit_file`; write whole files only when they are new or small."
+            }
+            (false, false) => "Read a file before you write over it: what you leave out is gone.",
+        }
     }
 }
 
@@ -104,6 +136,38 @@ mod tests {
         }
         let blank = SystemPrompt { instructions: Some(" \n"), ..prompt() };
         assert_eq!(blank.render().unwrap(), text);
+    }
+
+    /// The prompt of each family, in a run and in a conversation: its length is bounded, and what it says is looked at.
+    #[test]
+    fn each_family_has_a_prompt_of_bounded_length() {
+        let families = buddy_model::ModelFamilies::built_in().unwrap();
+        for family in families.all() {
+            for headless in [false, true] {
+                let tools: &[&str] = match family.edit {
+                    buddy_model::EditTools::Patch => &["run_shell", "apply_patch"],
+                    buddy_model::EditTools::Replace => &["run_shell", "edit_file"],
+                    buddy_model::EditTools::Both => &["run_shell", "edit_file", "apply_patch"],
+                };
+                let names = tools.iter().chain(&["read_file", "update_plan", "process_status"]);
+                let prompt = SystemPrompt {
+                    name: "buddy",
+                    tools: names.map(ToString::to_string).collect(),
+                    headless,
+                    parallel: family.parallel,
+                    advice: &family.advice,
+                    jail: true,
+                    ..Default::default()
+                };
+                let text = prompt.render().unwrap();
+                let words = text.split_whitespace().count();
+                let name = format!("{}-{}", family.name, if headless { "headless" } else { "interactive" });
+                assert!((700..=800).contains(&words), "{name}: {words} words");
+                let tokens = buddy_model::tokens::rough(&text);
+                assert!(tokens <= 1_300, "{name}: {tokens} tokens");
+                insta::assert_snapshot!(name, text);
+            }
+        }
     }
 
     #[test]

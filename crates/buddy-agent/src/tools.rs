@@ -49,10 +49,10 @@ mod web_search;
 mod withheld;
 mod write_file;
 
-pub(crate) use clip::{TextLimits, clip_text};
+pub(crate) use clip::{TextLimits, TextRoom, clip_text};
 pub(crate) use pins::Pins;
 pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use run_shell::Means;
-pub(crate) use tool::Place;
+pub(crate) use tool::{Place, TextClass};
 pub(crate) use update_plan::plan;

@@ -7,6 +7,7 @@
 mod answering;
 mod asking;
 mod compacting;
+mod finishing;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +25,12 @@ use crate::compaction::Cut;
 use crate::history::history;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
+use crate::stuck::Rounds;
 use crate::tools::{Call, plan, registry};
 use crate::turn::answering::{given_up, grow};
 use crate::turn::compacting::{MAX_COMPACTIONS, Want};
+pub(crate) use crate::turn::finishing::LoopGates;
+use crate::turn::finishing::{Checks, Ending};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
@@ -46,6 +50,8 @@ pub(crate) enum Input {
     BudgetReached(String),
     /// A user has decided whether to go on beyond the budget.
     BudgetAnswered(bool),
+    /// Nobody is there to decide whether to go on beyond the budget.
+    BudgetUnattended,
     /// The model call failed for good.
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
@@ -70,13 +76,25 @@ pub(crate) struct Charge {
     pub(crate) cost: Option<MicroUsd>,
 }
 
+/// A call of the model.
+pub(crate) struct ModelCall {
+    pub(crate) history: Vec<PromptItem>,
+    /// Whether it is made whatever the budget says.
+    pub(crate) is_funded: bool,
+    /// Whether it is made whatever the estimate of its size says.
+    pub(crate) is_forced: bool,
+    /// Whether the answer must be text, without tool calls.
+    pub(crate) is_text_only: bool,
+}
+
 /// What the driver is to do.
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<Fact>),
-    /// Call the model with this history. A funded call is made whatever the budget says, a forced one whatever the estimate of its
-    /// size says.
-    CallModel { history: Vec<PromptItem>, is_funded: bool, is_forced: bool },
+    /// Call the model.
+    CallModel(ModelCall),
+    /// Forget how many tokens the history was counted to have.
+    ForgetCount,
     /// Have a model sum this up.
     Summarise(Vec<PromptItem>),
     /// Ask a user whether to go on beyond the budget.
@@ -97,6 +115,7 @@ pub(crate) struct Machine {
     /// The names of the targets, the default first.
     targets: Vec<String>,
     max_steps: u32,
+    gates: LoopGates,
     /// Everything said and done, whole items only.
     items: Vec<Item>,
     repeats: Repeats,
@@ -135,6 +154,14 @@ struct Turn {
     is_forced: bool,
     /// Whether the turn only makes room.
     is_compaction: bool,
+    /// The rounds of calls.
+    rounds: Rounds,
+    /// The changes of the turn, and whether they were checked.
+    checks: Checks,
+    /// Whether the model was asked for a complete answer after one that was empty or cut off.
+    is_asked_again: bool,
+    /// How the turn ends after the report that the model is asked for.
+    ending: Option<Box<Ending>>,
 }
 
 impl Turn {
@@ -152,6 +179,10 @@ impl Turn {
             compactions: 0,
             is_forced: false,
             is_compaction: false,
+            rounds: Rounds::default(),
+            checks: Checks::default(),
+            is_asked_again: false,
+            ending: None,
         }
     }
 }
@@ -165,7 +196,13 @@ struct Running {
 impl Machine {
     /// A machine that goes on from these items.
     pub(crate) fn new(ids: Arc<dyn Ids>, targets: Vec<String>, max_steps: u32, items: Vec<Item>) -> Self {
-        Self { ids, targets, max_steps, items, repeats: Repeats::default(), state: State::Idle }
+        let (repeats, gates) = (Repeats::default(), LoopGates::default());
+        Self { ids, targets, max_steps, gates, items, repeats, state: State::Idle }
+    }
+
+    /// Sets the gates of the loop from now on.
+    pub(crate) fn set_gates(&mut self, gates: LoopGates) {
+        self.gates = gates;
     }
 
     /// Other targets from now on, the default first.
@@ -247,7 +284,8 @@ impl Machine {
             | Input::PersonRan(_)
             | Input::CompactRequested { .. }
             | Input::Summarised { .. }
-            | Input::BudgetAnswered(_) => {}
+            | Input::BudgetAnswered(_)
+            | Input::BudgetUnattended => {}
         }
         self.state = State::Calling(turn, answer);
         effects
@@ -261,6 +299,8 @@ impl Machine {
                 // A call of an answer that was cut was not run, so making it again repeats no failure.
                 if turn.cut_answers == 0 {
                     self.repeats.note(&item);
+                    turn.rounds.note(&item);
+                    turn.checks.note(&item);
                 }
                 let plan = plan(&item);
                 self.put(item);
@@ -281,7 +321,7 @@ impl Machine {
         } else if let Some(why) = turn.given_up {
             effects.push(end(&turn, TurnOutcome::Failed, Some(given_up(why))));
         } else {
-            effects.extend(self.call_model(turn));
+            effects.extend(self.end_round(turn));
         }
         effects
     }
@@ -338,27 +378,33 @@ impl Machine {
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
-        if turn.calls >= self.max_steps {
+        if turn.calls >= self.max_steps && turn.ending.is_none() {
             let failure = Failure {
                 http_status: None,
                 kind: FailureKind::TurnLimit,
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
             };
-            return vec![end(&turn, TurnOutcome::TurnLimit, Some(failure))];
+            return self.report(turn, Ending { outcome: TurnOutcome::TurnLimit, failure });
         }
         turn.step += 1;
         turn.calls += 1;
         turn.is_steered = false;
         let answer = LiveAnswer::new(turn.id.clone(), turn.step);
         let (is_funded, is_forced) = (turn.is_funded, std::mem::take(&mut turn.is_forced));
+        let is_text_only = turn.ending.is_some();
         self.state = State::Calling(turn, answer);
-        vec![Effect::CallModel { history: history(&self.items), is_funded, is_forced }]
+        let history = history(&self.items);
+        vec![Effect::CallModel(ModelCall { history, is_funded, is_forced, is_text_only })]
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {
         let mut effects = self.cut_off(answer);
-        effects.push(end(turn, TurnOutcome::Failed, Some(failure)));
+        // A report that fails does not hide why the turn ends.
+        effects.push(match &turn.ending {
+            Some(ending) => ending.fact(turn),
+            None => end(turn, TurnOutcome::Failed, Some(failure)),
+        });
         effects
     }
 

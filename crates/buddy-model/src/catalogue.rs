@@ -8,6 +8,7 @@ use buddy_protocol::{MicroUsd, Usage};
 use serde::Deserialize;
 
 use crate::ReasoningReplay;
+use crate::family::{ModelFamilies, ModelFamily};
 
 const BUILT_IN: &str = include_str!("models.toml");
 /// The context window of an unknown model.
@@ -18,6 +19,7 @@ pub const SAFE_CONTEXT_WINDOW: u64 = 8_192;
 pub struct Catalogue {
     /// Lists of rules; the first list has precedence.
     lists: Vec<Vec<Rule>>,
+    families: ModelFamilies,
 }
 
 /// The reason why a catalogue file is unusable.
@@ -109,6 +111,8 @@ pub struct ModelFacts {
     pub replay: Option<ReasoningReplay>,
     /// The tokenizer of the model.
     pub encoding: Option<Encoding>,
+    /// The family of the model.
+    pub family: ModelFamily,
     price: Option<Price>,
     long: Option<(u64, Price)>,
 }
@@ -116,7 +120,7 @@ pub struct ModelFacts {
 impl Catalogue {
     /// The rules that ship with buddy.
     pub fn built_in() -> Result<Self, CatalogueError> {
-        Ok(Self { lists: vec![parse(BUILT_IN)?] })
+        Ok(Self { lists: vec![parse(BUILT_IN)?], families: ModelFamilies::built_in()? })
     }
 
     /// Puts these rules before the existing ones.
@@ -125,8 +129,12 @@ impl Catalogue {
         Ok(self)
     }
 
-    /// The facts about the model of this name; all unknown if no rule matches.
+    /// The facts about the model of this name; all but its family unknown if no rule matches.
     pub fn facts(&self, name: &str) -> ModelFacts {
+        ModelFacts { family: self.families.family(name), ..self.listed(name) }
+    }
+
+    fn listed(&self, name: &str) -> ModelFacts {
         let name = name.to_lowercase();
         let short = name.rsplit('/').next().unwrap_or(&name);
         // Gateways append a variant after a colon, as in `model:free`; Ollama appends a size.
@@ -138,13 +146,15 @@ impl Catalogue {
     }
 }
 
+/// A problem of a TOML text, with its line.
+pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> CatalogueError {
+    let start = error.span().map_or(0, |span| span.start);
+    let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+    CatalogueError::Toml { line: before + 1, message: error.message().to_owned() }
+}
+
 fn parse(text: &str) -> Result<Vec<Rule>, CatalogueError> {
-    let unreadable = |error: toml::de::Error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-        CatalogueError::Toml { line: before + 1, message: error.message().to_owned() }
-    };
-    let mut rules = toml::from_str::<File>(text).map_err(unreadable)?.models;
+    let mut rules = toml::from_str::<File>(text).map_err(|error| toml_error(text, &error))?.models;
     for (number, rule) in (1..).zip(&mut rules) {
         let patterns = [&mut rule.exact, &mut rule.prefix, &mut rule.contains];
         let mut count = 0;
@@ -205,6 +215,7 @@ impl Rule {
             reasoning: self.reasoning.unwrap_or_default(),
             replay: self.replay,
             encoding: self.encoding,
+            family: ModelFamily::default(),
             price: self.price,
             long,
         }
@@ -252,7 +263,10 @@ mod tests {
         assert_eq!(facts("Anthropic/Claude-Sonnet-4.5").context_window, Some(200_000));
         assert_eq!(facts("deepseek/deepseek-v3.2:free").context_window, Some(131_072));
         assert_eq!(facts("qwen3-coder:30b").context_window, Some(262_144));
-        assert_eq!(facts("nobody-knows-me"), ModelFacts::default());
+        assert_eq!(
+            ModelFacts { family: ModelFamily::default(), ..facts("nobody-knows-me") },
+            ModelFacts::default()
+        );
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub const DEMO_MODEL: &str = "buddy-demo";
 const BADGE: &str = "[demo]";
 /// The number of characters of a tool's output that it shows again.
 const SHOWN: usize = 600;
+/// The beginning of the result of a call that failed.
+const FAILED: &str = "error ";
 
 const WELCOME: &str = "I am buddy's built-in demo, not a language model: I follow a small script, but everything around \
 me is real. Let me look around with two real tools.";
@@ -76,7 +78,7 @@ fn words(item: &ReplyItem) -> Vec<String> {
 
 /// The next text and calls of the guide.
 fn answer(prompt: &Prompt) -> Reply {
-    let asked = prompt.items.iter().rposition(|item| matches!(item, PromptItem::User { .. })).unwrap_or(0);
+    let asked = prompt.items.iter().rposition(is_request).unwrap_or(0);
     let said = match prompt.items.get(asked) {
         Some(PromptItem::User { text, .. }) => text.trim(),
         _ => "",
@@ -117,16 +119,34 @@ fn writing() -> String {
     format!("echo \"hello from buddy\" | tee {file} && rm {file}")
 }
 
+/// Whether an item has words of the user, and not of buddy itself.
+fn is_request(item: &PromptItem) -> bool {
+    matches!(item, PromptItem::User { text, .. } if !text.starts_with("<reminder "))
+}
+
 fn is_done(output: &str) -> bool {
-    let value: Value = serde_json::from_str(output).unwrap_or_default();
-    value["ok"] == true
+    !output.starts_with(FAILED)
 }
 
 /// Why a call was not done.
 fn refusal(output: &str) -> String {
-    let value: Value = serde_json::from_str(output).unwrap_or_default();
-    let why = value["error"]["message"].as_str().unwrap_or("for an unknown reason");
-    format!("It was not done:\n\n{}", shown(why))
+    let why = output.strip_prefix(FAILED).and_then(|rest| rest.split_once(": ")).map(|(_, why)| why);
+    let why = why.map(|why| why.split("\nhint: ").next().unwrap_or(why));
+    format!("It was not done:\n\n{}", shown(why.unwrap_or("for an unknown reason")))
+}
+
+/// The value of a line in the header of a result.
+fn field<'a>(output: &'a str, name: &str) -> Option<&'a str> {
+    output.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+/// The text below a name in a result, or beside it where it is short.
+fn block<'a>(output: &'a str, name: &str) -> &'a str {
+    let below = format!("{name}:\n");
+    match output.split_once(&format!("\n{below}")) {
+        Some((_, text)) => text,
+        None => output.strip_prefix(&below).or_else(|| field(output, name)).unwrap_or_default(),
+    }
 }
 
 fn result(item: &PromptItem) -> Option<(&str, &str)> {
@@ -169,13 +189,10 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// A text about the results of the first look around.
 fn greeting(results: &[(&str, &str)]) -> String {
-    let parsed = |wanted: &str| {
-        let output = results.iter().find(|(name, _)| *name == wanted)?.1;
-        serde_json::from_str::<Value>(output).ok()
-    };
-    let entries =
-        parsed("list_directory").and_then(|value| Some(value["result"]["entries"].as_array()?.len()));
-    let weekday = parsed("time").and_then(|value| Some(value["result"]["weekday_utc"].as_str()?.to_owned()));
+    let output = |wanted: &str| results.iter().find(|(name, _)| *name == wanted).map(|(_, output)| *output);
+    let listed = output("list_directory").filter(|output| is_done(output));
+    let entries = listed.map(|output| block(output, "entries").lines().count());
+    let weekday = output("time").and_then(|output| field(output, "weekday utc"));
     let here = entries.map_or_else(String::new, |count| match count {
         1 => "This directory has 1 entry. ".to_owned(),
         count => format!("This directory has {count} entries. "),
@@ -186,22 +203,20 @@ fn greeting(results: &[(&str, &str)]) -> String {
 
 /// A text about the result of a call.
 fn report(name: &str, output: &str) -> String {
-    let value: Value = serde_json::from_str(output).unwrap_or_default();
-    let text = match (&value["ok"], name) {
-        (Value::Bool(true), "run_shell") => {
-            format!(
-                "The command ended with exit code {}. It printed:\n\n{}",
-                value["result"]["exit_code"],
-                shown(value["result"]["stdout"].as_str().unwrap_or_default())
-            )
-        }
-        (Value::Bool(true), "read_file") if value["result"]["image"].is_string() => format!(
-            "It is an image of {} by {} pixels. A real model would see it.",
-            value["result"]["width"], value["result"]["height"]
+    let text = match name {
+        _ if !is_done(output) => refusal(output),
+        "run_shell" => format!(
+            "The command ended with exit code {}. It printed:\n\n{}",
+            field(output, "exit code").unwrap_or("unknown"),
+            shown(block(output, "stdout"))
         ),
-        (Value::Bool(true), "read_file") => shown(value["result"]["content"].as_str().unwrap_or_default()),
-        (Value::Bool(true), _) => shown(&value["result"].to_string()),
-        _ => refusal(output),
+        "read_file" => match (field(output, "image"), field(output, "width"), field(output, "height")) {
+            (Some(_), Some(width), Some(height)) => {
+                format!("It is an image of {width} by {height} pixels. A real model would see it.")
+            }
+            _ => shown(block(output, "content")),
+        },
+        _ => shown(output),
     };
     format!(
         "{text}\n\nThat was real; I am the only part that is a demo. Say `connect` to see how to connect a model."
@@ -221,8 +236,8 @@ mod tests {
         PromptItem::user(text)
     }
 
-    fn done(name: &str, output: &Value) -> PromptItem {
-        PromptItem::result("c", name, output.to_string())
+    fn done(name: &str, output: &str) -> PromptItem {
+        PromptItem::result("c", name, output)
     }
 
     fn check(items: Vec<PromptItem>, calls: &[&str]) -> String {
@@ -244,33 +259,33 @@ mod tests {
     #[test]
     fn it_looks_around_first_and_says_that_it_is_a_demo() {
         assert!(check(vec![user("hello")], &["list_directory", "time"]).contains("not a language model"));
-        let looked = json!({"ok": true, "result": {"entries": [1, 2, 3]}});
-        assert!(check(vec![user("hello"), done("list_directory", &looked)], &[]).contains("3 entries"));
-        let read = json!({"ok": true, "result": {"content": "a"}});
-        let shown = check(vec![user("read a.txt"), done("read_file", &read)], &[]);
+        let looked = "path: /w\nentries:\na\nb\nc";
+        assert!(check(vec![user("hello"), done("list_directory", looked)], &[]).contains("3 entries"));
+        let read = "path: a.txt\ncontent: a\nfirst line: 1";
+        let shown = check(vec![user("read a.txt"), done("read_file", read)], &[]);
         assert!(shown.contains("\n\n```\n"), "a block begins a line: {shown}");
-        let image = json!({"ok": true, "result": {"image": "image/png", "width": 3, "height": 2}});
-        let told = check(vec![user("read a.png"), done("read_file", &image)], &[]);
+        let image = "image: image/png\nwidth: 3\nheight: 2";
+        let told = check(vec![user("read a.png"), done("read_file", image)], &[]);
         assert!(told.contains("an image of 3 by 2 pixels"), "{told}");
     }
 
     #[test]
     fn the_tour_runs_a_command_and_reports_its_result() {
         check(vec![user("tour")], &["run_shell"]);
-        let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
-        assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));
-        let denied = json!({"ok": false, "error": {"code": "denied", "message": "the user said no"}});
-        let told = check(vec![user("tour"), done("run_shell", &denied)], &["run_shell"]);
+        let ran = "exit code: 0\nstdout:\nhello from buddy";
+        assert!(check(vec![user("tour"), done("run_shell", ran)], &[]).contains("hello from buddy"));
+        let denied = "error denied: the user said no\nhint: go on without it";
+        let told = check(vec![user("tour"), done("run_shell", denied)], &["run_shell"]);
         assert!(told.contains("It was not done:\n\n```\nthe user said no\n```\n\n"), "{told}");
     }
 
     #[test]
     fn the_tour_of_a_folder_that_is_only_read_shows_what_is_possible() {
-        let refused = json!({"ok": false, "error": {"code": "forbidden", "message": "only read"}});
-        let told = check(vec![user("tour"), done("run_shell", &refused)], &["run_shell"]);
+        let refused = "error forbidden: only read";
+        let told = check(vec![user("tour"), done("run_shell", refused)], &["run_shell"]);
         assert!(told.contains("only read") && told.contains("without a prompt"), "{told}");
-        let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\na.txt\n"}});
-        let told = check(vec![user("tour"), done("run_shell", &refused), done("run_shell", &ran)], &[]);
+        let ran = "exit code: 0\nstdout:\nhello from buddy\na.txt";
+        let told = check(vec![user("tour"), done("run_shell", refused), done("run_shell", ran)], &[]);
         assert!(told.contains("a.txt") && told.contains("`/trust`") && told.contains("`connect`"), "{told}");
     }
 

@@ -16,6 +16,7 @@ pub mod diagnose;
 mod endpoint;
 mod error;
 mod failure;
+mod family;
 mod framing;
 mod http;
 mod ids;
@@ -38,6 +39,7 @@ pub use catalogue::{Catalogue, CatalogueError, Encoding, ModelFacts, Price, SAFE
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, ModelErrorKind};
+pub use family::{EditTools, FamilyGates, ModelFamilies, ModelFamily, ToolRange};
 pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
 pub use http::{HttpModel, install_tls};
 pub use ids::Ids;

@@ -25,6 +25,9 @@ pub struct Prompt {
     pub temperature: Option<f64>,
     /// Identifies the conversation in the provider's prompt cache.
     pub cache_key: Option<String>,
+    /// Whether the answer must be text: the tools stay in the request, so that the prompt cache holds, but the model must not call one.
+    #[serde(default)]
+    pub is_text_only: bool,
 }
 
 /// A tool as the model sees it.

@@ -206,7 +206,7 @@ fn claims(intent: &Intent, policy: &Policy, sheet: &mut Sheet) {
     sheet.raise(claims.risk);
     let runs =
         intent.actions.iter().any(|action| matches!(action, Action::Run { .. } | Action::Terminal { .. }));
-    if runs && claims.mutation && sheet.is_clear() && sheet.is_read_only() {
+    if runs && claims.mutation == Some(true) && sheet.is_clear() && sheet.is_read_only() {
         sheet.ask(Weight::Soft, Risk::Low, "the model says that it changes something");
     }
     if claims.risk == Risk::High && sheet.is_clear() && runs {

@@ -100,8 +100,8 @@ pub enum Typing {
 pub struct Claims {
     /// The risk that it claims.
     pub risk: Risk,
-    /// Whether it says that the call changes anything.
-    pub mutation: bool,
+    /// Whether it says that the call changes anything; none if it says nothing about it.
+    pub mutation: Option<bool>,
     /// Whether it says that the call needs more rights.
     pub privesc: bool,
 }
@@ -164,7 +164,7 @@ impl Intent {
     }
 
     fn may_change(&self) -> bool {
-        self.claims.is_none_or(|claims| claims.mutation || claims.privesc)
+        self.claims.is_none_or(|claims| claims.mutation.unwrap_or(true) || claims.privesc)
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn run(mutation: bool) -> Intent {
-        let claims = Claims { risk: Risk::Low, mutation, privesc: false };
+        let claims = Claims { risk: Risk::Low, mutation: Some(mutation), privesc: false };
         Intent {
             claims: Some(claims),
             ..Intent::of(Action::Run { command: "true".to_owned(), cwd: "/w".into() })

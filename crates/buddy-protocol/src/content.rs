@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, Image, ItemId, Json, PlanStep, Ran, SessionId};
+use crate::{Content, Image, ItemId, Json, PlanStep, Ran, ReminderCause, SessionId};
 
 const TAG: &str = "type";
 
@@ -23,6 +23,8 @@ const KINDS: &[&str] = &[
     "plan",
     "sub_session",
     "canvas",
+    "reminder",
+    "results_cleared",
     "compaction",
 ];
 
@@ -71,6 +73,11 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
         "sub_session" => SubSession::deserialize(rest)
             .map(|SubSession { session, title }| Content::SubSession { session, title }),
         "canvas" => Canvas::deserialize(rest).map(|Canvas { element }| Content::Canvas { element }),
+        "reminder" => {
+            Reminder::deserialize(rest).map(|Reminder { cause, text }| Content::Reminder { cause, text })
+        }
+        "results_cleared" => ResultsCleared::deserialize(rest)
+            .map(|ResultsCleared { kept_from }| Content::ResultsCleared { kept_from }),
         "compaction" => Compaction::deserialize(rest)
             .map(|Compaction { summary, kept_from }| Content::Compaction { summary, kept_from }),
         other => Err(Error::unknown_variant(other, KINDS)),
@@ -100,6 +107,17 @@ struct Plan {
 struct SubSession {
     session: SessionId,
     title: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Reminder {
+    cause: ReminderCause,
+    text: String,
+}
+
+#[derive(serde::Deserialize)]
+struct ResultsCleared {
+    kept_from: ItemId,
 }
 
 #[derive(serde::Deserialize)]
@@ -136,6 +154,8 @@ mod tests {
             ("plan", json!({ "steps": step })),
             ("sub_session", json!({ "session": session, "title": "t" })),
             ("canvas", json!({ "element": { "type": "box" } })),
+            ("reminder", json!({ "cause": "unverified", "text": "a" })),
+            ("results_cleared", json!({ "kept_from": "itm_00000000000000000000000001" })),
             ("compaction", json!({ "summary": "s" })),
         ];
         assert_eq!(contents.each_ref().map(|(kind, _)| *kind), KINDS);

@@ -354,6 +354,8 @@ pub enum FailureKind {
     Timeout,
     /// The cap on model calls in a turn.
     TurnLimit,
+    /// The model repeated itself without getting further.
+    Stuck,
     /// The user's own limit on money or tokens.
     Budget,
     /// The command line or the configuration is invalid.

@@ -137,6 +137,18 @@ pub enum Content {
         /// The element, as the canvas describes it.
         element: Json,
     },
+    /// A message of buddy itself to the model, such as a request to check its work before it finishes.
+    Reminder {
+        /// The reason for the message.
+        cause: ReminderCause,
+        /// The text that the model reads.
+        text: String,
+    },
+    /// From here on the model sees a short note instead of the long results of older calls.
+    ResultsCleared {
+        /// The first item whose result the model still sees in full.
+        kept_from: ItemId,
+    },
     /// From here on the model sees the summary instead of the items before it.
     Compaction {
         /// The summary that replaces the items before it.
@@ -161,6 +173,20 @@ impl Content {
     pub fn said(text: impl Into<String>) -> Self {
         Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }
     }
+}
+
+/// The reasons for which buddy writes to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReminderCause {
+    /// The model was about to finish, and no command succeeded after its last change.
+    Unverified,
+    /// The model repeats itself: the same calls with the same results, or edits of one file without a passing check.
+    Repeating,
+    /// The answer was empty or cut off.
+    Incomplete,
+    /// A limit of the turn is reached, so the model reports instead of going on.
+    Limit,
 }
 
 /// A tool call.

@@ -52,7 +52,10 @@ pub use git_setting::{PlainIn, plain_git_setting};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};
-pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
+pub use item::{
+    Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ReminderCause, ToolCall,
+    ToolKind,
+};
 pub use json::Json;
 pub use name_set::{NamePattern, NameSet, fold_name, fold_path};
 pub use port::{

@@ -29,6 +29,8 @@ pub(crate) fn text(fact: &Fact) -> Option<String> {
             | Content::FileChange(_)
             | Content::Plan { .. }
             | Content::Canvas { .. }
+            | Content::Reminder { .. }
+            | Content::ResultsCleared { .. }
             | Content::Compaction { .. } => return None,
         },
         _ => return None,

@@ -76,7 +76,7 @@ impl Exit {
         match failure {
             FailureKind::Auth => Self::Auth,
             FailureKind::ContextOverflow => Self::ContextOverflow,
-            FailureKind::TurnLimit => Self::TurnLimit,
+            FailureKind::TurnLimit | FailureKind::Stuck => Self::TurnLimit,
             FailureKind::Budget => Self::Budget,
             _ => Self::Failed,
         }

@@ -71,7 +71,8 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
         Content::Compaction { summary, .. } => {
             Some(folded("What came before was summed up for the model", &quoted(summary)))
         }
-        Content::Canvas { .. } => None,
+        Content::Reminder { text, .. } => Some(folded("buddy reminded the model", &quoted(text))),
+        Content::ResultsCleared { .. } | Content::Canvas { .. } => None,
     }
 }
 

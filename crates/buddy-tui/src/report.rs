@@ -105,8 +105,12 @@ impl Report {
         match &item.content {
             // An answer may come in several pieces, with thoughts or a provider's pause between them.
             Content::AgentMessage { text } => self.text.push_str(text),
-            // What was said before a prompt or a summary answered something else, or is said again.
-            Content::UserMessage { ran: None, .. } | Content::Compaction { .. } => self.text.clear(),
+            // Text before a prompt, a reminder or a summary answered something else, or the model says it again.
+            Content::UserMessage { ran: None, .. }
+            | Content::Compaction { .. }
+            | Content::Reminder { .. } => {
+                self.text.clear();
+            }
             Content::ToolCall(call) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();

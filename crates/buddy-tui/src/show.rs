@@ -1,7 +1,7 @@
 //! Lists of sessions and the text of one.
 
 use buddy_protocol::{
-    Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, Risk, SessionState,
+    Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, ReminderCause, Risk, SessionState,
     SessionSummary, Transcript, UnixMillis, WaitingAsk,
 };
 use jiff::Timestamp;
@@ -200,8 +200,19 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
             let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
             Some(format!("{}{outcome}", named_line(call, item.status, &on, cwd)))
         }
+        Content::Reminder { cause, .. } => Some(format!("({})", reminded(*cause))),
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,
+    }
+}
+
+/// A reminder of buddy to the model, in the words of the reader.
+pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
+    match cause {
+        ReminderCause::Unverified => "buddy asked the model to check its changes before it finishes",
+        ReminderCause::Repeating => "buddy told the model that it repeats itself",
+        ReminderCause::Incomplete => "buddy asked the model for a complete answer",
+        ReminderCause::Limit => "a limit is reached; buddy asked the model for a report",
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, Limit, ModelSource, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Hosts, Limit, ModelSource, TextSettings};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
@@ -44,6 +44,7 @@ pub(crate) struct Wishes {
     pub(crate) window: Option<Duration>,
     pub(crate) name: String,
     pub(crate) max_steps: u32,
+    pub(crate) gates: GateSwitches,
     pub(crate) hosts: Arc<dyn Hosts>,
     pub(crate) models: Arc<dyn ModelSource>,
     /// How long a user has to answer; none means for ever.
@@ -66,6 +67,7 @@ impl Wishes {
             window: None,
             name: BuddyAgent::NAME.to_owned(),
             max_steps: 1,
+            gates: GateSwitches::default(),
             hosts: Arc::new(NoHosts),
             models: Arc::new(NoModels),
             ask_within: None,
@@ -130,6 +132,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         name: wishes.name,
         ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
+        gates: wishes.gates,
         instructions: wishes.instructions,
         tools_off: wishes.tools_off,
         budget: wishes.budget,

@@ -26,6 +26,8 @@ use crate::tools::turnstile::{Ticket, ask_in_turn};
 const MAX_ASKS: usize = 3;
 /// How often a user may change the command of one call, or want to allow for longer what cannot be.
 const MAX_CHANGES: usize = 20;
+/// A line in the question about a call whose model left out the risk.
+const RISK_NOT_STATED: &str = "risk not stated by the model";
 
 /// The answer to a question that several calls wait for.
 type SharedAnswer = Shared<BoxFuture<'static, Result<Batched, SinkClosed>>>;
@@ -332,6 +334,7 @@ impl Pipeline {
         // What a link leads to is in the line of the action.
         let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
         let action = own.unwrap_or(action);
+        let unstated = ready.prepared.lacks_risk().then(|| RISK_NOT_STATED.to_owned());
         let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -344,7 +347,7 @@ impl Pipeline {
             action,
             why: ready.prepared.why().map(str::to_owned),
             risk: decision.risk,
-            reasons: decision.reasons.clone(),
+            reasons: decision.reasons.iter().cloned().chain(unstated).collect(),
             parts: if decision.parts.len() > 1 { decision.parts.clone() } else { Vec::new() },
             opens: Vec::new(),
             diff: None,

@@ -1,6 +1,8 @@
 //! Clipping: what the model is given of a result is bounded. Long texts keep their head and tail, long lists their
 //! head, and each says how much was left out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::Value;
 
 use crate::tools::tool::TextClass;
@@ -16,15 +18,42 @@ pub(crate) struct TextLimits {
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { command: 4_000, file: 8_000 }
+        Self { command: 30_000, file: 50_000 }
     }
 }
 
-impl TextLimits {
-    pub(crate) fn of(self, class: TextClass) -> usize {
-        match class {
-            TextClass::Command => self.command,
-            TextClass::File => self.file,
+/// One text takes at most one part in so many of the context window, if that is less than its limit.
+const WINDOW_PART: u64 = 8;
+/// About how many characters a token has.
+const TOKEN_CHARS: u64 = 4;
+
+/// The room that texts have in the context window of the model in use.
+#[derive(Debug)]
+pub(crate) struct TextRoom {
+    limits: TextLimits,
+    /// The window in tokens; 0 if nobody knows it. The driver sets it before each model call, and calls read it.
+    window: AtomicU64,
+}
+
+impl TextRoom {
+    pub(crate) fn new(limits: TextLimits) -> Self {
+        Self { limits, window: AtomicU64::new(0) }
+    }
+
+    /// Takes another window from now on.
+    pub(crate) fn set_window(&self, tokens: Option<u64>) {
+        self.window.store(tokens.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// How many characters of one text of a class the model is given.
+    pub(crate) fn of(&self, class: TextClass) -> usize {
+        let limit = match class {
+            TextClass::Command => self.limits.command,
+            TextClass::File => self.limits.file,
+        };
+        match self.window.load(Ordering::Relaxed) {
+            0 => limit,
+            window => limit.min(usize::try_from(window / WINDOW_PART * TOKEN_CHARS).unwrap_or(usize::MAX)),
         }
     }
 }
@@ -102,6 +131,16 @@ mod tests {
         assert!(clip(&mut value, 100));
         assert!(value["stdout"].as_str().unwrap().contains("200 characters left out"));
         assert_eq!(value["stderr"], "short");
+    }
+
+    #[test]
+    fn one_text_never_fills_a_small_window() {
+        let room = TextRoom::new(TextLimits::default());
+        assert_eq!(room.of(TextClass::Command), 30_000);
+        room.set_window(Some(200_000));
+        assert_eq!(room.of(TextClass::File), 50_000);
+        room.set_window(Some(8_192));
+        assert_eq!(room.of(TextClass::File), 4_096);
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub(crate) struct DeletePath;
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeletePathInput {
     /// What to remove, absolute or relative to the working directory.
+    #[serde(alias = "file_path")]
     path: String,
     /// Whether to remove a directory with all that is in it.
     #[serde(default)]

@@ -8,12 +8,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tools::closest::hint_for_missing;
+use crate::tools::closest::{hint_for_missing, squeezed};
 use crate::tools::failure::target_failure;
 use crate::tools::preview::Foreseen;
 use crate::tools::text_file::TextFile;
 use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 use crate::tools::unified::unified;
+
+/// Letters that a text needs to be found by anything but itself.
+const MIN_LENIENT: usize = 8;
 
 /// Places named when there is more than one.
 const MAX_PLACES: usize = 20;
@@ -24,13 +27,16 @@ pub(crate) struct EditFile;
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditFileInput {
     /// The file, absolute or relative to the working directory.
+    #[serde(alias = "file_path")]
     path: String,
     /// The text to replace, exactly as it is in the file.
+    #[serde(alias = "old_string")]
     old: String,
     /// The text to put in its place.
+    #[serde(alias = "new_string")]
     new: String,
     /// Whether to replace every place where `old` is found; otherwise there must be one.
-    #[serde(default)]
+    #[serde(default, alias = "replace_all")]
     all: bool,
 }
 
@@ -62,7 +68,7 @@ impl Tool for EditFile {
         let diff = async move {
             let path = sight.place.resolve(&input.path);
             let file = TextFile::read(&sight, &path).await?;
-            let (text, _) = replace(&file, &input)?;
+            let Replaced { text, .. } = replace(&file, &input)?;
             Ok(Some(Foreseen::Diff(unified(&shown(&path), &file.text, &text))))
         };
         Some(diff.boxed())
@@ -71,18 +77,34 @@ impl Tool for EditFile {
     async fn run(input: EditFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
         let file = TextFile::read(&context.sight(), &path).await?;
-        let (text, replaced) = replace(&file, &input)?;
+        let Replaced { text, count, note } = replace(&file, &input)?;
         let content = file.content(&text);
         let written =
             context.target.write(&context.bounds, &context.recorder, &path, content.as_bytes()).await;
         let written = written.map_err(|error| target_failure(&error))?;
         let diff = unified(&shown(&path), &file.text, &text);
-        Ok(json!({"path": shown(&path), "replaced": replaced, "bytes": written.bytes, "diff": diff}))
+        let mut result =
+            json!({"path": shown(&path), "replaced": count, "bytes": written.bytes, "diff": diff});
+        if let Some(note) = note {
+            result["note"] = json!(note);
+        }
+        Ok(result)
     }
 }
 
-/// The new text, and how many places were replaced.
-fn replace(file: &TextFile, input: &EditFileInput) -> Result<(String, usize), ToolFailure> {
+/// A text with its places replaced.
+#[derive(Debug)]
+struct Replaced {
+    text: String,
+    count: usize,
+    /// A remark for the model, if the place was not exactly the one that it gave.
+    note: Option<&'static str>,
+}
+
+/// The note on a match that differs in white space.
+const LENIENT: &str = "`old` differed from the file in white space only, at one place; that place was replaced, and `new` was indented like it";
+
+fn replace(file: &TextFile, input: &EditFileInput) -> Result<Replaced, ToolFailure> {
     if input.old.is_empty() {
         return Err(ToolFailure::new("invalid_input", "`old` is empty")
             .hint("give the text to replace, or write the whole file with `write_file`"));
@@ -95,10 +117,13 @@ fn replace(file: &TextFile, input: &EditFileInput) -> Result<(String, usize), To
     }
     let places: Vec<usize> = file.text.match_indices(&*old).map(|(at, _)| line_of(&file.text, at)).collect();
     match places.len() {
-        0 => Err(ToolFailure::new("old_not_found", "`old` is not in the file")
-            .hint(hint_for_missing(&file.text, &old))),
-        1 => Ok((file.text.replacen(&*old, &new, 1), 1)),
-        count if input.all => Ok((file.text.replace(&*old, &new), count)),
+        0 => match replace_leniently(&file.text, &old, &new) {
+            Some(text) => Ok(Replaced { text, count: 1, note: Some(LENIENT) }),
+            None => Err(ToolFailure::new("old_not_found", "`old` is not in the file")
+                .hint(hint_for_missing(&file.text, &old))),
+        },
+        1 => Ok(Replaced { text: file.text.replacen(&*old, &new, 1), count: 1, note: None }),
+        count if input.all => Ok(Replaced { text: file.text.replace(&*old, &new), count, note: None }),
         count => {
             let lines: Vec<String> = places.iter().take(MAX_PLACES).map(ToString::to_string).collect();
             let message = format!("`old` is in the file {count} times, at lines {}", lines.join(", "));
@@ -106,6 +131,42 @@ fn replace(file: &TextFile, input: &EditFileInput) -> Result<(String, usize), To
                 .hint("give more lines around the one that is meant, or set `all`"))
         }
     }
+}
+
+/// The text with whole lines replaced that differ from `old` in white space only, if there is exactly one such place. The new lines
+/// get the indentation of the file's.
+fn replace_leniently(text: &str, old: &str, new: &str) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let wanted: Vec<String> = old.lines().map(squeezed).collect();
+    // A few letters are found everywhere.
+    if wanted.iter().map(String::len).sum::<usize>() < MIN_LENIENT || wanted.len() > lines.len() {
+        return None;
+    }
+    let formed: Vec<String> = lines.iter().map(|line| squeezed(line)).collect();
+    let mut places =
+        formed.windows(wanted.len()).enumerate().filter(|(_, window)| *window == wanted).map(|(at, _)| at);
+    let at = places.next().filter(|_| places.next().is_none())?;
+    let found = lines.get(at..at + wanted.len())?;
+    let indented = reindent(new, old.lines().next()?, found.first()?);
+    let ends_line = found.last().is_some_and(|line| line.ends_with('\n'));
+    let end = if ends_line && !indented.ends_with('\n') && !indented.is_empty() { "\n" } else { "" };
+    let before: String = lines.get(..at)?.concat();
+    let after: String = lines.get(at + wanted.len()..)?.concat();
+    Some(format!("{before}{indented}{end}{after}"))
+}
+
+/// The lines of `new` moved by the difference between the indentation that the model gave and the file's.
+fn reindent(new: &str, given: &str, found: &str) -> String {
+    let (given, found) = (indentation(given), indentation(found));
+    let moved = |line: &str| match line.strip_prefix(given) {
+        Some(rest) if !line.trim().is_empty() => format!("{found}{rest}"),
+        _ => line.to_owned(),
+    };
+    new.split_inclusive('\n').map(moved).collect()
+}
+
+fn indentation(line: &str) -> &str {
+    line.get(..line.len() - line.trim_start().len()).unwrap_or_default()
 }
 
 /// The number of the line that a byte is in, counted from 1.
@@ -120,7 +181,7 @@ mod tests {
     fn check(content: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), ToolFailure> {
         let file = TextFile::new(content);
         let input = EditFileInput { path: String::new(), old: old.into(), new: new.into(), all };
-        replace(&file, &input).map(|(text, count)| (file.content(&text), count))
+        replace(&file, &input).map(|Replaced { text, count, .. }| (file.content(&text), count))
     }
 
     #[test]
@@ -129,6 +190,40 @@ mod tests {
         assert_eq!(check("a a a", "a", "x", true).unwrap(), ("x x x".to_owned(), 3));
         assert_eq!(check("a\r\nb\r\nc\r\n", "a\nb", "x\ny", false).unwrap().0, "x\r\ny\r\nc\r\n");
         assert_eq!(check("\u{feff}a\r\nb\r\n", "b", "x", false).unwrap().0, "\u{feff}a\r\nx\r\n");
+    }
+
+    #[test]
+    fn one_place_that_differs_in_white_space_is_replaced_and_told() {
+        let text = "fn main() {\n\tlet count = compute(3);\n\tprint(count);\n}\n";
+        let (replaced, count) =
+            check(text, "    let count = compute(3);", "    let count = compute(4);\n    log();", false)
+                .unwrap();
+        assert_eq!(
+            (replaced.as_str(), count),
+            ("fn main() {\n\tlet count = compute(4);\n\tlog();\n\tprint(count);\n}\n", 1)
+        );
+        let file = TextFile::new(text);
+        let input = EditFileInput {
+            path: String::new(),
+            old: "let  count = compute( 3 );".into(),
+            new: "x".into(),
+            all: false,
+        };
+        assert_eq!(replace(&file, &input).unwrap().note, Some(LENIENT));
+        let twice = "\ta = compute(3);\n  a = compute(3);\n";
+        assert_eq!(check(twice, "a  = compute(3);", "b", false).unwrap_err().code, "old_not_found");
+        assert_eq!(
+            check("a b\n", "a  b", "c", false).unwrap_err().code,
+            "old_not_found",
+            "too short to be sure"
+        );
+    }
+
+    #[test]
+    fn names_that_models_were_trained_on_are_taken() {
+        let input = json!({"file_path": "a", "old_string": "b", "new_string": "c", "replace_all": true});
+        let input: EditFileInput = serde_json::from_value(input).unwrap();
+        assert_eq!((&*input.path, &*input.old, &*input.new, input.all), ("a", "b", "c", true));
     }
 
     #[test]

@@ -19,8 +19,11 @@ use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolConte
 /// How much of a file must be read to tell what it is.
 const HEAD_BYTES: u64 = 32;
 
-/// How much of a file is given at most. The pipeline clips it further.
+/// How much of a file is read at most.
 const MAX_BYTES: usize = 1024 * 1024;
+
+/// How many lines are given if the call does not say.
+const MAX_LINES: u64 = 2_000;
 
 /// What a path begins with that is the log of a command on another host: it is on this machine, under the name that the result said.
 pub(crate) const LOG_SCHEME: &str = "log:";
@@ -31,6 +34,7 @@ pub(crate) struct ReadFile;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadFileInput {
     /// The file, absolute or relative to the working directory.
+    #[serde(alias = "file_path")]
     path: String,
     /// The first line to give, counted from 1.
     #[serde(default)]
@@ -81,7 +85,7 @@ impl Tool for ReadFile {
         let path = context.place.resolve(&input.path);
         let range = LineRange {
             first: input.offset.unwrap_or(1).max(1),
-            count: input.limit.unwrap_or(u64::MAX),
+            count: input.limit.unwrap_or(MAX_LINES),
             max_bytes: MAX_BYTES,
         };
         let read = match input.path.strip_prefix(LOG_SCHEME) {
@@ -100,16 +104,38 @@ impl Tool for ReadFile {
                 ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`")
             );
         }
-        Ok(json!({
+        let text = String::from_utf8_lossy(&found.bytes);
+        let (content, lines) = whole_lines(&text, context.text_limit).unwrap_or((&text, found.lines));
+        let next = range.first.saturating_add(lines);
+        // Where the number of lines is not known, the file is longer than what was read of it.
+        let left = found.total.map_or(u64::MAX, |total| (total + 1).saturating_sub(next));
+        let is_cut = left > 0 && input.limit.is_none_or(|limit| lines < limit);
+        let mut result = json!({
             "path": shown(&path),
-            "content": String::from_utf8_lossy(&found.bytes),
+            "content": content,
             "first_line": range.first,
-            "lines": found.lines,
+            "lines": lines,
             "total_lines": found.total,
             "size": found.size,
-            "truncated": found.truncated,
-        }))
+            "truncated": is_cut || found.truncated,
+        });
+        if is_cut {
+            result["next_offset"] = json!(next);
+            let left = found.total.map_or_else(|| "more".to_owned(), |_| left.to_string());
+            result["note"] = json!(format!("{left} lines are left; read on with `offset` {next}"));
+        }
+        Ok(result)
     }
+}
+
+/// The whole lines at the beginning of a text that have at most so many characters, and their number; none if all of it has. A first
+/// line that is longer stays, and the pipeline leaves out its middle.
+fn whole_lines(text: &str, limit: usize) -> Option<(&str, u64)> {
+    let (end, _) = text.char_indices().nth(limit)?;
+    let head = text.get(..end).unwrap_or_default();
+    let end = head.rfind('\n').or_else(|| text.find('\n')).map_or(text.len(), |place| place + 1);
+    let kept = text.get(..end).unwrap_or(text);
+    Some((kept, u64::try_from(kept.lines().count()).unwrap_or(u64::MAX)))
 }
 
 /// Lines of the log of a command.
@@ -147,4 +173,17 @@ async fn image(path: &Path, context: &ToolContext) -> Result<Option<Value>, Tool
     });
     context.show(image);
     Ok(Some(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_loses_its_tail_at_the_end_of_a_line() {
+        assert_eq!(whole_lines("one\ntwo\nthree\n", 9), Some(("one\ntwo\n", 2)));
+        assert_eq!(whole_lines("one\ntwo\n", 8), None);
+        assert_eq!(whole_lines("é".repeat(20).as_str(), 5), Some(("é".repeat(20).as_str(), 1)));
+        assert_eq!(whole_lines("long line\nmore\n", 4), Some(("long line\n", 1)));
+    }
 }

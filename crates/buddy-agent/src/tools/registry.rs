@@ -1,7 +1,7 @@
 //! The one table of tools. Help, schemas and dispatch come from it.
 
 use buddy_exec::Target;
-use buddy_model::ToolDefinition;
+use buddy_model::{EditTools, ToolDefinition};
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
@@ -91,6 +91,14 @@ const ROOMY: &[&str] = &[
 /// The tools that a model needs.
 const NEEDED: &[&str] = &["run_shell", "read_file", "write_file", "edit_file"];
 
+/// The tools that record files in a repository and change none of them.
+const RECORDING: &[&str] = &["git_add", "git_commit"];
+
+/// Whether a tool only records files, so that a check before it still holds.
+pub(crate) fn only_records(name: &str) -> bool {
+    RECORDING.contains(&name)
+}
+
 /// The names of the tools that are off: what the user switched off, what would be a way around that, and what the
 /// target has no means for.
 pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
@@ -113,6 +121,17 @@ pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
 pub(crate) fn off_when_tiny(off: &[String]) -> Vec<String> {
     let names = TOOLS.iter().map(|entry| entry.spec.name).filter(|name| !NEEDED.contains(name));
     off.iter().cloned().chain(names.map(str::to_owned)).collect()
+}
+
+/// The edit tools that a model of a family is not offered. A call of one is taken all the same. The few tools of a tiny window
+/// have `edit_file` for everybody.
+pub(crate) fn other_edit_tools(edit: EditTools, is_tiny: bool) -> Option<String> {
+    let other = match edit {
+        EditTools::Patch if !is_tiny => EditFile::SPEC.name,
+        EditTools::Replace => ApplyPatch::SPEC.name,
+        EditTools::Patch | EditTools::Both => return None,
+    };
+    Some(other.to_owned())
 }
 
 /// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
@@ -271,6 +290,21 @@ mod tests {
         assert_eq!(names(&off(&["run_shell".to_owned()], true)), &PROCESSES[1..]);
         assert_eq!(names(&off(&[], false)), [""; 0]);
         assert_eq!(names(&off_when_small(&[])), [""; 0]);
+    }
+
+    #[test]
+    fn no_tool_sends_a_model_to_an_edit_tool_that_it_does_not_have() {
+        for edit in [EditTools::Patch, EditTools::Replace] {
+            let other = other_edit_tools(edit, false).unwrap();
+            for tool in definitions(std::slice::from_ref(&other), ALL, &[]) {
+                let told = format!("{}{}", tool.description, tool.parameters);
+                assert!(
+                    tool.name != other && !told.contains(&format!("`{other}`")),
+                    "{}: {other}",
+                    tool.name
+                );
+            }
+        }
     }
 
     #[test]

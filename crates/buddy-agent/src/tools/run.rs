@@ -26,7 +26,7 @@ use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
-use crate::tools::clip::{TextLimits, clip, clip_text};
+use crate::tools::clip::{TextRoom, clip, clip_text};
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
@@ -56,7 +56,7 @@ pub(crate) struct PipelineParts {
     /// Who managed processes belong to, and whose changes are kept.
     pub(crate) owner: Owner,
     pub(crate) logs: PathBuf,
-    pub(crate) limits: TextLimits,
+    pub(crate) texts: TextRoom,
     /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -423,7 +423,7 @@ impl Pipeline {
             background: self.background.clone(),
             target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),
-            text_limit: self.parts.limits.of(ready.spec.text),
+            text_limit: self.parts.texts.of(ready.spec.text),
             log: self.parts.logs.join(side.log_name(item)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),
@@ -465,7 +465,7 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
-        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
+        Outcome { status, result: clipped(result, self.parts.texts.of(spec.text)), images, denials }
     }
 
     /// A result with its connections, and with a line about everything that its command was kept from and what opens that.

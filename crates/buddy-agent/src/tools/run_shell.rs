@@ -67,8 +67,9 @@ pub(crate) struct RunShellInput {
     #[serde(default = "unsaid_risk")]
     risk: Risk,
     /// Whether it changes anything.
-    #[serde(default = "unsaid_mutation")]
-    mutation: bool,
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    mutation: Option<bool>,
     /// Whether it needs more rights, as with sudo.
     #[serde(default)]
     privesc: bool,
@@ -90,15 +91,11 @@ pub(crate) struct RunShellInput {
     pane: Option<String>,
 }
 
-/// Fields that the model is to fill in. A call without them, in the form of other agents, is taken as one that changes something.
+/// Fields that the model is to fill in. For a call without them, in the form of other agents, policy's own reading decides.
 const EXPECTED: [&str; 5] = ["command", "why", "risk", "mutation", "privesc"];
 
 fn unsaid_risk() -> Risk {
     Risk::Medium
-}
-
-fn unsaid_mutation() -> bool {
-    true
 }
 
 #[async_trait]

@@ -277,33 +277,42 @@ impl ToolContext {
 pub(crate) trait Prepared: Send + Sync {
     fn intent(&self, place: &Place) -> Intent;
     fn why(&self) -> Option<&str>;
+    /// Whether the model was to state the risk of the call and did not.
+    fn lacks_risk(&self) -> bool;
     fn question(&self, place: &Place) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
 
-struct PreparedCall<T: Tool>(T::Input);
+struct PreparedCall<T: Tool> {
+    input: T::Input,
+    lacks_risk: bool,
+}
 
 #[async_trait]
 impl<T: Tool> Prepared for PreparedCall<T> {
     fn intent(&self, place: &Place) -> Intent {
-        T::intent(&self.0, place)
+        T::intent(&self.input, place)
     }
 
     fn why(&self) -> Option<&str> {
-        T::why(&self.0)
+        T::why(&self.input)
+    }
+
+    fn lacks_risk(&self) -> bool {
+        self.lacks_risk
     }
 
     fn question(&self, place: &Place) -> Option<String> {
-        T::question(&self.0, place)
+        T::question(&self.input, place)
     }
 
     fn preview(&self, sight: Sight) -> Option<Preview> {
-        T::preview(&self.0, sight)
+        T::preview(&self.input, sight)
     }
 
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {
-        T::run(self.0, context).await
+        T::run(self.input, context).await
     }
 }
 
@@ -369,9 +378,11 @@ fn title<T: Tool>(input: &Value) -> Option<String> {
 }
 
 fn prepare<T: Tool>(mut input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
-    advice::complete(&mut input, &schema::<T>());
+    let schema = schema::<T>();
+    let lacks_risk = advice::lacks_risk(&input, &schema);
+    advice::complete(&mut input, &schema);
     match serde_json::from_value::<T::Input>(input) {
-        Ok(input) => Ok(Box::new(PreparedCall::<T>(input))),
+        Ok(input) => Ok(Box::new(PreparedCall::<T> { input, lacks_risk })),
         Err(error) => Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {error}"))
             .hint("call the tool again with arguments that follow its schema")),
     }

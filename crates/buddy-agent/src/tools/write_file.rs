@@ -21,6 +21,7 @@ pub(crate) struct WriteFile;
 #[serde(deny_unknown_fields)]
 pub(crate) struct WriteFileInput {
     /// The file, absolute or relative to the working directory. Missing directories are made.
+    #[serde(alias = "file_path")]
     path: String,
     /// The whole new content.
     content: String,

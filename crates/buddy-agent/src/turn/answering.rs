@@ -3,11 +3,11 @@
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
     AnswerStop, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus,
-    NoticeLevel, ToolCall, ToolFailure, ToolKind, TurnOutcome,
+    NoticeLevel, ToolCall, ToolFailure, ToolKind,
 };
 use serde_json::{Value, json};
 
-use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, end, notice};
+use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, notice};
 use crate::live::{LiveAnswer, Voice};
 use crate::tools::{Call, registry};
 
@@ -42,7 +42,13 @@ impl Machine {
         effects.push(charged(&turn, charge));
         let is_paused = cut.is_none() && (1..=MAX_PAUSES).contains(&turn.pauses);
         effects.extend(remark(&reply).filter(|_| !is_paused).map(emit));
+        let lack = self.lack_of(&turn, &reply, is_paused);
         let mut calls = self.calls(&answer, reply);
+        if let Some(ending) = turn.ending.take() {
+            // A model that calls tools all the same has said what it had to say.
+            effects.push(ending.fact(&turn));
+            return effects;
+        }
         if let Some(why) = cut {
             for call in &mut calls {
                 call.refusal = Some(cut_off(why));
@@ -59,7 +65,7 @@ impl Machine {
         } else if turn.is_steered || is_paused {
             effects.extend(self.call_model(turn));
         } else {
-            effects.push(end(&turn, TurnOutcome::Completed, None));
+            effects.extend(self.finish(turn, lack));
         }
         effects
     }

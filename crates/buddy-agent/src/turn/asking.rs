@@ -2,7 +2,7 @@
 
 use buddy_protocol::{Failure, FailureKind, TurnOutcome};
 
-use super::{Effect, Input, Machine, State, Turn, end};
+use super::{Effect, Ending, Input, Machine, State, Turn, end};
 
 impl Machine {
     pub(super) fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
@@ -12,14 +12,12 @@ impl Machine {
                 turn.calls = turn.calls.saturating_sub(1);
                 self.call_model(turn)
             }
-            Input::BudgetAnswered(false) => {
-                let failure = Failure {
-                    http_status: None,
-                    kind: FailureKind::Budget,
-                    message: "the budget is used up".to_owned(),
-                    hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
-                };
-                vec![end(&turn, TurnOutcome::Failed, Some(failure))]
+            // Someone who says no does not pay for a report.
+            Input::BudgetAnswered(false) => vec![spent().fact(&turn)],
+            Input::BudgetUnattended => {
+                turn.calls = turn.calls.saturating_sub(1);
+                turn.is_funded = true;
+                self.report(turn, spent())
             }
             Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
             Input::Prompted { said, .. } => {
@@ -33,4 +31,15 @@ impl Machine {
             }
         }
     }
+}
+
+/// The end of a turn whose budget is used up.
+fn spent() -> Ending {
+    let failure = Failure {
+        http_status: None,
+        kind: FailureKind::Budget,
+        message: "the budget is used up".to_owned(),
+        hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
+    };
+    Ending { outcome: TurnOutcome::Failed, failure }
 }

@@ -6,7 +6,7 @@ use buddy_protocol::{
 };
 
 use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, notice};
-use crate::compaction::{Cut, cut, cut_all, mechanical, reminders, request};
+use crate::compaction::{Cut, clearable, cut, cut_all, mechanical, reminders, requests};
 use crate::history::{history, visible};
 
 /// How often in a row room is made for one call. Each time less is kept.
@@ -44,6 +44,11 @@ impl Machine {
     /// Makes room in a window of so many tokens. Where nothing is left to sum up, the call is made all the same unless it is far too
     /// long or the provider has refused it.
     pub(super) fn compact(&mut self, mut turn: Turn, window: u64, want: Want) -> Vec<Effect> {
+        if !turn.is_compaction
+            && let Some(kept_from) = clearable(&self.items, window, size)
+        {
+            return self.clear_results(turn, kept_from);
+        }
         let cut = match turn {
             Turn { is_compaction: true, .. } => cut_all(&self.items),
             Turn { compactions: MAX_COMPACTIONS.., .. } => None,
@@ -74,6 +79,21 @@ impl Machine {
         vec![Effect::Summarise(history(&old))]
     }
 
+    /// Clears the results of the calls before an item, and goes on.
+    fn clear_results(&mut self, mut turn: Turn, kept_from: ItemId) -> Vec<Effect> {
+        let item = self.whole(&turn, turn.step, Content::ResultsCleared { kept_from });
+        self.put(item.clone());
+        let text = "long results of older calls were cleared for the model to make room".to_owned();
+        let mut effects = vec![
+            emit(notice(NoticeLevel::Info, "results_cleared", text)),
+            emit(Fact::ItemEnded(ItemEnded { item })),
+            Effect::ForgetCount,
+        ];
+        turn.calls = turn.calls.saturating_sub(1);
+        effects.extend(self.call_model(turn));
+        effects
+    }
+
     pub(super) fn finish_compaction(
         &mut self,
         mut turn: Turn,
@@ -88,9 +108,7 @@ impl Machine {
         // What was said meanwhile is kept too.
         let kept_from = seen.get(cut.summed_up).map(|item| item.id.clone());
         let mut text = summary.unwrap_or_else(|| mechanical(old));
-        if !turn.is_compaction {
-            text.push_str(&request(old, seen.get(cut.summed_up..).unwrap_or_default()));
-        }
+        text.push_str(&requests(&self.items, seen.get(cut.summed_up..).unwrap_or_default()));
         text.push_str(&reminders(&self.items));
         let item = Item {
             id: ItemId::new(&*self.ids),

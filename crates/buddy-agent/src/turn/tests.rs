@@ -1,5 +1,8 @@
 //! Every state of the machine against every input, and every order in which results can come.
 
+mod finishing;
+mod room;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -40,10 +43,10 @@ impl Bench {
         for effect in self.machine.step(input) {
             match effect {
                 Effect::Emit(facts) => self.facts.extend(facts),
-                Effect::CallModel { history, .. } => {
+                Effect::CallModel(ModelCall { history, is_text_only, .. }) => {
                     check_history(&history);
                     self.history = history;
-                    self.done.push("call");
+                    self.done.push(if is_text_only { "report" } else { "call" });
                 }
                 Effect::DropModel { .. } => self.done.push("drop"),
                 Effect::RunCalls(calls) => {
@@ -52,6 +55,7 @@ impl Bench {
                     self.calls.extend(calls.into_iter().map(|call| call.item));
                 }
                 Effect::StopCalls => self.done.push("stop"),
+                Effect::ForgetCount => self.done.push("clear"),
                 Effect::Summarise(old) => {
                     self.history = old;
                     self.done.push("summarise");
@@ -247,6 +251,8 @@ fn a_provider_that_only_pauses_is_not_asked_for_ever() {
 fn a_pause_counts_as_a_model_call() {
     let mut bench = Bench::new(2);
     bench.prompt("hi").feed(paused("one")).feed(paused("two"));
+    assert_eq!(bench.done, ["call", "call", "report"]);
+    bench.reply("half of it", &[]);
     assert_eq!(bench.outcome(), Some(TurnOutcome::TurnLimit));
 }
 
@@ -344,8 +350,12 @@ fn the_cap_on_steps_ends_the_turn() {
     let mut bench = Bench::new(2);
     bench.prompt("go").reply("", &["a"]).end_call("a", ItemStatus::Completed);
     bench.reply("", &["b"]).end_call("b", ItemStatus::Completed);
-    assert_eq!(bench.outcome(), Some(TurnOutcome::TurnLimit));
-    assert_eq!(bench.done, ["call", "run", "call", "run"]);
+    assert_eq!(
+        (bench.outcome(), bench.done.as_slice()),
+        (None, &["call", "run", "call", "run", "report"][..])
+    );
+    bench.reply("half is done", &["c"]);
+    assert_eq!((bench.outcome(), bench.calls.len()), (Some(TurnOutcome::TurnLimit), 0), "a call is not run");
 }
 
 #[test]
@@ -647,11 +657,4 @@ fn a_model_that_only_gives_answers_that_are_cut_is_given_up() {
     assert!(bench.machine.is_idle());
     bench.prompt("again").feed(cut_answer(StopReason::Length, &["d"])).end_call("d", ItemStatus::Failed);
     assert_eq!(bench.outcome(), None, "the next turn counts anew");
-}
-
-#[test]
-fn an_answer_that_was_cut_without_calls_ends_the_turn_as_before() {
-    let mut bench = Bench::new(9);
-    bench.prompt("hi").feed(cut_answer(StopReason::Length, &[]));
-    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
 }

@@ -49,7 +49,7 @@ fn every_simple_command_of_a_line_is_named() {
 
 #[test]
 fn claims_raise_the_gate_and_never_lower_it() {
-    let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
+    let harmless = Claims { risk: Risk::Low, mutation: Some(false), privesc: false };
     check(&run("rm -rf $x", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);
     check(&run("cargo build", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::Medium);
     check(&run("ls", Some(harmless)), Approvals::Ask, Verdict::Allow, Risk::Low);
@@ -61,8 +61,8 @@ fn claims_raise_the_gate_and_never_lower_it() {
 
 #[test]
 fn claims_about_what_is_known_to_only_read_count_where_no_kernel_holds_it_to_that() {
-    let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
-    let claims = [Claims { risk: Risk::High, ..harmless }, Claims { mutation: true, ..harmless }];
+    let harmless = Claims { risk: Risk::Low, mutation: Some(false), privesc: false };
+    let claims = [Claims { risk: Risk::High, ..harmless }, Claims { mutation: Some(true), ..harmless }];
     for intent in claims.map(|claims| run("ls", Some(claims))) {
         let judge = |mode, remote| {
             let mut policy = Policy { mode, ..Policy::plain("/w".into()) };

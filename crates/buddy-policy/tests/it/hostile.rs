@@ -1,6 +1,8 @@
 //! Commands that try to look harmless. None of them runs by itself.
+//!
+//! Long because of the lists of commands.
 
-use buddy_policy::{Approvals, Claims, Mode, Now, RuleSet, RuleTier, Verdict, decide};
+use buddy_policy::{Approvals, Claims, Intent, Mode, Now, RuleSet, RuleTier, Verdict, decide};
 use buddy_protocol::Risk;
 
 use crate::stage::{ask, check, is_asked, is_stopped, policy, rules, run};
@@ -188,13 +190,46 @@ fn dangers_to_the_machine_are_seen_in_production_too() {
 
 #[test]
 fn claims_of_the_model_open_nothing() {
-    let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
+    let harmless = Claims { risk: Risk::Low, mutation: Some(false), privesc: false };
     let mut intent = run("rm -rf D");
     let before = ask(&intent, &policy(Mode::Development));
     intent.claims = Some(harmless);
     let after = ask(&intent, &policy(Mode::Development));
     assert_eq!((before.verdict, before.risk), (after.verdict, after.risk));
     assert_eq!((after.verdict, after.risk), (Verdict::Ask, Risk::Medium), "undo brings it back");
+}
+
+/// A call that leaves its claims out is judged at least as strictly as by policy alone and as one that claims to be harmless.
+#[test]
+fn missing_claims_open_nothing() {
+    let strictness = |verdict: Verdict| match verdict {
+        Verdict::Allow => 0,
+        Verdict::Ask => 1,
+        Verdict::Deny => 2,
+    };
+    let harmless = Some(Claims { risk: Risk::Low, mutation: Some(false), privesc: false });
+    let missing = Some(Claims { risk: Risk::Medium, mutation: None, privesc: false });
+    let lists =
+        [CHAINS, SUBSTITUTIONS, SPELLINGS, REMOVALS, STATE, OPTIONS, OPTIONS_IN_PRODUCTION, UNCLEAR, DANGERS];
+    let approvals = [Approvals::Ask, Approvals::All, Approvals::Window, Approvals::Auto];
+    let commands = lists.concat().into_iter().chain(["ls", "cat a", "touch a", "cargo build"]);
+    let policies = [Mode::Development, Mode::Production, Mode::Plan].map(|mode| (mode, policy(mode)));
+    for command in commands {
+        for (mode, policy) in &policies {
+            for now in approvals.map(Now::with) {
+                let judge = |claims| decide(&Intent { claims, ..run(command) }, policy, &now);
+                let unsaid = judge(missing);
+                for other in [judge(None), judge(harmless)] {
+                    assert!(
+                        strictness(unsaid.verdict) >= strictness(other.verdict) && unsaid.risk >= other.risk,
+                        "{mode:?} {command:?}: {unsaid:?} {other:?}"
+                    );
+                }
+                let is_medium = unsaid.risk >= Risk::Medium;
+                assert!(unsaid.verdict == Verdict::Allow || is_medium, "a question says so: {command:?}");
+            }
+        }
+    }
 }
 
 /// A program that writes, behind one that only reads.

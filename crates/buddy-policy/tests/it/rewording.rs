@@ -119,7 +119,7 @@ fn nothing_can_be_said_about_what_is_not_offered() {
 
 #[test]
 fn claims_of_the_model_are_no_reason_to_refuse_words() {
-    let claims = Some(Claims { risk: Risk::High, mutation: true, privesc: false });
+    let claims = Some(Claims { risk: Risk::High, mutation: Some(true), privesc: false });
     let intent = Intent { claims, ..run("cargo test -p a") };
     assert_eq!(said(&intent, "cargo test -p *").unwrap().to_string(), "cargo test -p *");
 }

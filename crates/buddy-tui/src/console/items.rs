@@ -13,7 +13,7 @@ use super::tasks::elapsed_text;
 use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
-use crate::show::{image_label, printed};
+use crate::show::{image_label, printed, reminded};
 use crate::text::{Line, Look, Paint, Picture, Pictures, wrap};
 use crate::visible::{one_line, visible};
 
@@ -160,7 +160,14 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             let rows = vec![row.cut(width, look.sign("…", "~"))];
             Shown { kind: Kind::Note, rows, folded: Some(summary.clone()) }
         }
-        Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
+        Content::Reminder { cause, text } => {
+            let row = Line::styled(look.sign("▲", "!"), look.style(Paint::Dim))
+                .and(&format!(" {}", reminded(*cause)), look.style(Paint::Dim));
+            let rows = vec![row.cut(width, look.sign("…", "~"))];
+            Shown { kind: Kind::Note, rows, folded: Some(text.clone()) }
+        }
+        // A notice tells of it.
+        Content::ResultsCleared { .. } | Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) struct Exec {
     #[arg(long, conflicts_with_all = ["resume", "last", "fork"], help_heading = SESSION)]
     pub(crate) ephemeral: bool,
 
-    /// Limit the model calls of a turn [default: `agent.max_iterations`]
+    /// Limit the model calls of a turn [default: `agent.max_iterations`, else none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LIMITS)]
     pub(crate) max_turns: Option<u32>,
 

@@ -116,7 +116,8 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         budget,
         approvals: if is_steered { wishes.approvals } else { approvals(wishes.approvals) },
         attendance: if is_steered { Attendance::Somebody } else { Attendance::Nobody },
-        max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
+        // Time and money are the limits where nobody watches.
+        max_steps: exec.max_turns.or(setup.loaded.config.agent.max_iterations).unwrap_or(u32::MAX),
         ..wishes
     };
     // What goes on knows its own hosts; that one is away is told in the session.

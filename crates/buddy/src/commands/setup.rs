@@ -4,20 +4,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, Limit, TextSettings};
+use buddy_agent::{Budget, GateSwitches, Limit, TextSettings};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{MicroUsd, TargetWish};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::cli::{Approve, RunRules};
 use crate::commands::{StartError, is_here, printer};
-use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, WorkEnvironment, load};
+use crate::config::{ApprovalPolicy, GatesSection, Loaded, Request, TrustStore, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{CurrentModels, find_models};
 use crate::panes::PaneMaker;
 use crate::policy::{Guards, Policies, PolicySettings};
 use crate::wiring::Wishes;
+
+/// The model calls of a turn in a conversation, if nobody sets a limit.
+const CONVERSATION_CALLS: u32 = 200;
 
 /// What is said at the start where commands have no bounds.
 const FULL_ACCESS: &str = "Production mode: commands run unsandboxed with your full permissions.";
@@ -219,7 +222,8 @@ impl Setup {
             attendance: Attendance::Somebody,
             window,
             name: config.agent.name.clone(),
-            max_steps: config.agent.max_iterations,
+            max_steps: config.agent.max_iterations.unwrap_or(CONVERSATION_CALLS),
+            gates: gate_switches(config.agent.gates),
             hosts,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
@@ -272,4 +276,9 @@ impl Setup {
 /// An amount that makes no sense leaves nothing to spend.
 fn money(dollars: f64) -> MicroUsd {
     MicroUsd::from_dollars(dollars).unwrap_or(MicroUsd(0))
+}
+
+fn gate_switches(section: GatesSection) -> GateSwitches {
+    let GatesSection { finish, stuck, retry, report } = section;
+    GateSwitches { finish, stuck, retry, report }
 }

@@ -217,7 +217,7 @@ mod tests {
         for (count, name, origin) in [(1, "u", "user:1"), (2, "p", "project:1"), (3, "v", "environment V")] {
             let effective = merged(texts.get(..count).unwrap()).unwrap();
             let config = effective.config().unwrap();
-            assert_eq!((config.agent.name.as_str(), config.agent.max_iterations), (name, 1));
+            assert_eq!((config.agent.name.as_str(), config.agent.max_iterations), (name, Some(1)));
             assert_eq!(effective.origin(&["agent", "name"]).to_string(), origin);
             assert_eq!(effective.origin(&["agent", "max_iterations"]).to_string(), "user:1");
             assert_eq!(effective.origin(&["agent", "model"]), Origin::Default);

@@ -108,12 +108,29 @@ pub(crate) struct AgentSection {
     pub(crate) environment: WorkEnvironment,
     /// Instructions that are added to the built-in ones.
     pub(crate) system_prompt: Option<String>,
-    /// The most model calls in one turn.
-    pub(crate) max_iterations: u32,
+    /// The most model calls in one turn; absent means 200 in a conversation and no limit in `buddy exec`.
+    pub(crate) max_iterations: Option<u32>,
     /// The sampling temperature; absent leaves it to the provider.
     pub(crate) temperature: Option<f64>,
     /// Nucleus sampling; absent leaves it to the provider.
     pub(crate) top_p: Option<f64>,
+    /// Switches of the control loop; absent leaves each to the family of the model.
+    pub(crate) gates: GatesSection,
+}
+
+/// Switches of the control loop.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct GatesSection {
+    /// Ask the model once to check its changes before it finishes, if no command succeeded after the last one; absent means only
+    /// in `buddy exec`.
+    pub(crate) finish: Option<bool>,
+    /// Tell a model that repeats the same calls, and end the turn if it goes on.
+    pub(crate) stuck: Option<bool>,
+    /// Ask once for a complete answer after an empty one or one that was cut off.
+    pub(crate) retry: Option<bool>,
+    /// Ask for a report when a limit ends the turn.
+    pub(crate) report: Option<bool>,
 }
 
 impl Default for AgentSection {
@@ -123,9 +140,10 @@ impl Default for AgentSection {
             name: "buddy".to_owned(),
             environment: WorkEnvironment::Development,
             system_prompt: None,
-            max_iterations: 50,
+            max_iterations: None,
             temperature: None,
             top_p: None,
+            gates: GatesSection::default(),
         }
     }
 }

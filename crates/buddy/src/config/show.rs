@@ -3,10 +3,11 @@
 use buddy_tui::{Table, TableCell, TableColumn};
 use serde_json::{Map, Value, json};
 
+use super::gates::{FamilyGate, family_gates};
 use super::keys::{shown, written};
 use super::load::{Ignored, Loaded};
 
-/// One `key = value` a line; with origins, who set it. What is not set is left out.
+/// One `key = value` a line; with origins, who set it. Keys that are not set are left out, except gates, which say what holds and why.
 pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
     let mut text = String::new();
     for (path, value) in values(loaded) {
@@ -16,6 +17,10 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
         let line = format!("{} = {value}", written(&path));
         let origin = with_origins.then(|| format!("  # {}", origin(loaded, &path)));
         text.extend([line, origin.unwrap_or_default(), "\n".to_owned()]);
+    }
+    for FamilyGate { key, is_on, family } in family_gates(loaded) {
+        text.push_str("# ");
+        text.extend([key, " is ", is_on.text(), ": model family `", family.as_str(), "`\n"]);
     }
     for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
         text.extend(["# ignored: ".to_owned(), format!("{key} of {origin}: {reason}"), "\n".to_owned()]);
@@ -48,8 +53,16 @@ pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
 /// A list of keys with value and origin, and with what a project set in vain.
 pub(crate) fn as_json(loaded: &Loaded) -> Value {
     let entries = values(loaded).into_iter();
-    let held = entries
-        .map(|(path, value)| json!({"key": written(&path), "value": value, "origin": origin(loaded, &path)}));
+    let gates = family_gates(loaded);
+    let held = entries.map(|(path, value)| {
+        let key = written(&path);
+        let mut entry = json!({"key": key, "value": value, "origin": origin(loaded, &path)});
+        if let Some(FamilyGate { is_on, family, .. }) = gates.iter().find(|gate| gate.key == key) {
+            entry["holds"] = json!(is_on.text());
+            entry["why"] = json!(format!("model family `{family}`"));
+        }
+        entry
+    });
     let ignored = loaded.ignored.iter().map(|ignored| {
         json!({"key": ignored.key, "origin": ignored.origin.to_string(), "ignored": ignored.reason})
     });
@@ -61,6 +74,11 @@ fn origin(loaded: &Loaded, path: &[String]) -> String {
     loaded.effective.origin(&path).to_string()
 }
 
+/// Whether the value is a table of keys, and not itself a setting.
+fn has_keys(section: &str, key: &str) -> bool {
+    matches!((section, key), ("models" | "login", _) | ("agent", "gates"))
+}
+
 /// Every key, as it may be shown.
 fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
     let Ok(Value::Object(sections)) = serde_json::to_value(&loaded.config) else { return Vec::new() };
@@ -69,11 +87,11 @@ fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
         let Value::Object(keys) = keys else { continue };
         for (key, value) in keys {
             match value {
-                Value::Object(fields) if matches!(section.as_str(), "models" | "login") => {
-                    let profile = fields
+                Value::Object(fields) if has_keys(&section, &key) => {
+                    let below = fields
                         .into_iter()
                         .map(|(field, value)| (vec![section.clone(), key.clone(), field], value));
-                    values.extend(profile);
+                    values.extend(below);
                 }
                 value => values.push((vec![section.clone(), key], value)),
             }

@@ -100,7 +100,17 @@ mod tests {
     fn every_key_is_explained_in_the_words_of_its_doc() {
         for section in keys::below(&[]).into_iter().filter(|section| section != "models") {
             for key in keys::below(&[&section]) {
-                explained(&keys::description(&[&section, &key]), &key);
+                let description = keys::description(&[&section, &key]);
+                let nested = keys::below(&[&section, &key]);
+                if nested.is_empty() {
+                    explained(&description, &key);
+                } else {
+                    let header = format!("\n# {description}\n[{section}.{key}]\n");
+                    assert!(TEMPLATE.contains(&header), "missing in the template: {header}");
+                }
+                for field in nested {
+                    explained(&keys::description(&[&section, &key, &field]).replace('\n', "\n# "), &field);
+                }
             }
         }
         for section in ["models", "login"] {

@@ -51,7 +51,10 @@ pub(crate) fn route(
     let own = known.facts.context_window.filter(|_| is_near(&route.endpoint, profile.api));
     options.context_window = profile.context_limit.or(own);
     options.keep_alive.clone_from(&profile.keep_alive);
-    options.reasoning_effort.clone_from(&profile.reasoning_effort);
+    // The other wires do not say which servers take the field.
+    let usual =
+        known.facts.family.effort.as_ref().filter(|_| known.facts.reasoning && profile.api == Api::Responses);
+    options.reasoning_effort = profile.reasoning_effort.as_ref().or(usual).cloned();
     options.thinking_budget = profile.thinking_budget;
     known.switches.apply(options);
     let headers = profile.headers.iter();

@@ -2,7 +2,7 @@
 
 use buddy_testkit::model::{Script, Turn, turn};
 
-use crate::stage::{Stage, shell};
+use crate::stage::{Stage, prompt, shell};
 
 /// Two steps, of which each takes a thousand tokens.
 fn two_steps() -> Vec<Turn> {
@@ -14,12 +14,21 @@ async fn stage() -> Stage {
     Stage::new(Script::from(two_steps()).by_history().repeating_last()).await
 }
 
+/// Fails unless the second and last call only asked for a report.
+fn assert_report(stage: &Stage) {
+    let requests = stage.requests();
+    assert_eq!(requests.len(), 2, "one report and no further call");
+    assert_eq!(requests[1].body["tool_choice"], "none");
+    assert!(prompt(&requests[1].body).contains("the budget is used up"), "{:#}", requests[1].body);
+    assert_eq!(stage.home.text("effects"), "ran\n");
+}
+
 #[tokio::test]
 async fn tokens_that_are_used_up_stop_the_next_call() {
     let tight = stage().await;
     let finished = tight.exec(["--max-tokens", "1000", "go"]).run().await.expect_code(4);
     finished.expect_stderr("the budget is used up");
-    assert_eq!(tight.requests().len(), 1, "the second call is not made");
+    assert_report(&tight);
     let ample = stage().await;
     ample.exec(["--max-tokens", "1001", "go"]).run().await.expect_code(0);
     assert_eq!(ample.requests().len(), 2);
@@ -30,11 +39,11 @@ async fn model_calls_that_are_used_up_stop_the_next_one_also_when_the_session_go
     let stage = stage().await;
     let finished = stage.exec(["-c", "budget.max_turns=1", "go"]).run().await.expect_code(4);
     finished.expect_stderr("the budget is used up");
-    assert_eq!(stage.requests().len(), 1, "the second call is not made");
+    assert_report(&stage);
     stage.exec(["-c", "budget.max_turns=1", "--last", "more"]).run().await.expect_code(4);
-    assert_eq!(stage.requests().len(), 1, "a new turn does not get new calls");
-    stage.exec(["-c", "budget.max_turns=2", "--last", "more"]).run().await.expect_code(0);
-    assert_eq!(stage.requests().len(), 2);
+    assert_eq!(stage.requests().len(), 2, "a new turn does not get new calls, and no report");
+    stage.exec(["-c", "budget.max_turns=3", "--last", "more"]).run().await.expect_code(0);
+    assert_eq!(stage.requests().len(), 3, "the report counts too");
 }
 
 #[tokio::test]
@@ -66,8 +75,22 @@ async fn money_is_counted_by_the_catalogue_and_never_guessed() {
         priced.exec(["--max-cost", "0.001", "go", "--output-format", "json"]).env("BUDDY_MODEL", "gpt-5");
     let finished = run.run().await.expect_code(4);
     let result: serde_json::Value = serde_json::from_str(&finished.text()).unwrap();
-    // 900 tokens at 1.25 and 100 at 10 dollars for a million.
-    assert_eq!(result["cost"], 0.002_125);
+    // Twice 900 tokens at 1.25 and 100 at 10 dollars for a million: the report is paid for too.
+    assert_eq!(result["cost"], 0.004_25);
+    assert_report(&priced);
+    let silent = stage().await;
+    let run = silent.exec([
+        "--max-cost",
+        "0.001",
+        "-c",
+        "agent.gates.report=false",
+        "go",
+        "--output-format",
+        "json",
+    ]);
+    let finished = run.env("BUDDY_MODEL", "gpt-5").run().await.expect_code(4);
+    let result: serde_json::Value = serde_json::from_str(&finished.text()).unwrap();
+    assert_eq!((&result["cost"], silent.requests().len()), (&0.002_125.into(), 1));
     assert_eq!(result["status"], "budget");
     let unpriced = stage().await;
     unpriced.exec(["--max-cost", "5", "go"]).run().await.expect_code(4);

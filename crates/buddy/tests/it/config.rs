@@ -65,7 +65,8 @@ async fn a_key_is_set_shown_and_taken_out_again() {
     bare(&home, ["config", "set", "agent.model", "claude"]).run().await.expect_code(0);
     let text = std::fs::read_to_string(home.path().join(USER)).unwrap();
     assert!(
-        text.contains("\nmodel = \"claude\"\n") && text.contains("# The most model calls in one turn."),
+        text.contains("\nmodel = \"claude\"\n")
+            && text.contains("# The most model calls in one turn; absent means"),
         "{text}"
     );
     let shown = bare(&home, ["config", "show", "--origins"]).run().await.expect_code(0).text();
@@ -77,6 +78,22 @@ async fn a_key_is_set_shown_and_taken_out_again() {
     let again = std::fs::read_to_string(home.path().join(USER)).unwrap();
     assert_eq!(again, text.replace("model = \"claude\"\n", ""));
     assert_eq!(mode(&home.path().join(USER)), 0o600);
+}
+
+#[tokio::test]
+async fn gates_are_shown_with_the_reason_why_they_are_on() {
+    let home = Home::new();
+    bare(&home, ["config", "set", "agent.model", "claude"]).run().await.expect_code(0);
+    bare(&home, ["config", "set", "agent.gates.stuck", "false"]).run().await.expect_code(0);
+    let shown = bare(&home, ["config", "show", "--origins"]).run().await.expect_code(0).text();
+    assert!(shown.contains("# agent.gates.finish is on in `exec` only: model family `claude`\n"), "{shown}");
+    assert!(shown.contains("# agent.gates.retry is on: model family `claude`\n"), "{shown}");
+    assert!(shown.contains("\nagent.gates.stuck = false  # "), "{shown}");
+    assert!(!shown.contains("agent.gates.stuck is"), "{shown}");
+    let printed = bare(&home, ["config", "show", "--json"]).run().await.expect_code(0).text();
+    let entries: Vec<serde_json::Value> = serde_json::from_str(&printed).unwrap();
+    let report = entries.iter().find(|entry| entry["key"] == "agent.gates.report").unwrap();
+    assert_eq!((&report["holds"], &report["why"]), (&"on".into(), &"model family `claude`".into()));
 }
 
 #[tokio::test]

@@ -131,8 +131,9 @@ async fn the_bytes_of_the_answer_are_kept() {
 #[tokio::test]
 async fn what_was_said_before_a_call_is_no_answer() {
     let looking = || turn().text("First a look.").call("run_shell", shell("true"));
-    for (last, code) in [(turn(), 0), (turn().error(400, "bad", "no"), 1)] {
-        let stage = Stage::new([looking(), last]).await;
+    // An empty answer is asked about once.
+    for (last, code) in [(vec![turn(), turn()], 0), (vec![turn().error(400, "bad", "no")], 1)] {
+        let stage = Stage::new([vec![looking()], last].concat()).await;
         let finished = stage.exec(["go"]).run().await.expect_code(code);
         assert_eq!(finished.text(), "", "{finished}");
     }
@@ -304,9 +305,15 @@ async fn the_limit_on_model_calls_holds() {
     let script = Script::from([call]).repeating_last();
     let stage = Stage::new(script).await;
     let finished = stage.exec(["loop", "--max-turns", "3", "--json"]).run().await.expect_code(3);
-    assert_eq!(stage.requests().len(), 3);
+    let requests = stage.requests();
+    assert_eq!(
+        (requests.len(), &requests[3].body["tool_choice"]),
+        (4, &json!("none")),
+        "a report comes last"
+    );
+    assert_eq!(stage.home.text("effects"), "x\nx\nx\n", "a call in the report is not run");
     let printed = Printed::of(&finished);
-    assert_eq!((&printed.result["status"], &printed.result["turns"]), (&json!("turn_limit"), &json!(3)));
+    assert_eq!((&printed.result["status"], &printed.result["turns"]), (&json!("turn_limit"), &json!(4)));
     assert!(printed.result["error"]["message"].as_str().unwrap().contains("3 model calls"));
 }
 

@@ -9,7 +9,7 @@ use buddy_testkit::package;
 use buddy_testkit::program::{Program, Started};
 use serde_json::Value;
 
-use crate::stage::{buddy, results};
+use crate::stage::{UNCHECKED, buddy, said};
 
 struct Foreign {
     home: Home,
@@ -47,7 +47,8 @@ impl Foreign {
     }
 
     async fn check(self, answer: &str) -> (Home, Vec<Value>) {
-        let program = buddy(&self.home, &self.url).args(["exec", "--approve", "all", "please"]);
+        let program =
+            buddy(&self.home, &self.url).args(["exec", "--approve", "all", "please"]).args(UNCHECKED);
         let finished = program.run().await.expect_code(0);
         assert_eq!(finished.text(), format!("{answer}\n"), "{finished}");
         let bodies = self.bodies();
@@ -71,20 +72,18 @@ fn log(home: &Home) -> PathBuf {
 async fn a_command_runs() {
     let (home, bodies) = Foreign::start("shell-write").await.check("Finished after the tool call.").await;
     assert!(home.work().join("made-by-tool.txt").exists());
-    assert_eq!(results(&bodies[1])[0]["result"]["stdout"], "made\n");
+    assert_eq!(said(&bodies[1], "tool"), ["exit code: 0\nstdout:\nmade"]);
 }
 
 #[tokio::test]
 async fn a_file_is_written() {
     let (home, bodies) = Foreign::start("write").await.check("notes.txt is written.").await;
     assert_eq!(home.text("notes.txt"), "first line\nsecond line\n");
-    assert_eq!(results(&bodies[1])[0]["ok"], true);
+    assert!(said(&bodies[1], "tool")[0].contains("changed: +2 −0"), "{:?}", said(&bodies[1], "tool"));
 }
 
 #[tokio::test]
 async fn two_calls_run() {
     let (_, bodies) = Foreign::start("parallel").await.check("Both ran.").await;
-    let printed: Vec<Value> =
-        results(&bodies[1]).iter().map(|result| result["result"]["stdout"].clone()).collect();
-    assert_eq!(printed, ["one\n", "two\n"]);
+    assert_eq!(said(&bodies[1], "tool"), ["exit code: 0\nstdout:\none", "exit code: 0\nstdout:\ntwo"]);
 }

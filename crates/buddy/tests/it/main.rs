@@ -33,6 +33,7 @@ mod headless;
 mod hosts;
 mod images;
 mod interrupts;
+mod judgement;
 mod limits;
 mod litter;
 mod login;

@@ -176,7 +176,7 @@ async fn trust_from_before_contents_were_kept_uses_no_file_until_it_is_given_aga
     old["directories"][0].as_object_mut().unwrap().remove("files").unwrap();
     std::fs::write(&list, old.to_string()).unwrap();
     let shown = stage.buddy(["config", "show"]).run().await.expect_code(0);
-    assert!(shown.text().contains("agent.max_iterations = 50"), "{shown}");
+    assert!(!shown.text().contains("agent.max_iterations"), "{shown}");
     shown.expect_stderr("buddy.toml is not used");
     stage.exec(["go"]).run().await.expect_code(0);
     assert!(stage.home.work().join("one").exists(), "the directory stays trusted");
@@ -196,7 +196,7 @@ async fn a_link_out_of_the_project_is_not_followed() {
     stage.buddy(["trust"]).run().await.expect_code(0);
     symlink(home.join("elsewhere/rules.toml"), work.join(".buddy/rules.toml")).unwrap();
     let shown = stage.buddy(["config", "show"]).run().await.expect_code(0);
-    assert!(shown.text().contains("agent.max_iterations = 50"), "{shown}");
+    assert!(!shown.text().contains("agent.max_iterations"), "{shown}");
     shown.expect_stderr("buddy.toml is not used").expect_stderr("out of this folder");
     // The jail refuses a link at a guarded name. A run that policy denies ends with 5.
     stage.exec(["go"]).run().await.expect_code(0);

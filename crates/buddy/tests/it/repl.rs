@@ -4,7 +4,7 @@ use buddy_protocol::{ItemStatus, TurnOutcome};
 use buddy_testkit::model::{Turn, turn};
 use buddy_testkit::program::Started;
 
-use crate::stage::{Stage, said, shell};
+use crate::stage::{Stage, UNCHECKED, said, shell};
 
 const APPROVE: &str = "approve? [y/n]";
 
@@ -228,7 +228,7 @@ async fn edits_are_accepted_from_the_start_and_commands_are_not() {
         turn().text("So be it."),
     ];
     let stage = Stage::new(turns).await;
-    let run = stage.buddy(["exec", "--trust", "--approve", "edits", "write it"]).run().await;
+    let run = stage.buddy(["exec", "--trust", "--approve", "edits", "write it"]).args(UNCHECKED).run().await;
     run.expect_code(5);
     assert_eq!(stage.home.text("made.txt"), "new\n");
     assert!(!stage.home.work().join("sentinel").exists());

@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 /// The program under test.
 pub(crate) const BUDDY: &str = env!("CARGO_BIN_EXE_buddy");
 
+/// The arguments that let a model finish without checking its changes, for scripts that have no turn for that.
+pub(crate) const UNCHECKED: [&str; 2] = ["-c", "agent.gates.finish=false"];
+
 /// A home and a model server.
 pub(crate) struct Stage {
     pub(crate) server: ModelServer,
@@ -52,8 +55,13 @@ impl Stage {
             .env("BUDDY", BUDDY)
     }
 
-    /// `buddy exec` on this stage, with everything approved.
+    /// `buddy exec` on this stage, with everything approved. The model may finish without checking its changes.
     pub(crate) fn exec<'a>(&self, arguments: impl AsRef<[&'a str]>) -> Program {
+        self.exec_gated(UNCHECKED).args(arguments.as_ref())
+    }
+
+    /// The same with all gates of the loop as users have them.
+    pub(crate) fn exec_gated<'a>(&self, arguments: impl AsRef<[&'a str]>) -> Program {
         self.buddy(["exec", "--approve", "all"]).args(arguments.as_ref())
     }
 
@@ -71,9 +79,28 @@ impl Stage {
         requests
     }
 
-    /// The results that the model got with its last request, in order.
+    /// The results of the calls that the model was told of with its last request, in order, as the log of the session has them.
     pub(crate) fn results(&self) -> Vec<Value> {
-        results(&self.requests().last().expect("a request").body)
+        let requests = self.requests();
+        let told = messages(&requests.last().expect("a request").body);
+        let data = self.home.data();
+        let reading = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(logs(&data))
+        });
+        let logs = reading.join().expect("the logs");
+        // Scripted calls have the same ids in every session; the last one made the last request.
+        let log = logs.iter().max_by_key(|log| log.events.last().map(|event| event.time)).expect("a session");
+        let calls = log.calls();
+        let result = |message: &Value| {
+            let id = &message["tool_call_id"];
+            let found = calls.iter().rev().find(|(_, call)| *id == call.call_id);
+            let (_, call) = found.expect("the call is in the log");
+            let result = serde_json::to_value(call.output.as_ref().expect("the call has ended")).unwrap();
+            assert_told(&result, message["content"].as_str().expect("a text"));
+            result
+        };
+        told.iter().filter(|message| message["role"] == "tool").map(result).collect()
     }
 
     /// What is in the store.
@@ -237,9 +264,18 @@ pub(crate) fn prompt(body: &Value) -> String {
     said(body, "user").pop().expect("a prompt")
 }
 
-/// The tool results in a request, parsed.
-pub(crate) fn results(body: &Value) -> Vec<Value> {
-    said(body, "tool").iter().map(|text| serde_json::from_str(text).expect("an envelope")).collect()
+/// Fails unless the text that the model got says the same as the result in the log.
+fn assert_told(result: &Value, text: &str) {
+    if let Some(error) = result["error"].as_object() {
+        let [code, message] = ["code", "message"].map(|name| error[name].as_str().expect("a text"));
+        assert!(text.starts_with(&format!("error {code}: {message}")), "{text}: {result:#}");
+    } else {
+        assert!(!text.starts_with("error "), "{text}: {result:#}");
+        let texts = ["stdout", "stderr", "content"].map(|name| result["result"][name].as_str());
+        for part in texts.into_iter().flatten() {
+            assert!(text.contains(part.trim_end_matches('\n')), "{text}: {result:#}");
+        }
+    }
 }
 
 /// How a question in a conversation line by line ends.

@@ -137,7 +137,7 @@ impl Tool for ProcessStart {
 
     fn intent(input: &ProcessStartInput, place: &Place) -> Intent {
         let cwd = place.judged(input.cwd.as_deref().unwrap_or("."));
-        let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+        let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
         let run = Intent::of(Action::Run { command: input.whole_command(), cwd }).running_on();
         Intent { claims: Some(claims), ..run }
     }

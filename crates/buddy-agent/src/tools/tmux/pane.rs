@@ -33,7 +33,7 @@ pub(crate) struct PaneInput {
 }
 
 fn intent(input: &PaneInput, verb: &str) -> Intent {
-    let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+    let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
     let line = format!("tmux {verb} {}", input.pane);
     let place = pane_place(input.session.as_deref(), Some(&input.pane));
     let action = Action::Terminal { line, place, typing: Typing::Nothing };

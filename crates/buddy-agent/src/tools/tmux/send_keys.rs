@@ -91,7 +91,7 @@ impl Tool for SendKeys {
 
     /// Whole lines are judged like a command; all other keys are looked at by a user, who sees each of them.
     fn intent(input: &SendKeysInput, _: &Place) -> Intent {
-        let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+        let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
         let typing = typing(&input.keys());
         let line = match &typing {
             Typing::Lines(text) if !text.trim().is_empty() => text.clone(),

@@ -30,7 +30,7 @@ pub(crate) struct SessionInput {
 }
 
 fn intent(input: &SessionInput, verb: &str) -> Intent {
-    let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+    let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
     let line = format!("tmux {verb} {}", input.session);
     let place = format!("the tmux session {}", input.session);
     let action = Action::Terminal { line, place, typing: Typing::Nothing };

@@ -33,7 +33,9 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     }
     if !prompt.tools.is_empty() {
         body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
-        if let Some(parallel) = options.parallel_tool_calls {
+        if prompt.is_text_only {
+            body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
+        } else if let Some(parallel) = options.parallel_tool_calls {
             let choice = json!({ "type": "auto", "disable_parallel_tool_use": !parallel });
             body.insert("tool_choice".to_owned(), choice);
         }

@@ -26,7 +26,8 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     if !runtime.is_empty() {
         body.insert("options".to_owned(), Value::Object(runtime));
     }
-    if !prompt.tools.is_empty() {
+    // This wire has no field that forbids calls.
+    if !prompt.tools.is_empty() && !prompt.is_text_only {
         body.insert("tools".to_owned(), prompt.tools.iter().map(nested_tool).collect());
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));

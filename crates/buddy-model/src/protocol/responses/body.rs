@@ -38,7 +38,9 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     }
     if !prompt.tools.is_empty() {
         body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
-        if let Some(parallel) = options.parallel_tool_calls {
+        if prompt.is_text_only {
+            body.insert("tool_choice".to_owned(), json!("none"));
+        } else if let Some(parallel) = options.parallel_tool_calls {
             body.insert("parallel_tool_calls".to_owned(), json!(parallel));
         }
     }

@@ -47,6 +47,7 @@ fn a_whole_body_with_stable_bytes() {
         max_output_tokens: Some(100),
         temperature: Some(0.5),
         cache_key: Some("session".to_owned()),
+        is_text_only: false,
     };
     let mut options = Options { send_cache_key: true, parallel_tool_calls: Some(true), ..options() };
     options.reasoning_effort = Some("low".to_owned());

@@ -141,7 +141,7 @@ fn a_named_file_stands_alone_and_must_be_there() {
     ];
     for stage in stages {
         let config = stage.loaded().config;
-        assert_eq!((config.agent.name.as_str(), config.agent.max_iterations), ("buddy", 2));
+        assert_eq!((config.agent.name.as_str(), config.agent.max_iterations), ("buddy", Some(2)));
         assert!(!stage.home.path().join(".config").exists());
     }
     let error = Stage::new().with("BUDDY_CONFIG", "/nowhere/b.toml").load().err().unwrap();

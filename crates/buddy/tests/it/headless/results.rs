@@ -59,13 +59,15 @@ async fn bad_usage_is_told_in_json_to_whoever_wants_json() {
 
 #[tokio::test]
 async fn a_result_tells_why_the_answer_ended() {
-    for (answer, expected) in [
-        (turn().text("Done."), "completed"),
-        (turn().text("Do").stop("length"), "length"),
-        (turn().text("Do").stop("content_filter"), "filtered"),
-        (turn().refusal("No."), "refused"),
+    let long = || turn().text("Do").stop("length");
+    for (answers, expected) in [
+        (vec![turn().text("Done.")], "completed"),
+        // An answer that was cut is asked for once more.
+        (vec![long(), long()], "length"),
+        (vec![turn().text("Do").stop("content_filter")], "filtered"),
+        (vec![turn().refusal("No.")], "refused"),
     ] {
-        let printed = Stage::new([answer]).await.completed("go").await;
+        let printed = Stage::new(answers).await.completed("go").await;
         assert_eq!(printed.result["stop_reason"], expected, "{:#}", printed.result);
     }
 }

@@ -3,7 +3,7 @@
 use buddy_testkit::model::{Turn, turn};
 use serde_json::json;
 
-use crate::stage::{APPROVE, Stage, done, run};
+use crate::stage::{APPROVE, Stage, UNCHECKED, done, run};
 
 fn writing(path: &str) -> Turn {
     turn().call("write_file", json!({"path": path, "content": "x"}))
@@ -19,8 +19,12 @@ async fn a_mode_says_what_goes_on() {
         ("all", 0, true, true),
     ] {
         let stage = Stage::new([writing("edited"), run("touch ran"), done()]).await;
-        let finished =
-            stage.buddy(["exec", "--trust", "go", "--permission-mode", mode]).run().await.expect_code(code);
+        let finished = stage
+            .buddy(["exec", "--trust", "go", "--permission-mode", mode])
+            .args(UNCHECKED)
+            .run()
+            .await
+            .expect_code(code);
         let work = stage.home.work();
         assert_eq!(
             (work.join("edited").exists(), work.join("ran").exists()),
@@ -35,7 +39,12 @@ async fn a_mode_leaves_the_plan_of_a_session_that_goes_on() {
     let stage = Stage::new([done(), writing("planned"), done(), writing("edited"), done()]).await;
     stage.buddy(["exec", "--trust", "go", "--plan"]).run().await.expect_code(0);
     stage.exec(["go", "--last"]).run().await.expect_code(5);
-    stage.buddy(["exec", "go", "--last", "--permission-mode", "edits"]).run().await.expect_code(0);
+    stage
+        .buddy(["exec", "go", "--last", "--permission-mode", "edits"])
+        .args(UNCHECKED)
+        .run()
+        .await
+        .expect_code(0);
     let made = |name: &str| stage.home.work().join(name).exists();
     assert!(!made("planned") && made("edited"), "{:#?}", stage.results());
 }
@@ -58,7 +67,7 @@ async fn a_mode_stands_alone() {
 async fn an_allowance_covers_its_pattern_and_nothing_else() {
     let stage = Stage::new([run("touch a"), run("mkdir b"), writing("c"), writing("d"), done()]).await;
     let rules = ["--allow", "touch *", "--allow", "{ write = \"c\" }"];
-    stage.buddy(["exec", "--trust", "go"]).args(rules).run().await.expect_code(5);
+    stage.buddy(["exec", "--trust", "go"]).args(rules).args(UNCHECKED).run().await.expect_code(5);
     let made: Vec<bool> =
         ["a", "b", "c", "d"].iter().map(|name| stage.home.work().join(name).exists()).collect();
     assert_eq!(made, [true, false, true, false]);
@@ -156,7 +165,7 @@ async fn changes_in_an_added_directory_ask_like_others_and_can_be_undone() {
     let beside = stage.home.path().join("beside");
     std::fs::create_dir(&beside).unwrap();
     let arguments = ["exec", "--trust", "go", "--add-dir", "../beside", "--permission-mode", "edits"];
-    stage.buddy(arguments).run().await.expect_code(5);
+    stage.buddy(arguments).args(UNCHECKED).run().await.expect_code(5);
     assert!(beside.join("edited").exists() && !beside.join("ran").exists());
     stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert!(!beside.join("edited").exists());

@@ -7,7 +7,7 @@ use buddy_testkit::model::turn;
 use serde_json::json;
 
 use super::yard::Machine;
-use crate::stage::{Stage, done};
+use crate::stage::{Stage, UNCHECKED, done};
 
 #[tokio::test]
 async fn a_directory_that_is_added_means_nothing_on_another_host() {
@@ -21,7 +21,7 @@ async fn a_directory_that_is_added_means_nothing_on_another_host() {
     let stage = Stage::apart([writing("here", "local"), writing("there", "ssh:machine"), done()]).await;
     let arguments =
         ["exec", "--trust", "go", "--permission-mode", "edits", "--local", "--ssh", &machine.flag()];
-    let program = stage.buddy(arguments).arg("--add-dir").arg(beside.path());
+    let program = stage.buddy(arguments).args(UNCHECKED).arg("--add-dir").arg(beside.path());
     machine.known_to(program).run().await.expect_code(5);
     assert!(
         beside.path().join("here").exists() && !beside.path().join("there").exists(),

@@ -1,0 +1,159 @@
+//! Families of models: the edit tool, the number of tools, the reasoning effort, the advice and the gates that suit models
+//! of one kind. They are data, `families.toml`, since newer models outgrow them.
+
+use serde::Deserialize;
+
+use crate::catalogue::{CatalogueError, toml_error};
+
+const BUILT_IN: &str = include_str!("families.toml");
+
+/// How buddy works with models of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFamily {
+    /// Its name.
+    pub name: String,
+    #[serde(default)]
+    starts: Vec<String>,
+    #[serde(default)]
+    contains: Vec<String>,
+    /// The edit tools.
+    pub edit: EditTools,
+    /// The number of tools.
+    pub tools: ToolRange,
+    /// The reasoning effort if nobody sets one.
+    pub effort: Option<String>,
+    /// Whether the prompt advises several calls in one answer.
+    pub parallel: bool,
+    /// The switches of the control loop.
+    pub gates: FamilyGates,
+    /// Sentences for the prompt, one a line.
+    pub advice: String,
+}
+
+/// The edit tools that a model is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditTools {
+    /// `apply_patch` alone.
+    Patch,
+    /// `edit_file` alone.
+    Replace,
+    /// Both.
+    Both,
+}
+
+/// How many tools a model is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolRange {
+    /// All of them.
+    All,
+    /// Those that ordinary work needs.
+    Core,
+}
+
+/// Switches of the control loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each gate is a switch of its own")]
+pub struct FamilyGates {
+    /// Ask once to check the changes of a turn before it ends, when no command succeeded after the last one.
+    pub finish: bool,
+    /// Tell a model that repeats itself, then end the turn.
+    pub stuck: bool,
+    /// Ask once for a complete answer after one that is empty or cut off.
+    pub retry: bool,
+    /// Ask for a report when a limit ends the turn.
+    pub report: bool,
+}
+
+impl Default for ModelFamily {
+    fn default() -> Self {
+        Self {
+            name: "open".to_owned(),
+            starts: Vec::new(),
+            contains: Vec::new(),
+            edit: EditTools::Both,
+            tools: ToolRange::All,
+            effort: None,
+            parallel: true,
+            gates: FamilyGates { finish: true, stuck: true, retry: true, report: true },
+            advice: String::new(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FamilyFile {
+    families: Vec<ModelFamily>,
+}
+
+/// The families that ship with buddy.
+#[derive(Debug, Clone, Default)]
+pub struct ModelFamilies(Vec<ModelFamily>);
+
+impl ModelFamilies {
+    /// The built-in families.
+    pub fn built_in() -> Result<Self, CatalogueError> {
+        let mut file: FamilyFile = toml::from_str(BUILT_IN).map_err(|error| toml_error(BUILT_IN, &error))?;
+        for family in &mut file.families {
+            family.advice = family.advice.trim().to_owned();
+        }
+        Ok(Self(file.families))
+    }
+
+    /// All of them, in the order in which they are tried.
+    pub fn all(&self) -> &[ModelFamily] {
+        &self.0
+    }
+
+    /// The family of the model of this name.
+    pub fn family(&self, name: &str) -> ModelFamily {
+        let name = name.to_lowercase();
+        let bare = name.rsplit('/').next().unwrap_or(&name);
+        let found = self.0.iter().find(|family| family.matches(&name, bare));
+        found.or_else(|| self.0.last()).cloned().unwrap_or_default()
+    }
+}
+
+impl ModelFamily {
+    fn matches(&self, name: &str, bare: &str) -> bool {
+        self.starts.iter().any(|start| bare.starts_with(start.as_str()))
+            || self.contains.iter().any(|part| name.contains(part.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_model_has_the_family_of_its_name() {
+        let families = ModelFamilies::built_in().unwrap();
+        for (name, family) in [
+            ("gpt-5.3-codex", "gpt"),
+            ("openai/gpt-5.6-sol", "gpt"),
+            ("o4-mini", "gpt"),
+            ("anthropic/Claude-Sonnet-4.5", "claude"),
+            ("gemini-3-pro", "gemini"),
+            ("qwen3-coder:30b", "open"),
+            ("glm-5", "open"),
+            ("HuggingFaceTB/SmolLM2-1.7B-Instruct", "small"),
+            ("qwen2.5:0.5b", "small"),
+            ("llama3.1:70b", "open"),
+        ] {
+            assert_eq!(families.family(name).name, family, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_last_family_takes_the_rest_and_only_it_has_no_names() {
+        let families = ModelFamilies::built_in().unwrap();
+        let nameless = |family: &ModelFamily| family.starts.is_empty() && family.contains.is_empty();
+        let (last, others) = families.all().split_last().unwrap();
+        assert!(nameless(last) && !others.iter().any(nameless));
+        assert_eq!(ModelFamily { advice: String::new(), ..last.clone() }, ModelFamily::default());
+    }
+}
