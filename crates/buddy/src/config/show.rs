@@ -43,6 +43,12 @@ pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
         let text = words.map_or_else(|| value.to_string(), str::to_owned);
         table.add([written(&path), text, origin(loaded, &path)].map(TableCell::from));
     }
+    for FamilyGate { key, is_on, family } in family_gates(loaded) {
+        table.add(
+            [key.to_owned(), is_on.text().replace('`', ""), format!("model family {family}")]
+                .map(TableCell::from),
+        );
+    }
     for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
         let reason = TableCell::waiting(format!("ignored: {reason}"));
         table.add([key.clone().into(), reason, origin.to_string().into()]);
