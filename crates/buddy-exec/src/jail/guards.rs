@@ -127,12 +127,7 @@ impl Guards {
         watched.past = past;
         watched.opened = opened;
         if scene.place != Place::Light {
-            // A whole machine is never searched.
-            watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
-            let layers = bounds.caches.as_ref().and_then(|caches| caches.directory.canonicalize().ok());
-            let shared = watched.share(SharedPlaces { open: shared_roots(&ground.write), layers });
-            // Compared at the end; there are too many files for the kernel.
-            named.add(Named::find(shared, &[], &Names::default(), ground, scene));
+            named.add(share_places(&mut watched, bounds, ground, scene));
         }
         for other in &others {
             watched.restrict_shared(other);
@@ -156,6 +151,16 @@ impl Guards {
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
     }
+}
+
+/// Adds the places that everybody writes, and returns what settings of git name there. It is compared at the end; there are too many files for the
+/// kernel.
+fn share_places(watched: &mut Watched, bounds: &Bounds, ground: &Ground, scene: &Scene<'_>) -> Named {
+    // A whole machine is never searched.
+    watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
+    let layers = bounds.caches.as_ref().and_then(|caches| caches.directory.canonicalize().ok());
+    let shared = watched.share(SharedPlaces { open: shared_roots(&ground.write), layers });
+    Named::find(shared, &[], &Names::default(), ground, scene)
 }
 
 /// Directories that are removed, and with a work tree that has its own directory elsewhere also that one.

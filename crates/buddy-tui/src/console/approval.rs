@@ -295,7 +295,7 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
         rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
     }
     if let Some(opens) = approval.opens_line() {
-        rows.extend(card.fact("secrets", &Line::styled(&opens, look.style(Paint::Warning))));
+        rows.extend(card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning))));
     }
     rows
 }
@@ -337,7 +337,7 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     }
     if !approval.opens.is_empty() {
         let opens = Line::styled(&approval.opens.join(", "), look.style(Paint::Warning));
-        rows.extend(card.fact("secrets", &opens));
+        rows.extend(card.fact("secret", &opens));
     }
     rows.extend(card.fact("who", &flat(&approval.actor)));
     rows.extend(card.fact("where", &place(approval, room)));

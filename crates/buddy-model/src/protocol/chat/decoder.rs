@@ -16,6 +16,12 @@ use crate::protocol::printed::printed_calls;
 use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
 use crate::{Delta, Reply, ReplyItem, StopReason};
 
+/// The finish reason of a filtered answer.
+const FILTERED: &str = "content_filter";
+
+/// Words of providers for answers that a filter cut.
+const FILTERED_WORDS: &[&str] = &["safety", "recitation", "blocklist", "prohibited_content", "spii"];
+
 /// The end mark that most servers send.
 const DONE: &str = "[DONE]";
 
@@ -74,6 +80,12 @@ impl ChatDecoder {
             if let Some(reason) = non_empty(choice.get("finish_reason")) {
                 self.take_reason(reason);
             }
+            if let Some(reason) = non_empty(choice.get("native_finish_reason")) {
+                self.take_native_reason(reason);
+            }
+            if choice.get("content_filter_results").is_some_and(is_filtered) {
+                self.take_reason(FILTERED);
+            }
         }
         self.check_size()?;
         Ok(deltas)
@@ -97,8 +109,23 @@ impl ChatDecoder {
         if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
             self.take_reason(reason);
         }
+        if let Some(reason) = choice.native_finish_reason.as_deref() {
+            self.take_native_reason(reason);
+        }
         self.check_size()?;
         Ok(deltas)
+    }
+
+    /// Takes the reason of the provider behind a gateway, which is told beside that of the gateway: only if it says that the answer was cut.
+    /// There are too many words for a proper end.
+    fn take_native_reason(&mut self, reason: &str) {
+        let word = reason.to_ascii_lowercase();
+        let stop = stop_reason(word.clone(), Before::Calls);
+        if matches!(stop, StopReason::Length | StopReason::Filter | StopReason::Refusal)
+            || FILTERED_WORDS.contains(&word.as_str())
+        {
+            self.take_reason(&word);
+        }
     }
 
     /// Takes the finish reason. A reason for a cut outranks any other, in whatever order they come.
@@ -167,6 +194,12 @@ impl ChatDecoder {
         };
         stop_reason(reason, before)
     }
+}
+
+/// Whether one of the filters of a provider cut the answer.
+fn is_filtered(results: &Value) -> bool {
+    let filters = results.as_object().into_iter().flat_map(|filters| filters.values());
+    filters.into_iter().any(|filter| filter.get("filtered") == Some(&Value::Bool(true)))
 }
 
 impl ChatDecoder {

@@ -44,8 +44,8 @@ pub(super) struct Choice<'a> {
     pub(super) delta: Message<'a>,
     #[serde(borrow)]
     pub(super) finish_reason: Option<Text<'a>>,
-    #[serde(rename = "native_finish_reason")]
-    _native_finish_reason: Option<Skipped>,
+    #[serde(borrow)]
+    pub(super) native_finish_reason: Option<Text<'a>>,
     #[serde(rename = "logprobs")]
     _logprobs: Option<Nothing>,
 }

@@ -40,7 +40,7 @@ impl Answer {
     pub(super) fn take(&mut self, item: Value, cut: bool, context: &mut DecoderContext) {
         let Value::Object(mut item) = item else { return };
         item.retain(|name, value| !value.is_null() && !UNSENT.contains(&name.as_str()));
-        let cut = cut || text_at(&item, "status") == "incomplete";
+        let cut = cut || matches!(text_at(&item, "status"), "incomplete" | "in_progress");
         match text_at(&item, "type") {
             "message" => self.take_message(item, context),
             "reasoning" => self.take_reasoning(item, context),

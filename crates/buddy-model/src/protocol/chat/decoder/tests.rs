@@ -127,3 +127,26 @@ fn a_reason_that_says_cut_stands_above_any_other() {
         assert_eq!(["stop", "tool_calls"].contains(&reason.as_str()), is_meant, "{reasons:?}");
     }
 }
+
+#[test]
+fn what_the_provider_behind_a_gateway_says_of_a_cut_counts() {
+    for (choice, is_meant) in [
+        (json!({"native_finish_reason": "STOP"}), true),
+        (json!({"native_finish_reason": "completed"}), true),
+        (json!({"native_finish_reason": "MAX_TOKENS"}), false),
+        (json!({"native_finish_reason": "SAFETY"}), false),
+        (json!({"native_finish_reason": "refusal"}), false),
+        (json!({"content_filter_results": {"hate": {"filtered": false, "severity": "safe"}}}), true),
+        (json!({"content_filter_results": {"hate": {"filtered": true, "severity": "high"}}}), false),
+    ] {
+        let mut whole = json!({"index": 0, "delta": {}, "finish_reason": "tool_calls"});
+        let fields = choice.as_object().unwrap().clone();
+        whole.as_object_mut().unwrap().extend(fields);
+        let frame = Frame { data: json!({ "choices": [whole] }).to_string(), event: String::new() };
+        check(std::slice::from_ref(&frame));
+        let mut decoder = ChatDecoder::new(DecoderContext::default());
+        decoder.step(frame).unwrap();
+        let reason = decoder.finish_reason.unwrap();
+        assert_eq!(reason == "tool_calls", is_meant, "{choice}: {reason}");
+    }
+}
