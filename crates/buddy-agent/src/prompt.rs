@@ -66,6 +66,7 @@ impl SystemPrompt<'_> {
                 headless => self.headless,
                 parallel => self.parallel,
                 has_plan => self.has("update_plan"),
+                has_ask_user => self.has("ask_user"),
                 has_background => self.has("process_status"),
                 edit => self.edit(),
                 advice => self.advice.lines().map(str::to_owned).collect::<Vec<_>>(),
@@ -149,7 +150,13 @@ mod tests {
                     buddy_model::EditTools::Replace => &["run_shell", "edit_file"],
                     buddy_model::EditTools::Both => &["run_shell", "edit_file", "apply_patch"],
                 };
-                let names = tools.iter().chain(&["read_file", "update_plan", "process_status"]);
+                let asks: &[&str] = if headless { &[] } else { &["ask_user"] };
+                let names = tools.iter().chain(asks).chain(&[
+                    "read_file",
+                    "update_plan",
+                    "process_status",
+                    "process_logs",
+                ]);
                 let prompt = SystemPrompt {
                     name: "buddy",
                     tools: names.map(ToString::to_string).collect(),

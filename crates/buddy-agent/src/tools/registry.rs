@@ -111,10 +111,14 @@ pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
     off
 }
 
+/// Tools for commands that outlast their wait, which every model can have.
+const LOOKS_AFTER: &[&str] = &["process_status", "process_logs"];
+
 /// The names of the tools that are off for a model with a small context window, to leave room for the conversation. Calls of
 /// those that only the window keeps from the model are taken all the same.
 pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
-    off.iter().cloned().chain([PROCESSES, ROOMY].concat().into_iter().map(str::to_owned)).collect()
+    let processes = PROCESSES.iter().filter(|name| !LOOKS_AFTER.contains(name));
+    off.iter().cloned().chain(processes.chain(ROOMY).map(|name| (*name).to_owned())).collect()
 }
 
 /// The same for one with a tiny window: a few tools that everything can be done with.
@@ -289,7 +293,7 @@ mod tests {
         assert_eq!(names(&off(&[], true)), PROCESSES);
         assert_eq!(names(&off(&["run_shell".to_owned()], true)), &PROCESSES[1..]);
         assert_eq!(names(&off(&[], false)), [""; 0]);
-        assert_eq!(names(&off_when_small(&[])), [""; 0]);
+        assert_eq!(names(&off_when_small(&[])), LOOKS_AFTER);
     }
 
     #[test]
@@ -310,7 +314,7 @@ mod tests {
     #[test]
     fn a_small_window_has_fewer_tools_and_each_name_is_one() {
         let small = definitions(&off_when_small(&[]), ALL, &[]);
-        assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len());
+        assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len() + LOOKS_AFTER.len());
         assert!(small.iter().any(|tool| tool.name == "run_shell"));
         assert_eq!(find("shell_background").unwrap().spec.name, "process_start");
     }

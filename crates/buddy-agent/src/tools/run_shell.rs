@@ -273,9 +273,13 @@ pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
         definition.description =
             format!("{}\n\n{}", definition.description, include_str!("run_shell/pane.md").trim());
     }
-    if !means.panes && !means.managed {
-        definition.description =
-            format!("{}\n\n{}", definition.description, include_str!("run_shell/waited.md").trim());
+    let background = match means {
+        Means { managed: true, .. } => include_str!("run_shell/managed.md"),
+        Means { panes: true, .. } => "",
+        Means { .. } => include_str!("run_shell/waited.md"),
+    };
+    if !background.is_empty() {
+        definition.description = format!("{}\n\n{}", definition.description, background.trim());
     }
     definition.parameters["required"] = json!(EXPECTED);
     let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
