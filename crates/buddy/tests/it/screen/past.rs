@@ -24,8 +24,9 @@ async fn talked() -> Screen {
 async fn going_back_puts_the_prompt_into_the_draft_and_forgets_what_followed() {
     let screen = talked().await;
     screen.line("/rewind");
-    let shown = screen.wait_for("Go back before a prompt").await;
-    assert!(shown.contains("❯ 2 paint the boat") && shown.contains("  1 find the boat"), "{shown}");
+    // The menu of commands says what the title of the picker says.
+    let shown = screen.wait_for("❯ 2 paint the boat").await;
+    assert!(shown.contains("Go back before a prompt") && shown.contains("  1 find the boat"), "{shown}");
     screen.keys(&["Enter"]);
     let shown = screen.wait_for("no call has changed files since").await;
     assert!(shown.contains("files stay as they are, /undo takes changes back"), "{shown}");

@@ -60,7 +60,7 @@ async fn leaving_says_that_a_background_command_would_be_stopped() {
     screen.wait_for("So be it.").await;
     screen.wait_idle().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("1 background command would be stopped; the same once more leaves").await;
+    screen.wait_for("1 background command would be stopped. Press the key again to leave").await;
     screen.keys(&["C-d"]);
     screen.wait_for("Resume with  buddy resume").await;
 }

@@ -124,7 +124,9 @@ async fn a_server_at_another_address_is_gone_on_with_at_once() {
     screen.line("/login");
     screen.wait_for("Connect a model").await;
     screen.keys(&["1"]);
-    let whose = screen.wait_for("Another server").await;
+    // The first picker has such a row too.
+    let is_second = |shown: &str| shown.contains("Whose key is it?") && shown.contains("Another server");
+    let whose = screen.wait_until("the second picker", is_second).await;
     let row = whose.lines().find(|line| line.contains("Another server")).unwrap();
     let number = row.trim_start_matches(['❯', ' ']).split(' ').next().unwrap();
     screen.keys(&[number]);
