@@ -329,4 +329,53 @@ mod tests {
             assert!(!is_secret(Path::new(path), &places()), "{path}");
         }
     }
+
+    /// A path in a directory that the user opened.
+    fn check_opened(root: &str, path: &str, guarded: bool, secret: bool) {
+        let places = Places { workspace: vec!["/w".into(), root.into()], ..places() };
+        let path = Path::new(root).join(path);
+        assert_eq!(is_guarded(&path, &places), guarded, "{}", path.display());
+        assert_eq!(is_secret(&path, &places), secret, "{}", path.display());
+    }
+
+    #[test]
+    fn names_that_begin_above_an_opened_directory_count_if_they_end_below_it() {
+        for (root, path) in [
+            ("/home/u/.config", "git/config"),
+            ("/home/u/.config", "fish/config.fish"),
+            ("/home/u/.CONFIG", "GIT/config"),
+            ("/home/u/.cargo", "config.toml"),
+            ("/home/u/.local/share", "systemd/user/x.service"),
+            ("/w/x/.github", "hooks/x.json"),
+            ("/w/x/.git", "hooks/pre-commit"),
+            ("/w/x/.git", "config"),
+            ("/w/x/.git/objects", "info/alternates"),
+            ("/w/x/.hg", "hgrc"),
+            ("/home/u/.config/nvim", ".config/git/config"),
+            ("/home/u", ".bashrc"),
+        ] {
+            check_opened(root, path, true, false);
+        }
+        for (root, path) in [
+            ("/w/x/.docker", "config.json"),
+            ("/w/x/.config", "gh/hosts.yml"),
+            ("/home/u/.cargo", "credentials.toml"),
+        ] {
+            check_opened(root, path, false, true);
+        }
+    }
+
+    #[test]
+    fn an_opened_directory_is_not_guarded_by_its_own_name() {
+        for (root, path) in [
+            ("/home/u/.config/nvim", "init.lua"),
+            ("/home/u/.config/nvim/lua", "x.lua"),
+            ("/home/u/.vscode/proj", "src/main.rs"),
+            ("/home/u/.config", "foot/foot.ini"),
+            ("/w/x/.git/wt/proj", "src/config"),
+            ("/w/x/.ssh", "notes"),
+        ] {
+            check_opened(root, path, false, false);
+        }
+    }
 }

@@ -378,4 +378,18 @@ mod tests {
             check(path, false);
         }
     }
+
+    #[test]
+    fn names_that_begin_above_the_workspace_count_if_they_end_below_it() {
+        for (root, path, expected) in [
+            ("/w/x/.github", "workflows/ci.yml", Some(Later::Unseen)),
+            ("/w/x/.github", "dependabot.yml", Some(Later::Unseen)),
+            ("/w/x/.github", "CODEOWNERS", None),
+            ("/w/x/.github/workflows", "ci.yml", None),
+            ("/w/x/.circleci", "config.yml", None),
+        ] {
+            let places = Places { workspace: vec![root.into()], ..Places::default() };
+            assert_eq!(runs_later(&Path::new(root).join(path), &places), expected, "{root} {path}");
+        }
+    }
 }
