@@ -54,7 +54,7 @@ pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
 pub use json::Json;
-pub use name_set::{NamePattern, NameSet, fold_name, fold_path};
+pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path};
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionQuery, SessionStore,
     SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription,
