@@ -262,11 +262,11 @@ impl Visitor for Looker<'_> {
             }
             return Go::Past;
         }
-        let is_in = |names: &Names| names.has(visited.names, visited.depth, &entry.folded, entry.is_directory());
+        let is_in =
+            |names: &Names| names.has(visited.names, visited.depth, &entry.folded, entry.is_directory());
         let is_at_top = || self.orders.is_at_top(visited.names, visited.depth, &entry.folded);
-        let is_order = is_in(self.orders)
-            && (is_at_top() || self.is_ours(visited))
-            && !is_reference(visited, entry);
+        let is_order =
+            is_in(self.orders) && (is_at_top() || self.is_ours(visited)) && !is_reference(visited, entry);
         if is_order {
             self.sights.orders.insert(path());
         }
@@ -274,9 +274,7 @@ impl Visitor for Looker<'_> {
             if self.is_ours(visited) {
                 self.follow(&path());
             }
-        } else if is_in(self.sealed)
-            && !is_reference(visited, entry)
-        {
+        } else if is_in(self.sealed) && !is_reference(visited, entry) {
             self.seal(path(), entry.is_directory());
             return Go::Past;
         }

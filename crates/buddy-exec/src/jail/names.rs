@@ -80,7 +80,8 @@ impl Names {
         let mut git_candidates = self.git_trees.candidates(last).peekable();
         if git_candidates.peek().is_some_and(|_| inside.iter().any(|name| name == GIT)) {
             let names = with(above, last);
-            let is_split = |pattern: &NamePattern| pattern.ends(&names) && starts_at(pattern, &names) < inside.len();
+            let is_split =
+                |pattern: &NamePattern| pattern.ends(&names) && starts_at(pattern, &names) < inside.len();
             return git_candidates.any(is_split) || candidates.any(|pattern| self.takes(pattern, &names));
         }
         if candidates.peek().is_none() {

@@ -109,7 +109,8 @@ impl Fence {
         let anchors = bounds.anchors.iter().cloned().zip(real).map(|(named, real)| Root { named, real });
         let anchors: Vec<Root> = anchors.collect();
         let opened = bounds.opened.iter().flat_map(|path| {
-            let below = anchors.iter().filter_map(|root| Some(root.real.join(path.strip_prefix(&root.named).ok()?)));
+            let below =
+                anchors.iter().filter_map(|root| Some(root.real.join(path.strip_prefix(&root.named).ok()?)));
             below.chain([path.clone()])
         });
         Self {

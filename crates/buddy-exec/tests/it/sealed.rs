@@ -138,8 +138,9 @@ async fn names_that_begin_above_the_opened_directory_are_compared_too() {
     let mut yard = yard();
     for (opened, name) in [(".config", "git/config"), (".docker", "config.json"), (".git", "hooks/x")] {
         fs::create_dir_all(yard.path("ws").join(opened)).unwrap();
-        symlink(yard.path("ws").join(opened), yard.path("linked")).unwrap();
-        for root in [yard.path("ws").join(opened), yard.path("linked")] {
+        let link = yard.path(&format!("link-to{opened}"));
+        symlink(yard.path("ws").join(opened), &link).unwrap();
+        for root in [yard.path("ws").join(opened), link] {
             yard.bounds = Bounds {
                 guarded_names: NameSet::trees([".config/git", ".docker/config.json", ".git/hooks"]),
                 sealed_names: NameSet::trees([".docker/config.json", ".config/git/config"]),
@@ -160,6 +161,5 @@ async fn names_that_begin_above_the_opened_directory_are_compared_too() {
             assert_eq!(matches!(read, Err(TargetError::Sealed { .. })), is_secret, "{read:?}");
             fs::remove_file(&path).unwrap();
         }
-        fs::remove_file(yard.path("linked")).unwrap();
     }
 }

@@ -97,7 +97,7 @@ async fn a_workflow_is_asked_about_and_told_of_where_its_directory_is_the_worksp
     let results = scene.results(vec![scene.write("workflows/ci.yml"), scene.script()]).await;
     assert_eq!(results[0]["error"]["code"], "approval_needed", "{results:#?}");
     assert!(!scene.root.join("workflows/ci.yml").exists());
-    let told = results[1]["unseen_files_changed"].as_str().unwrap_or_default();
+    let told = results[1]["result"]["unseen_files_changed"].as_str().unwrap_or_default();
     assert!(told.contains("workflows/by-script.yml"), "{results:#?}");
 }
 

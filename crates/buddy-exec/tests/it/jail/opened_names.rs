@@ -60,7 +60,8 @@ async fn a_command_plants_no_orders_whose_names_begin_above() {
             assert!(!path.exists(), "{kind:?}: new {opened}/{name}: {told}");
             assert_eq!(fs::read_to_string(cell.ws(opened).join("new")).unwrap(), "x\n", "{kind:?}: {told}");
             cell.file(&format!("{opened}/{name}"), "old\n");
-            let told = run(&cell, opened, &format!("echo evil > {name}; mv {name} gone; echo evil > {name}")).await;
+            let told =
+                run(&cell, opened, &format!("echo evil > {name}; mv {name} gone; echo evil > {name}")).await;
             assert_eq!(fs::read_to_string(&path).unwrap(), "old\n", "{kind:?}: {opened}/{name}: {told}");
         }
     }
@@ -84,7 +85,8 @@ async fn an_opened_directory_is_not_protected_by_its_own_name() {
         for kind in ALL {
             let cell = open(kind, opened);
             cell.file(&format!("{opened}/old"), "old\n");
-            let script = format!("mkdir -p $(dirname {name}); cat old > {name}; echo new > old; echo x > .envrc");
+            let script =
+                format!("mkdir -p $(dirname {name}); cat old > {name}; echo new > old; echo x > .envrc");
             let told = run(&cell, opened, &script).await;
             let text = |name: &str| fs::read_to_string(cell.ws(opened).join(name)).unwrap();
             assert_eq!((text(name).as_str(), text("old").as_str()), ("old\n", "new\n"), "{kind:?}: {told}");
