@@ -33,8 +33,7 @@ impl NamePattern {
     }
 
     /// The number of its names.
-    #[expect(clippy::len_without_is_empty, reason = "a pattern without names matches nothing")]
-    pub fn len(&self) -> usize {
+    pub fn count_names(&self) -> usize {
         self.names.len()
     }
 

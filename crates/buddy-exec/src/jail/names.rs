@@ -75,24 +75,25 @@ impl Names {
     pub(super) fn has(&self, above: &[String], depth: usize, last: &String, is_directory: bool) -> bool {
         let files = self.files.candidates(last).filter(|_| !is_directory);
         let mut candidates = self.trees.candidates(last).chain(files).peekable();
-        // Parts of a repository are compared where its own directory is entered, which is above the root here.
-        let inside = above.get(..depth.saturating_sub(1)).unwrap_or_default();
-        let mut git_candidates = self.git_trees.candidates(last).peekable();
-        if git_candidates.peek().is_some_and(|_| inside.iter().any(|name| name == GIT)) {
+        if candidates.peek().is_some() {
             let names = with(above, last);
-            let is_split =
-                |pattern: &NamePattern| pattern.ends(&names) && starts_at(pattern, &names) < inside.len();
-            return git_candidates.any(is_split) || candidates.any(|pattern| self.takes(pattern, &names));
+            let is_excepted = || self.except.iter().any(|pattern| pattern.ends(&names));
+            if candidates.any(|pattern| pattern.ends(&names)) && !is_excepted() {
+                return true;
+            }
         }
+        self.has_split_git(above, depth, last)
+    }
+
+    /// Whether an entry is a part of a repository whose own directory is above the root. Other parts are
+    /// compared where the walk enters that directory.
+    fn has_split_git(&self, above: &[String], depth: usize, last: &String) -> bool {
+        let mut candidates = self.git_trees.candidates(last).peekable();
         if candidates.peek().is_none() {
             return false;
         }
         let names = with(above, last);
-        candidates.any(|pattern| self.takes(pattern, &names))
-    }
-
-    fn takes(&self, pattern: &NamePattern, names: &[String]) -> bool {
-        pattern.ends(names) && !self.except.iter().any(|except| except.ends(names))
+        candidates.any(|pattern| pattern.ends(&names) && starts_at(pattern, &names) + 1 < depth)
     }
 
     /// Whether a name that is in the set begins at the top: at the first name below the root, or above.
@@ -119,7 +120,7 @@ fn with(above: &[String], last: &String) -> Vec<String> {
 
 /// The index of the first name of a pattern that matches the end of these names.
 fn starts_at(pattern: &NamePattern, names: &[String]) -> usize {
-    names.len().saturating_sub(pattern.len())
+    names.len().saturating_sub(pattern.count_names())
 }
 
 #[cfg(test)]
