@@ -169,8 +169,9 @@ async fn what_policy_asks_for_before_it_is_changed_is_closed_until_a_person_allo
 /// Each way to open a directory in which a name of a row only ends, with the rest of the name.
 fn split(name: &str) -> Vec<(String, String)> {
     let name = example(name);
-    let at = name.match_indices('/').map(|(at, _)| at);
-    at.map(|at| (format!("sub/{}", &name[..at]), name[at + 1..].to_owned())).collect()
+    let parts: Vec<&str> = name.split('/').collect();
+    let halves = (1..parts.len()).map(|at| parts.split_at(at));
+    halves.map(|(above, below)| (format!("sub/{}", above.join("/")), below.join("/"))).collect()
 }
 
 #[tokio::test]
