@@ -51,8 +51,8 @@ pub struct Bounds {
     /// Directories elsewhere that the command goes through: files that hold secrets there are
     /// sealed too.
     pub searched: Vec<PathBuf>,
-    /// Directories that the user opened. Names are compared below them, so that none is guarded by its own
-    /// name, and while a session lasts each name must lead to the same directory.
+    /// Directories that the user opened. Names are compared with the whole path, and a match ends below them, so
+    /// that none is guarded by its own name. While a session lasts, each path must lead to the same directory.
     pub anchors: Vec<PathBuf>,
     /// Caches of package managers outside of `write`, which commands change in a layer. None where they are read-only.
     pub caches: Option<CacheLayers>,

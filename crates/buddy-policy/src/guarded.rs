@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use buddy_protocol::{NameSet, fold_name, fold_path};
+use buddy_protocol::{NameSet, OpenedRoots, fold_name, fold_path};
 
 pub use self::page::protected_places_page;
 pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
@@ -88,7 +88,8 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
         || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
         || is_named_by_git(&path, places)
         || makes_a_repository(&path)
-        || order_names().covers(&below_root(&path, places))
+        // In an opened `.git`, only the parts that give orders are guarded.
+        || [order_names(), guarded_names()].into_iter().any(|set| is_named(&path, set, places))
 }
 
 /// Whether a file of this name can make git take its directory for a repository under any name. A command may
@@ -132,7 +133,7 @@ pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
         || (path.starts_with("/dev")
             && !["/dev/null", "/dev/zero"].iter().any(|plain| path == Path::new(plain)))
         || is_of_a_process(&path)
-        || secret_names().covers(&below_root(&path, places))
+        || is_named(&path, secret_names(), places)
 }
 
 /// Whether a path belongs to buddy, holds keys of the account or of the system, or is where programs keep passwords: a yes opens no such
@@ -168,7 +169,7 @@ pub(crate) fn is_git_order(path: &Path, places: &Places) -> bool {
         let names: Vec<String> = GIT_ORDERS.iter().map(|part| format!(".git/{part}")).collect();
         NameSet::trees(names.iter().map(String::as_str))
     });
-    NAMES.covers(&below_root(&clean(path), places))
+    is_named(&clean(path), &NAMES, places)
 }
 
 /// Whether reading everything in this directory could read secrets that no jail seals: it is in the home or
@@ -207,12 +208,10 @@ fn is_of_a_process(path: &Path) -> bool {
     })
 }
 
-/// The rest of the path below the workspace or scratch place that holds it: a place that the user opened is
-/// not guarded by its own name.
-fn below_root(path: &Path, places: &Places) -> PathBuf {
+/// Whether a path is in a set of names, by a match that ends below the place that the user opened.
+fn is_named(path: &Path, set: &NameSet, places: &Places) -> bool {
     let roots = places.workspace.iter().chain(&places.scratch).map(|root| clean(root));
-    let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
-    below.min_by_key(|rest| rest.components().count()).unwrap_or_else(|| path.to_path_buf())
+    OpenedRoots::new(roots).protects(set, &fold_path(path))
 }
 
 #[cfg(test)]
@@ -327,6 +326,55 @@ mod tests {
             "/home/u/.cargo/registry/x",
         ] {
             assert!(!is_secret(Path::new(path), &places()), "{path}");
+        }
+    }
+
+    /// A path in a directory that the user opened.
+    fn check_opened(root: &str, path: &str, guarded: bool, secret: bool) {
+        let places = Places { workspace: vec!["/w".into(), root.into()], ..places() };
+        let path = Path::new(root).join(path);
+        assert_eq!(is_guarded(&path, &places), guarded, "{}", path.display());
+        assert_eq!(is_secret(&path, &places), secret, "{}", path.display());
+    }
+
+    #[test]
+    fn names_that_begin_above_an_opened_directory_count_if_they_end_below_it() {
+        for (root, path) in [
+            ("/home/u/.config", "git/config"),
+            ("/home/u/.config", "fish/config.fish"),
+            ("/home/u/.CONFIG", "GIT/config"),
+            ("/home/u/.cargo", "config.toml"),
+            ("/home/u/.local/share", "systemd/user/x.service"),
+            ("/w/x/.github", "hooks/x.json"),
+            ("/w/x/.git", "hooks/pre-commit"),
+            ("/w/x/.git", "config"),
+            ("/w/x/.git/objects", "info/alternates"),
+            ("/w/x/.hg", "hgrc"),
+            ("/home/u/.config/nvim", ".config/git/config"),
+            ("/home/u", ".bashrc"),
+        ] {
+            check_opened(root, path, true, false);
+        }
+        for (root, path) in [
+            ("/w/x/.docker", "config.json"),
+            ("/w/x/.config", "gh/hosts.yml"),
+            ("/home/u/.cargo", "credentials.toml"),
+        ] {
+            check_opened(root, path, false, true);
+        }
+    }
+
+    #[test]
+    fn an_opened_directory_is_not_guarded_by_its_own_name() {
+        for (root, path) in [
+            ("/home/u/.config/nvim", "init.lua"),
+            ("/home/u/.config/nvim/lua", "x.lua"),
+            ("/home/u/.vscode/proj", "src/main.rs"),
+            ("/home/u/.config", "foot/foot.ini"),
+            ("/w/x/.git/wt/proj", "src/config"),
+            ("/w/x/.ssh", "notes"),
+        ] {
+            check_opened(root, path, false, false);
         }
     }
 }

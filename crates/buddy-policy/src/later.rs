@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use buddy_protocol::fold_path;
+use buddy_protocol::{OpenedRoots, fold_path};
 
 use crate::Places;
 use crate::path::clean;
@@ -275,27 +275,27 @@ pub(crate) const LATER: &[LaterKind] = &[
 
 /// The time at which a file in a workspace takes effect; `None` for ordinary files.
 pub(crate) fn runs_later(path: &Path, places: &Places) -> Option<Later> {
-    let path = clean(path);
-    let roots = places.workspace.iter().map(|root| clean(root));
-    let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
-    let below = below.min_by_key(|rest| rest.components().count()).unwrap_or(path);
-    let parts = fold_path(&below);
-    let is_kind = |kind: &&LaterKind| kind.names.iter().any(|name| is_named(&parts, name));
+    let parts = fold_path(&clean(path));
+    let opened = OpenedRoots::new(places.workspace.iter().map(|root| clean(root))).depth_above(&parts);
+    let is_kind = |kind: &&LaterKind| kind.names.iter().any(|name| is_named(&parts, opened, name));
     LATER.iter().find(is_kind).map(|kind| kind.later)
 }
 
-/// Whether a file, by its path in a workspace, takes effect where you do not look: at a push, a commit, an install, or the start
-/// of an editor or of an agent.
-pub fn takes_effect_unseen(below: &Path) -> bool {
-    runs_later(below, &Places::default()) == Some(Later::Unseen)
+/// Whether a file of a workspace takes effect where you do not look: at a push, a commit, an install, or the start of an editor or
+/// of an agent.
+pub fn takes_effect_unseen(workspace: &Path, below: &Path) -> bool {
+    let places = Places { workspace: vec![workspace.to_owned()], ..Places::default() };
+    runs_later(&workspace.join(below), &places) == Some(Later::Unseen)
 }
 
-fn is_named(parts: &[String], name: &str) -> bool {
+/// Whether a path has this name. The first `opened` parts are those of the workspace: the name may begin there and has to end below.
+fn is_named(parts: &[String], opened: usize, name: &str) -> bool {
     let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
     let is_it = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| fits(part, wanted));
     if name.ends_with('/') {
         // A path in it, and not a file of that name.
-        let above = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
+        let from = (opened + 1).saturating_sub(wanted.len());
+        let above = parts.get(from..parts.len().saturating_sub(1)).unwrap_or_default();
         return above.windows(wanted.len()).any(is_it);
     }
     parts.len().checked_sub(wanted.len()).and_then(|at| parts.get(at..)).is_some_and(is_it)
@@ -376,6 +376,20 @@ mod tests {
             "Cargo.lock",
         ] {
             check(path, false);
+        }
+    }
+
+    #[test]
+    fn names_that_begin_above_the_workspace_count_if_they_end_below_it() {
+        for (root, path, expected) in [
+            ("/w/x/.github", "workflows/ci.yml", Some(Later::Unseen)),
+            ("/w/x/.github", "dependabot.yml", Some(Later::Unseen)),
+            ("/w/x/.github", "CODEOWNERS", None),
+            ("/w/x/.github/workflows", "ci.yml", None),
+            ("/w/x/.circleci", "config.yml", None),
+        ] {
+            let places = Places { workspace: vec![root.into()], ..Places::default() };
+            assert_eq!(runs_later(&Path::new(root).join(path), &places), expected, "{root} {path}");
         }
     }
 }

@@ -32,15 +32,23 @@ impl NamePattern {
         Self { names: text.split('/').filter(|name| !name.is_empty()).map(fold_name).collect() }
     }
 
-    /// The first match of the pattern in these folded names: the index after its last name.
-    pub fn end_in(&self, names: &[String]) -> Option<usize> {
+    /// The number of its names.
+    pub fn count_names(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The first match of the pattern in these folded names that ends behind the first `opened` of them: the
+    /// index after its last name. It may begin anywhere.
+    fn end_below(&self, names: &[String], opened: usize) -> Option<usize> {
         if self.names.is_empty() {
             return None;
         }
         let fits = |window: &[String]| {
             window.iter().zip(&self.names).all(|(name, pattern)| fits_name(pattern, name))
         };
-        names.windows(self.names.len()).position(fits).map(|start| start + self.names.len())
+        let from = (opened + 1).saturating_sub(self.names.len());
+        let mut windows = names.get(from..)?.windows(self.names.len());
+        windows.position(fits).map(|start| from + start + self.names.len())
     }
 
     /// Whether the names end with the start of the pattern, so that only the rest is missing.
@@ -60,7 +68,7 @@ impl NamePattern {
     /// Whether the pattern matches the end of these folded names.
     pub fn ends(&self, names: &[String]) -> bool {
         let Some(start) = names.len().checked_sub(self.names.len()) else { return false };
-        self.end_in(names.get(start..).unwrap_or_default()).is_some()
+        self.end_below(names.get(start..).unwrap_or_default(), 0).is_some()
     }
 }
 
@@ -84,30 +92,64 @@ impl NameSet {
         self
     }
 
-    /// The number of leading names that are needed until the path is in the set; `None` if it is not.
-    pub fn end_in(&self, names: &[String]) -> Option<usize> {
+    /// The number of leading names that are needed until the path is in the set; `None` if it is not. The
+    /// first `opened` names are those of a directory that the user opened: a match may begin there and has to
+    /// end below.
+    fn end_below(&self, names: &[String], opened: usize) -> Option<usize> {
         let is_excepted = |end: usize| {
             names.get(..end).is_some_and(|names| self.except.iter().any(|pattern| pattern.ends(names)))
         };
-        let trees = self.trees.iter().filter_map(|pattern| pattern.end_in(names));
-        let files = self.files.iter().filter(|pattern| pattern.ends(names)).map(|_| names.len());
+        let trees = self.trees.iter().filter_map(|pattern| pattern.end_below(names, opened));
+        let is_below = names.len() > opened;
+        let files = self.files.iter().filter(|pattern| is_below && pattern.ends(names)).map(|_| names.len());
         trees.chain(files).filter(|end| !is_excepted(*end)).min()
     }
 
     /// Whether a member of the set could exist below a directory with these folded names, because they end
     /// with the start of a pattern. Only names with a dot match by their start; others are too common.
-    pub fn begins_in(&self, names: &[String]) -> bool {
+    fn begins_in(&self, names: &[String]) -> bool {
         self.trees.iter().chain(&self.files).any(|pattern| pattern.begins_at_end(names))
     }
 
-    /// Whether a path is in the set.
+    /// Whether a path is in the set, by any of its names.
     pub fn covers(&self, path: &Path) -> bool {
-        self.end_in(&fold_path(path)).is_some()
+        self.end_below(&fold_path(path), 0).is_some()
     }
 
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty() && self.files.is_empty()
+    }
+}
+
+/// The directories that the user opened, by their folded names.
+///
+/// Protected names are compared with the whole path of a file, and the match has to end below the nearest of
+/// these directories. So `git/config` in an opened `~/.config` is `.config/git/config`, and a project in
+/// `~/.config/nvim` is not protected by the name of its own directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenedRoots(Vec<Vec<String>>);
+
+impl OpenedRoots {
+    /// These directories. Where one is named through a link, both its names count.
+    pub fn new(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        Self(paths.into_iter().map(|path| fold_path(path.as_ref())).collect())
+    }
+
+    /// Whether a file with these folded names is in the set.
+    pub fn protects(&self, set: &NameSet, names: &[String]) -> bool {
+        set.end_below(names, self.depth_above(names)).is_some()
+    }
+
+    /// Whether a member of the set could exist below a directory with these folded names.
+    pub fn may_hold(&self, set: &NameSet, names: &[String]) -> bool {
+        names.len() > self.depth_above(names) && set.begins_in(names)
+    }
+
+    /// The number of names of the nearest opened directory that holds a path with these folded names; 0 if
+    /// none does.
+    pub fn depth_above(&self, names: &[String]) -> usize {
+        self.0.iter().filter(|root| names.starts_with(root)).map(Vec::len).max().unwrap_or(0)
     }
 }
 
@@ -206,6 +248,34 @@ mod tests {
         {
             assert_eq!(set.begins_in(&fold_path(Path::new(path))), begins, "{path}");
         }
+    }
+
+    #[test]
+    fn a_match_ends_below_the_opened_directory_and_may_begin_above() {
+        let set = NameSet::trees([".config/git", ".ssh", ".jj/repo/config.toml"])
+            .with_files([".docker/config.json"])
+            .without(["git/ignore"]);
+        for (opened, path, is_protected) in [
+            ("/h/.config", "/h/.config/git/config", true),
+            ("/h/.Config", "/h/.config/GIT", true),
+            ("/h/.config/git", "/h/.config/git/config", false),
+            ("/h/.config/git", "/h/.config/git/sub/.config/git/x", true),
+            ("/h/.config", "/h/.config", false),
+            ("/h/.ssh", "/h/.ssh/id", false),
+            ("/h", "/h/.ssh/id", true),
+            ("/h/.docker", "/h/.docker/config.json", true),
+            ("/h/.docker/config.json", "/h/.docker/config.json", false),
+            ("/h/.jj", "/h/.jj/repo/config.toml", true),
+            ("/h/.jj/repo", "/h/.jj/repo/config.toml", true),
+            ("/other", "/h/.ssh/id", true),
+        ] {
+            let roots = OpenedRoots::new(["/", opened]);
+            let names = fold_path(Path::new(path));
+            assert_eq!(roots.protects(&set, &names), is_protected, "{opened}: {path}");
+        }
+        let roots = OpenedRoots::new(["/h/.jj"]);
+        let may_hold = |path: &str| roots.may_hold(&set, &fold_path(Path::new(path)));
+        assert!(may_hold("/h/.jj/repo") && !may_hold("/h/.jj") && !may_hold("/h/.jj/other"));
     }
 
     #[test]

@@ -20,9 +20,9 @@ const MAX_NAMED: usize = 10;
 
 /// One line about the files of the workspace that commands of a call changed; none where they changed none.
 pub(crate) fn describe_unseen_changes(recorder: &Recorder) -> Option<String> {
-    let changed = recorder.changed_by_commands().into_iter().map(|change| change.below);
-    let files: BTreeSet<PathBuf> = changed.filter(|file| takes_effect_unseen(file)).collect();
-    line(&files)
+    let changed = recorder.changed_by_commands().into_iter();
+    let unseen = changed.filter(|change| takes_effect_unseen(&change.root, &change.below));
+    line(&unseen.map(|change| change.below).collect())
 }
 
 fn line(files: &BTreeSet<PathBuf>) -> Option<String> {

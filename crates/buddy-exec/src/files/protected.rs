@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use buddy_protocol::{NameSet, fold_path};
+use buddy_protocol::{NameSet, OpenedRoots, fold_path};
 use rustix::fs::Stat;
 
 use super::roots::Root;
@@ -32,8 +32,8 @@ pub(super) struct Protected {
     opened: Vec<Vec<String>>,
     /// Directories that stay visible inside hidden ones.
     shown: Vec<Vec<String>>,
-    /// Directories below which names are compared.
-    anchors: Vec<Vec<String>>,
+    /// Directories below which matches of names have to end.
+    anchors: OpenedRoots,
     /// The hidden places, and the files in them by device and inode number, found when they are first needed.
     hidden_paths: Vec<PathBuf>,
     linked: OnceLock<BTreeSet<(u64, u64)>>,
@@ -72,7 +72,7 @@ impl Protected {
             sealed_names: bounds.sealed_names.clone(),
             opened: bounds.opened.iter().flat_map(named).collect(),
             shown: bounds.shown.iter().flat_map(|path| places(path)).map(|place| place.names).collect(),
-            anchors: roots().flat_map(|root| [fold_path(&root.named), fold_path(&root.real())]).collect(),
+            anchors: OpenedRoots::new(roots().flat_map(|root| [root.named.clone(), root.real()])),
             hidden_paths: bounds.hidden.clone(),
             linked: OnceLock::new(),
             sealed_roots: roots().map(|root| root.real()).collect(),
@@ -156,7 +156,7 @@ impl Protected {
     /// orders.
     pub(super) fn check_holder(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
-        if self.guarded_names.begins_in(self.below(&names)) && !self.is_opened(&names) {
+        if self.anchors.may_hold(&self.guarded_names, &names) && !self.is_opened(&names) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Protected {
             return false;
         }
         let names = fold_path(real);
-        let is_sealed = self.sealed_names.end_in(self.below(&names)).is_some() || is_of_a_process(&names);
+        let is_sealed = self.anchors.protects(&self.sealed_names, &names) || is_of_a_process(&names);
         is_sealed && !self.is_opened(&names)
     }
 
@@ -233,7 +233,7 @@ impl Protected {
     }
 
     fn guards(&self, names: &[String]) -> bool {
-        self.guarded_names.end_in(self.below(names)).is_some() && !self.is_opened(names)
+        self.anchors.protects(&self.guarded_names, names) && !self.is_opened(names)
     }
 
     fn is_opened(&self, names: &[String]) -> bool {
@@ -243,13 +243,6 @@ impl Protected {
     /// Whether a path is free although a directory above it is hidden.
     fn is_shown(&self, names: &[String]) -> bool {
         self.is_opened(names) || self.shown.iter().any(|shown| names.starts_with(shown))
-    }
-
-    /// The names below the nearest anchor: a directory that the user opened is not protected by its own name.
-    fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
-        let holding = self.anchors.iter().filter(|anchor| names.starts_with(anchor));
-        let nearest = holding.map(Vec::len).max().unwrap_or(0);
-        names.get(nearest..).unwrap_or_default()
     }
 }
 

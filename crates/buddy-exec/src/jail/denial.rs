@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::{OpenedRoots, fold_path};
 use rustix::fs::{Access, access};
 
 use crate::git_orders::clean;
@@ -206,12 +207,12 @@ fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
     if bounds.opened.contains(&path) {
         return None;
     }
-    let below = below_anchor(&path, bounds);
+    let (opened, names) = (OpenedRoots::new(&bounds.anchors), fold_path(&path));
     let kind = if is_hidden(&path, bounds) {
         DenialKind::Hidden
-    } else if bounds.sealed_names.covers(&below) {
+    } else if opened.protects(&bounds.sealed_names, &names) {
         DenialKind::Sealed
-    } else if bounds.guarded_names.covers(&below)
+    } else if opened.protects(&bounds.guarded_names, &names)
         || bounds.guarded.iter().any(|place| path.starts_with(place))
     {
         DenialKind::Guarded
@@ -260,12 +261,6 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
         .filter(is_path)
         .map(|word| word.trim_end_matches('.'))
         .filter(|word| !word.is_empty())
-}
-
-/// Names are compared below the directory that the user opened.
-fn below_anchor(path: &Path, bounds: &Bounds) -> PathBuf {
-    let below = bounds.anchors.iter().filter_map(|anchor| path.strip_prefix(anchor).ok());
-    below.min_by_key(|rest| rest.components().count()).unwrap_or(path).to_owned()
 }
 
 #[cfg(test)]
@@ -341,6 +336,22 @@ mod tests {
         );
         stage.check("curl: (6) Could not resolve host: example.com", &[DenialKind::Network]);
         stage.check("sudo: The \"no new privileges\" flag is set", &[DenialKind::Rights]);
+    }
+
+    #[test]
+    fn a_name_that_begins_above_the_opened_directory_says_why_too() {
+        let stage = Stage::new();
+        let anchors = vec![stage.at(".docker"), stage.at(".vscode/x")];
+        let sealed_names = NameSet::trees([".docker/config.json"]);
+        let bounds = Bounds { anchors: anchors.clone(), sealed_names, ..stage.bounds() };
+        for (at, file, expected) in [
+            (0, "config.json", Some(DenialKind::Sealed)),
+            (0, ".vscode/tasks.json", Some(DenialKind::Guarded)),
+            (1, "file", None),
+        ] {
+            let path = anchors[at].join(file);
+            assert_eq!(refused(file, path, &bounds).map(|denial| denial.kind), expected, "{file}");
+        }
     }
 
     #[test]

@@ -257,14 +257,16 @@ impl Visitor for Looker<'_> {
             return Go::Past;
         }
         if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
-            if self.is_ours(visited) || visited.names.is_empty() {
+            if self.is_ours(visited) || visited.names_below().is_empty() {
                 self.sights.git_files.insert(path());
             }
             return Go::Past;
         }
-        let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory())
-            && (self.orders.is_at_top(visited.names, &entry.folded) || self.is_ours(visited))
-            && !is_reference(visited, entry);
+        let is_in =
+            |names: &Names| names.has(visited.names, visited.depth, &entry.folded, entry.is_directory());
+        let is_at_top = || self.orders.is_at_top(visited.names, visited.depth, &entry.folded);
+        let is_order =
+            is_in(self.orders) && (is_at_top() || self.is_ours(visited)) && !is_reference(visited, entry);
         if is_order {
             self.sights.orders.insert(path());
         }
@@ -272,9 +274,7 @@ impl Visitor for Looker<'_> {
             if self.is_ours(visited) {
                 self.follow(&path());
             }
-        } else if self.sealed.has(visited.names, &entry.folded, entry.is_directory())
-            && !is_reference(visited, entry)
-        {
+        } else if is_in(self.sealed) && !is_reference(visited, entry) {
             self.seal(path(), entry.is_directory());
             return Go::Past;
         }
@@ -286,7 +286,7 @@ impl Looker<'_> {
     /// Whether orders in a directory are this session's business: everywhere but in a place that everybody
     /// writes, where links have to lead to it. The repository at the very top applies to everything below.
     fn is_ours(&self, visited: &Visited<'_>) -> bool {
-        let is_top = matches!(visited.names, [name] if name == GIT);
+        let is_top = matches!(visited.names_below(), [name] if name == GIT);
         self.shared
             .is_none_or(|linked| is_top || visited.path.ancestors().any(|above| linked.contains(above)))
     }
@@ -306,7 +306,7 @@ impl Looker<'_> {
         }
         let names = buddy_protocol::fold_path(&target);
         let is_sealed = names.iter().enumerate().any(|(at, name)| {
-            self.sealed.has(names.get(..at).unwrap_or_default(), name, at + 1 < names.len())
+            self.sealed.has(names.get(..at).unwrap_or_default(), 0, name, at + 1 < names.len())
         });
         if is_sealed && found.is_file() {
             self.sights.sealed.insert(target);
@@ -343,13 +343,15 @@ fn is_git_directory(visited: &Visited<'_>) -> bool {
 
 /// Whether a directory becomes such with a name or two more. Where git keeps branches, they have these names too.
 fn is_half_git(visited: &Visited<'_>) -> bool {
-    let is_of_references = || visited.names.iter().any(|name| REFERENCES.contains(&name.as_str()));
+    let is_of_references = || visited.names_below().iter().any(|name| REFERENCES.contains(&name.as_str()));
     is_half(|name| visited.has(name)) && !is_of_references()
 }
 
 /// Whether git keeps a branch or a tag there. Their names begin with no dot, and their files with the name of an object.
 fn is_reference(visited: &Visited<'_>, entry: &Listed) -> bool {
-    let inside = visited.names.iter().skip_while(|name| *name != GIT);
+    // A workspace in a repository's own directory is not a place for branches because of a name above it.
+    let from_root = visited.names.get(visited.depth.saturating_sub(1)..).unwrap_or_default();
+    let inside = from_root.iter().skip_while(|name| *name != GIT);
     if !inside.skip(1).any(|name| REFERENCES.contains(&name.as_str())) || entry.folded.starts_with('.') {
         return false;
     }

@@ -46,6 +46,8 @@ impl Index {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     trees: Index,
+    /// The patterns that begin with [`GIT`].
+    git_trees: Index,
     files: Index,
     except: Vec<NamePattern>,
     /// The rest of each pattern that begins with [`GIT`].
@@ -61,6 +63,7 @@ impl Names {
         let trees = set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
         Self {
             trees: Index::of(trees),
+            git_trees: Index::of(set.trees.iter().filter(|pattern| part(pattern).is_some())),
             files: Index::of(&set.files),
             except: set.except.clone(),
             git_parts: set.trees.iter().filter_map(part).collect(),
@@ -68,24 +71,36 @@ impl Names {
     }
 
     /// Whether an entry with this folded name in a directory with these, which is not in the set, is in it.
-    pub(super) fn has(&self, above: &[String], last: &String, is_directory: bool) -> bool {
+    /// The first `depth` names are those of the root of the walk.
+    pub(super) fn has(&self, above: &[String], depth: usize, last: &String, is_directory: bool) -> bool {
         let files = self.files.candidates(last).filter(|_| !is_directory);
         let mut candidates = self.trees.candidates(last).chain(files).peekable();
+        if candidates.peek().is_some() {
+            let names = with(above, last);
+            let is_excepted = || self.except.iter().any(|pattern| pattern.ends(&names));
+            if candidates.any(|pattern| pattern.ends(&names)) && !is_excepted() {
+                return true;
+            }
+        }
+        self.has_split_git(above, depth, last)
+    }
+
+    /// Whether an entry is a part of a repository whose own directory is above the root. Other parts are
+    /// compared where the walk enters that directory.
+    fn has_split_git(&self, above: &[String], depth: usize, last: &String) -> bool {
+        let mut candidates = self.git_trees.candidates(last).peekable();
         if candidates.peek().is_none() {
             return false;
         }
-        let names: Vec<String> = above.iter().chain([last]).cloned().collect();
-        candidates.any(|pattern| pattern.ends(&names))
-            && !self.except.iter().any(|pattern| pattern.ends(&names))
+        let names = with(above, last);
+        candidates.any(|pattern| pattern.ends(&names) && starts_at(pattern, &names) + 1 < depth)
     }
 
-    /// Whether a name that is in the set begins at the top: it has no more names above it than the pattern.
-    pub(super) fn is_at_top(&self, above: &[String], last: &String) -> bool {
-        let names = || above.iter().chain([last]).cloned().collect::<Vec<String>>();
-        let is_whole = |pattern: &NamePattern| {
-            String::from(pattern.clone()).split('/').count() == above.len() + 1 && pattern.ends(&names())
-        };
-        self.trees.candidates(last).chain(self.files.candidates(last)).any(is_whole)
+    /// Whether a name that is in the set begins at the top: at the first name below the root, or above.
+    pub(super) fn is_at_top(&self, above: &[String], depth: usize, last: &String) -> bool {
+        let names = with(above, last);
+        let is_at_top = |pattern: &NamePattern| pattern.ends(&names) && starts_at(pattern, &names) <= depth;
+        self.trees.candidates(last).chain(self.files.candidates(last)).any(is_at_top)
     }
 
     /// The parts of a repository's own directory that are in the set.
@@ -97,6 +112,15 @@ impl Names {
         let is_none = |index: &Index| index.exact.is_empty() && index.starred.is_empty();
         is_none(&self.trees) && is_none(&self.files) && self.git_parts.is_empty()
     }
+}
+
+fn with(above: &[String], last: &String) -> Vec<String> {
+    above.iter().chain([last]).cloned().collect()
+}
+
+/// The index of the first name of a pattern that matches the end of these names.
+fn starts_at(pattern: &NamePattern, names: &[String]) -> usize {
+    names.len().saturating_sub(pattern.count_names())
 }
 
 #[cfg(test)]
@@ -126,8 +150,23 @@ mod tests {
         ] {
             let folded = fold_path(Path::new(path));
             let (last, above) = folded.split_last().unwrap();
-            assert_eq!(names.has(above, last, is_directory), expected, "{path}");
+            assert_eq!(names.has(above, 0, last, is_directory), expected, "{path}");
         }
         assert_eq!(names.git_parts(), ["hooks"]);
+    }
+
+    #[test]
+    fn a_pattern_may_begin_above_the_root() {
+        let names = Names::of(&NameSet::trees([".cargo/config.toml", ".git/hooks", ".git/info/attributes"]));
+        let has = |root: &str, below: &str| {
+            let (above, folded) = (fold_path(Path::new(root)), fold_path(&Path::new(root).join(below)));
+            let (last, directory) = folded.split_last().unwrap();
+            names.has(directory, above.len(), last, false)
+        };
+        assert!(has("/h/.cargo", "config.toml") && !has("/h/cargo", "config.toml"));
+        assert!(has("/h/.git/info", "attributes") && !has("/h/.git/info", "sub/attributes"));
+        // These are compared where the walk enters the repository.
+        assert!(!has("/h/.git", "hooks") && !has("/h/.git", "info/attributes") && !has("/h", ".git/hooks"));
+        assert!(!has("/h/.git/wt", "x/.git/hooks"));
     }
 }

@@ -55,13 +55,13 @@ pub(super) fn behind_links(
     for repository in repositories {
         found.extend(listed(&repository.git.join("hooks")).iter().filter_map(|hook| led_to(hook)));
     }
-    let config = home.home.map(|home| (home.join(CONFIG), vec![CONFIG.to_owned()]));
-    let places = home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned());
-    for (place, above) in places.map(|place| (place, Vec::new())).chain(config) {
+    let config = home.home.map(|home| home.join(CONFIG));
+    for place in home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned()).chain(config) {
+        let above = buddy_protocol::fold_path(&place);
         let is_order = |path: &&PathBuf| {
             let name = path.file_name().unwrap_or_default();
             let folded = buddy_protocol::fold_path(Path::new(name)).pop().unwrap_or_default();
-            orders.has(&above, &folded, path.is_dir())
+            orders.has(&above, above.len(), &folded, path.is_dir())
         };
         found.extend(listed(&place).iter().filter(is_order).filter_map(|link| led_to(link)));
     }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use buddy_protocol::fold_name;
+use buddy_protocol::{fold_name, fold_path};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -103,8 +103,10 @@ impl Budget {
 /// A directory of the walk with its entries.
 pub(super) struct Visited<'a> {
     pub(super) path: &'a Path,
-    /// Folded names below the root.
+    /// Folded names, those of the root first.
     pub(super) names: &'a [String],
+    /// The number of names of the root.
+    pub(super) depth: usize,
     pub(super) entries: &'a [Listed],
 }
 
@@ -130,6 +132,11 @@ impl Listed {
 }
 
 impl Visited<'_> {
+    /// The folded names below the root.
+    pub(super) fn names_below(&self) -> &[String] {
+        self.names.get(self.depth..).unwrap_or_default()
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.name == OsStr::new(name))
     }
@@ -153,7 +160,7 @@ pub(super) trait Visitor {
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go;
 }
 
-/// Shows every directory beneath a root.
+/// Shows every directory beneath a root, which is named without links.
 pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) {
     // Closed again at the end, as the directories below are reached through them.
     let mut unlocked = Vec::new();
@@ -161,7 +168,10 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
         unlocked.extend(open_bare(root).ok().and_then(Unlocked::new));
     }
     let Ok(top) = open_directory(root) else { return };
-    let mut queue: VecDeque<(PathBuf, Vec<String>)> = VecDeque::from([(PathBuf::new(), Vec::new())]);
+    // Some protected names begin above the root.
+    let above = fold_path(root);
+    let depth = above.len();
+    let mut queue: VecDeque<(PathBuf, Vec<String>)> = VecDeque::from([(PathBuf::new(), above)]);
     while let Some((below, names)) = queue.pop_front() {
         let path = if below.as_os_str().is_empty() { root.to_owned() } else { root.join(&below) };
         if budget.entries == 0 {
@@ -172,11 +182,11 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
         }
         let Some(directory) = open_closed(&top, &below, &path, &mut unlocked, budget) else { continue };
         let entries = list(&directory, &path, budget);
-        let visited = Visited { path: &path, names: &names, entries: &entries };
+        let visited = Visited { path: &path, names: &names, depth, entries: &entries };
         visitor.enter(&visited);
         for entry in &entries {
             if visitor.see(&visited, entry) == Go::Into && entry.is_directory() {
-                if names.len() < budget.depth {
+                if visited.names_below().len() < budget.depth {
                     queue.push_back((below.join(&entry.name), visited.names_of(entry)));
                 } else {
                     budget.end_at(&path, path.join(&entry.name));
@@ -277,7 +287,7 @@ mod tests {
     impl Visitor for Seen {
         fn enter(&mut self, _: &Visited<'_>) {}
         fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
-            self.0.push(visited.names_of(entry).join("/"));
+            self.0.push(visited.names_of(entry)[visited.depth..].join("/"));
             Go::Into
         }
     }

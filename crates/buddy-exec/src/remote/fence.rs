@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use buddy_protocol::{NameSet, fold_path};
+use buddy_protocol::{NameSet, OpenedRoots, fold_path};
 
 use crate::{Bounds, Reach, TargetError};
 
@@ -32,6 +32,8 @@ pub(super) struct Fence {
     opened: Vec<Vec<String>>,
     /// Directories that the user opened.
     anchors: Vec<Root>,
+    /// The same as matches of names are judged by them.
+    opened_roots: OpenedRoots,
 }
 
 #[derive(Debug)]
@@ -105,6 +107,12 @@ impl Fence {
         let hidden = both(&bounds.hidden);
         let guarded = both(&guarded(bounds));
         let anchors = bounds.anchors.iter().cloned().zip(real).map(|(named, real)| Root { named, real });
+        let anchors: Vec<Root> = anchors.collect();
+        let opened = bounds.opened.iter().flat_map(|path| {
+            let below =
+                anchors.iter().filter_map(|root| Some(root.real.join(path.strip_prefix(&root.named).ok()?)));
+            below.chain([path.clone()])
+        });
         Self {
             read,
             write,
@@ -112,8 +120,9 @@ impl Fence {
             guarded,
             guarded_names: bounds.guarded_names.clone(),
             sealed_names: bounds.sealed_names.clone(),
-            opened: bounds.opened.iter().map(|path| fold_path(path)).collect(),
-            anchors: anchors.collect(),
+            opened: opened.map(|path| fold_path(&path)).collect(),
+            opened_roots: OpenedRoots::new(anchors.iter().flat_map(|root| [&root.named, &root.real])),
+            anchors,
         }
     }
 
@@ -168,25 +177,18 @@ impl Fence {
     fn guards(&self, path: &Path) -> bool {
         let names = fold_path(path);
         let is_guarded = self.guarded.iter().any(|place| names.starts_with(place))
-            || self.guarded_names.end_in(self.below(&names)).is_some();
+            || self.opened_roots.protects(&self.guarded_names, &names);
         is_guarded && !self.is_opened(&names)
     }
 
     /// Whether the content of a file is not read, because its name says that it can hold secrets.
     pub(super) fn seals(&self, path: &Path) -> bool {
         let names = fold_path(path);
-        self.sealed_names.end_in(self.below(&names)).is_some() && !self.is_opened(&names)
+        self.opened_roots.protects(&self.sealed_names, &names) && !self.is_opened(&names)
     }
 
     fn is_opened(&self, names: &[String]) -> bool {
         self.opened.iter().any(|opened| names.starts_with(opened))
-    }
-
-    /// The names below the nearest directory that the user opened.
-    fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
-        let roots = self.anchors.iter().flat_map(|root| [fold_path(&root.named), fold_path(&root.real)]);
-        let nearest = roots.filter(|root| names.starts_with(root)).map(|root| root.len()).max().unwrap_or(0);
-        names.get(nearest..).unwrap_or_default()
     }
 
     /// Refuses to put a file where protected paths are, or would be, further down, and to remove directories
@@ -195,7 +197,7 @@ impl Fence {
         let names = fold_path(real);
         let is_above = |place: &&Vec<String>| place.len() > names.len() && place.starts_with(&names);
         let holds = self.hidden.iter().chain(&self.guarded).any(|place| is_above(&place))
-            || self.guarded_names.begins_in(self.below(&names));
+            || self.opened_roots.may_hold(&self.guarded_names, &names);
         if holds && !self.is_opened(&names) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
@@ -316,6 +318,30 @@ mod tests {
         for (named, real) in [("/project/l", "/etc/cron.d/x"), ("/project/l", "/data/project/.git/config")] {
             assert!(matches!(check(named, real), Err(TargetError::Link { .. })), "{real}");
         }
+    }
+
+    #[test]
+    fn names_that_begin_above_the_opened_directory_are_compared_too() {
+        let path = |path: &str| PathBuf::from(path);
+        let bounds = Bounds {
+            write: Reach::Beneath(vec![path("/w")]),
+            anchors: vec![path("/w")],
+            guarded_names: NameSet::trees([".config/git", ".config"]),
+            sealed_names: NameSet::trees([".config/gh"]),
+            ..Bounds::open()
+        };
+        let real = vec![path("/home/ann/.config"); 2];
+        let check = |bounds: &Bounds, name: &str, access: Access| {
+            let (named, real_path) = (Path::new("/w").join(name), Path::new("/home/ann/.config").join(name));
+            Fence::new(bounds, &real).check(&named, &real_path, access)
+        };
+        let written = check(&bounds, "git/config", Access::Write);
+        assert!(matches!(written, Err(TargetError::Guarded { .. })), "{written:?}");
+        let read = check(&bounds, "gh/hosts.yml", Access::Content);
+        assert!(matches!(read, Err(TargetError::Sealed { .. })), "{read:?}");
+        assert!(check(&bounds, "nvim/init.lua", Access::Write).is_ok());
+        let approved = Bounds { opened: vec![path("/w/git/config")], ..bounds };
+        assert!(check(&approved, "git/config", Access::Write).is_ok());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod hideouts;
 mod light;
 mod local_sockets;
 mod network;
+mod opened_names;
 mod orders;
 mod processes;
 mod protected;

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use buddy_exec::{Bounds, LineRange, Recorder, Target, TargetError};
+use buddy_exec::{Bounds, LineRange, Reach, Recorder, Target, TargetError};
 use buddy_protocol::NameSet;
 
 use crate::bounds::{Yard, everything};
@@ -130,4 +130,36 @@ async fn files_that_programs_take_orders_from_are_changed_nowhere() {
     yard.bounds.opened = vec![yard.path("ws/.envrc")];
     yard.write(".envrc").await.unwrap();
     assert!(yard.write("a/.envrc").await.is_err());
+}
+
+/// The names above an opened directory count for matches that end below it.
+#[tokio::test]
+async fn names_that_begin_above_the_opened_directory_are_compared_too() {
+    let mut yard = yard();
+    for (opened, name) in [(".config", "git/config"), (".docker", "config.json"), (".git", "hooks/x")] {
+        fs::create_dir_all(yard.path("ws").join(opened)).unwrap();
+        let link = yard.path(&format!("link-to{opened}"));
+        symlink(yard.path("ws").join(opened), &link).unwrap();
+        for root in [yard.path("ws").join(opened), link] {
+            yard.bounds = Bounds {
+                guarded_names: NameSet::trees([".config/git", ".docker/config.json", ".git/hooks"]),
+                sealed_names: NameSet::trees([".docker/config.json", ".config/git/config"]),
+                anchors: vec![root.clone()],
+                write: Reach::Beneath(vec![root.clone()]),
+                ..Bounds::open()
+            };
+            let path = root.join(name);
+            let written = yard.write(path.to_str().unwrap()).await;
+            assert!(matches!(written, Err(TargetError::Guarded { .. })), "{}: {written:?}", path.display());
+            assert!(!path.exists());
+            yard.write(root.join("other").to_str().unwrap()).await.unwrap();
+            yard.bounds.opened = vec![path.clone()];
+            yard.write(path.to_str().unwrap()).await.unwrap();
+            yard.bounds.opened.clear();
+            let read = yard.read(path.to_str().unwrap()).await;
+            let is_secret = name != "hooks/x";
+            assert_eq!(matches!(read, Err(TargetError::Sealed { .. })), is_secret, "{read:?}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
 }

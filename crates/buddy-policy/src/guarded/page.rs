@@ -25,7 +25,8 @@ deny = [{ read = \"~/private/**\" }]      # for tools, and for commands that nam
 ```
 
 A name without a leading slash matches in every directory, in upper and lower case. `*` matches any part of a name. A directory
-includes everything in it.
+includes everything in it. A name may begin above the directory that you opened and has to end below it: in `~/.config`, `git/config` is
+protected, but a project in `~/.config/nvim` is not protected by the name of its own directory.
 
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use buddy_policy::secret_names;
+use buddy_protocol::{OpenedRoots, fold_path};
 
 /// Entries of an index that are looked at; larger repositories are judged by these.
 const MAX_ENTRIES: u32 = 2_000_000;
@@ -42,7 +43,7 @@ impl TrackedSecrets {
         let mut found: Vec<PathBuf> = Vec::new();
         for (top, store) in directories.iter().filter_map(|directory| repository(directory)) {
             for index in indexes(&store) {
-                let names = self.names(&index, &store);
+                let names = self.names(&index, &store, &top);
                 found.extend(names.iter().map(|name| top.join(name)));
             }
         }
@@ -51,14 +52,14 @@ impl TrackedSecrets {
         found
     }
 
-    fn names(&self, index: &Path, store: &Path) -> Arc<Vec<PathBuf>> {
+    fn names(&self, index: &Path, store: &Path, top: &Path) -> Arc<Vec<PathBuf>> {
         let Ok(metadata) = std::fs::metadata(index) else { return Arc::default() };
         let state = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept().get(index).filter(|known| known.state == state) {
             return known.names.clone();
         }
-        let read = File::open(index).and_then(|file| secrets(BufReader::new(file), hash_length(store)));
+        let read = File::open(index).and_then(|file| secrets(BufReader::new(file), hash_length(store), top));
         let names = Arc::new(read.unwrap_or_default());
         let mut kept = kept();
         if kept.len() >= MAX_KEPT {
@@ -105,8 +106,9 @@ fn small(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The names in an index that can hold secrets.
-fn secrets(mut index: impl BufRead, hash_length: usize) -> io::Result<Vec<PathBuf>> {
+/// The names in an index that can hold secrets, relative to the top of the work tree.
+fn secrets(mut index: impl BufRead, hash_length: usize, top: &Path) -> io::Result<Vec<PathBuf>> {
+    let (roots, above) = (OpenedRoots::new([top]), fold_path(top));
     let mut head = [0; 12];
     index.read_exact(&mut head)?;
     let number = |bytes: &[u8]| bytes.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte));
@@ -144,7 +146,8 @@ fn secrets(mut index: impl BufRead, hash_length: usize) -> io::Result<Vec<PathBu
             index.read_exact(&mut vec![0; padding])?;
         }
         let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-        if secret_names().covers(path) {
+        let names = [above.clone(), fold_path(path)].concat();
+        if roots.protects(secret_names(), &names) {
             found.push(path.to_owned());
         }
     }
@@ -215,6 +218,21 @@ mod tests {
                 [top.join(".env"), top.join("deep/er/.env.production")],
                 "{format} {version} {more:?}"
             );
+        }
+    }
+
+    #[test]
+    fn names_begin_above_the_top_and_end_below_it() {
+        let place = tempfile::tempdir().unwrap();
+        for (top, secret) in [(".docker", "config.json"), (".aws", ".env")] {
+            let top = place.path().join(top);
+            std::fs::create_dir(&top).unwrap();
+            git(&top, &["init", "-q"]);
+            for name in ["a.txt", "config.json", secret] {
+                std::fs::write(top.join(name), "").unwrap();
+            }
+            git(&top, &["add", "-f", "."]);
+            assert_eq!(TrackedSecrets::default().of(std::slice::from_ref(&top)), [top.join(secret)]);
         }
     }
 

@@ -38,6 +38,7 @@ mod limits;
 mod litter;
 mod login;
 mod manual;
+mod opened_names;
 mod outside;
 mod pane_results;
 mod panes;

@@ -1,10 +1,8 @@
 //! `git_diff`: what changed, as a diff.
 
-use std::path::Path;
-
 use async_trait::async_trait;
 use buddy_policy::{Action, Intent, Tier};
-use buddy_protocol::{ToolFailure, ToolKind};
+use buddy_protocol::{OpenedRoots, ToolFailure, ToolKind, fold_path};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -133,9 +131,11 @@ async fn secrets(
         return Err(ToolFailure::new("too_large", "more files changed than can be looked at")
             .hint("give some of them in `files`"));
     }
+    let bounds = &context.bounds;
+    let roots = OpenedRoots::new(bounds.anchors.iter().chain([&repository.top]));
     let is_secret = |path: &String| {
-        let is_opened = context.bounds.opened.contains(&repository.top.join(path));
-        context.bounds.sealed_names.covers(Path::new(path)) && !is_opened
+        let path = repository.top.join(path);
+        roots.protects(&bounds.sealed_names, &fold_path(&path)) && !bounds.opened.contains(&path)
     };
     Ok(said.records().into_iter().filter(is_secret).collect())
 }

@@ -19,11 +19,16 @@ struct Yard {
 
 impl Yard {
     fn new(mode: Mode) -> Self {
+        Self::opened(mode, "work")
+    }
+
+    /// The same with another directory of the home as the workspace.
+    fn opened(mode: Mode, top: &str) -> Self {
         let folder = tempfile::tempdir();
         let folder = folder.unwrap();
         let home = folder.path().canonicalize().unwrap();
-        let work = home.join("work");
-        fs::create_dir(&work).unwrap();
+        let work = home.join(top);
+        fs::create_dir_all(&work).unwrap();
         let own = vec![home.join(".buddy"), home.join(".config/buddy")];
         let own_readable = vec![home.join(".buddy/shared"), home.join(".buddy/logs")];
         let scratch = vec![home.join(".buddy/shared")];
@@ -158,6 +163,68 @@ async fn what_policy_asks_for_before_it_is_changed_is_closed_until_a_person_allo
             yard.writes(&path, AllowedBy::Person).await.unwrap();
             assert!(path.exists(), "an approved write of {}", path.display());
         }
+    }
+}
+
+/// Each way to open a directory in which a name of a row only ends, with the rest of the name.
+fn split(name: &str) -> Vec<(String, String)> {
+    let name = example(name);
+    let parts: Vec<&str> = name.split('/').collect();
+    let halves = (1..parts.len()).map(|at| parts.split_at(at));
+    halves.map(|(above, below)| (format!("sub/{}", above.join("/")), below.join("/"))).collect()
+}
+
+#[tokio::test]
+async fn a_row_holds_where_its_name_begins_above_the_workspace() {
+    let mut count = 0;
+    for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
+        let (names, is_secret) = match row.keeps {
+            Keeps::Orders => (vec![row.name.to_owned()], false),
+            Keeps::OrdersIn(parts) => {
+                (parts.iter().map(|part| format!("{}/{part}", row.name)).collect(), false)
+            }
+            Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles => (vec![row.name.to_owned()], true),
+            Keeps::NoSecrets => continue,
+        };
+        for (top, rest) in names.iter().flat_map(|name| split(name)) {
+            count += 1;
+            let yard = Yard::opened(Mode::Development, &top);
+            let path = yard.work(&rest);
+            if is_secret {
+                plant(&path);
+                let (verdict, is_read) = yard.reads(&path, AllowedBy::Nobody).await;
+                assert_eq!((verdict, is_read), (Verdict::Ask, false), "{}", path.display());
+                let (_, bounds) = yard.judge(Action::Read(path.clone()), AllowedBy::Nobody);
+                let sealed = yard.target.sealed(&bounds, &[yard.work("")]).await;
+                let is_sealed = row.keeps != Keeps::Secrets || sealed.contains(&path);
+                assert!(is_sealed, "the jail: {}: {sealed:?}", path.display());
+                assert!(yard.reads(&path, AllowedBy::Person).await.1, "{}", path.display());
+                continue;
+            }
+            let (verdict, _) = yard.judge(Action::Write(path.clone()), AllowedBy::Nobody);
+            assert_eq!(verdict, Verdict::Ask, "policy: {}", path.display());
+            let refused = yard.writes(&path, AllowedBy::Nobody).await;
+            assert!(matches!(refused, Err(TargetError::Guarded { .. })), "{}: {refused:?}", path.display());
+            assert!(!path.exists());
+            yard.writes(&path, AllowedBy::Person).await.unwrap();
+            assert!(path.exists(), "an approved write of {}", path.display());
+        }
+    }
+    assert!(count > 80, "{count} rows have a name of several parts");
+}
+
+/// Policy and the bounds leave a workspace alone that lies at or below a protected name.
+#[tokio::test]
+async fn a_workspace_is_not_protected_by_its_own_name() {
+    for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/') && !row.name.contains('*')) {
+        if !matches!(row.keeps, Keeps::Orders | Keeps::Secrets | Keeps::ToolSecrets) {
+            continue;
+        }
+        let yard = Yard::opened(Mode::Development, &format!("sub/{}/proj", row.name));
+        let path = yard.work("plain.txt");
+        plant(&path);
+        assert_eq!(yard.reads(&path, AllowedBy::Nobody).await, (Verdict::Allow, true), "{}", path.display());
+        yard.writes(&path, AllowedBy::Nobody).await.unwrap();
     }
 }
 
