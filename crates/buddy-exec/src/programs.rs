@@ -72,7 +72,7 @@ impl ProgramPath {
         let candidates = self.directories.iter().map(|directory| directory.join(name));
         let mut skipped = None;
         for file in candidates.filter(|file| is_program(file)) {
-            if !self.is_changeable(&file) {
+            if !self.is_skipped(&file) {
                 return Ok(file.to_string_lossy().into_owned());
             }
             skipped = skipped.or(Some(file));
@@ -93,7 +93,7 @@ impl ProgramPath {
 
     /// The `PATH` without the directories that are skipped.
     pub fn value(&self) -> String {
-        let kept = self.directories.iter().filter(|directory| !self.is_changeable(directory));
+        let kept = self.directories.iter().filter(|directory| !self.is_skipped(directory));
         let kept: Vec<&str> = kept.filter_map(|directory| directory.to_str()).collect();
         // An empty `PATH` means the working directory to some programs.
         if kept.is_empty() { SYSTEM_PATH.to_owned() } else { kept.join(":") }
@@ -108,26 +108,27 @@ impl ProgramPath {
         env
     }
 
-    /// Whether commands can write at a path, or at a link on the way to it.
-    fn is_changeable(&self, path: &Path) -> bool {
-        if !path.is_absolute() {
-            return true;
-        }
-        let is_within = |at: &Path| self.changeable.iter().any(|root| at.starts_with(root));
-        if !self.is_here {
-            return is_within(path);
-        }
-        let is_layered = |at: &Path| {
-            self.layered.iter().any(|root| at.starts_with(root))
-                && !self.uncovered.iter().any(|place| place.starts_with(at) || at.starts_with(place))
-        };
-        let steps = steps(path);
+    /// Whether buddy takes no program from a path: commands can change it, or every account can.
+    fn is_skipped(&self, path: &Path) -> bool {
         // A sticky directory keeps the files in it, and not the free names.
         let is_shared = |at: &PathBuf| {
             fs::symlink_metadata(at)
                 .is_ok_and(|found| found.is_dir() && found.permissions().mode() & WRITABLE_BY_ALL != 0)
         };
-        steps.iter().any(|step| is_within(step) || is_layered(step) || is_shared(step))
+        self.is_changeable(path) || self.is_here && steps(path).iter().any(is_shared)
+    }
+
+    /// Whether commands can write at a path, or at a link on the way to it.
+    fn is_changeable(&self, path: &Path) -> bool {
+        let is_within = |at: &Path| self.changeable.iter().any(|root| at.starts_with(root));
+        if !path.is_absolute() || !self.is_here {
+            return !path.is_absolute() || is_within(path);
+        }
+        let is_layered = |at: &Path| {
+            self.layered.iter().any(|root| at.starts_with(root))
+                && !self.uncovered.iter().any(|place| place.starts_with(at) || at.starts_with(place))
+        };
+        steps(path).iter().any(|step| is_within(step) || is_layered(step))
     }
 }
 

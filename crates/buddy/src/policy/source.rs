@@ -323,7 +323,10 @@ impl PolicySource for Policies {
         }
         let programs = self.ground.command_programs(&policy.places);
         let changeable = |used: &ProgramUse| {
-            let file = used.cwds.iter().find_map(|cwd| programs.changeable(&used.name, cwd))?;
+            // In a terminal the directory is not known.
+            let nowhere = used.cwds.is_empty().then(|| PathBuf::from("/"));
+            let mut cwds = used.cwds.iter().chain(&nowhere);
+            let file = cwds.find_map(|cwd| programs.changeable(&used.name, cwd))?;
             Some(ChangeableProgram { name: used.name.clone(), file })
         };
         uses.iter().filter_map(changeable).collect()

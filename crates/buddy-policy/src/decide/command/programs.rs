@@ -22,8 +22,11 @@ pub(in crate::decide) fn program_uses(command: &str, cwd: Option<&Path>, policy:
     leaves.iter().filter_map(used).collect()
 }
 
-/// The program of a simple command, if `PATH` says which file it is.
+/// The program of a simple command, if `PATH` says which file it is. A launcher, such as `npx`, looks in the project first.
 fn named_program(leaf: &Leaf) -> Option<&str> {
+    if leaf.launcher.is_some() {
+        return None;
+    }
     leaf.words.first()?.literal().filter(|name| !name.is_empty() && !name.contains('/'))
 }
 
