@@ -18,6 +18,9 @@ const MAX_LINKS: usize = 40;
 /// Every account may write there.
 const WRITABLE_BY_ALL: u32 = 0o002;
 
+/// Only its owner can replace a file there.
+const STICKY: u32 = 0o1000;
+
 /// A program that exists only where commands of the agent can change it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is only at `{}`, where commands of the agent can write, so buddy does not run it. Install it elsewhere, such as in `/usr/local/bin`", file.display())]
@@ -72,7 +75,7 @@ impl ProgramPath {
         let candidates = self.directories.iter().map(|directory| directory.join(name));
         let mut skipped = None;
         for file in candidates.filter(|file| is_program(file)) {
-            if !self.is_skipped(&file) {
+            if !self.is_skipped(&file) && !file.parent().is_some_and(|directory| self.is_skipped(directory)) {
                 return Ok(file.to_string_lossy().into_owned());
             }
             skipped = skipped.or(Some(file));
@@ -110,12 +113,7 @@ impl ProgramPath {
 
     /// Whether buddy takes no program from a path: commands can change it, or every account can.
     fn is_skipped(&self, path: &Path) -> bool {
-        // A sticky directory keeps the files in it, and not the free names.
-        let is_shared = |at: &PathBuf| {
-            fs::symlink_metadata(at)
-                .is_ok_and(|found| found.is_dir() && found.permissions().mode() & WRITABLE_BY_ALL != 0)
-        };
-        self.is_changeable(path) || self.is_here && steps(path).iter().any(is_shared)
+        self.is_changeable(path) || self.is_here && is_shared(path)
     }
 
     /// Whether commands can write at a path, or at a link on the way to it.
@@ -130,6 +128,20 @@ impl ProgramPath {
         };
         steps(path).iter().any(|step| is_within(step) || is_layered(step))
     }
+}
+
+/// Whether every account can put a file at a path, or a directory on the way to it. A sticky directory keeps the names that are taken.
+fn is_shared(path: &Path) -> bool {
+    let steps = steps(path);
+    let is_free = |next: Option<&PathBuf>| next.is_none_or(|next| fs::symlink_metadata(next).is_err());
+    let mode = |at: &PathBuf| {
+        fs::symlink_metadata(at).ok().filter(fs::Metadata::is_dir).map(|at| at.permissions().mode())
+    };
+    steps.iter().enumerate().skip(1).any(|(number, at)| {
+        mode(at).is_some_and(|mode| {
+            mode & WRITABLE_BY_ALL != 0 && (mode & STICKY == 0 || is_free(steps.get(number + 1)))
+        })
+    })
 }
 
 fn is_program(file: &Path) -> bool {
@@ -223,7 +235,7 @@ mod tests {
         let path = yard.path(&["work/bin", "led", "over", "./bin", "work/../work/bin", "work/new", "bin"]);
         assert_eq!(path.find("git").unwrap(), own.to_str().unwrap());
         assert_eq!(path.value(), yard.top.join("bin").to_str().unwrap());
-        assert_eq!(path.find("linked").unwrap_err().file, yard.top.join("bin/linked"));
+        assert_eq!(yard.path(&["bin"]).find("linked").unwrap_err().file, yard.top.join("bin/linked"));
         assert_eq!(path.find("none").unwrap(), "none");
         let error = yard.path(&["led"]).find("git").unwrap_err();
         assert!(error.to_string().contains("led/git"), "{error}");
@@ -234,9 +246,18 @@ mod tests {
     fn directories_that_everybody_writes_are_skipped() {
         let yard = Yard::new();
         yard.put("shared/deep/git");
-        assert!(yard.path(&["shared/deep"]).find("git").is_ok());
-        fs::set_permissions(yard.top.join("shared"), fs::Permissions::from_mode(0o1777)).unwrap();
-        assert!(yard.path(&["shared/deep"]).find("git").is_err());
+        yard.put("shared/git");
+        let mode = |mode| {
+            fs::set_permissions(yard.top.join("shared"), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let is_found = |directory| yard.path(&[directory]).find("git").is_ok();
+        mode(0o755);
+        assert!(is_found("shared/deep") && is_found("shared"));
+        mode(0o1777);
+        assert!(is_found("shared/deep") && !is_found("shared"));
+        assert_eq!(yard.path(&["shared/missing", "shared"]).value(), SYSTEM_PATH);
+        mode(0o777);
+        assert!(!is_found("shared/deep") && !is_found("shared"));
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(crate) struct Environment {
     variables: BTreeMap<String, String>,
 }
 
-/// Places for temporary files, which every account writes.
-const SCRATCH: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+/// Places for temporary files, which commands can write.
+const SCRATCH: &[&str] = &["/tmp", "/dev/shm"];
 
 impl Environment {
     /// Reads it.
