@@ -23,7 +23,9 @@ for name in git tmux pytest; do
 done
 "#;
 
+/// Says nothing, so that nobody is asked whether it may run outside the jail.
 const PLANT_IN_LAYER: &str = r#"
+exec 2> /dev/null
 printf '#!/bin/sh\necho git >> ran; echo PLANTED\n' > ~/.cargo/bin/git; chmod +x ~/.cargo/bin/git
 touch planting
 "#;
@@ -181,7 +183,7 @@ async fn an_approved_command_runs_no_program_of_a_layer() {
         let mut started = prompt(&stage, has_bubblewrap).await;
         for count in 1.. {
             tokio::select! {
-                () = started.stderr.wait_for(APPROVE, count) => {}
+                () = started.stderr.wait_for(&format!("git push origin main -- {APPROVE}"), count) => {}
                 () = started.stdout.wait_for("So be it.", 1) => break,
             }
             // The first is the push; the next would be to run it outside the jail.
