@@ -231,10 +231,7 @@ impl Gate {
                 .collect::<Vec<_>>(),
         );
         let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
-        let programs = match program_uses(intent, &policy) {
-            uses if uses.is_empty() => Vec::new(),
-            uses => ground.source.changeable_programs(&policy, &uses),
-        };
+        let programs = ground.source.changeable_programs(&policy, &program_uses(intent, &policy));
         let now = Now {
             approvals,
             attendance: self.attendance,
