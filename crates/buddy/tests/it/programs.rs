@@ -181,9 +181,10 @@ async fn an_approved_command_runs_no_program_of_a_layer() {
     for has_bubblewrap in [true, false] {
         let stage = stage(vec![run("sh layer.sh"), run("git push origin main"), done()]).await;
         let mut started = prompt(&stage, has_bubblewrap).await;
+        let push = format!("git push origin main -- {APPROVE}");
         for count in 1.. {
             tokio::select! {
-                () = started.stderr.wait_for(&format!("git push origin main -- {APPROVE}"), count) => {}
+                () = started.stderr.wait_for(&push, count) => {}
                 () = started.stdout.wait_for("So be it.", 1) => break,
             }
             // The first is the push; the next would be to run it outside the jail.
