@@ -10,9 +10,9 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Discarded, Grant, Intent, Landing, Mode, NamedPaths, Needs, Now,
-    Offer, Policy, Registry, Trail, Verdict, decide, discarded, named, outside, recalled, removed, reword,
-    touched, written,
+    Action, Approvals, Attendance, ChangeableProgram, Decision, Discarded, Grant, Intent, Landing, Mode,
+    NamedPaths, Needs, Now, Offer, Policy, ProgramUse, Registry, Trail, Verdict, decide, discarded, named,
+    outside, program_uses, recalled, removed, reword, touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -59,6 +59,12 @@ pub trait PolicySource: Send + Sync {
     /// Of these paths that a tool would write, those that git could take for parts of a repository under any name. Where that is
     /// not known, none.
     fn git_parts(&self, _: &[PathBuf]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Of these programs, those that commands of the session can change, with the file that each name means. Where that is not known,
+    /// none.
+    fn changeable_programs(&self, _: &Policy, _: &[ProgramUse]) -> Vec<ChangeableProgram> {
         Vec::new()
     }
 
@@ -152,6 +158,8 @@ pub(crate) struct Judged {
     pub(crate) is_brokered: bool,
     /// Paths that it names and that lead elsewhere, with where they lead.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// Programs that it runs by name and that commands can change.
+    programs: Vec<ChangeableProgram>,
     /// Whether a secret had been read when it was judged.
     knew_secret: bool,
     /// Files with secrets that the user was told of when they were asked, and that are open since they said yes.
@@ -223,6 +231,7 @@ impl Gate {
                 .collect::<Vec<_>>(),
         );
         let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
+        let programs = ground.source.changeable_programs(&policy, &program_uses(intent, &policy));
         let now = Now {
             approvals,
             attendance: self.attendance,
@@ -235,6 +244,7 @@ impl Gate {
             lost_to_git: &lost_to_git,
             landings: &landings,
             git_parts: &git_parts,
+            programs: &programs,
         };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.
@@ -259,6 +269,7 @@ impl Gate {
             workspace,
             is_brokered,
             links,
+            programs,
             knew_secret,
             opens,
             pins: None,
@@ -340,7 +351,8 @@ impl Gate {
         }
         let policy = Policy { mode: Mode::Production, ..(*policy).clone() };
         let trail = self.state().trail.clone();
-        let now = Now { trail: &trail, links: &judged.links, ..Now::with(Approvals::Ask) };
+        let (links, programs) = (&judged.links, &judged.programs);
+        let now = Now { trail: &trail, links, programs, ..Now::with(Approvals::Ask) };
         let decision = decide(intent, &policy, &now);
         if decision.verdict == Verdict::Deny || is_flagged(&decision) {
             return None;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_exec::Target;
 use buddy_exec::undo::UndoStore;
+use buddy_exec::{ProgramPath, Target};
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
 use crate::gate::PolicySource;
@@ -38,6 +38,8 @@ pub struct Host {
     pub is_remote: bool,
     /// The environment of commands there.
     pub env: Vec<(String, String)>,
+    /// Where programs are found that buddy starts there for itself.
+    pub programs: ProgramPath,
     /// Variables of the user that commands there do not get, as they look like secrets.
     pub withheld: Vec<WithheldVariable>,
     /// The directory that sessions work in which reached it by the same wish.

@@ -32,6 +32,7 @@ pub mod managed;
 mod mark;
 mod open;
 mod processes;
+mod programs;
 mod random;
 mod remote;
 mod rlimits;
@@ -66,6 +67,7 @@ pub use jail::{
 pub use link_look::link_lookup;
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
+pub use programs::{ChangeableOnly, ProgramPath};
 pub use random::confirmation_word;
 pub use remote::{RemoteSettings, RemoteTarget, quote};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};

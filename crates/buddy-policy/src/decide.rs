@@ -16,7 +16,8 @@ use buddy_protocol::{ClimbedBy, Risk};
 
 use crate::path::{clean, shown};
 use crate::{
-    Action, Decision, Discarded, Intent, Mode, NamedPaths, Now, Policy, RepositoryChange, Tier, Typing,
+    Action, Decision, Discarded, Intent, Mode, NamedPaths, Now, Policy, ProgramUse, RepositoryChange, Tier,
+    Typing,
 };
 pub(crate) use egress::Destination;
 pub(crate) use file::is_untrusted;
@@ -120,6 +121,15 @@ pub fn named(intent: &Intent, policy: &Policy) -> NamedPaths {
         }
     }
     named
+}
+
+/// The programs that an intent's commands run by name: the host says which of them commands can change.
+pub fn program_uses(intent: &Intent, policy: &Policy) -> Vec<ProgramUse> {
+    let uses = commands(intent).flat_map(|(command, cwd)| command::program_uses(command, cwd, policy));
+    let mut uses: Vec<ProgramUse> = uses.collect();
+    uses.dedup();
+    uses.truncate(MAX_TOUCHED);
+    uses
 }
 
 /// The paths that tools write by an intent: the host says which of them would be parts of a repository.

@@ -29,7 +29,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, discarded, named, outside, recalled, removed, touched, written};
+pub use decide::{decide, discarded, named, outside, program_uses, recalled, removed, touched, written};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, NamedPaths, Offer, Scope, hosts_offer, nearby_offer};
@@ -43,7 +43,9 @@ pub use later::takes_effect_unseen;
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
-pub use policy::{Approvals, Attendance, CommandMode, Discarded, Mode, Now, Places, Policy};
+pub use policy::{
+    Approvals, Attendance, ChangeableProgram, CommandMode, Discarded, Mode, Now, Places, Policy, ProgramUse,
+};
 pub use reference::command_reference;
 pub use registries::{
     Registry, RegistryHost, SettingsSource, download_hosts, downloads_path, package_manager, registries_page,

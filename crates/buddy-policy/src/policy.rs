@@ -172,6 +172,24 @@ pub enum Discarded {
     WorkTree(PathBuf),
 }
 
+/// A program that a command runs by its name, so that `PATH` decides which file that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramUse {
+    /// The name.
+    pub name: String,
+    /// The directories that it could run in, from which relative directories of `PATH` count.
+    pub cwds: Vec<PathBuf>,
+}
+
+/// A program whose name means a file that commands of the session can change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeableProgram {
+    /// The name.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
 /// The state at the moment of a decision. The caller has the clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
@@ -197,6 +215,8 @@ pub struct Now<'a> {
     pub landings: &'a [Landing],
     /// The paths that tools write and that git could take for parts of a repository under another name than `.git`.
     pub git_parts: &'a [PathBuf],
+    /// The programs that it runs by name and that commands can change.
+    pub programs: &'a [ChangeableProgram],
 }
 
 impl Now<'_> {
@@ -234,6 +254,7 @@ impl Now<'_> {
             lost_to_git: &[],
             landings: &[],
             git_parts: &[],
+            programs: &[],
         }
     }
 }

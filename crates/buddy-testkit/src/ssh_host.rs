@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
+use crate::home::apart_from_scratch;
+
 /// The timeout for the server to listen.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The number of attempts with another port if another process took the first.
@@ -22,6 +24,8 @@ const TRIES: usize = 5;
 pub struct SshHost {
     server: Child,
     folder: TempDir,
+    /// Where buddy takes programs from: not the place for temporary files, which agents may write.
+    client: TempDir,
     port: u16,
 }
 
@@ -32,6 +36,8 @@ impl SshHost {
     /// When `sshd` is not installed, or does not start.
     pub fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
+        let built = std::env::current_exe()?;
+        let client = tempfile::tempdir_in(apart_from_scratch(built.parent().unwrap_or(Path::new("/"))))?;
         for name in ["host", "user"] {
             let key = folder.path().join(name);
             run(program("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key))?;
@@ -46,7 +52,7 @@ impl SshHost {
             let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
             let mut server = serve(folder.path(), port)?;
             if listens(&mut server, port)? {
-                let host = Self { server, folder, port };
+                let host = Self { server, folder, client, port };
                 host.write_config("config", port)?;
                 return Ok(host);
             }
@@ -77,8 +83,7 @@ impl SshHost {
     /// # Errors
     /// When it cannot be written.
     pub fn client_folder(&self) -> Result<PathBuf> {
-        let folder = self.folder.path().join("bin");
-        fs::create_dir_all(&folder)?;
+        let folder = self.client.path().to_owned();
         let path = folder.join("ssh");
         let config = self.config();
         fs::write(&path, format!("#!/bin/sh\nexec /usr/bin/ssh -F '{}' \"$@\"\n", config.display()))?;

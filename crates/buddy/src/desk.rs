@@ -329,11 +329,13 @@ impl HomeDesk {
 
     /// What git says, without anything that a repository can make it run.
     async fn git(&self, host: &AgentHost, target: &SessionTarget, words: &[&str]) -> Result<String, String> {
-        let always = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+        let git = host.programs.find("git").map_err(|error| error.to_string())?;
+        let always =
+            [git.as_str(), "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
         let exec = Exec {
             argv: always.iter().chain(words).map(|&word| word.to_owned()).collect(),
             cwd: PathBuf::from(&target.cwd),
-            env: host.env.clone(),
+            env: host.programs.applied_to(&host.env),
             stdin: Stdin::Null,
             pty: None,
             timeout: Some(COMMAND_LIMIT),
@@ -442,6 +444,8 @@ impl Desk for HomeDesk {
     async fn edit(&self, text: &str) -> Result<String, String> {
         let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| self.environment.get(name));
         let editor = named.unwrap_or("vi").to_owned();
+        let program = editor.split_whitespace().next().unwrap_or_default();
+        self.environment.named_programs().find(program).map_err(|error| error.to_string())?;
         let directory = self.environment.data.join("run");
         let file = directory.join(format!("draft-{}.md", uuid::Uuid::now_v7().simple()));
         let failed = |error: std::io::Error| format!("cannot edit with `{editor}`: {error}");
@@ -451,7 +455,7 @@ impl Desk for HomeDesk {
         let line = format!("{editor} \"$1\"");
         let argv = ["/bin/sh", "-c", &line, "sh"].map(str::to_owned).into_iter();
         let argv: Vec<String> = argv.chain([file.to_string_lossy().into_owned()]).collect();
-        let (env, cwd) = (self.environment.all(), self.environment.data.clone());
+        let (env, cwd) = (self.environment.for_named_programs(), self.environment.data.clone());
         let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
         let edited = std::fs::read_to_string(&file);
         let _ = std::fs::remove_file(&file);
@@ -470,7 +474,7 @@ impl Desk for HomeDesk {
         let exec = Exec {
             argv: vec!["/bin/sh".to_owned(), "-c".to_owned(), command],
             cwd,
-            env: self.environment.all(),
+            env: self.environment.for_named_programs(),
             stdin: Stdin::Bytes(facts.into_bytes()),
             pty: None,
             timeout: Some(STATUS_LIMIT),

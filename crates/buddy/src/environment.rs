@@ -4,11 +4,12 @@
 //! never read.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use buddy_exec::ProgramPath;
 use buddy_exec::env::with_defaults;
-use buddy_policy::{VariableRules, Withheld};
+use buddy_policy::{VariableRules, Withheld, cache_places};
 use secrecy::SecretString;
 
 /// Everything that comes from outside the command line. Not `Debug`: the variables hold keys.
@@ -36,8 +37,13 @@ pub(crate) struct Environment {
     pub(crate) is_throwaway: bool,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
+    /// Directories of this machine in which commands of agents can write, and from which buddy starts no program for itself.
+    changeable: Vec<PathBuf>,
     variables: BTreeMap<String, String>,
 }
+
+/// Places for temporary files, which commands can write.
+const SCRATCH: &[&str] = &["/tmp", "/dev/shm"];
 
 impl Environment {
     /// Reads it.
@@ -46,7 +52,9 @@ impl Environment {
         // A variable that is not text cannot be passed on, and is none that buddy or a command needs.
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Self::of(variables.collect())
+        let environment = Self::of(variables.collect())?;
+        // Agents work in the directory that buddy is started in, unless they are told another.
+        Ok(environment.with_changeable(std::env::current_dir()))
     }
 
     /// The environment of these variables.
@@ -73,6 +81,7 @@ impl Environment {
             command_env: command_env(&variables, &VariableRules::default()),
             withheld_secrets: withheld_secrets(&variables, &VariableRules::default()),
             is_throwaway: false,
+            changeable: Vec::new(),
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })
@@ -85,6 +94,32 @@ impl Environment {
             withheld_secrets: withheld_secrets(&self.variables, rules),
             ..self
         }
+    }
+
+    /// The same, with more directories in which commands of agents can write.
+    pub(crate) fn with_changeable(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.changeable.extend(directories);
+        self
+    }
+
+    /// Where programs are found that buddy starts for itself, in a session that works in this directory. Caches are the user's own
+    /// outside the jail, but jailed commands write layers over them.
+    pub(crate) fn programs(&self, cwd: Option<&Path>) -> ProgramPath {
+        let caches =
+            self.home.as_deref().map(|home| cache_places(home, |name| self.get(name).map(str::to_owned)));
+        let caches = caches.into_iter().flatten().map(|cache| cache.at);
+        self.program_path(cwd.map(Path::to_owned).into_iter().chain(caches).chain(self.layers()))
+    }
+
+    /// The same for programs that the user has named, such as their editor: it runs outside the jail, where caches are their own.
+    pub(crate) fn named_programs(&self) -> ProgramPath {
+        self.program_path(self.layers())
+    }
+
+    fn program_path(&self, more: impl IntoIterator<Item = PathBuf>) -> ProgramPath {
+        let scratch = SCRATCH.iter().map(PathBuf::from).chain([self.data.join("shared")]);
+        let changeable = self.changeable.iter().cloned().chain(scratch).chain(more);
+        ProgramPath::here(self.get("PATH").unwrap_or_default(), changeable)
     }
 
     /// The variables that commands do not get by these rules, and why.
@@ -129,7 +164,13 @@ impl Environment {
         self.setting("CONFIG").map(|(_, path)| path.into())
     }
 
-    /// All variables, for programs that the user configured and that act for the user.
+    /// The same for programs that the user configured and that act for the user. Other programs that those start by name come from
+    /// no directory that commands write.
+    pub(crate) fn for_named_programs(&self) -> Vec<(String, String)> {
+        self.named_programs().applied_to(&self.all())
+    }
+
+    /// All variables, for buddy itself.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         self.variables.clone().into_iter().collect()
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use buddy_exec::{
-    ContainerSettings, ContainerTransport, RemoteSettings, RemoteTarget, SshSettings, SshTransport, Target,
-    Transport, Way,
+    ContainerSettings, ContainerTransport, ProgramPath, RemoteSettings, RemoteTarget, SshSettings,
+    SshTransport, Target, Transport, Way,
 };
 use buddy_protocol::TargetHost;
 
@@ -37,6 +37,8 @@ pub(crate) struct Host {
     pub(crate) target: Arc<dyn Target>,
     /// The environment of commands there.
     pub(crate) env: Vec<(String, String)>,
+    /// Where programs are found that buddy starts there for itself.
+    pub(crate) programs: ProgramPath,
     /// What `~` stands for there.
     pub(crate) home: Option<PathBuf>,
     /// How a user gets there by hand.
@@ -62,6 +64,7 @@ impl Host {
         Ok(Self {
             target: Arc::new(local_target(environment, cwd.clone())?),
             env: environment.command_env.clone(),
+            programs: environment.programs(Some(&cwd)),
             home: environment.home.clone(),
             way: Way::Here,
             remote: None,
@@ -78,8 +81,12 @@ impl Host {
     ) -> anyhow::Result<Self> {
         let target = reach(environment, host, directory).await?;
         let remote = Remote { name: target.describe().name.clone(), is_trusted: false };
+        let env = target.command_env().to_vec();
+        let path = env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
+        let changeable = [target.describe().cwd.clone(), PathBuf::from("/tmp")];
         Ok(Self {
-            env: target.command_env().to_vec(),
+            programs: ProgramPath::elsewhere(path, changeable),
+            env,
             home: target.home().map(Path::to_owned),
             way: target.way(),
             remote: Some(remote),
@@ -103,6 +110,9 @@ pub(crate) async fn reach(
 async fn transport(environment: &Environment, host: &TargetHost) -> anyhow::Result<Arc<dyn Transport>> {
     let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
     let env: Vec<(String, String)> = CLIENT_VARIABLES.iter().filter_map(variable).collect();
+    // The clients start further programs by name, such as a proxy.
+    let programs = environment.programs(None);
+    let env = programs.applied_to(&env);
     Ok(match host {
         TargetHost::Local => bail!("this machine is not reached by a transport"),
         TargetHost::Container { name } => {
@@ -110,7 +120,8 @@ async fn transport(environment: &Environment, host: &TargetHost) -> anyhow::Resu
             Arc::new(ContainerTransport::attach(settings).await?)
         }
         TargetHost::Ssh { destination } => {
-            let settings = SshSettings::new(destination.clone(), env);
+            let program = programs.find("ssh")?.into();
+            let settings = SshSettings { program, ..SshSettings::new(destination.clone(), env) };
             Arc::new(SshTransport::attach(settings).await?)
         }
     })

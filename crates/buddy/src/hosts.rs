@@ -226,6 +226,7 @@ impl RunHosts {
             target: host.target,
             withheld: if is_remote { Vec::new() } else { self.withheld() },
             env: host.env,
+            programs: host.programs,
             home: host.home,
             note: None,
         })

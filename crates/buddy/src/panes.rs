@@ -86,12 +86,15 @@ impl PaneMaker {
     }
 
     async fn layer(&self, host: &Host) -> anyhow::Result<TmuxTarget> {
+        // A missing one shows when it is started; one that a command could have put there is named at once.
+        host.programs.find("tmux")?;
+        let own_env = host.programs.applied_to(&host.env);
         let here = directory(&self.environment);
         let (directory, locks, warden, marker) = match &host.remote {
             None => (here.clone(), here, Some(warden()?), Some(marker()?)),
             Some(remote) => {
                 let origin = origin(&self.environment.data, &self.environment.host)?;
-                let directory = pane_directory(&*host.target, &host.env, &origin).await?;
+                let directory = pane_directory(&*host.target, &own_env, &origin).await?;
                 (directory, here.join(file_name(&remote.name)), None, None)
             }
         };
@@ -103,6 +106,7 @@ impl PaneMaker {
             max_panes: self.tmux.max_panes,
             shell: host.target.describe().shell.clone(),
             env: host.env.clone(),
+            own_env,
             warden,
             marker,
             reconnect_within: RECONNECT_WITHIN,

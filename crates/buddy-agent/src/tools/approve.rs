@@ -280,7 +280,8 @@ impl Pipeline {
         let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
         let (bounds, web) = (judged.bounds.clone(), self.parts.web.clone());
         let (env, cancel) = (ready.target.host.env.clone(), CancellationToken::new());
-        ready.prepared.preview(Sight { target, place, bounds, web, env, cancel })
+        let programs = ready.target.host.programs.clone();
+        ready.prepared.preview(Sight { target, place, bounds, web, env, programs, cancel })
     }
 
     /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same

@@ -56,6 +56,10 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
                 shown(project)
             )
         }
+        DenialKind::Cache => format!(
+            "in the jail, commands change package caches in a layer that covers no directory of `PATH`, so `{subject}` is read-only; the \
+             user can install programs there with `!`"
+        ),
         DenialKind::Hidden => format!("the jail hides `{subject}` from commands"),
         DenialKind::Sealed => format!(
             "`{subject}` can hold secrets, so the jail did not let this command read or change it; if it is needed, name it in a call of \

@@ -420,6 +420,7 @@ impl Pipeline {
                 Side::Outside => self.recorder(format!("{}-outside", item.id), item, &ready.target),
             },
             env: ready.target.host.env.clone(),
+            programs: ready.target.host.programs.clone(),
             background: self.background.clone(),
             target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),

@@ -222,8 +222,12 @@ async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<Strin
     }
     let output = [exit.stderr.text(), exit.stdout.text()].join("\n");
     let denials = context.target.denials(&output, &context.bounds, cwd);
-    let is_sealed =
-        |denial: &Denial| matches!(denial.kind, DenialKind::Sealed | DenialKind::Write | DenialKind::Unknown);
+    let is_sealed = |denial: &Denial| {
+        matches!(
+            denial.kind,
+            DenialKind::Sealed | DenialKind::Write | DenialKind::Cache | DenialKind::Unknown
+        )
+    };
     let may_be_sealed = denials.iter().any(is_sealed);
     context.note_denials(denials);
     if !may_be_sealed {

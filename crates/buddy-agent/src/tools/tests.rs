@@ -122,6 +122,7 @@ impl Yard {
             person: nobody(),
             recorder: Recorder::off(),
             env: Vec::new(),
+            programs: buddy_exec::ProgramPath::default(),
             owner: Owner::default(),
             text_limit: TextLimits::default().file,
             log: self.folder.join("log"),

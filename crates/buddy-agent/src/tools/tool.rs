@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
-use buddy_exec::{Bounds, Denial, Recorder, Target};
+use buddy_exec::{Bounds, Denial, ProgramPath, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
 use buddy_protocol::{
@@ -176,6 +176,8 @@ pub(crate) struct Sight {
     pub(crate) web: Arc<Web>,
     /// The environment of commands that look.
     pub(crate) env: Vec<(String, String)>,
+    /// Where programs are found that buddy starts for itself.
+    pub(crate) programs: ProgramPath,
     /// Cancelled when the call is to stop.
     pub(crate) cancel: CancellationToken,
 }
@@ -214,6 +216,8 @@ pub(crate) struct ToolContext {
     pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
+    /// Where programs are found that buddy starts for itself.
+    pub(crate) programs: ProgramPath,
     /// Commands of the session that run on.
     pub(crate) background: Arc<Background>,
     /// The name of the target in its session.
@@ -247,6 +251,7 @@ impl ToolContext {
             bounds: self.bounds.clone(),
             web: self.web.clone(),
             env: self.env.clone(),
+            programs: self.programs.clone(),
             cancel: self.cancel.clone(),
         }
     }

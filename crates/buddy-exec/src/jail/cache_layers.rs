@@ -43,6 +43,14 @@ pub(super) enum Manner {
     Redirected,
 }
 
+/// The command that a slot is for.
+pub(super) struct SlotUser<'a> {
+    pub(super) cwd: &'a Path,
+    /// The directories of its `PATH`, without links.
+    pub(super) program_places: &'a [PathBuf],
+    pub(super) manner: Manner,
+}
+
 /// The slot of one jail.
 pub(super) struct Slot {
     directory: PathBuf,
@@ -57,7 +65,7 @@ pub(super) struct Slot {
 impl Slot {
     /// Takes a free slot. `None` if none is free, or there is nothing to layer: the caches then stay
     /// read-only.
-    pub(super) fn take(caches: &CacheLayers, ground: &Ground, cwd: &Path, manner: Manner) -> Option<Self> {
+    pub(super) fn take(caches: &CacheLayers, ground: &Ground, user: &SlotUser<'_>) -> Option<Self> {
         let is_ours = !ground.is_writable(&caches.directory) && !ground.is_hidden(&caches.directory);
         if !is_ours || ground.write.is_empty() {
             return None;
@@ -71,12 +79,12 @@ impl Slot {
             Self { directory, overlays: Vec::new(), alone: Vec::new(), variables: Vec::new(), lock };
         for place in &caches.places {
             // A cache that cannot be layered is read-only, as without a layer.
-            let _ = slot.add(place, ground, cwd, manner);
+            let _ = slot.add(place, ground, user);
         }
         (!slot.overlays.is_empty() || !slot.alone.is_empty()).then_some(slot)
     }
 
-    fn add(&mut self, place: &CachePlace, ground: &Ground, cwd: &Path, manner: Manner) -> io::Result<()> {
+    fn add(&mut self, place: &CachePlace, ground: &Ground, user: &SlotUser<'_>) -> io::Result<()> {
         let part = |name: &str| self.directory.join(&place.name).join(name);
         let there = place.at.canonicalize().ok().filter(|at| at.is_dir());
         if let Some(at) = &there {
@@ -85,16 +93,24 @@ impl Slot {
             }
             let holds = |inner: &Path| inner.starts_with(at);
             let is_needed =
-                ground.write.iter().any(|root| holds(root)) || holds(cwd) || holds(&self.directory);
+                ground.write.iter().any(|root| holds(root)) || holds(user.cwd) || holds(&self.directory);
             let is_inside = self.overlays.iter().any(|overlay| at.starts_with(overlay.at.to_path()));
             if is_inside {
                 return Ok(());
             }
-            if manner == Manner::Mounted && !is_needed && !ground.is_hidden(at) {
+            // Nobody could tell a program of the user's from one that a command has put there.
+            let is_program_place = user.program_places.contains(at);
+            if user.manner == Manner::Mounted && !is_needed && !is_program_place && !ground.is_hidden(at) {
                 let (upper, work) = (part(UPPER), part(WORK));
                 make(&upper)?;
                 make(&work)?;
-                self.overlays.push(PlannedOverlay { at: at.into(), upper: upper.into(), work: work.into() });
+                let program_places = user.program_places.iter().filter(|inner| holds(inner));
+                self.overlays.push(PlannedOverlay {
+                    at: at.into(),
+                    upper: upper.into(),
+                    work: work.into(),
+                    program_places: program_places.map(RawPath::from).collect(),
+                });
                 return Ok(());
             }
         }

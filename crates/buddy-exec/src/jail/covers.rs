@@ -134,17 +134,17 @@ fn make_place(at: &Path, held: &OwnedFd) -> io::Result<()> {
     File::create(at).map(drop)
 }
 
-fn bind(from: &Path, at: &Path, how: MsFlags) -> io::Result<()> {
+pub(super) fn bind(from: &Path, at: &Path, how: MsFlags) -> io::Result<()> {
     Ok(mount(Some(from), at, None::<&str>, MsFlags::MS_BIND | how, None::<&str>)?)
 }
 
-fn remount_read_only(at: &Path, flags: MsFlags) -> io::Result<()> {
+pub(super) fn remount_read_only(at: &Path, flags: MsFlags) -> io::Result<()> {
     let flags = flags | MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
     Ok(mount(None::<&str>, at, None::<&str>, flags, None::<&str>)?)
 }
 
 /// The flags of a mount that an account without rights may not take away.
-fn flags_of(at: &Path) -> io::Result<MsFlags> {
+pub(super) fn flags_of(at: &Path) -> io::Result<MsFlags> {
     let found = statvfs(at)?.f_flag;
     let pairs = [
         (StatVfsMountFlags::NOSUID, MsFlags::MS_NOSUID),

@@ -90,6 +90,8 @@ pub struct Denial {
 pub enum DenialKind {
     /// Writing outside of the write roots.
     Write,
+    /// Writing in a cache where no layer covers it, as in a directory of `PATH`.
+    Cache,
     /// Using a hidden file.
     Hidden,
     /// Reading a file that can hold secrets.
@@ -217,7 +219,8 @@ fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
     {
         DenialKind::Guarded
     } else if is_path(shown, &path) && !is_writable(&path, bounds) && could_write(&path) {
-        DenialKind::Write
+        let mut caches = bounds.caches.iter().flat_map(|caches| &caches.places);
+        if caches.any(|cache| path.starts_with(&cache.at)) { DenialKind::Cache } else { DenialKind::Write }
     } else {
         return None;
     };

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, wait};
 use rustix::termios::tcsetpgrp;
 
 use super::broker;
-use super::cache_layers::{Manner, Slot};
+use super::cache_layers::{Manner, Slot, SlotUser};
 use super::config_writes::ConfigWrites;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
@@ -259,7 +259,8 @@ fn prepare(
     }
     let mut env = spec.env.clone();
     let caches = bounds.caches.as_ref().filter(|_| place != Place::Light);
-    let cache_slot = caches.and_then(|caches| Slot::take(caches, &ground, &real(cwd), manner));
+    let user = SlotUser { cwd: &real(cwd), program_places: &program_places(&env), manner };
+    let cache_slot = caches.and_then(|caches| Slot::take(caches, &ground, &user));
     let mut over = Vec::new();
     if let Some(slot) = &cache_slot {
         slot.tell(&mut env);
@@ -294,6 +295,23 @@ fn prepare(
         is_pane: pane.is_some(),
     };
     Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot, single_files })
+}
+
+/// The directories in which a command with these variables looks programs up, without links. A missing one counts too: a command
+/// could make it.
+fn program_places(env: &[(String, String)]) -> Vec<PathBuf> {
+    let values = env.iter().filter(|(name, _)| name == "PATH").flat_map(|(_, value)| value.split(':'));
+    let real = |named: &str| {
+        let named = Path::new(named);
+        let (above, there) = named.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+        let rest = named.strip_prefix(above).ok()?;
+        // Joined to nothing, a path would end with a slash.
+        Some(if rest.as_os_str().is_empty() { there } else { there.join(rest) })
+    };
+    let mut places: Vec<PathBuf> = values.filter(|named| named.starts_with('/')).filter_map(real).collect();
+    places.sort();
+    places.dedup();
+    places
 }
 
 /// The path without links, if that is known.

@@ -65,6 +65,8 @@ pub(super) struct PlannedOverlay {
     pub(super) upper: RawPath,
     /// The work directory that the kernel needs beside that.
     pub(super) work: RawPath,
+    /// Directories in the cache that programs are looked up in by name: the layer does not cover them.
+    pub(super) program_places: Vec<RawPath>,
 }
 
 /// The paths that Landlock lets through; all others are refused.

@@ -71,8 +71,13 @@ pub(super) struct Seat {
 }
 
 impl Shells {
-    pub(super) fn new(host: &Host, shell: &str, cwd: &Path, warden: Option<SupervisorCommand>) -> Self {
-        let mut env = host.env.clone();
+    pub(super) fn new(
+        host: &Host,
+        shell: &str,
+        mut env: Vec<(String, String)>,
+        cwd: &Path,
+        warden: Option<SupervisorCommand>,
+    ) -> Self {
         env.retain(|(name, _)| !matches!(name.as_str(), "TERM" | "TMUX" | "TMUX_PANE"));
         env.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
         Self {
@@ -100,7 +105,7 @@ impl Shells {
     ) -> Result<Shell, TargetError> {
         // On another host there is no jail that could hide files from a shell.
         if bounds.is_open() || (self.warden.is_none() && bounds.only_hide() && bounds.network) {
-            return Ok(Shell { words: self.words.clone(), bounds: OPEN.to_owned(), cell: None });
+            return Ok(Shell { words: self.open_words(host), bounds: OPEN.to_owned(), cell: None });
         }
         let Some(warden) = &self.warden else { return Err(PaneError::Bounded.into()) };
         let path = |kind: &str| host.path(&format!("{session}.{pane}.{kind}"));
@@ -115,6 +120,15 @@ impl Shells {
         let lasting = Bounds { ways: Vec::new(), ..bounds.clone() };
         let bounds = digest_of(&serde_json::to_vec(&lasting).map_err(unfit)?);
         Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory, only_hides }) })
+    }
+
+    /// The words of a shell without a jail, which tmux starts. It gets the `PATH` of the user back.
+    fn open_words(&self, host: &Host) -> Vec<String> {
+        let path = self.env.iter().find(|(name, _)| name == "PATH");
+        let given =
+            path.filter(|path| !host.env.contains(path)).map(|(name, value)| format!("{name}={value}"));
+        let prefix = given.into_iter().flat_map(|given| ["/usr/bin/env".to_owned(), given]);
+        prefix.chain(self.words.iter().cloned()).collect()
     }
 
     fn spec(&self, bounds: &Bounds, directory: &str) -> Spec {

@@ -59,6 +59,8 @@ pub struct TmuxSettings {
     pub shell: String,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
+    /// The environment of tmux, and of scripts beside it: its `PATH` has no directory in which commands can write.
+    pub own_env: Vec<(String, String)>,
     /// The command line of a warden on the target, which owns the jail of a shell. Without one, panes are for
     /// calls that have no bounds.
     pub warden: Option<SupervisorCommand>,
@@ -98,7 +100,7 @@ impl TmuxTarget {
     pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
         let host = Host {
             target: below.clone(),
-            env: settings.env,
+            env: settings.own_env,
             directory: settings.directory,
             records: settings.locks.clone(),
             marker: settings.marker,
@@ -106,7 +108,8 @@ impl TmuxTarget {
             way: settings.way,
         };
         host.check()?;
-        let shells = Shells::new(&host, &settings.shell, &below.describe().cwd, settings.warden);
+        let shells =
+            Shells::new(&host, &settings.shell, settings.env, &below.describe().cwd, settings.warden);
         Ok(Self {
             below,
             host: Arc::new(host),

@@ -1,6 +1,7 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
 mod network;
+mod programs;
 mod removal;
 
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use network::published;
+pub(super) use programs::program_uses;
 
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
@@ -243,6 +245,7 @@ impl Judge<'_> {
             return;
         }
         sheet.changes_something();
+        self.changeable(&examination.leaves, sheet);
         if self.now.trail.has_read_secret() && self.policy.places.remote {
             let target = &self.policy.places.target;
             let reason = format!("this session has read a secret, and `{target}` keeps its network");
@@ -408,7 +411,7 @@ impl Judge<'_> {
     }
 
     fn is_granted_to_the_letter(&self) -> bool {
-        let Some(cwd) = self.cwd else { return false };
+        let Some(cwd) = self.cwd.filter(|_| self.now.programs.is_empty()) else { return false };
         self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
     }
 
@@ -433,6 +436,10 @@ impl Judge<'_> {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         let allowed = rule(thing, self.policy, sheet);
+        // Rules and grants are about the program that the user knows by this name.
+        if self.changeable_program(leaf).is_some() {
+            return Allowed::No;
+        }
         let (places, links) = (&self.policy.places, self.now.named_links);
         let is_granted = || self.now.grants.iter().any(|grant| grant.covers_command(leaf, places, links));
         // A rule of a run lifts no question about places outside, also where no table says what a program does with its words.

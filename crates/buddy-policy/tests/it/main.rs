@@ -12,6 +12,7 @@ mod hostile;
 mod launchers;
 mod modes;
 mod offers;
+mod programs;
 mod reading;
 mod recall;
 mod reference;

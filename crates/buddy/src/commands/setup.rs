@@ -191,8 +191,10 @@ impl Setup {
         if !is_remote_only && is_here(&invocation.hosts) {
             Policies::check(invocation.environment, &policy, &invocation.cwd)?;
         }
+        let environment = invocation.environment.clone().with_rules(&self.loaded.config.variable_rules());
+        let changeable = std::iter::once(invocation.cwd.clone()).chain(policy.changeable(&invocation.cwd));
         Ok(Arc::new(RunHosts {
-            environment: invocation.environment.clone().with_rules(&self.loaded.config.variable_rules()),
+            environment: environment.with_changeable(changeable),
             cwd: invocation.cwd.clone(),
             wanted: invocation.hosts.clone(),
             is_trusted: invocation.is_trusted,

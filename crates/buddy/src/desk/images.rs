@@ -82,7 +82,7 @@ async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) ->
     let exec = Exec {
         argv: argv.iter().map(|&word| word.to_owned()).collect(),
         cwd: environment.data.clone(),
-        env: environment.all(),
+        env: environment.for_named_programs(),
         stdin: Stdin::Null,
         pty: None,
         timeout: Some(CLIPBOARD_LIMIT),

@@ -176,7 +176,7 @@ impl Keys {
             command,
             // Not the directory to work in: a program of a stranger's repository must not be found first.
             cwd: self.environment.home.clone().unwrap_or_else(|| PathBuf::from("/")),
-            env: self.environment.all(),
+            env: self.environment.for_named_programs(),
             target: self.target.clone(),
             key: OnceCell::new(),
         }

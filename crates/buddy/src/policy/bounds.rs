@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_agent::{AllowedBy, CallRights};
-use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
+use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach};
 use buddy_policy::{
     FoundCache, Mode, Needs, Places, Policy, cache_places, guarded_names, home_secrets, secret_names,
     secret_places, tool_secret_names, tool_secrets,
@@ -93,6 +93,14 @@ impl Ground {
         let (layers, first) = (self.layers.as_ref()?, workspace.first()?);
         let real = first.canonicalize().unwrap_or_else(|_| first.clone());
         Some(CacheLayers { directory: layers.join(workspace_id(&real)), places: self.caches.clone() })
+    }
+
+    /// The `PATH` of commands, with the directories in which they can write.
+    pub(super) fn command_programs(&self, places: &Places) -> ProgramPath {
+        let path = self.variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
+        let changeable = places.workspace.iter().chain(&places.scratch).cloned();
+        let caches = self.caches.iter().map(|cache| cache.at.clone());
+        ProgramPath::here(path, changeable).with_layers(caches)
     }
 
     /// Ways to other sessions that are closed to every command.

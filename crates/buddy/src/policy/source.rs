@@ -10,8 +10,8 @@ use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders, link_lookup};
 use buddy_policy::{
-    CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places, Policy, Registry,
-    RuleSet, Rules, SettingsSource, guarded_names, registry_of,
+    ChangeableProgram, CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places,
+    Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names, registry_of,
 };
 use buddy_protocol::{GrantScope, LinkLookup};
 
@@ -113,6 +113,11 @@ impl PolicySettings {
     /// Whether commands run with all rights of the account, where nothing but mounts keeps files from them.
     pub(crate) fn is_production(&self) -> bool {
         self.mode == Mode::Production
+    }
+
+    /// Directories beside that of a session in which its commands can write.
+    pub(crate) fn changeable(&self, cwd: &Path) -> Vec<PathBuf> {
+        self.added.iter().cloned().chain(self.jail.within(cwd).write).collect()
     }
 
     /// Further directories of this machine that the user opened to be worked on.
@@ -309,6 +314,22 @@ impl PolicySource for Policies {
         // As with links, another host is not asked.
         let paths = paths.iter().filter(|_| self.remote.is_none());
         paths.filter(|path| adds_to_repository(path, GIT_ORDERS)).cloned().collect()
+    }
+
+    fn changeable_programs(&self, policy: &Policy, uses: &[ProgramUse]) -> Vec<ChangeableProgram> {
+        // As with links, another host is not asked. In production commands can write wherever the user can.
+        if self.remote.is_some() || policy.mode == Mode::Production {
+            return Vec::new();
+        }
+        let programs = self.ground.command_programs(&policy.places);
+        let changeable = |used: &ProgramUse| {
+            // In a terminal the directory is not known.
+            let nowhere = used.cwds.is_empty().then(|| PathBuf::from("/"));
+            let mut cwds = used.cwds.iter().chain(&nowhere);
+            let file = cwds.find_map(|cwd| programs.changeable(&used.name, cwd))?;
+            Some(ChangeableProgram { name: used.name.clone(), file })
+        };
+        uses.iter().filter_map(changeable).collect()
     }
 
     fn registry(&self, cwd: &Path, commands: &[String], host: &str) -> Option<Registry> {

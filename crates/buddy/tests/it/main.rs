@@ -46,6 +46,7 @@ mod past;
 mod person;
 mod processes;
 mod production;
+mod programs;
 mod project;
 mod protected;
 mod repl;

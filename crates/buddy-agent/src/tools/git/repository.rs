@@ -7,7 +7,7 @@ use buddy_exec::Stdin;
 use buddy_protocol::{LinkLook, ToolFailure, climb};
 
 use super::shield::{MARK, Reach};
-use super::start::{Call, Said, Surroundings, program, run};
+use super::start::{self, Call, Said, Surroundings, run};
 use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tool::{ToolContext, shown};
 
@@ -138,7 +138,8 @@ impl Repository {
         stdin: Stdin,
         context: &ToolContext,
     ) -> Result<Said, ToolFailure> {
-        let call = Call { arguments: program(arguments), cwd: &self.top, reach, names: &self.names, stdin };
+        let call =
+            Call { arguments: start::arguments(arguments), cwd: &self.top, reach, names: &self.names, stdin };
         if reach == Reach::Read {
             return run(call, context).await;
         }
@@ -158,7 +159,8 @@ async fn look(
     names: &BTreeSet<String>,
     context: &dyn Surroundings,
 ) -> Result<Said, ToolFailure> {
-    let call = Call { arguments: program(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
+    let call =
+        Call { arguments: start::arguments(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
     run(call, context).await
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, Stdin, Target};
+use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, ProgramPath, Stdin, Target};
 use buddy_protocol::ToolFailure;
 use tokio_util::sync::CancellationToken;
 
@@ -69,6 +69,7 @@ pub(super) trait Surroundings: Send + Sync {
     fn target(&self) -> &Arc<dyn Target>;
     fn bounds(&self) -> &Bounds;
     fn env(&self) -> &[(String, String)];
+    fn programs(&self) -> &ProgramPath;
     fn cancel(&self) -> &CancellationToken;
 }
 
@@ -83,6 +84,10 @@ impl Surroundings for ToolContext {
 
     fn env(&self) -> &[(String, String)] {
         &self.env
+    }
+
+    fn programs(&self) -> &ProgramPath {
+        &self.programs
     }
 
     fn cancel(&self) -> &CancellationToken {
@@ -103,23 +108,30 @@ impl Surroundings for Sight {
         &self.env
     }
 
+    fn programs(&self) -> &ProgramPath {
+        &self.programs
+    }
+
     fn cancel(&self) -> &CancellationToken {
         &self.cancel
     }
 }
 
-/// The command line in front of what is to be done.
-pub(super) fn program(arguments: &[&str]) -> Vec<String> {
-    let whole = ["git", "--no-pager", "--no-optional-locks"].iter().chain(arguments);
+/// The arguments with those in front that every call has.
+pub(super) fn arguments(given: &[&str]) -> Vec<String> {
+    let whole = ["--no-pager", "--no-optional-locks"].iter().chain(given);
     whole.map(|&argument| argument.to_owned()).collect()
 }
 
-/// Runs it.
+/// Runs it: a git that no command could have put there, which finds its own helpers in such places too.
 pub(super) async fn run(call: Call<'_>, context: &dyn Surroundings) -> Result<Said, ToolFailure> {
+    let programs = context.programs();
+    let git = programs.find("git").map_err(|error| ToolFailure::new("refused", error.to_string()))?;
+    let env = programs.applied_to(context.env());
     let exec = Exec {
-        argv: call.arguments,
+        argv: std::iter::once(git).chain(call.arguments).collect(),
         cwd: call.cwd.to_path_buf(),
-        env: shield::environment(context.env(), call.names, call.reach),
+        env: shield::environment(&env, call.names, call.reach),
         stdin: call.stdin,
         pty: None,
         timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),

@@ -271,6 +271,11 @@ fn layer(
     };
     let grace = Duration::from_millis(300);
     let below: Arc<dyn Target> = Arc::new(LocalTarget::new(LocalSettings { supervisor, description, grace }));
+    let env: Vec<(String, String)> = vec![
+        ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+        ("LANG".into(), "C.UTF-8".into()),
+        ("HOME".into(), dir.to_string_lossy().into_owned()),
+    ];
     let settings = TmuxSettings {
         directory: dir.join("run"),
         locks: dir.join("locks"),
@@ -278,11 +283,8 @@ fn layer(
         max_sessions: 2,
         max_panes: 3,
         shell: shell.to_owned(),
-        env: vec![
-            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
-            ("LANG".into(), "C.UTF-8".into()),
-            ("HOME".into(), dir.to_string_lossy().into_owned()),
-        ],
+        own_env: env.clone(),
+        env,
         warden,
         marker: Some(marker),
         reconnect_within: PATIENCE,

@@ -38,21 +38,32 @@ pub(super) async fn look(environment: &Environment, target: &dyn Target) -> Vec<
 }
 
 async fn find(wanted: &Wanted, environment: &Environment, target: &dyn Target) -> Check {
-    for command in wanted.commands {
-        if let Some(version) = version(command, environment, target).await {
-            return Check::ok(wanted.name, version);
+    let programs = environment.programs(None);
+    let mut skipped = None;
+    for [name, option] in wanted.commands {
+        match programs.find(name) {
+            Ok(program) => {
+                let env = programs.applied_to(&environment.command_env);
+                if let Some(version) = version([program, (*option).to_owned()], env, target).await {
+                    return Check::ok(wanted.name, version);
+                }
+            }
+            Err(error) => skipped = skipped.or(Some(error)),
         }
+    }
+    if let Some(error) = skipped {
+        return Check::warn(wanted.name, "not used", error.to_string());
     }
     Check::warn(wanted.name, "not found", format!("install it for {}", wanted.purpose))
 }
 
 /// The first line that a program says about its version; ssh says it on the standard error.
-async fn version(command: &[&str; 2], environment: &Environment, target: &dyn Target) -> Option<String> {
+async fn version(command: [String; 2], env: Vec<(String, String)>, target: &dyn Target) -> Option<String> {
     let exec = Exec {
-        argv: command.map(str::to_owned).to_vec(),
+        argv: command.to_vec(),
         // Not the directory to work in: a program of a stranger's repository must not be found first.
         cwd: PathBuf::from("/"),
-        env: environment.command_env.clone(),
+        env,
         stdin: Stdin::Null,
         pty: None,
         timeout: Some(VERSION_TIME),

@@ -22,12 +22,15 @@ pub(super) fn open(environment: &Environment, url: &impl ToString) {
     let url = url.to_string();
     let usual = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let program = environment.get("BROWSER").unwrap_or(usual);
-    let mut env = environment.command_env.clone();
+    let programs = environment.named_programs();
+    let mut env = programs.applied_to(&environment.command_env);
     let of_desktop =
         DESKTOP.iter().filter_map(|name| Some(((*name).to_owned(), environment.get(name)?.to_owned())));
     env.extend(of_desktop);
-    let is_opened = has_screen(environment) && open_page(program, &url, &env).is_ok();
     let mut printer = printer();
+    let found = programs.find(program).inspect_err(|error| printer.status(&error.to_string()));
+    let is_opened =
+        has_screen(environment) && found.is_ok_and(|program| open_page(&program, &url, &env).is_ok());
     if is_opened {
         printer
             .status(&format!("A browser opens this page; if it does not, open it yourself:\n\n    {url}\n"));

@@ -170,6 +170,7 @@ fn layer(
         max_panes: 3,
         shell: shell.to_owned(),
         env: env(place),
+        own_env: env(place),
         warden: None,
         marker: None,
         reconnect_within,

@@ -37,6 +37,20 @@ async fn what_changed_in_the_repository_is_shown() {
 }
 
 #[tokio::test]
+async fn the_diff_comes_from_no_program_of_the_project() {
+    let stage = Stage::new([]).await;
+    let begin = "git init -q && echo one > a.txt && git add . && git -c user.name=a -c user.email=b commit -q -m first
+        echo two > a.txt; mkdir -p .venv/bin; printf '#!/bin/sh\necho > ran; echo PLANTED' > .venv/bin/git; chmod +x .venv/bin/git";
+    stage.in_bash(begin).run().await.expect_code(0);
+    let path = format!("{}/.venv/bin:/usr/local/bin:/usr/bin:/bin", stage.home.work().display());
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("PATH", &path)]);
+    screen.wait_until("a prompt", crate::screen::has_prompt).await;
+    screen.line("/diff");
+    screen.wait_for("1 + two").await;
+    assert!(!screen.stage.home.work().join("ran").exists() && !screen.everything().contains("PLANTED"));
+}
+
+#[tokio::test]
 async fn before_the_first_commit_every_file_is_new() {
     let screen = Screen::start([], 80, 24).await;
     screen.line("/diff");

@@ -1,0 +1,79 @@
+//! Programs that `PATH` finds where commands of the session can write.
+
+use std::path::PathBuf;
+
+use buddy_policy::{
+    Approvals, ChangeableProgram, Decision, Mode, Now, Policy, RuleTier, Verdict, decide, program_uses,
+};
+
+use crate::stage::{policy, rules, run};
+
+/// The decision where the project's environment has each of these programs.
+fn planted(command: &str, names: &[&str], approvals: Approvals, policy: &Policy) -> Decision {
+    let planted = |name: &&str| ChangeableProgram {
+        name: (*name).to_owned(),
+        file: policy.places.workspace[0].join(".venv/bin").join(name),
+    };
+    let uses = program_uses(&run(command), policy);
+    let used = |name: &&&str| uses.iter().any(|used| used.name == **name);
+    let programs: Vec<ChangeableProgram> = names.iter().filter(used).map(planted).collect();
+    decide(&run(command), policy, &Now { programs: &programs, ..Now::with(approvals) })
+}
+
+const REASON: &str = "`git` is `.venv/bin/git`, which commands of this project can change";
+
+#[test]
+fn every_spelling_of_a_name_is_told_and_pinned() {
+    let policy = policy(Mode::Development);
+    let file: PathBuf = policy.places.workspace[0].join(".venv/bin/git");
+    for command in [
+        "git push origin main",
+        "g'it' push origin main",
+        "\\git push origin main",
+        "env git push origin main",
+        "command git push origin main",
+        "timeout 9 git push origin main",
+        "bash -c 'git push origin main'",
+        "true && (cd sub; git push origin main)",
+        "echo main | xargs git push origin",
+        "git status && cargo publish",
+    ] {
+        let decision = planted(command, &["git"], Approvals::Auto, &policy);
+        assert_eq!(decision.verdict, Verdict::Ask, "{command}");
+        assert!(decision.reasons.iter().any(|reason| reason == REASON), "{command}: {:?}", decision.reasons);
+        assert!(decision.pins.contains(&file) && decision.offers.is_empty(), "{command}");
+    }
+    for command in ["/usr/bin/git push origin main", "cargo publish"] {
+        let decision = planted(command, &["git"], Approvals::Auto, &policy);
+        assert!(!decision.reasons.iter().any(|reason| reason == REASON), "{command}");
+    }
+}
+
+#[test]
+fn an_activated_environment_asks_no_more_in_auto() {
+    for command in ["pytest -q", "python x.py && pytest", "git status", "cd sub && pytest > log"] {
+        let policy = policy(Mode::Development);
+        let decision = planted(command, &["pytest", "python", "git"], Approvals::Auto, &policy);
+        assert_eq!(decision.verdict, Verdict::Allow, "{command}: {:?}", decision.reasons);
+        assert!(decision.stays_inside, "{command}");
+    }
+}
+
+#[test]
+fn rules_for_a_name_do_not_cover_the_file() {
+    let mut policy = policy(Mode::Development);
+    policy.rules.add(RuleTier::User, rules(r#"allow = ["pytest *", "git log *", "uv run *"]"#));
+    let check = |command: &str, names: &[&str], verdict: Verdict, is_ruled: bool| {
+        let decision = planted(command, names, Approvals::Ask, &policy);
+        assert_eq!((decision.verdict, decision.needs.is_ruled), (verdict, is_ruled), "{command} {names:?}");
+    };
+    check("pytest -q", &[], Verdict::Allow, true);
+    check("pytest -q", &["pytest"], Verdict::Ask, false);
+    // It only reads, so it runs; but no rule opens secrets to it.
+    check("git log -1", &[], Verdict::Allow, true);
+    check("git log -1", &["git"], Verdict::Allow, false);
+    check("pytest -q; cat x", &["cat"], Verdict::Ask, false);
+    // A launcher looks programs up in the project in any case.
+    check("uv run pytest", &["pytest"], Verdict::Allow, true);
+    check("uv run pytest", &["uv"], Verdict::Ask, false);
+}
