@@ -64,13 +64,15 @@ impl Figures {
                     self.cache_hits += u64::from(reported.usage.cached_input > 0);
                     let sums = &mut turns.entry(reported.turn.clone()).or_default().sums;
                     sums.model_calls += 1;
-                    sums.usage += reported.usage.clone();
+                    sums.usage += reported.usage;
                 }
                 Fact::ItemEnded(ended) => self.add_item(&ended.item, &mut turns),
                 _ => {}
             }
         }
-        turns.into_values().for_each(|turn| self.close(turn));
+        for turn in turns.into_values() {
+            self.close(turn);
+        }
     }
 
     fn add_item(&mut self, item: &Item, turns: &mut BTreeMap<TurnId, OpenTurn>) {
