@@ -9,6 +9,7 @@
     reason = "chores start programs, read the environment and talk to the one who ran them"
 )]
 
+mod adapters;
 mod bench;
 mod check;
 mod codegen;
