@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `day`, `fuzz`,
-//! `harness`, `local-model` and `soak`.
+//! `harness`, `local-model`, `soak` and `trajectory`.
 //!
 //! Each chore is one file. Chores install the tools they need, and a missing part is a failure, never a skip.
 #![expect(
@@ -9,6 +9,7 @@
     reason = "chores start programs, read the environment and talk to the one who ran them"
 )]
 
+mod adapters;
 mod bench;
 mod check;
 mod codegen;
@@ -26,6 +27,7 @@ mod soak;
 mod test;
 mod tidy;
 mod tools;
+mod trajectory;
 
 use std::process::ExitCode;
 
@@ -62,6 +64,8 @@ enum Chore {
     LocalModel,
     /// Flood the release build with output, and kill it repeatedly.
     Soak(soak::Options),
+    /// Count calls, tokens, failures, edits, checks and cache hits in the logs of sessions.
+    Trajectory(trajectory::Options),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Chore::Harness(benchmark) => harness::harness(&benchmark),
         Chore::LocalModel => local_model::local_model(),
         Chore::Soak(options) => soak::soak(&options),
+        Chore::Trajectory(options) => trajectory::trajectory(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::gate::Gate;
-use crate::{check, fuzz, local_model, packages, soak};
+use crate::{adapters, check, fuzz, local_model, packages, soak};
 
 /// Options of the test run.
 #[derive(Debug, Args)]
@@ -47,6 +47,7 @@ pub(crate) fn test(options: &Options) -> Result<()> {
     gate.tidy();
     gate.clippy();
     gate.tests(&[]);
+    gate.counted("contrib", adapters::run_tests);
     gate.documentation();
     if options.with_deny {
         gate.step("deny", check::deny);

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+sed -i 's/-gt 1/-gt 0/' /app/sum.sh
