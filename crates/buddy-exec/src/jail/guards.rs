@@ -87,11 +87,7 @@ impl Guards {
             restrict_ground(ground, other);
             other.restrict(&mut sights);
         }
-        for (git, part) in
-            sights.git.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)))
-        {
-            clear_left_behind(&git.join(part));
-        }
+        clear_parts_left_behind(&sights.git, &orders);
         let found = std::mem::take(&mut sights.sealed);
         seal(found, bounds, ground, scene, &Searched { names: &sealed, roots: &roots, past: &past })?;
         let mut named = Named::find(&sights, &roots, &orders, ground, scene);
@@ -150,6 +146,13 @@ impl Guards {
         let configs = ConfigWrites::new(configs, &watched.opened, watched.roots.clone());
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
+    }
+}
+
+/// Removes stand-ins that killed supervisors left in repositories.
+fn clear_parts_left_behind(gits: &BTreeSet<PathBuf>, orders: &Names) {
+    for part in gits.iter().flat_map(|git| orders.git_parts().iter().map(|part| git.join(part))) {
+        clear_left_behind(&part);
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         max_panes: 1,
         shell: "/bin/bash".to_owned(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
+        own_env: vec![("PATH".to_owned(), PATH.to_owned())],
         warden: None,
         marker: Some(SupervisorCommand {
             program: buddy.to_owned(),
