@@ -40,7 +40,7 @@ def buddy_humaneval(
     """
     if sandbox == "local" and scripted_model is None:
         raise ValueError("the scorer runs answers without a jail in the local sandbox; use sandbox=docker with a real model")
-    solver = buddy(binary, model, timeout, scripted_model)
+    solver = buddy(binary, model, timeout, scripted_model, throwaway=sandbox != "local")
     scorers = [verify(), cpu_seconds()]
     if dataset is None:
         return humaneval(solver=solver, scorer=scorers, sandbox=sandbox)

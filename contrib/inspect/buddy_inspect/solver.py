@@ -5,12 +5,10 @@ import os
 from pathlib import Path
 
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, ChatMessageUser, ModelOutput, ModelUsage
-from inspect_ai.scorer import Score, Scorer, Target, mean, metric, scorer
-from inspect_ai.scorer import Metric, SampleScore
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall
 from inspect_ai.util import SandboxEnvironment, sandbox
-from inspect_ai.util._sandbox.local import LocalSandboxEnvironment
 
 from buddy_inspect.run import (
     CPU_TIMES,
@@ -35,33 +33,35 @@ def buddy(
     model: str | None = None,
     timeout: str = "10m",
     scripted_model: str | None = None,
+    throwaway: bool = False,
 ) -> Solver:
     """Answers each sample by one run of buddy.
 
     Args:
-        binary: The buddy program. It is copied into the sandbox, unless that is this machine.
+        binary: The buddy program.
         model: The model, as `buddy -m` takes it [default: by your variables].
         timeout: The time limit of a run.
         scripted_model: The scripted-model program. The model then knows the sample's own solution; no key is needed.
+        throwaway: The sandbox is a container: programs are copied into it, and buddy runs without its own jail.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         box = sandbox()
-        is_local = isinstance(box, LocalSandboxEnvironment)
         folder = (await box.exec(["mktemp", "-d"])).stdout.strip()
         try:
-            program = await place(box, is_local, binary, f"{folder}/buddy")
-            # A sandbox is thrown away. On this machine buddy keeps its own jail.
-            flags = ["--timeout", timeout, "--trust" if is_local else "--throwaway"]
+            program = await place(box, throwaway, binary, f"{folder}/buddy")
+            flags = ["--timeout", timeout, "--throwaway" if throwaway else "--trust"]
             flags += ["-m", model] if model else []
             command = build_command(program, folder, state.input_text, flags)
             if scripted_model is not None:
-                server = await place(box, is_local, scripted_model, f"{folder}/scripted-model")
+                server = await place(box, throwaway, scripted_model, f"{folder}/scripted-model")
                 script = script_answers(state.metadata["prompt"], state.target.text)
                 await box.write_file(f"{folder}/script.json", json.dumps(script))
                 command = with_scripted_model(command, server, f"{folder}/script.json", folder)
             env = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-            done = await box.exec(["sh", "-c", command], env={**env, "BUDDY_HOME": f"{folder}/home"})
+            # inspect_ai writes the variables of a command to its log, and one of them is the key.
+            with box.no_events():
+                done = await box.exec(["sh", "-c", command], env={**env, "BUDDY_HOME": f"{folder}/home"})
             outcome = read_outcome(await box.read_file(f"{folder}/{EVENTS}"))
             if done.returncode not in ENDED:
                 reason = outcome.error or done.stderr.strip() or outcome.status
@@ -75,10 +75,10 @@ def buddy(
     return solve
 
 
-async def place(box: SandboxEnvironment, is_local: bool, source: str, target: str) -> str:
+async def place(box: SandboxEnvironment, is_container: bool, source: str, target: str) -> str:
     """Makes a program of this machine available in the sandbox, and returns its path there."""
     path = Path(source).expanduser().resolve()
-    if is_local:
+    if not is_container:
         return str(path)
     await box.write_file(target, path.read_bytes())
     await box.exec(["chmod", "755", target])
