@@ -24,11 +24,11 @@ done
 "#;
 
 /// Says nothing, so that nobody is asked whether it may run outside the jail.
-const PLANT_IN_LAYER: &str = r#"
+const PLANT_IN_LAYER: &str = r"
 exec 2> /dev/null
 printf '#!/bin/sh\necho git >> ran; echo PLANTED\n' > ~/.cargo/bin/git; chmod +x ~/.cargo/bin/git
 touch planting
-"#;
+";
 
 const SECOND: &str =
     "git status --short > seen; ls ~/.cargo/bin >> seen; touch ~/.cargo/bin/new; echo x > ~/.cargo/more";
