@@ -214,7 +214,10 @@ impl Screen {
         loop {
             let screen = self.screen();
             if is_there(&screen) {
-                return screen;
+                // The first look may have come in the middle of a painting.
+                sleep(LOOK).await;
+                let again = self.screen();
+                return if is_there(&again) { again } else { screen };
             }
             assert!(Instant::now() < until, "waited for `{what}`:\n{screen}");
             sleep(LOOK).await;
