@@ -64,7 +64,7 @@ pub use git_orders::GitHome;
 pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,
 };
-pub use link_look::link_lookup;
+pub use link_look::{FollowedPath, follow_links, link_lookup};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use programs::{ChangeableOnly, ProgramPath};

@@ -3,17 +3,14 @@
 //! Programs that buddy starts for itself come from here. A relative directory, and one that commands can write, is
 //! skipped: a command that nobody was asked about could have put a `git` there.
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use crate::link_look::follow_links;
 
 /// The directories that are left if all of a `PATH` is skipped.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-
-/// The number of links that one path may go through, as for the kernel.
-const MAX_LINKS: usize = 40;
 
 /// Every account may write there.
 const WRITABLE_BY_ALL: u32 = 0o002;
@@ -148,41 +145,9 @@ fn is_program(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Every path on the way to a path, links included.
+/// A path and every path on the way to it, links included.
 fn steps(path: &Path) -> Vec<PathBuf> {
-    let mut at = PathBuf::from("/");
-    let mut left = names(path);
-    let (mut steps, mut followed) = (vec![path.to_owned()], 0);
-    while let Some(name) = left.pop_front() {
-        if name == ".." {
-            at.pop();
-            continue;
-        }
-        let next = at.join(&name);
-        steps.push(next.clone());
-        match fs::read_link(&next) {
-            Ok(target) if followed < MAX_LINKS => {
-                followed += 1;
-                if target.is_absolute() {
-                    at = PathBuf::from("/");
-                }
-                for name in names(&target).into_iter().rev() {
-                    left.push_front(name);
-                }
-            }
-            _ => at = next,
-        }
-    }
-    steps
-}
-
-fn names(path: &Path) -> VecDeque<OsString> {
-    let names = path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    names.collect()
+    std::iter::once(path.to_owned()).chain(follow_links(path).steps).collect()
 }
 
 #[cfg(test)]

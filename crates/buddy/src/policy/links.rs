@@ -4,13 +4,10 @@
 //! seen; the jail holds there, where there is one.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use buddy_exec::follow_links;
 use buddy_policy::Places;
-
-/// How many links one path may go through, as for the kernel.
-const MAX_LINKS: usize = 40;
 
 /// How much is looked through for links, how far down, and how many are told.
 const MAX_ENTRIES: usize = 50_000;
@@ -66,38 +63,7 @@ pub(super) fn links_within(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, 
 
 /// The path without links, also where its end does not exist.
 fn real(path: &Path) -> PathBuf {
-    let mut real = PathBuf::from("/");
-    let mut left: VecDeque<OsString> = names(path);
-    let mut followed = 0;
-    while let Some(name) = left.pop_front() {
-        if name == ".." {
-            real.pop();
-            continue;
-        }
-        let next = real.join(&name);
-        match std::fs::read_link(&next) {
-            Ok(target) if followed < MAX_LINKS => {
-                followed += 1;
-                if target.is_absolute() {
-                    real = PathBuf::from("/");
-                }
-                for name in names(&target).into_iter().rev() {
-                    left.push_front(name);
-                }
-            }
-            _ => real = next,
-        }
-    }
-    real
-}
-
-fn names(path: &Path) -> VecDeque<OsString> {
-    let names = path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    names.collect()
+    follow_links(path).real
 }
 
 #[cfg(test)]
