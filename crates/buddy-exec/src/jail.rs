@@ -53,7 +53,7 @@ mod watched;
 mod way_out;
 mod words;
 
-pub(crate) use baselines::is_any_running;
+pub(crate) use baselines::running_supervisors;
 pub(crate) use cache_layers::LOCK as CACHE_LOCK;
 pub use denial::{Denial, DenialKind, denials};
 pub(crate) use guards::sealed;

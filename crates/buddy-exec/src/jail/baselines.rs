@@ -24,6 +24,9 @@ const RUNNING: &str = "running";
 /// The file that is locked while a command looks around and publishes its baseline.
 const TURN: &str = "turn";
 
+/// The letter that a name gets at its end if it is taken.
+const TAKEN: char = 'x';
+
 /// How long a command waits for its turn, at most: a look takes a few milliseconds, and 3 seconds at most.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -103,7 +106,7 @@ impl Register {
             let own = directory.join(&name);
             match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&own) {
                 Ok(file) => break (own, file),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => name.push('x'),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => name.push(TAKEN),
                 Err(error) => return Err(error),
             }
         };
@@ -169,11 +172,14 @@ fn read(path: &Path) -> Option<Baseline> {
     })
 }
 
-/// Whether a command holds a place.
-pub(crate) fn is_any_running(quarantine: &Path) -> bool {
+/// The supervisors of the commands that hold a place.
+pub(crate) fn running_supervisors(quarantine: &Path) -> Vec<i32> {
     let entries = fs::read_dir(quarantine.join(RUNNING)).into_iter().flatten().flatten();
-    let places = entries.filter(|entry| entry.file_name() != TURN).map(|entry| entry.path());
-    places.into_iter().any(|place| File::open(place).is_ok_and(|file| file.try_lock_shared().is_err()))
+    let is_held = |place: &Path| File::open(place).is_ok_and(|file| file.try_lock_shared().is_err());
+    let held = entries.filter(|entry| entry.file_name() != TURN && is_held(&entry.path()));
+    // A name is the id of a process, and letters if it is taken.
+    let id = |name: &str| name.trim_end_matches(TAKEN).parse().unwrap_or_default();
+    held.map(|entry| id(&entry.file_name().to_string_lossy())).collect()
 }
 
 /// When a place was last taken or left.

@@ -23,7 +23,7 @@ const PLAIN_WAYS: &[&str] = &["https", "http", "ssh", "git"];
 /// The way to a directory.
 const FILE_WAY: &str = "file";
 
-/// Where settings are.
+/// The place of some settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConfigPlace<'a> {
     /// The repository's own directory.

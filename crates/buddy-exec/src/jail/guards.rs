@@ -37,7 +37,7 @@ const MAX_SEALED: usize = 400;
 /// The most secrets elsewhere that are sealed, the nearest first.
 const MAX_SEALED_ELSEWHERE: usize = 100;
 
-/// Where a repository has the own directories of its further work trees.
+/// The directory in which a repository has the own directories of its further work trees.
 const WORK_TREES: &str = ".git/worktrees";
 
 /// The most entries of the home that are searched for secrets, and the depth.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use buddy_protocol::NameSet;
 
-use super::baselines::{is_any_running, register_changed_at};
+use super::baselines::{register_changed_at, running_supervisors};
 use super::guards::{Scene, watch_alone};
 use super::quarantine::SweepNote;
 use super::refusal::Refusal;
@@ -43,7 +43,7 @@ impl OrderGuard {
     /// The commands in a jail that run now.
     pub(crate) fn running(&self) -> RunningCommands {
         RunningCommands {
-            is_any: is_any_running(&self.quarantine),
+            is_any: !running_supervisors(&self.quarantine).is_empty(),
             register_changed: register_changed_at(&self.quarantine),
         }
     }

@@ -9,6 +9,7 @@ use buddy_protocol::Ids;
 use serde::{Deserialize, Serialize};
 
 use super::Record;
+use crate::Reach;
 
 /// The prefix of every id.
 const PREFIX: &str = "proc-";
@@ -67,6 +68,15 @@ impl Directory {
 
     pub(super) fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// The keepers, here and beside it, of processes that the user approved.
+    pub(super) fn approved_keepers(&self) -> Vec<i32> {
+        let all = self.0.parent().unwrap_or(&self.0);
+        let ids = Self::ids(all).unwrap_or_default();
+        let records = ids.iter().filter_map(|id| Self::find(all, id)?.read().ok());
+        let approved = records.filter(|record| record.unasked_writes == Reach::Nothing);
+        approved.map(|record| record.keeper.pid).collect()
     }
 
     fn meta(&self) -> PathBuf {

@@ -25,7 +25,7 @@ use super::output_log::OutputLogs;
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
-use crate::jail::{Jail, is_any_running};
+use crate::jail::{Jail, running_supervisors};
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Given, Started};
 use crate::undo::digest_of;
@@ -230,10 +230,12 @@ impl Keeper {
 
     /// Whether the files that it runs are those that the user approved, and no other command could swap them now.
     fn is_as_approved(&self) -> bool {
-        let quarantine = self.spec.quarantine.as_ref().map(|path| Path::new(OsStr::from_bytes(path)));
-        let is_beside_others = || quarantine.is_some_and(is_any_running);
         let until = Instant::now() + LONGEST_WAIT;
-        while self.pinned.are_any() && is_beside_others() {
+        let is_to_wait = || self.pinned.are_any() && self.is_beside_unasked();
+        if is_to_wait() {
+            self.note("[buddy] waits for the end of other commands, which could change its files\n");
+        }
+        while is_to_wait() {
             if Instant::now() > until {
                 self.note("[buddy] not started again: other commands run that could change its files\n");
                 return false;
@@ -248,6 +250,14 @@ impl Keeper {
             self.note(&format!("[buddy] not started again: `{file}` was changed since it was approved\n"));
         }
         changed.is_none()
+    }
+
+    /// Whether a command runs that nobody was asked about. Those of other managed processes say that in their records.
+    fn is_beside_unasked(&self) -> bool {
+        let Some(quarantine) = &self.spec.quarantine else { return false };
+        let running = running_supervisors(Path::new(OsStr::from_bytes(quarantine)));
+        let approved = self.book.directory.approved_keepers();
+        running.iter().any(|supervisor| !approved.contains(supervisor))
     }
 
     fn note(&self, text: &str) {

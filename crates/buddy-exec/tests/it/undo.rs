@@ -501,7 +501,7 @@ async fn files_that_a_command_beside_it_may_have_planted_go_to_quarantine() {
     let running = yard.run_another_command();
     let (swept, there) = restored_orders(&yard, &[]).await;
     assert_eq!((swept.len(), there), (3, vec![false; 3]), "{swept:?}");
-    // What the undo replaced may be planted just as well.
+    // The files that the undo replaced may be planted just as well.
     fs::remove_file(yard.path("work")).unwrap();
     fs::write(yard.path(".envrc"), "planted\n").unwrap();
     yard.store.apply(&yard.plan("undo").overwriting(), header("redo")).unwrap();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 
+use buddy_exec::Reach;
 use buddy_exec::managed::{Condition, Force, Health, Restart, State};
 
 use super::house::{House, until};
@@ -39,6 +40,34 @@ fn it_is_not_started_again_with_another_script() {
     assert_eq!(fs::read_to_string(house.path("said")).unwrap(), "approved\n");
     let text = house.text(&id);
     assert!(text.contains("run.sh` was changed since it was approved"), "{text}");
+}
+
+#[test]
+fn it_waits_for_commands_that_nobody_was_asked_about_and_for_no_others() {
+    let mut house = House::new();
+    let quarantine = house.path("quarantine");
+    let running = quarantine.join("running");
+    fs::create_dir_all(&running).unwrap();
+    house.processes = house.processes.clone().with_quarantine(quarantine);
+    let mut neighbour = house.launch("exec sleep 600");
+    neighbour.unasked_writes = Reach::Nothing;
+    let neighbour = house.processes.start(&neighbour).unwrap().record.keeper.pid;
+    // Places of running commands, as their jails take them: of the neighbour, and of a command of a call.
+    let take = |name: &str| {
+        let place = fs::File::create(running.join(name)).unwrap();
+        place.lock().unwrap();
+        place
+    };
+    let (_approved, unasked) = (take(&neighbour.to_string()), take("1"));
+    fs::write(house.path("run.sh"), THIRD_TIME).unwrap();
+    let mut launch = house.launch("sh run.sh");
+    launch.restart = Restart::OnFailure;
+    launch.pinned = vec![house.path("run.sh")];
+    let id = house.processes.start(&launch).unwrap().record.id;
+    house.until_printed(&id, "waits for the end of other commands");
+    assert_eq!(fs::read_to_string(house.path("tries")).unwrap(), "x\n");
+    drop(unasked);
+    house.until_printed(&id, "steady");
 }
 
 #[test]
