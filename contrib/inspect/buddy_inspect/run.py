@@ -15,7 +15,7 @@ ENDED = (0, 3, 4, 5)
 
 @dataclass
 class RunOutcome:
-    """What a run left behind."""
+    """The outcome of a run."""
 
     text: str = ""
     status: str = "unknown"

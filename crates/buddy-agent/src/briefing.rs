@@ -49,7 +49,7 @@ pub(crate) struct Offer {
     pub(crate) tools: Vec<ToolDefinition>,
 }
 
-/// What models are told of some targets. Each model has its offer by the size of its window and by its family; the same model
+/// The system prompts and tools for models that work on some targets. Each model has its offer by the size of its window and by its family; the same model
 /// always has the same one.
 pub(crate) struct Briefing {
     settings: Arc<AgentSettings>,
@@ -68,7 +68,7 @@ impl Briefing {
         Self { settings, slots, off, made: Mutex::default(), environment }
     }
 
-    /// What a model with these facts is told.
+    /// The offer for a model with these facts.
     pub(crate) fn offer(&self, facts: &ModelFacts) -> Result<Arc<Offer>, String> {
         let room = Room::of(facts);
         let key = (room, facts.family.name.clone());

@@ -15,7 +15,7 @@ use crate::result_text::result_text;
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str = "error interrupted: the call was not finished";
 
-/// What a call is answered with whose result was cleared.
+/// The answer to a call whose result was cleared.
 const CLEARED: &str = "(This result was cleared to make room. Make the call again if you need it.)";
 /// Bytes up to which a result is never cleared.
 const SHORT_RESULT: usize = 600;

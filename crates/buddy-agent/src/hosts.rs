@@ -38,7 +38,7 @@ pub struct Host {
     pub is_remote: bool,
     /// The environment of commands there.
     pub env: Vec<(String, String)>,
-    /// Where programs are found that buddy starts there for itself.
+    /// The directories in which buddy looks for the programs that it starts there for itself.
     pub programs: ProgramPath,
     /// Variables of the user that commands there do not get, as they look like secrets.
     pub withheld: Vec<WithheldVariable>,

@@ -8,7 +8,7 @@ const HEADER_CHARS: usize = 120;
 /// Commands that ran for less do not say how long.
 const SHORT_RUN_MS: u64 = 1_000;
 
-/// What the model is told of a call that ended; none if it has no result.
+/// The text for the model about a call that ended; none if it has no result.
 pub(crate) fn result_text(call: &ToolCall) -> Option<String> {
     let Envelope { result, error, .. } = call.output.as_ref()?;
     if let Some(failure) = error {
@@ -97,7 +97,7 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1_000.0
 }
 
-/// How many lines a unified diff adds and removes, and where it begins.
+/// The number of lines that a unified diff adds and removes, and the line it begins at.
 fn diff_summary(diff: &str) -> String {
     let count = |sign: &str, head: &str| {
         diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()

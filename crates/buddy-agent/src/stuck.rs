@@ -73,7 +73,7 @@ impl Rounds {
         }
     }
 
-    /// Ends the round. What to do about a repetition, if there is one.
+    /// Ends the round. Returns the step against a repetition, if there is one.
     pub(crate) fn close(&mut self) -> Option<Repetition> {
         let mut calls = std::mem::take(&mut self.open);
         if calls.is_empty() {
@@ -129,7 +129,7 @@ pub(crate) fn has_succeeded(item: &Item) -> bool {
     result.and_then(|result| result.value().get("exit_code").cloned()) == Some(Value::from(0))
 }
 
-/// How often the last `length` rounds came one after the other.
+/// The number of times that the last `length` rounds came one after the other.
 fn repetitions(past: &[u64], length: usize) -> usize {
     let mut chunks = past.rchunks_exact(length);
     let Some(last) = chunks.next() else { return 0 };

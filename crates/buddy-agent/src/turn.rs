@@ -160,7 +160,7 @@ struct Turn {
     checks: Checks,
     /// Whether the model was asked for a complete answer after one that was empty or cut off.
     is_asked_again: bool,
-    /// How the turn ends after the report that the model is asked for.
+    /// The end of the turn after the report that the model is asked for.
     ending: Option<Box<Ending>>,
 }
 

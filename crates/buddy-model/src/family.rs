@@ -7,7 +7,7 @@ use crate::catalogue::{CatalogueError, toml_error};
 
 const BUILT_IN: &str = include_str!("families.toml");
 
-/// How buddy works with models of one kind.
+/// The way buddy works with models of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFamily {
@@ -43,7 +43,7 @@ pub enum EditTools {
     Both,
 }
 
-/// How many tools a model is offered.
+/// The range of tools that a model is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRange {

@@ -24,7 +24,7 @@ const TRIES: usize = 5;
 pub struct SshHost {
     server: Child,
     folder: TempDir,
-    /// Where buddy takes programs from: not the place for temporary files, which agents may write.
+    /// The directories that buddy takes programs from: not the place for temporary files, which agents may write.
     client: TempDir,
     port: u16,
 }

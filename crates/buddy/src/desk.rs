@@ -221,7 +221,7 @@ impl HomeDesk {
         Ok(lineage)
     }
 
-    /// What calls of a conversation changed, the newest first.
+    /// The changes of the calls of a conversation, the newest first.
     async fn changes_of(&self, session: &SessionId) -> Result<Vec<UndoEntry>, String> {
         let lineage = self.lineage(session).await?;
         let store = undo_store(&self.environment);

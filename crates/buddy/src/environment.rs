@@ -102,7 +102,7 @@ impl Environment {
         self
     }
 
-    /// Where programs are found that buddy starts for itself, in a session that works in this directory. Caches are the user's own
+    /// The directories in which buddy looks for the programs that it starts for itself, in a session that works in this directory. Caches are the user's own
     /// outside the jail, but jailed commands write layers over them.
     pub(crate) fn programs(&self, cwd: Option<&Path>) -> ProgramPath {
         let caches =

@@ -37,7 +37,7 @@ pub(crate) struct Host {
     pub(crate) target: Arc<dyn Target>,
     /// The environment of commands there.
     pub(crate) env: Vec<(String, String)>,
-    /// Where programs are found that buddy starts there for itself.
+    /// The directories in which buddy looks for the programs that it starts there for itself.
     pub(crate) programs: ProgramPath,
     /// What `~` stands for there.
     pub(crate) home: Option<PathBuf>,

@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use buddy_protocol::{ItemStatus, ToolCall, ToolKind};
 use serde_json::Value;
 
-/// How many tries the changes took. Calls on the same file, up to the one that works, are tries of one change.
+/// The number of tries that the changes took. Calls on the same file, up to the one that works, are tries of one change.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EditTries {
     /// Changes that the model tried to make.

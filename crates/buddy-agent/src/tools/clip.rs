@@ -45,7 +45,7 @@ impl TextRoom {
         self.window.store(tokens.unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// How many characters of one text of a class the model is given.
+    /// The most characters of one text of a class that the model is given.
     pub(crate) fn of(&self, class: TextClass) -> usize {
         let limit = match class {
             TextClass::Command => self.limits.command,

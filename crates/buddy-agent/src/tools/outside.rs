@@ -70,7 +70,7 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
              which asks the user"
         ),
         DenialKind::Held => "the jail lets commands neither move nor remove a protected file, nor a directory that one is in".to_owned(),
-        DenialKind::Remote => "the remote is a folder outside the workspace, where the jail lets commands not write; push with the tool `git_push`, or name the folder (`git push ../name.git`): both ask the user for it".to_owned(),
+        DenialKind::Remote => "the remote is a folder outside the workspace, where the jail does not let commands write; push with the tool `git_push`, or name the folder (`git push ../name.git`): both ask the user for it".to_owned(),
         DenialKind::Network => format!(
             "in the jail this command has no network but the proxy in `https_proxy`, which a program must use by itself; to allow a host \
              always, put `hosts = [\"HOST\"]` under `[projects.{:?}]` in your buddy.toml",

@@ -19,10 +19,10 @@ use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolConte
 /// How much of a file must be read to tell what it is.
 const HEAD_BYTES: u64 = 32;
 
-/// How much of a file is read at most.
+/// The most bytes of a file that are read.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// How many lines are given if the call does not say.
+/// The number of lines that are given if the call does not say.
 const MAX_LINES: u64 = 2_000;
 
 /// What a path begins with that is the log of a command on another host: it is on this machine, under the name that the result said.

@@ -176,7 +176,7 @@ pub(crate) struct Sight {
     pub(crate) web: Arc<Web>,
     /// The environment of commands that look.
     pub(crate) env: Vec<(String, String)>,
-    /// Where programs are found that buddy starts for itself.
+    /// The directories in which buddy looks for the programs that it starts for itself.
     pub(crate) programs: ProgramPath,
     /// Cancelled when the call is to stop.
     pub(crate) cancel: CancellationToken,
@@ -216,7 +216,7 @@ pub(crate) struct ToolContext {
     pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
-    /// Where programs are found that buddy starts for itself.
+    /// The directories in which buddy looks for the programs that it starts for itself.
     pub(crate) programs: ProgramPath,
     /// Commands of the session that run on.
     pub(crate) background: Arc<Background>,

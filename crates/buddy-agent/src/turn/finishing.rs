@@ -55,7 +55,7 @@ impl Checks {
     }
 }
 
-/// How a turn ends after its report.
+/// The end of a turn after its report.
 pub(super) struct Ending {
     pub(super) outcome: TurnOutcome,
     pub(super) failure: Failure,

@@ -47,7 +47,7 @@ pub struct CommandChange {
     pub below: PathBuf,
 }
 
-/// Where a command can change files.
+/// The places in which a command can change files.
 #[derive(Debug, Clone, Default)]
 pub struct CommandExtent {
     /// Directories that a snapshot is taken of.

@@ -265,7 +265,7 @@ impl Console {
         self.show(table.lines(view).into_iter().map(indented));
     }
 
-    /// How lists look here.
+    /// The look of lists here.
     pub(super) fn list_view(&self) -> ListView {
         ListView::in_window(&self.look, self.text_width())
     }

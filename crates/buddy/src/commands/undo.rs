@@ -26,7 +26,7 @@ use report::Tense;
 const MAX_LISTED: usize = 10;
 /// How long an undo waits for calls that change files of its project.
 const CLAIM_WAIT: Duration = Duration::from_secs(10);
-/// What the label of an undo begins with.
+/// The beginning of the label of an undo.
 const UNDO_OF: &str = "undo of: ";
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, done, run};
 
-/// What is in every secret.
+/// A text that is in every secret.
 const VALUE: &str = "sesame-4711";
 
 /// The way in which a directory is opened.

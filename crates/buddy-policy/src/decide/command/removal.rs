@@ -21,7 +21,7 @@ const DISCARDS: &str = "it throws away changes that are not committed";
 const REMOVERS: &[&[&str]] = &[&["rm"], &["rmdir"], &["git", "worktree", "remove"]];
 
 impl Judge<'_> {
-    /// What a command removes that does nothing else. Repositories in there need no guard, which would keep their directories.
+    /// The paths that a command removes if it does nothing else. Repositories in there need no guard, which would keep their directories.
     pub(super) fn removed(&self, examination: &Examination) -> Vec<PathBuf> {
         let words: Vec<&str> = examination.plain.iter().flatten().filter_map(Word::literal).collect();
         if !REMOVERS.iter().any(|remover| words.starts_with(remover)) {
