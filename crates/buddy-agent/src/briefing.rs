@@ -1,4 +1,4 @@
-//! What a model is told before the conversation: the system prompt, the tools, and where it works.
+//! What a model is told before the conversation: the system prompt and the tools.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use buddy_policy::{Attendance, Mode};
 use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
-use crate::prompt::{ProjectFile, SystemPrompt, TargetLine, environment};
+use crate::prompt::{ProjectFile, SystemPrompt, TargetLine};
 use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
 
@@ -29,6 +29,11 @@ enum Room {
     Full,
     Small,
     Tiny,
+}
+
+/// Whether a model has room for a few facts about its environment only.
+pub(crate) fn is_brief(facts: &ModelFacts) -> bool {
+    Room::of(facts) == Room::Tiny
 }
 
 impl Room {
@@ -56,16 +61,14 @@ pub(crate) struct Briefing {
     slots: Vec<Slot>,
     off: Vec<String>,
     made: Mutex<HashMap<(Room, String), Arc<Offer>>>,
-    pub(crate) environment: String,
 }
 
 impl Briefing {
     /// What they are told of these targets.
     pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets) -> Self {
         let slots = targets.all();
-        let environment = slots.first().map(here).unwrap_or_default();
         let (settings, off) = (settings.clone(), tools_off(settings, targets));
-        Self { settings, slots, off, made: Mutex::default(), environment }
+        Self { settings, slots, off, made: Mutex::default() }
     }
 
     /// The offer for a model with these facts.
@@ -170,17 +173,6 @@ fn line(slot: &Slot) -> TargetLine {
         None => "it cannot be used at the moment".to_owned(),
     };
     TargetLine { name: one_line(&spec.name), about: one_line(&about) }
-}
-
-/// The default target as the first thing that a model is told.
-fn here(slot: &Slot) -> String {
-    let spec = slot.spec();
-    if let Some(attached) = slot.attached() {
-        let described = attached.host.target.describe();
-        return environment(&place(spec), &described.os, &described.shell, &spec.cwd, &attached.host.added);
-    }
-    let place = format!("{}, which cannot be used at the moment", spec.name);
-    environment(&place, "-", "-", &spec.cwd, &[])
 }
 
 /// Who and where.

@@ -48,7 +48,7 @@ pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> O
         let is_newest = kept == seen.len();
         // A prompt that nothing came after is what the model is to answer, however long it is.
         let is_needed =
-            is_newest && (step.iter().all(|item| is_prompt(item)) || tokens <= window / NEWEST_PART);
+            is_newest && (step.iter().all(|item| is_unanswered(item)) || tokens <= window / NEWEST_PART);
         if tokens > room && !is_needed {
             break;
         }
@@ -62,6 +62,11 @@ pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> O
 
 fn is_summary(item: &Item) -> bool {
     matches!(item.content, Content::Compaction { .. })
+}
+
+/// Whether an item is a part of a prompt.
+fn is_unanswered(item: &Item) -> bool {
+    is_prompt(item) || matches!(item.content, Content::Environment { .. })
 }
 
 fn is_prompt(item: &Item) -> bool {

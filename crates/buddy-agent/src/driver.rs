@@ -18,9 +18,10 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::AgentSettings;
-use crate::briefing::Briefing;
+use crate::briefing::{Briefing, is_brief};
 use crate::budget::Budget;
 use crate::gate::Gate;
+use crate::look_around::LookAround;
 use crate::models::Models;
 use crate::person_run::Underway;
 use crate::summarise::summarise;
@@ -76,7 +77,7 @@ pub(crate) struct Work {
     items: HashMap<Id, Item>,
     /// Cancelled to stop all calls of the turn.
     cancel: CancellationToken,
-    /// A summary or a question under way, ending in an input.
+    /// A look around, a summary or a question under way, ending in an input.
     aside: JoinSet<Input>,
     /// Whether the user has the panes.
     are_panes_taken: bool,
@@ -132,7 +133,8 @@ impl Driver {
             Ok(input) => self.feed(input).await,
             Err(error) if error.is_cancelled() => Ok(()),
             Err(error) => {
-                tracing::error!(%error, "a summary or a question panicked");
+                tracing::error!(%error, "a look around, a summary or a question panicked");
+                self.feed(Input::LookedAround(Vec::new())).await?;
                 self.feed(Input::Summarised { summary: None, bills: Vec::new() }).await?;
                 self.feed(Input::BudgetAnswered(false)).await
             }
@@ -283,6 +285,7 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
             Effect::Emit(facts) => self.sink.push(facts).await?,
+            Effect::LookAround => self.look_around(),
             Effect::CallModel(call) => return self.call_model(call).await,
             Effect::DropModel { turn, step, output } => self.drop_model(turn, step, output).await?,
             Effect::RunCalls(calls) => self.run_calls(calls),
@@ -293,6 +296,22 @@ impl Driver {
             Effect::DropAside => self.work.aside.abort_all(),
         }
         Ok(None)
+    }
+
+    /// Looks around on the default target, without keeping commands of the session waiting.
+    fn look_around(&mut self) {
+        let parts = &self.pipeline.parts;
+        let Some(slot) = parts.targets.all().into_iter().next() else { return };
+        let look = LookAround {
+            slot,
+            gate: self.gate.clone(),
+            web: parts.web.clone(),
+            clock: self.clock.clone(),
+            budget: self.settings.budget,
+            max_steps: self.settings.max_steps,
+            is_brief: is_brief(&self.models.facts()),
+        };
+        self.work.aside.spawn(async move { Input::LookedAround(look.gather().await) });
     }
 
     /// Calls the model, unless the budget or the window says otherwise.

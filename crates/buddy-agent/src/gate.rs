@@ -145,6 +145,15 @@ struct State {
     trail: Arc<Trail>,
 }
 
+/// The rules that hold for commands that nobody is asked about.
+pub(crate) struct Standing {
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) approvals: Approvals,
+    pub(crate) attendance: Attendance,
+    /// The bounds of such a command that does more than read.
+    pub(crate) bounds: Bounds,
+}
+
 /// A decision with what is needed to act on it.
 #[derive(Clone)]
 pub(crate) struct Judged {
@@ -275,6 +284,17 @@ impl Gate {
             pins: None,
             needs_word,
         })
+    }
+
+    /// The rules that hold now on a ground, without those of plan mode.
+    pub(crate) fn standing(&self, ground: Ground<'_>) -> Result<Standing, String> {
+        let approvals = self.state().approvals(Instant::now());
+        let policy = ground.source.policy(ground.cwd, false)?;
+        let needs = Needs::default();
+        let rights =
+            CallRights { is_read_only: false, by: AllowedBy::Nobody, is_allowed: true, needs: &needs };
+        let bounds = bounds(&policy, &rights, ground);
+        Ok(Standing { policy, approvals, attendance: self.attendance, bounds })
     }
 
     /// Whether a secret was read since a call was judged, so that it is to be judged anew. Whoever allowed a call that can read

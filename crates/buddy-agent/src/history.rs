@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use buddy_model::PromptItem;
 use buddy_protocol::{Content, Envelope, Item, ItemId, ItemStatus, ToolCall, ToolKind, TurnId};
 
+use crate::environment::{block, changes, known};
 use crate::person_run::told;
 use crate::result_text::result_text;
 
@@ -30,18 +31,36 @@ const MAX_IMAGE_TEXT: usize = 20 * 1024 * 1024;
 struct Place {
     turn: usize,
     step: u32,
-    is_answer: bool,
+    rank: Rank,
     order: u32,
+}
+
+/// The parts of a step, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Environment,
+    Message,
+    Answer,
+}
+
+fn is_environment(item: &Item) -> bool {
+    matches!(item.content, Content::Environment { .. })
 }
 
 /// The items of a session as a prompt.
 pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
-    let mut prompt = Vec::new();
+    let seen = visible(items);
     let cleared = cleared(items);
-    for step in
-        visible(items).chunk_by(|first, second| (&first.turn, first.step) == (&second.turn, second.step))
-    {
-        push_step(&mut prompt, step.iter().copied(), &cleared);
+    let mut prompt = Vec::new();
+    // A compaction breaks the prompt cache anyway, so all facts about the environment stand first again.
+    let is_gone = |item: &&Item| is_environment(item) && !seen.iter().any(|shown| shown.id == item.id);
+    let known = known(items.iter().filter(is_gone));
+    if !known.is_empty() {
+        prompt.push(PromptItem::user(block(&known)));
+    }
+    let first = if known.is_empty() { seen.iter().find(|item| is_environment(item)) } else { None };
+    for step in seen.chunk_by(|first, second| (&first.turn, first.step) == (&second.turn, second.step)) {
+        push_step(&mut prompt, step.iter().copied(), &cleared, first.map(|item| &item.id));
     }
     hide_old_images(&mut prompt);
     prompt
@@ -109,9 +128,13 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
         }
         let next = turns.len();
         let turn = *turns.entry(item.turn.as_ref()).or_insert(next);
-        let is_answer = !matches!(item.content, Content::UserMessage { .. } | Content::Reminder { .. });
+        let rank = match item.content {
+            Content::Environment { .. } => Rank::Environment,
+            Content::UserMessage { .. } | Content::Reminder { .. } => Rank::Message,
+            _ => Rank::Answer,
+        };
         let step = item.step.unwrap_or(0);
-        ordered.push((Place { turn, step, is_answer, order: item.place.unwrap_or(0) }, item));
+        ordered.push((Place { turn, step, rank, order: item.place.unwrap_or(0) }, item));
     }
     // A message of the user during a step belongs before the next step, where the model first saw it. The sort is
     // stable, so everything else keeps the order of the log.
@@ -131,6 +154,7 @@ fn push_step<'a>(
     prompt: &mut Vec<PromptItem>,
     items: impl Iterator<Item = &'a Item>,
     cleared: &HashSet<&ItemId>,
+    first_environment: Option<&ItemId>,
 ) {
     let mut results = Vec::new();
     for item in items {
@@ -149,6 +173,10 @@ fn push_step<'a>(
             }
             Content::Reminder { text, .. } => {
                 prompt.push(PromptItem::user(format!("<reminder from=\"buddy\">\n{text}\n</reminder>")));
+            }
+            Content::Environment { facts } => {
+                let is_first = first_environment == Some(&item.id);
+                prompt.push(PromptItem::user(if is_first { block(facts) } else { changes(facts) }));
             }
             Content::Compaction { summary, .. } => {
                 let text = format!("<summary of the conversation so far>\n{summary}\n</summary>");

@@ -111,12 +111,10 @@ impl Models {
             message,
             hint: None,
         })?;
-        let mut items = vec![PromptItem::user(self.briefing.environment.clone())];
-        items.extend(history);
         let prompt = Prompt {
             system: offer.system.clone(),
             tools: offer.tools.clone(),
-            items,
+            items: history,
             max_output_tokens: None,
             temperature: None,
             cache_key: Some(self.cache_key.clone()),

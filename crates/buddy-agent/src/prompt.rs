@@ -1,7 +1,5 @@
 //! The system prompt, from one template and nothing that changes from call to call.
 
-use std::path::PathBuf;
-
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
@@ -106,14 +104,6 @@ impl SystemPrompt<'_> {
             (false, false) => "Read a file before you write over it: what you leave out is gone.",
         }
     }
-}
-
-/// What the model should know of the place it works in, as the first thing it is told.
-pub(crate) fn environment(place: &str, os: &str, shell: &str, cwd: &str, added: &[PathBuf]) -> String {
-    let place = [("host", place), ("system", os), ("shell", shell), ("working directory", cwd)];
-    let mut lines: Vec<String> = place.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-    lines.extend(added.iter().map(|path| format!("further directory to work in: {}", path.display())));
-    format!("<environment>\n{}\n</environment>", lines.join("\n"))
 }
 
 #[cfg(test)]

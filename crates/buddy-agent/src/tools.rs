@@ -50,9 +50,10 @@ mod withheld;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, TextRoom, clip_text};
+pub(crate) use git::{RepositoryGlance, glance_at_repository};
 pub(crate) use pins::Pins;
 pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use run_shell::Means;
-pub(crate) use tool::{Place, TextClass};
+pub(crate) use tool::{Place, Sight, TextClass};
 pub(crate) use update_plan::plan;

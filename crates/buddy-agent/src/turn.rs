@@ -15,13 +15,14 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, PromptItem, Reply, tokens};
 use buddy_protocol::{
-    AnswerStop, Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd,
-    Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage,
-    UsageReported,
+    AnswerStop, Content, EnvironmentFact, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId,
+    ItemStatus, MicroUsd, Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome,
+    TurnStarted, Usage, UsageReported,
 };
 use serde_json::Value;
 
 use crate::compaction::Cut;
+use crate::environment::{known, news};
 use crate::history::history;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
@@ -36,6 +37,8 @@ use crate::turn::finishing::{Checks, Ending};
 pub(crate) enum Input {
     /// A user said something.
     Prompted { by: Principal, said: Content },
+    /// The facts about the environment, as far as they were found.
+    LookedAround(Vec<EnvironmentFact>),
     /// The model streams.
     Streamed(Delta),
     /// The model has answered.
@@ -91,6 +94,8 @@ pub(crate) struct ModelCall {
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<Fact>),
+    /// Look around at the beginning of a turn.
+    LookAround,
     /// Call the model.
     CallModel(ModelCall),
     /// Forget how many tokens the history was counted to have.
@@ -124,6 +129,7 @@ pub(crate) struct Machine {
 
 enum State {
     Idle,
+    Looking(Turn),
     Calling(Turn, LiveAnswer),
     Running(Turn, Running),
     Compacting(Turn, Cut),
@@ -229,6 +235,7 @@ impl Machine {
         };
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => self.step_idle(input),
+            State::Looking(turn) => self.step_looking(turn, input),
             State::Calling(turn, answer) => self.step_calling(turn, answer, input),
             State::Running(turn, running) => self.step_running(turn, running, input),
             State::Compacting(turn, cut) => self.step_compacting(turn, cut, input),
@@ -243,7 +250,8 @@ impl Machine {
             Input::Prompted { by, said } => {
                 let mut effects = vec![started(by)];
                 effects.push(self.said(&turn, said));
-                effects.extend(self.call_model(turn));
+                effects.push(Effect::LookAround);
+                self.state = State::Looking(turn);
                 effects
             }
             Input::CompactRequested { by, window } => {
@@ -254,6 +262,31 @@ impl Machine {
             }
             // Anything else is an echo of a turn that is over.
             _ => Vec::new(),
+        }
+    }
+
+    /// The news about the environment stands before the prompt that the turn began with.
+    fn step_looking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
+        match input {
+            Input::LookedAround(seen) => {
+                let facts = news(&known(&self.items), seen);
+                let mut effects = Vec::new();
+                if !facts.is_empty() {
+                    effects.push(self.said(&turn, Content::Environment { facts }));
+                }
+                effects.extend(self.call_model(turn));
+                effects
+            }
+            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
+            Input::Prompted { said, .. } => {
+                let said = self.steer(&mut turn, said);
+                self.state = State::Looking(turn);
+                vec![said]
+            }
+            _ => {
+                self.state = State::Looking(turn);
+                Vec::new()
+            }
         }
     }
 
@@ -281,6 +314,7 @@ impl Machine {
             }
             Input::Interrupted => return self.interrupt_answer(&turn, &mut answer),
             Input::CallEnded(_)
+            | Input::LookedAround(_)
             | Input::PersonRan(_)
             | Input::CompactRequested { .. }
             | Input::Summarised { .. }
@@ -336,7 +370,8 @@ impl Machine {
     /// A command that a user ran stands after everything that the model has seen.
     fn person_ran(&mut self, mut item: Item) -> Effect {
         let (turn, step) = match &self.state {
-            State::Calling(turn, _)
+            State::Looking(turn)
+            | State::Calling(turn, _)
             | State::Running(turn, _)
             | State::Compacting(turn, _)
             | State::Asking(turn) => (Some(turn.id.clone()), turn.step),

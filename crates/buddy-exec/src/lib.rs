@@ -72,7 +72,7 @@ pub use random::confirmation_word;
 pub use remote::{RemoteSettings, RemoteTarget, quote};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
-pub use target::{Description, Target};
+pub use target::{Description, HostMeans, TOLD_PROGRAMS, Target};
 pub use terminal::TerminalSize;
 pub use tmux::marker;
 pub use tmux::{

@@ -147,4 +147,25 @@ pub struct Description {
     pub shell: String,
     /// The directory that relative paths are taken from.
     pub cwd: PathBuf,
+    /// The means of the host, as far as they are known.
+    pub means: HostMeans,
 }
+
+/// The means of a host: its processors, memory and programs, and the time zone of its clock.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostMeans {
+    /// Processors that commands can use.
+    pub cores: Option<usize>,
+    /// Memory in bytes.
+    pub memory: Option<u64>,
+    /// The time zone: its name, and its distance from UTC in seconds.
+    pub zone: Option<(String, i32)>,
+    /// Those of [`TOLD_PROGRAMS`] that are there; `None` if nobody looked.
+    pub programs: Option<Vec<String>>,
+}
+
+/// Programs whose presence decides how a task is done.
+pub const TOLD_PROGRAMS: &[&str] = &[
+    "python3", "pip", "uv", "node", "npm", "cargo", "go", "java", "gcc", "make", "git", "rg", "jq", "curl",
+    "apt-get", "docker", "podman",
+];

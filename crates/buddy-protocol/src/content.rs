@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, Image, ItemId, Json, PlanStep, Ran, ReminderCause, SessionId};
+use crate::{Content, EnvironmentFact, Image, ItemId, Json, PlanStep, Ran, ReminderCause, SessionId};
 
 const TAG: &str = "type";
 
@@ -24,6 +24,7 @@ const KINDS: &[&str] = &[
     "sub_session",
     "canvas",
     "reminder",
+    "environment",
     "results_cleared",
     "compaction",
 ];
@@ -76,6 +77,9 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
         "reminder" => {
             Reminder::deserialize(rest).map(|Reminder { cause, text }| Content::Reminder { cause, text })
         }
+        "environment" => {
+            Environment::deserialize(rest).map(|Environment { facts }| Content::Environment { facts })
+        }
         "results_cleared" => ResultsCleared::deserialize(rest)
             .map(|ResultsCleared { kept_from }| Content::ResultsCleared { kept_from }),
         "compaction" => Compaction::deserialize(rest)
@@ -113,6 +117,11 @@ struct SubSession {
 struct Reminder {
     cause: ReminderCause,
     text: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Environment {
+    facts: Vec<EnvironmentFact>,
 }
 
 #[derive(serde::Deserialize)]
@@ -155,6 +164,7 @@ mod tests {
             ("sub_session", json!({ "session": session, "title": "t" })),
             ("canvas", json!({ "element": { "type": "box" } })),
             ("reminder", json!({ "cause": "unverified", "text": "a" })),
+            ("environment", json!({ "facts": [{ "name": "host", "value": "a@b" }] })),
             ("results_cleared", json!({ "kept_from": "itm_00000000000000000000000001" })),
             ("compaction", json!({ "summary": "s" })),
         ];

@@ -144,6 +144,11 @@ pub enum Content {
         /// The text that the model reads.
         text: String,
     },
+    /// Facts about the place of work that the model is told: all of them at first, later the changed ones only.
+    Environment {
+        /// The facts, in the order in which the model reads them.
+        facts: Vec<EnvironmentFact>,
+    },
     /// From here on the model sees a short note instead of the long results of older calls.
     ResultsCleared {
         /// The first item whose result the model still sees in full.
@@ -173,6 +178,15 @@ impl Content {
     pub fn said(text: impl Into<String>) -> Self {
         Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }
     }
+}
+
+/// A fact about the place of work, such as the branch or the date. buddy made it one line of plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EnvironmentFact {
+    /// The name of the fact; a later fact of the same name replaces an earlier one.
+    pub name: String,
+    /// The value.
+    pub value: String,
 }
 
 /// The reasons for which buddy writes to the model.

@@ -53,8 +53,8 @@ pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use item::{
-    Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ReminderCause, ToolCall,
-    ToolKind,
+    Content, EnvironmentFact, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ReminderCause,
+    ToolCall, ToolKind,
 };
 pub use json::Json;
 pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path};

@@ -30,6 +30,7 @@ pub(crate) fn text(fact: &Fact) -> Option<String> {
             | Content::Plan { .. }
             | Content::Canvas { .. }
             | Content::Reminder { .. }
+            | Content::Environment { .. }
             | Content::ResultsCleared { .. }
             | Content::Compaction { .. } => return None,
         },

@@ -72,6 +72,11 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
             Some(folded("What came before was summed up for the model", &quoted(summary)))
         }
         Content::Reminder { text, .. } => Some(folded("buddy reminded the model", &quoted(text))),
+        Content::Environment { facts } => {
+            let lines: Vec<String> =
+                facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+            Some(folded("buddy described the environment to the model", &fenced("", &lines.join("\n"))))
+        }
         Content::ResultsCleared { .. } | Content::Canvas { .. } => None,
     }
 }

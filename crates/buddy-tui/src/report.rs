@@ -239,7 +239,7 @@ pub fn refusal_line(exit: Exit, failure: Failure) -> String {
 }
 
 fn is_prompt(item: &Item) -> bool {
-    matches!(item.content, Content::UserMessage { .. })
+    matches!(item.content, Content::UserMessage { .. } | Content::Environment { .. })
 }
 
 fn status(exit: Exit) -> &'static str {

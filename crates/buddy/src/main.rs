@@ -16,7 +16,6 @@ mod models;
 mod origin;
 mod panes;
 mod policy;
-mod project;
 mod signals;
 mod system;
 mod wiring;

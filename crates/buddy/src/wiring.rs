@@ -11,8 +11,8 @@ use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
 use buddy_exec::{
-    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, OrderGuard, SupervisorCommand,
-    cache_layers,
+    DEFAULT_GRACE, Description, HostMeans, Limits, LocalSettings, LocalTarget, OrderGuard, SupervisorCommand,
+    TOLD_PROGRAMS, cache_layers,
 };
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::{Approvals, Attendance, guarded_names};
@@ -196,6 +196,7 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
         os: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
         shell: shell(),
         cwd,
+        means: local_means(environment),
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
@@ -206,6 +207,24 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
         return Ok(target);
     }
     Ok(target.with_managed(managed_processes(environment)?))
+}
+
+/// The means of this machine. Nothing is started to find them.
+fn local_means(environment: &Environment) -> HostMeans {
+    let kilobytes = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()
+    });
+    let now = jiff::Zoned::now();
+    let zone = now.time_zone().iana_name().map_or_else(|| now.strftime("%Z").to_string(), str::to_owned);
+    let path = environment.get("PATH").unwrap_or_default();
+    let is_there = |name: &&&str| std::env::split_paths(path).any(|directory| directory.join(name).is_file());
+    HostMeans {
+        cores: std::thread::available_parallelism().ok().map(std::num::NonZeroUsize::get),
+        memory: kilobytes.map(|count| count * 1024),
+        zone: Some((zone, now.offset().seconds())),
+        programs: Some(TOLD_PROGRAMS.iter().filter(is_there).map(|name| (*name).to_owned()).collect()),
+    }
 }
 
 /// How the shell of a shared terminal is put into its jail.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
-use buddy_exec::{Bounds, Description, LocalSettings, LocalTarget, Reach, Recorder, SupervisorCommand};
+use buddy_exec::{
+    Bounds, Description, HostMeans, LocalSettings, LocalTarget, Reach, Recorder, SupervisorCommand,
+};
 use buddy_policy::Execution;
 use buddy_protocol::{Answer, Ask, Clock, EventSink, Fact, Ids, SinkClosed, ToolFailure, UnixMillis};
 use buddy_web::{Endpoints, FetchSettings, Web};
@@ -93,6 +95,7 @@ impl Yard {
             os: "linux".into(),
             shell: "/bin/sh".into(),
             cwd: cwd.clone(),
+            means: HostMeans::default(),
         };
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: std::time::Duration::ZERO };

@@ -7,8 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use buddy_exec::{
-    Bounds, Deletion, Description, GlobQuery, GrepQuery, LineRange, ListOptions, LocalSettings, LocalTarget,
-    Reach, Recorder, SupervisorCommand, Target, TargetError,
+    Bounds, Deletion, Description, GlobQuery, GrepQuery, HostMeans, LineRange, ListOptions, LocalSettings,
+    LocalTarget, Reach, Recorder, SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
 
@@ -127,6 +127,7 @@ pub(crate) fn target_in(cwd: &Path) -> LocalTarget {
         os: "linux".into(),
         shell: "/bin/sh".into(),
         cwd: cwd.to_owned(),
+        means: HostMeans::default(),
     };
     let supervisor =
         SupervisorCommand { program: env!("CARGO_BIN_EXE_buddy-supervise").into(), args: Vec::new() };

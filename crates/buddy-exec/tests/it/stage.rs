@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_exec::{
-    Bounds, Description, Exec, Exit, Limits, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
-    SupervisorCommand, Target, TargetError,
+    Bounds, Description, Exec, Exit, HostMeans, Limits, LocalSettings, LocalTarget, OutputLimits, Running,
+    Stdin, SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
 
@@ -50,6 +50,7 @@ impl Stage {
             os: "linux".into(),
             shell: "/bin/sh".into(),
             cwd: dir.path().to_owned(),
+            means: HostMeans::default(),
         };
         let quarantine = tempfile::tempdir().unwrap();
         // Commands of some tests run as another account.

@@ -166,8 +166,10 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             let rows = vec![row.cut(width, look.sign("…", "~"))];
             Shown { kind: Kind::Note, rows, folded: Some(text.clone()) }
         }
-        // A notice tells of it.
-        Content::ResultsCleared { .. } | Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
+        // A notice tells of cleared results, and the user knows their own environment.
+        Content::ResultsCleared { .. } | Content::Environment { .. } | Content::Canvas { .. } => {
+            shown(Kind::Note, Vec::new())
+        }
     }
 }
 

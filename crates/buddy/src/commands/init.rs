@@ -5,11 +5,11 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use buddy_agent::{Project, ProjectTop};
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::Init;
 use crate::commands::printer;
-use crate::project::Project;
 
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
@@ -26,11 +26,25 @@ pub(crate) fn run(init: &Init, cwd: &Path) -> anyhow::Result<Exit> {
         printer.status("AGENTS.md stays as it is");
         return Ok(Exit::Failed);
     }
-    let text = Project::look(cwd).agents_file();
+    let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = Project::of(name, &top(cwd)).agents_file();
     write(&path, &text, is_there).with_context(|| format!("cannot write `{}`", path.display()))?;
     printer.status("AGENTS.md written; /init in a conversation has the agent write a better one");
     offer_folder(init, cwd, &mut printer)?;
     Ok(Exit::Ok)
+}
+
+/// The top directory of a project as it is on this machine.
+fn top(directory: &Path) -> ProjectTop {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let text = |name: &&'static str| {
+        let path = directory.join(name);
+        let metadata = path.metadata().ok()?;
+        let is_short = metadata.is_file() && metadata.len() <= ProjectTop::MAX_BYTES;
+        Some((*name, is_short.then(|| std::fs::read_to_string(path).ok()).flatten()?))
+    };
+    ProjectTop { names, texts: ProjectTop::READ.iter().filter_map(text).collect() }
 }
 
 fn write(path: &Path, text: &str, is_there: bool) -> std::io::Result<()> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::{
-    Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Reach, Running, SupervisorCommand, Target, TargetError, TmuxSettings,
-    TmuxTarget, Way,
+    Bounds, CaptureOptions, Description, Exit, HostMeans, Keys, LocalSettings, LocalTarget, OutputLimits,
+    PaneCommand, PaneSelector, PaneText, Panes, Reach, Running, SupervisorCommand, Target, TargetError,
+    TmuxSettings, TmuxTarget, Way,
 };
 use tempfile::TempDir;
 
@@ -268,6 +268,7 @@ fn layer(
         os: "linux".into(),
         shell: shell.into(),
         cwd: dir.to_owned(),
+        means: HostMeans::default(),
     };
     let grace = Duration::from_millis(300);
     let below: Arc<dyn Target> = Arc::new(LocalTarget::new(LocalSettings { supervisor, description, grace }));

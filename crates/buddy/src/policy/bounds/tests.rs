@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use buddy_exec::{Description, LocalSettings, LocalTarget, Recorder, SupervisorCommand, Target, TargetError};
+use buddy_exec::{
+    Description, HostMeans, LocalSettings, LocalTarget, Recorder, SupervisorCommand, Target, TargetError,
+};
 use buddy_policy::{Action, Approvals, Intent, Keeps, Now, PROTECTED, Verdict, decide};
 
 use super::*;
@@ -72,6 +74,7 @@ impl Yard {
             os: "linux".into(),
             shell: "/bin/sh".into(),
             cwd: work,
+            means: HostMeans::default(),
         };
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: Duration::ZERO };

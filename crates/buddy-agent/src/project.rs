@@ -1,23 +1,46 @@
 //! What a project is, as far as its usual files show: languages, and the commands to build, test and check it.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
-/// How much of a file is looked at.
-const MAX_BYTES: u64 = 1 << 20;
-
-/// What was found out about a project.
+/// A description of a project, from the files at its top.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Project {
-    pub(crate) name: String,
-    pub(crate) languages: Vec<&'static str>,
-    /// What a command is for, and the command.
-    pub(crate) commands: Vec<(&'static str, String)>,
-    /// Files that say more.
-    pub(crate) documents: Vec<&'static str>,
+pub struct Project {
+    /// The name of its directory.
+    pub name: String,
+    /// Its languages.
+    pub languages: Vec<&'static str>,
+    /// The purpose of a command, and the command.
+    pub commands: Vec<(&'static str, String)>,
+    /// Files that a newcomer reads.
+    pub documents: Vec<&'static str>,
+}
+
+/// The top directory of a project: the names in it, and the text of those files of [`ProjectTop::READ`] that exist.
+#[derive(Debug, Default)]
+pub struct ProjectTop {
+    /// All names.
+    pub names: BTreeSet<String>,
+    /// The text of files, by name.
+    pub texts: HashMap<&'static str, String>,
+}
+
+impl ProjectTop {
+    /// The files whose text names commands.
+    pub const READ: &'static [&'static str] =
+        &["package.json", "pyproject.toml", "Makefile", "makefile", "justfile", "Justfile"];
+    /// The longest file that is read, in bytes.
+    pub const MAX_BYTES: u64 = 1 << 20;
+
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
 }
 
 /// A file that tells a language and the commands that go with it.
@@ -88,40 +111,37 @@ const TARGETS: &[(&str, &str)] = &[
 ];
 
 impl Project {
-    /// Looks at a directory.
-    pub(crate) fn look(directory: &Path) -> Self {
-        let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
-        let mut project = Self { name: name.unwrap_or_default(), ..Self::default() };
+    /// The project whose top directory has this name and these files.
+    pub fn of(name: String, top: &ProjectTop) -> Self {
+        let mut project = Self { name, ..Self::default() };
         for Build { file, language, commands } in BUILDS {
-            if directory.join(file).is_file() {
-                project.speaks(language);
+            if top.has(file) {
+                project.add_language(language);
                 project
                     .commands
                     .extend(commands.iter().map(|(what, command)| (*what, (*command).to_owned())));
             }
         }
-        project.look_at_node(directory);
-        project.look_at_python(directory);
-        project.look_at_targets(directory);
-        project.documents.extend(DOCUMENTS.iter().filter(|name| directory.join(name).exists()));
+        project.look_at_node(top);
+        project.look_at_python(top);
+        project.look_at_targets(top);
+        project.documents.extend(DOCUMENTS.iter().filter(|name| top.has(name)));
         project
     }
 
-    fn speaks(&mut self, language: &'static str) {
+    fn add_language(&mut self, language: &'static str) {
         if !self.languages.contains(&language) {
             self.languages.push(language);
         }
     }
 
-    fn look_at_node(&mut self, directory: &Path) {
-        let Some(text) = text(&directory.join("package.json")) else { return };
-        let is_typed = directory.join("tsconfig.json").is_file();
-        self.speaks(if is_typed { "TypeScript" } else { "JavaScript" });
+    fn look_at_node(&mut self, top: &ProjectTop) {
+        let Some(text) = top.text("package.json") else { return };
+        self.add_language(if top.has("tsconfig.json") { "TypeScript" } else { "JavaScript" });
         let locks =
             [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")];
-        let manager =
-            locks.iter().find(|(lock, _)| directory.join(lock).exists()).map_or("npm", |(_, name)| name);
-        let package: Value = serde_json::from_str(&text).unwrap_or_default();
+        let manager = locks.iter().find(|(lock, _)| top.has(lock)).map_or("npm", |(_, name)| name);
+        let package: Value = serde_json::from_str(text).unwrap_or_default();
         for (script, what) in TARGETS {
             if package["scripts"].get(script).is_some_and(Value::is_string) {
                 self.commands.push((what, format!("{manager} run {script}")));
@@ -129,20 +149,15 @@ impl Project {
         }
     }
 
-    fn look_at_python(&mut self, directory: &Path) {
-        let text = text(&directory.join("pyproject.toml"));
-        let is_python = text.is_some()
-            || ["setup.py", "requirements.txt"].iter().any(|name| directory.join(name).is_file());
-        if !is_python {
+    fn look_at_python(&mut self, top: &ProjectTop) {
+        let text = top.text("pyproject.toml");
+        if text.is_none() && !top.has("setup.py") && !top.has("requirements.txt") {
             return;
         }
-        self.speaks("Python");
+        self.add_language("Python");
         let text = text.unwrap_or_default();
-        let runner = if directory.join("uv.lock").is_file() { "uv run " } else { "" };
-        if text.contains("pytest")
-            || directory.join("pytest.ini").is_file()
-            || directory.join("tests").is_dir()
-        {
+        let runner = if top.has("uv.lock") { "uv run " } else { "" };
+        if text.contains("pytest") || top.has("pytest.ini") || top.has("tests") {
             self.commands.push(("test", format!("{runner}pytest")));
         }
         if text.contains("[tool.ruff") {
@@ -151,10 +166,10 @@ impl Project {
     }
 
     /// Targets of a Makefile and recipes of a justfile.
-    fn look_at_targets(&mut self, directory: &Path) {
+    fn look_at_targets(&mut self, top: &ProjectTop) {
         let files = [("Makefile", "make"), ("makefile", "make"), ("justfile", "just"), ("Justfile", "just")];
         for (file, program) in files {
-            let Some(text) = text(&directory.join(file)) else { continue };
+            let Some(text) = top.text(file) else { continue };
             for (target, what) in TARGETS {
                 let is_there = text.lines().any(|line| {
                     line.strip_prefix(target)
@@ -168,7 +183,7 @@ impl Project {
     }
 
     /// The file that agents read.
-    pub(crate) fn agents_file(&self) -> String {
+    pub fn agents_file(&self) -> String {
         let mut text = format!("# {}\n\nNotes for agents, and for people who are new here.\n", self.name);
         if !self.languages.is_empty() {
             let _ = write!(text, "\n## What it is\n\nWritten in {}.\n", self.languages.join(", "));
@@ -188,24 +203,19 @@ impl Project {
     }
 }
 
-fn text(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return None;
-    }
-    fs::read_to_string(path).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(files: &[(&str, &str)], languages: &[&str], commands: &[&str]) {
-        let directory = tempfile::TempDir::new().unwrap();
+        let mut top = ProjectTop::default();
         for (name, content) in files {
-            fs::write(directory.path().join(name), content).unwrap();
+            top.names.insert((*name).to_owned());
+            if let Some(read) = ProjectTop::READ.iter().find(|read| *read == name) {
+                top.texts.insert(read, (*content).to_owned());
+            }
         }
-        let project = Project::look(directory.path());
+        let project = Project::of("harbour".to_owned(), &top);
         assert_eq!(project.languages, languages);
         let found: Vec<String> =
             project.commands.iter().map(|(what, command)| format!("{what}: {command}")).collect();
