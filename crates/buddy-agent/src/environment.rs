@@ -89,7 +89,8 @@ pub(crate) fn known<'i>(items: impl IntoIterator<Item = &'i Item>) -> Vec<Enviro
 /// The facts that the model does not know yet. A fact that was not found again, for want of time perhaps, is no news.
 pub(crate) fn news(known: &[EnvironmentFact], seen: Vec<EnvironmentFact>) -> Vec<EnvironmentFact> {
     let is_new = |fact: &EnvironmentFact| match known.iter().find(|old| old.name == fact.name) {
-        Some(old) => old.value != fact.value && !TOLD_ONCE.contains(&fact.name.as_str()),
+        _ if TOLD_ONCE.contains(&fact.name.as_str()) => known.is_empty(),
+        Some(old) => old.value != fact.value,
         None => true,
     };
     seen.into_iter().filter(is_new).collect()

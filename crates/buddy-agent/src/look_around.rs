@@ -66,7 +66,8 @@ impl LookAround {
         }
         facts.extend(self.rules(attached));
         facts.extend(limits(self.budget.session, self.max_steps));
-        let is_confined = self.gate.standing(self.ground(attached)).is_ok_and(|standing| standing.policy.is_confined());
+        let is_confined =
+            self.gate.standing(self.ground(attached)).is_ok_and(|standing| standing.policy.is_confined());
         facts.extend(means(&described.means, &described.user, is_confined));
         let (top, repository) = tokio::join!(self.top(attached), self.repository(attached));
         let (names, top) = top.unwrap_or_default();

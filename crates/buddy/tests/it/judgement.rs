@@ -3,7 +3,7 @@
 use buddy_testkit::model::{Turn, turn};
 use serde_json::{Value, json};
 
-use crate::stage::{APPROVE, Stage, conversation, done, prompt, run, said, shell};
+use crate::stage::{APPROVE, Stage, conversation, done, prompt, run, said, sent, shell};
 
 /// The newest text that the model was sent outside tool results, by the number of the request.
 fn told(stage: &Stage, request: usize) -> String {
@@ -18,7 +18,11 @@ fn write(path: &str, content: &str) -> Turn {
 async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
     let stage = Stage::new(vec![turn().text("One."), turn().text("Two."), turn().text("Three.")]).await;
     let git = |arguments: &[&str]| {
-        let git = std::process::Command::new("git").args(arguments).current_dir(stage.home.work()).output().unwrap();
+        let git = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(stage.home.work())
+            .output()
+            .unwrap();
         assert!(git.status.success(), "{git:?}");
     };
     git(&["init", "-q", "-b", "main"]);
@@ -27,7 +31,7 @@ async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
     git(&["add", "Cargo.toml"]);
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "Begin <here>"]);
     stage.exec(["one"]).run().await.expect_code(0);
-    let first = said(&stage.requests()[0].body, "user");
+    let first = sent(&stage.requests()[0].body, "user");
     let (block, prompt) = (&first[0], &first[1]);
     assert_eq!(prompt, "one");
     for expected in [
@@ -47,10 +51,10 @@ async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
     }
     assert!(block.len() <= 1_500 && block.matches("</environment>").count() == 1, "{block}");
     stage.exec(["two", "--last"]).run().await.expect_code(0);
-    assert_eq!(said(&stage.requests()[1].body, "user"), [block, "one", "two"], "nothing changed");
+    assert_eq!(sent(&stage.requests()[1].body, "user"), [block, "one", "two"], "nothing changed");
     git(&["switch", "-q", "-c", "fix"]);
     stage.exec(["three", "--last"]).run().await.expect_code(0);
-    let third = said(&stage.requests()[2].body, "user");
+    let third = sent(&stage.requests()[2].body, "user");
     let change = "<environment changed=\"true\">\ngit branch: fix\n</environment>";
     assert_eq!(third, [block, "one", "two", change, "three"]);
 }

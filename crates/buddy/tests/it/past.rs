@@ -68,11 +68,11 @@ async fn a_fork_goes_on_with_everything_and_leaves_the_old_session_alone() {
     assert_eq!(fork.transcript.turns(), 2);
     assert_eq!(fork.transcript.bill().calls, 1, "what the old session used is on its own bill");
     let request = stage.requests().pop().unwrap().body;
-    assert_eq!(said(&request, "user")[1..], ["where is the boat?", "and now?"]);
+    assert_eq!(said(&request, "user"), ["where is the boat?", "and now?"]);
     assert_eq!(said(&request, "tool").len(), 1);
     stage.exec(["once more", "--resume", &first, "--fork"]).run().await.expect_code(0);
     assert_eq!(stage.log().await.len(), 3);
-    assert_eq!(said(&stage.requests().pop().unwrap().body, "user")[1..], ["where is the boat?", "once more"]);
+    assert_eq!(said(&stage.requests().pop().unwrap().body, "user"), ["where is the boat?", "once more"]);
     stage.exec(["alone", "--fork"]).run().await.expect_code(2).expect_stderr("--fork needs a session");
 }
 
@@ -158,7 +158,7 @@ async fn older_sessions_become_ordinary_ones_once() {
 
     stage.exec(["and now?", "--resume", &id]).run().await.expect_code(0);
     let request = stage.requests().pop().unwrap().body;
-    assert_eq!(said(&request, "user")[1..], ["count the lighthouses", "and now?"]);
+    assert_eq!(said(&request, "user"), ["count the lighthouses", "and now?"]);
     let quiet = stage.buddy([]).input("").run().await.expect_code(0);
     assert!(!quiet.stderr.contains("buddy import"), "{quiet}");
 }

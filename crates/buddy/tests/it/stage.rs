@@ -253,8 +253,13 @@ pub(crate) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().expect("messages")
 }
 
-/// The texts that a request has in a role, in order.
+/// The texts that a request has in a role, in order, without those about the environment.
 pub(crate) fn said(body: &Value, role: &str) -> Vec<String> {
+    sent(body, role).into_iter().filter(|text| !text.starts_with("<environment")).collect()
+}
+
+/// All texts that a request has in a role, in order.
+pub(crate) fn sent(body: &Value, role: &str) -> Vec<String> {
     let texts = messages(body).iter().filter(|message| message["role"] == role);
     texts.filter_map(|message| message["content"].as_str().map(str::to_owned)).collect()
 }

@@ -154,7 +154,7 @@ async fn an_added_directory_is_worked_in_like_the_first() {
             stage.results()
         );
         assert!(!made("beyond/by-command") && !made("beside/.envrc"), "{:#?}", stage.results());
-        let told = stage.requests()[0].body.to_string().contains("further directory to work in");
+        let told = stage.requests()[0].body.to_string().contains("further directories to work in: ");
         assert_eq!(told, is_added);
     }
 }

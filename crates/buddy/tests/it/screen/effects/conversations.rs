@@ -19,7 +19,7 @@ async fn talked() -> Screen {
 /// What the user said in the last request, without the remarks of buddy's own.
 fn last_said(screen: &Screen) -> Vec<String> {
     let request = screen.stage.requests().pop().unwrap().body;
-    said(&request, "user").split_off(1)
+    said(&request, "user")
 }
 
 /// Begins another conversation with this command, and goes back with that one, in which `ID` stands for the first.
