@@ -309,9 +309,14 @@ impl Driver {
             clock: self.clock.clone(),
             budget: self.settings.budget,
             max_steps: self.settings.max_steps,
-            is_brief: is_brief(&self.models.facts()),
+            is_brief: false,
         };
-        self.work.aside.spawn(async move { Input::LookedAround(look.gather().await) });
+        let (source, chosen) = (self.models.source.clone(), self.models.chosen.clone());
+        self.work.aside.spawn(async move {
+            source.ready(chosen.as_deref()).await;
+            let is_brief = is_brief(&source.facts(chosen.as_deref()));
+            Input::LookedAround(LookAround { is_brief, ..look }.gather().await)
+        });
     }
 
     /// Calls the model, unless the budget or the window says otherwise.

@@ -1,6 +1,6 @@
 //! The texts of `/status`, `/context` and `/cost`, and the last answer.
 
-use buddy_protocol::{ApprovalPolicy, Content, MicroUsd, SessionId, Transcript};
+use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcript};
 
 use crate::console::Surroundings;
 
@@ -24,7 +24,7 @@ pub(crate) fn status(
         if surroundings.is_untrusted { UNTRUSTED.to_owned() } else { policy(approvals) },
         if transcript.is_plan_only() { "yes" } else { "no" },
         transcript.turns(),
-        transcript.items().len(),
+        transcript.items().iter().filter(|item| is_message(item)).count(),
         tools(transcript),
     )
 }
@@ -111,6 +111,11 @@ pub(crate) fn short(number: u64) -> String {
         1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
         _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
+}
+
+/// Whether an item is a message of the user or of the agent.
+fn is_message(item: &Item) -> bool {
+    matches!(item.content, Content::UserMessage { .. } | Content::AgentMessage { .. })
 }
 
 #[cfg(test)]

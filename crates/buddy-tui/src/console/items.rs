@@ -175,7 +175,9 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
 
 /// The end of a conversation that is taken up.
 pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<Line> {
-    let items: Vec<&Item> = transcript.items().iter().filter(|item| item.status.is_final()).collect();
+    let is_shown =
+        |item: &&Item| item.status.is_final() && !matches!(item.content, Content::Environment { .. });
+    let items: Vec<&Item> = transcript.items().iter().filter(is_shown).collect();
     let shown: Vec<&Item> = items.iter().rev().take(RECAP_ITEMS).copied().collect();
     let mut rows = Vec::new();
     if items.len() > shown.len() {
