@@ -25,7 +25,7 @@ use crate::hosts::Hosts;
 use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
-use crate::tools::{Pipeline, PipelineParts, TextLimits, TextRoom};
+use crate::tools::{EditCheck, Pipeline, PipelineParts, TextLimits, TextRoom};
 use crate::trail::retrace;
 use crate::turn::{LoopGates, Machine};
 
@@ -64,6 +64,8 @@ pub struct AgentSettings {
     pub tools_off: Vec<String>,
     /// The gates of the control loop that the user switched on or off.
     pub gates: GateSwitches,
+    /// Checks of edited files.
+    pub checks: Vec<EditCheck>,
     /// What may be spent.
     pub budget: Budget,
     /// What was spent.

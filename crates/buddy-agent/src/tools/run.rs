@@ -27,6 +27,7 @@ use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextRoom, clip, clip_text};
+use crate::tools::edit_checks::EditCheckMemory;
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
@@ -73,6 +74,8 @@ pub(crate) struct Pipeline {
     pub(crate) late_answers: LateAnswers,
     /// Whose commands run at this moment.
     pub(crate) turns: CommandTurns,
+    /// The results of checks of edited files.
+    pub(crate) checked: EditCheckMemory,
 }
 
 /// A call that is to go through the pipeline.
@@ -125,6 +128,11 @@ impl Ready {
     /// What it is judged by.
     pub(crate) fn ground(&self) -> Ground<'_> {
         Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+    }
+
+    /// The name of the tool.
+    pub(crate) fn tool_name(&self) -> &'static str {
+        self.spec.name
     }
 
     /// Whether the order of the two could matter. What happens on one host is nothing to another.
@@ -210,6 +218,7 @@ impl Pipeline {
             background,
             late_answers: LateAnswers::default(),
             turns: CommandTurns::default(),
+            checked: EditCheckMemory::default(),
         })
     }
 
@@ -345,8 +354,12 @@ impl Pipeline {
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
         let again = self.again(item, &ready);
-        let first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
+        let checks = self.check_before(&ready, &cancel).await;
+        let mut first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
         fail_point!("tool.exited");
+        if let Ok(result) = &mut first.result {
+            self.check_after(checks, result, &cancel).await;
+        }
         drop(turn);
         let Ok(again) = again else { return Ok(first) };
         let offered = self.offer_outside(item, &again, &judged, &first.denials, &cancel).await;
