@@ -233,8 +233,10 @@ async fn driver(
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
     };
+    let is_plan_only = opening.transcript.is_plan_only();
     let items = opening.transcript.into_items();
-    let machine = Machine::new(settings.ids.clone(), targets.names(), settings.max_steps, items);
+    let mut machine = Machine::new(settings.ids.clone(), targets.names(), settings.max_steps, items);
+    machine.set_planning(is_plan_only);
     let clock = settings.clock.clone();
     let settings = settings.clone();
     Ok(Driver {

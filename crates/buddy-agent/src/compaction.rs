@@ -4,6 +4,7 @@ use buddy_protocol::{Content, Item, ItemId, ItemStatus, Json, ToolKind};
 use serde_json::Value;
 
 use crate::history::{is_clearable, visible};
+use crate::turn::was_told_to_plan;
 
 /// How much of the window the kept items may fill, as one part in so many.
 const KEPT_PART: u64 = 4;
@@ -145,6 +146,9 @@ pub(crate) fn reminders(items: &[Item]) -> String {
             steps.iter().map(|step| format!("- [{:?}] {}", step.state, step.text)).collect();
         text.push_str("\n\nThe plan:\n");
         text.push_str(&lines.join("\n"));
+    }
+    if was_told_to_plan(items) {
+        text.push_str("\n\nPlan mode is on: nothing is changed, and your answer is a plan.");
     }
     list(&mut text, "Files that you changed:", &changed_files(items));
     list(&mut text, "Processes that you started and that may still run:", &started_processes(items));

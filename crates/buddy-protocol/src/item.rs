@@ -187,6 +187,10 @@ pub enum ReminderCause {
     Incomplete,
     /// A limit of the turn is reached, so the model reports instead of going on.
     Limit,
+    /// Plan mode began.
+    PlanBegan,
+    /// Plan mode ended.
+    PlanEnded,
 }
 
 /// A tool call.

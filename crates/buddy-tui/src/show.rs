@@ -213,6 +213,8 @@ pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
         ReminderCause::Repeating => "buddy told the model that it repeats itself",
         ReminderCause::Incomplete => "buddy asked the model for a complete answer",
         ReminderCause::Limit => "a limit is reached; buddy asked the model for a report",
+        ReminderCause::PlanBegan => "buddy told the model that plan mode is on",
+        ReminderCause::PlanEnded => "buddy told the model that plan mode is off",
     }
 }
 

@@ -336,7 +336,7 @@ fn edited(ready: &Ready) -> Vec<PathBuf> {
 fn output_of(exit: &Exit) -> Result<String, Trouble> {
     match (exit.ended, exit.code) {
         (Ended::TimedOut, _) => Err(too_slow()),
-        (Ended::Stopped, _) => Err(Trouble::new(INTERRUPTED, "the user interrupted it")),
+        (Ended::Stopped, _) => Err(Trouble::new(INTERRUPTED, "it was stopped")),
         (Ended::Exited, Some(0)) => Ok(String::new()),
         // Shells and wrappers tell a program that they cannot start so.
         (Ended::Exited, Some(126 | 127)) => {

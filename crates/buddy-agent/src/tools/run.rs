@@ -26,7 +26,7 @@ use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
-use crate::tools::clip::{TextRoom, clip, clip_text};
+use crate::tools::clip::{TextRoom, clipped};
 use crate::tools::edit_checks::EditCheckMemory;
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
@@ -693,20 +693,5 @@ async fn all_ended(after: Vec<watch::Receiver<bool>>) {
     for mut earlier in after {
         // An error means that the sender is gone, and so the call has ended too.
         let _ = earlier.wait_for(|ended| *ended).await;
-    }
-}
-
-fn clipped(result: Result<Value, ToolFailure>, limit: usize) -> Result<Value, ToolFailure> {
-    match result {
-        Ok(mut value) => {
-            if clip(&mut value, limit) && value.get("truncated").is_some() {
-                value["truncated"] = Value::Bool(true);
-            }
-            Ok(value)
-        }
-        Err(failure) => Err(ToolFailure {
-            message: clip_text(&failure.message, limit).unwrap_or(failure.message),
-            ..failure
-        }),
     }
 }

@@ -57,13 +57,24 @@ impl Checks {
 
 /// The end of a turn after its report.
 pub(super) struct Ending {
-    pub(super) outcome: TurnOutcome,
-    pub(super) failure: Failure,
+    outcome: TurnOutcome,
+    failure: Option<Failure>,
+    /// The limit, as the model reads it.
+    limit: String,
 }
 
 impl Ending {
+    pub(super) fn failed(outcome: TurnOutcome, failure: Failure) -> Self {
+        Self { outcome, limit: failure.message.clone(), failure: Some(failure) }
+    }
+
+    /// The end of a turn that a face wants a report of before it stops it.
+    pub(super) fn wound_up(reason: String) -> Self {
+        Self { outcome: TurnOutcome::Interrupted, failure: None, limit: reason }
+    }
+
     pub(super) fn fact(&self, turn: &Turn) -> Effect {
-        end(turn, self.outcome, Some(self.failure.clone()))
+        end(turn, self.outcome, self.failure.clone())
     }
 }
 
@@ -133,7 +144,7 @@ impl Machine {
                     ),
                     hint: Some("prompt again to go on, with more about what you want".to_owned()),
                 };
-                self.report(turn, Ending { outcome: TurnOutcome::Failed, failure })
+                self.report(turn, Ending::failed(TurnOutcome::Failed, failure))
             }
         }
     }
@@ -147,7 +158,7 @@ impl Machine {
         let text = format!(
             "A limit is reached: {}. You cannot call tools any more. Report now: what is done, what is left to do, and what you \
              have not checked. Do not claim more than you saw.",
-            ending.failure.message
+            ending.limit
         );
         turn.ending = Some(Box::new(ending));
         self.remind_and_call(turn, ReminderCause::Limit, text)

@@ -188,3 +188,25 @@ async fn over_thirty_calls_the_prompt_is_an_unchanged_prefix() {
     }
     assert!(kept * 100 >= all * 95, "{kept} of {all}");
 }
+
+#[tokio::test]
+async fn plan_mode_is_told_with_the_next_message_and_the_system_prompt_stays() {
+    let stage = Stage::new(vec![turn().text("One."), turn().text("Two."), turn().text("Three.")]).await;
+    let mut started = stage.buddy(["--trust"]).converse();
+    for (line, answer) in
+        [("hi", "One."), ("/plan", ""), ("think", "Two."), ("/plan off", ""), ("act", "Three.")]
+    {
+        started.write(format!("{line}\n").as_bytes()).await;
+        if !answer.is_empty() {
+            started.stdout.wait_for(answer, 1).await;
+        }
+    }
+    started.finish().await.expect_code(0);
+    let requests = stage.requests();
+    let told = |request: usize| said(&requests[request].body, "user").join("\n");
+    assert!(!told(0).contains("Plan mode"));
+    assert!(told(1).contains("Plan mode is on") && told(1).ends_with("think"), "{}", told(1));
+    assert!(told(2).contains("Plan mode is off") && told(2).ends_with("act"), "{}", told(2));
+    let system = |request: usize| requests[request].body["messages"][0].clone();
+    assert!((1..3).all(|request| system(request) == system(0)));
+}
