@@ -17,6 +17,7 @@ use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use crate::absent_user::reword_fact;
 use crate::briefing::{Briefing, place};
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
@@ -285,6 +286,7 @@ async fn targets(
             "this session works on `{other}`, which its log does not say how to reach; name it on the command line"
         )));
     }
+    let facts = facts.into_iter().map(|fact| reword_fact(fact, settings.attendance)).collect();
     sink.push(facts).await.map_err(|SinkClosed| closed("the session is closed"))?;
     Ok(Arc::new(targets))
 }

@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::absent_user::reword_result;
 use crate::agent::AgentSettings;
 use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
@@ -608,7 +609,8 @@ impl Pipeline {
         if let Content::ToolCall(call) = &mut item.content {
             call.images = outcome.images;
         }
-        let item = item.with_output(Envelope::new(self.parts.clock.now(), outcome.result));
+        let result = reword_result(outcome.result, self.parts.settings.attendance);
+        let item = item.with_output(Envelope::new(self.parts.clock.now(), result));
         if let Content::ToolCall(call) = &item.content {
             self.parts.gate.trace(|trail| note_result(trail, call));
         }

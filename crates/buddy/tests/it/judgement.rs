@@ -210,3 +210,18 @@ async fn plan_mode_is_told_with_the_next_message_and_the_system_prompt_stays() {
     let system = |request: usize| requests[request].body["messages"][0].clone();
     assert!((1..3).all(|request| system(request) == system(0)));
 }
+
+#[tokio::test]
+async fn hints_name_nobody_where_nobody_is() {
+    let stage = Stage::apart(vec![write("a.txt", "x\n"), done()]).await;
+    stage.usual(["exec", "go"]).run().await;
+    let alone = said(&stage.requests()[1].body, "tool").remove(0);
+    assert!(alone.contains("`--trust`") && !alone.contains("/trust"), "{alone}");
+    let stage = Stage::apart(vec![write("a.txt", "x\n"), done()]).await;
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await;
+    let attended = said(&stage.requests()[1].body, "tool").remove(0);
+    assert!(attended.contains("/trust"), "{attended}");
+}
