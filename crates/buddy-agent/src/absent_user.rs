@@ -177,7 +177,8 @@ mod tests {
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() && name != "tests" {
                 sources(&path, found);
-            } else if name.ends_with(".rs") && !["tests.rs", "promises.rs", "absent_user.rs"].contains(&name)
+            } else if path.extension().is_some_and(|kind| kind == "rs")
+                && !["tests.rs", "promises.rs", "absent_user.rs"].contains(&name)
             {
                 found.push(path);
             }

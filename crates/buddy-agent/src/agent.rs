@@ -90,17 +90,20 @@ pub struct GateSwitches {
     pub retry: Option<bool>,
     /// Ask for a report when a limit ends the turn.
     pub report: Option<bool>,
+    /// Repeat the plan in a long turn.
+    pub recite: Option<bool>,
 }
 
 impl GateSwitches {
     /// The gates for a model of a family.
     pub(crate) fn gates(self, family: &ModelFamily, attendance: Attendance) -> LoopGates {
-        let FamilyGates { finish, stuck, retry, report } = family.gates;
+        let FamilyGates { finish, stuck, retry, report, recite } = &family.gates;
         LoopGates {
-            finish: self.finish.unwrap_or(finish && attendance == Attendance::Nobody),
-            stuck: self.stuck.unwrap_or(stuck),
-            retry: self.retry.unwrap_or(retry),
-            report: self.report.unwrap_or(report),
+            finish: self.finish.unwrap_or(finish.on && attendance == Attendance::Nobody),
+            stuck: self.stuck.unwrap_or(stuck.on),
+            retry: self.retry.unwrap_or(retry.on),
+            report: self.report.unwrap_or(report.on),
+            recite: self.recite.unwrap_or(recite.on),
         }
     }
 }

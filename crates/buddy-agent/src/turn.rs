@@ -162,6 +162,8 @@ struct Turn {
     is_compaction: bool,
     /// The rounds of calls.
     rounds: Rounds,
+    /// Rounds of calls since the plan changed or was repeated.
+    rounds_since_plan: u32,
     /// The changes of the turn, and whether they were checked.
     checks: Checks,
     /// Whether the model was asked for a complete answer after one that was empty or cut off.
@@ -186,6 +188,7 @@ impl Turn {
             is_forced: false,
             is_compaction: false,
             rounds: Rounds::default(),
+            rounds_since_plan: 0,
             checks: Checks::default(),
             is_asked_again: false,
             ending: None,
@@ -319,6 +322,9 @@ impl Machine {
                     turn.checks.note(&item);
                 }
                 let plan = plan(&item);
+                if plan.is_some() {
+                    turn.rounds_since_plan = 0;
+                }
                 self.put(item);
                 effects.extend(plan.map(|steps| self.planned(&turn, steps)));
             }

@@ -191,6 +191,8 @@ pub enum ReminderCause {
     PlanBegan,
     /// Plan mode ended.
     PlanEnded,
+    /// The model has not touched its plan for many rounds.
+    PlanRecited,
 }
 
 /// A tool call.

@@ -24,11 +24,13 @@ pub(crate) struct LoopGates {
     pub(crate) retry: bool,
     /// Ask for a report when a limit ends the turn.
     pub(crate) report: bool,
+    /// Repeat the plan in a long turn.
+    pub(crate) recite: bool,
 }
 
 impl Default for LoopGates {
     fn default() -> Self {
-        Self { finish: false, stuck: true, retry: true, report: true }
+        Self { finish: false, stuck: true, retry: true, report: true, recite: false }
     }
 }
 
@@ -133,7 +135,10 @@ impl Machine {
         turn.is_asked_again = false;
         // A user who says something new breaks the cycle.
         match turn.rounds.close().filter(|_| self.gates.stuck && !turn.is_steered) {
-            None => self.call_model(turn),
+            None => match self.plan_to_recite(&mut turn) {
+                Some(text) => self.remind_and_call(turn, ReminderCause::PlanRecited, text),
+                None => self.call_model(turn),
+            },
             Some(Repetition::Tell(text)) => self.remind_and_call(turn, ReminderCause::Repeating, text),
             Some(Repetition::Stop(times)) => {
                 let failure = Failure {
@@ -164,7 +169,7 @@ impl Machine {
         self.remind_and_call(turn, ReminderCause::Limit, text)
     }
 
-    fn remind_and_call(&mut self, turn: Turn, cause: ReminderCause, text: String) -> Vec<Effect> {
+    pub(super) fn remind_and_call(&mut self, turn: Turn, cause: ReminderCause, text: String) -> Vec<Effect> {
         let item = self.whole(&turn, turn.step + 1, Content::Reminder { cause, text });
         self.put(item.clone());
         let mut effects = vec![emit(Fact::ItemEnded(ItemEnded { item }))];

@@ -285,8 +285,8 @@ fn money(dollars: f64) -> MicroUsd {
 }
 
 fn gate_switches(section: GatesSection) -> GateSwitches {
-    let GatesSection { finish, stuck, retry, report } = section;
-    GateSwitches { finish, stuck, retry, report }
+    let GatesSection { finish, stuck, retry, report, recite } = section;
+    GateSwitches { finish, stuck, retry, report, recite }
 }
 
 /// The checks of edited files. The error names the one that makes no sense.

@@ -117,6 +117,7 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("agent.gates.stuck", Freely),
     ("agent.gates.retry", Freely),
     ("agent.gates.report", Freely),
+    ("agent.gates.recite", Freely),
     ("tools.shell_enabled", Tighten(Off)),
     ("tools.files_enabled", Tighten(Off)),
     ("tools.fetch_enabled", Tighten(Off)),

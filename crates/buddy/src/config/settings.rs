@@ -133,6 +133,8 @@ pub(crate) struct GatesSection {
     pub(crate) retry: Option<bool>,
     /// Ask for a report when a limit ends the turn.
     pub(crate) report: Option<bool>,
+    /// Repeat the plan to the model after 15 rounds of calls that did not change it.
+    pub(crate) recite: Option<bool>,
 }
 
 impl Default for AgentSection {

@@ -223,3 +223,21 @@ fn the_model_is_told_with_the_next_prompt_that_plan_mode_began_or_ended() {
     let begins = bench.resumed();
     assert_eq!(begins, bench.history, "a resumed session has the same history");
 }
+
+#[test]
+fn an_open_plan_is_repeated_after_many_rounds_where_the_gate_is_on() {
+    let rounds = |is_on: bool, state: &str| {
+        let mut bench = Bench::new(99);
+        bench.machine.set_gates(LoopGates { recite: is_on, stuck: false, ..LoopGates::default() });
+        bench.prompt("go");
+        round(&mut bench, "update_plan", json!({"steps": [{"text": "mend it", "state": state}]}), json!({}));
+        for number in 0..16 {
+            let id = format!("r{number}");
+            bench.reply("", &[&id]).end_call(&id, ItemStatus::Completed);
+        }
+        reminders(&bench)
+    };
+    assert_eq!(rounds(true, "active"), [ReminderCause::PlanRecited], "once in 15 rounds");
+    assert_eq!(rounds(true, "done"), []);
+    assert_eq!(rounds(false, "active"), []);
+}
