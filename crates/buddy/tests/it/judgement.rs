@@ -239,8 +239,8 @@ async fn a_context_that_overflows_twice_is_cleared_and_then_summed_up() {
     };
     let read = |name: &str| turn().call("read_file", json!({ "path": name }));
     let names = ["a", "b", "c", "d"];
-    let turns =
-        names.map(read).into_iter().chain([overflow(), overflow(), turn().text("It read files."), done()]);
+    let refused = [overflow(), overflow(), turn().text("It read files."), done()];
+    let turns = names.map(read).into_iter().chain([run("echo last")]).chain(refused);
     let stage = Stage::new(turns.collect::<Vec<_>>()).await;
     for name in names {
         std::fs::write(stage.home.work().join(name), format!("content of {name}\n").repeat(500)).unwrap();
@@ -248,10 +248,11 @@ async fn a_context_that_overflows_twice_is_cleared_and_then_summed_up() {
     stage.exec_gated(["use exactly the name Zebra"]).run().await.expect_code(0);
     let requests = stage.requests();
     let results = |request: usize| said(&requests[request].body, "tool");
-    assert!(results(4).iter().all(|result| result.contains("content of")), "all of them, and too much");
-    let cleared: Vec<bool> = results(5).iter().map(|result| !result.contains("content of")).collect();
-    assert_eq!(cleared, [true, true, true, false], "the newest result stays");
-    let last = said(&requests[7].body, "user").join("\n");
+    let cleared =
+        |request| results(request).iter().map(|result| result.contains("was cleared")).collect::<Vec<_>>();
+    assert_eq!(cleared(5), [false; 5], "the request that is refused");
+    assert_eq!(cleared(6), [true, true, true, true, false], "the newest result stays");
+    let last = said(&requests[8].body, "user").join("\n");
     assert!(last.contains("It read files.") && last.contains("use exactly the name Zebra"), "{last}");
-    assert_eq!(requests.len(), 8);
+    assert_eq!(requests.len(), 9);
 }
