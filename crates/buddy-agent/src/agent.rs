@@ -17,6 +17,7 @@ use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use crate::absent_user::reword_fact;
 use crate::briefing::{Briefing, place};
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
@@ -25,7 +26,7 @@ use crate::hosts::Hosts;
 use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
-use crate::tools::{Pipeline, PipelineParts, TextLimits, TextRoom};
+use crate::tools::{EditCheck, Pipeline, PipelineParts, TextLimits, TextRoom};
 use crate::trail::retrace;
 use crate::turn::{LoopGates, Machine};
 
@@ -64,6 +65,8 @@ pub struct AgentSettings {
     pub tools_off: Vec<String>,
     /// The gates of the control loop that the user switched on or off.
     pub gates: GateSwitches,
+    /// Checks of edited files.
+    pub checks: Vec<EditCheck>,
     /// What may be spent.
     pub budget: Budget,
     /// What was spent.
@@ -87,17 +90,20 @@ pub struct GateSwitches {
     pub retry: Option<bool>,
     /// Ask for a report when a limit ends the turn.
     pub report: Option<bool>,
+    /// Repeat the plan in a long turn.
+    pub recite: Option<bool>,
 }
 
 impl GateSwitches {
     /// The gates for a model of a family.
     pub(crate) fn gates(self, family: &ModelFamily, attendance: Attendance) -> LoopGates {
-        let FamilyGates { finish, stuck, retry, report } = family.gates;
+        let FamilyGates { finish, stuck, retry, report, recite } = &family.gates;
         LoopGates {
-            finish: self.finish.unwrap_or(finish && attendance == Attendance::Nobody),
-            stuck: self.stuck.unwrap_or(stuck),
-            retry: self.retry.unwrap_or(retry),
-            report: self.report.unwrap_or(report),
+            finish: self.finish.unwrap_or(finish.on && attendance == Attendance::Nobody),
+            stuck: self.stuck.unwrap_or(stuck.on),
+            retry: self.retry.unwrap_or(retry.on),
+            report: self.report.unwrap_or(report.on),
+            recite: self.recite.unwrap_or(recite.on),
         }
     }
 }
@@ -231,8 +237,10 @@ async fn driver(
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
     };
+    let is_plan_only = opening.transcript.is_plan_only();
     let items = opening.transcript.into_items();
-    let machine = Machine::new(settings.ids.clone(), targets.names(), settings.max_steps, items);
+    let mut machine = Machine::new(settings.ids.clone(), targets.names(), settings.max_steps, items);
+    machine.set_planning(is_plan_only);
     let clock = settings.clock.clone();
     let settings = settings.clone();
     Ok(Driver {
@@ -281,6 +289,7 @@ async fn targets(
             "this session works on `{other}`, which its log does not say how to reach; name it on the command line"
         )));
     }
+    let facts = facts.into_iter().map(|fact| reword_fact(fact, settings.attendance)).collect();
     sink.push(facts).await.map_err(|SinkClosed| closed("the session is closed"))?;
     Ok(Arc::new(targets))
 }

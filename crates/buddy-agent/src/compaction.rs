@@ -1,6 +1,6 @@
 //! Compaction, the pure part: what is summed up, what is kept, and a summary made without a model.
 
-use buddy_protocol::{Content, Item, ItemId, ItemStatus, Json, ToolKind};
+use buddy_protocol::{Content, Item, ItemId, ItemStatus, Json, ReminderCause, ToolKind};
 use serde_json::Value;
 
 use crate::history::{is_clearable, visible};
@@ -64,9 +64,9 @@ fn is_summary(item: &Item) -> bool {
     matches!(item.content, Content::Compaction { .. })
 }
 
-/// Whether an item is a part of a prompt.
+/// Whether an item is a part of a prompt, or stands beside one.
 fn is_unanswered(item: &Item) -> bool {
-    is_prompt(item) || matches!(item.content, Content::Environment { .. })
+    is_prompt(item) || matches!(item.content, Content::Environment { .. } | Content::Reminder { .. })
 }
 
 fn is_prompt(item: &Item) -> bool {
@@ -138,6 +138,16 @@ fn steps_from_the_end<'a>(seen: &'a [&'a Item]) -> impl Iterator<Item = (usize, 
     )
 }
 
+/// Whether the last reminder about plan mode says that it is on.
+pub(crate) fn was_told_to_plan(items: &[Item]) -> bool {
+    let told = items.iter().rev().find_map(|item| match &item.content {
+        Content::Reminder { cause: ReminderCause::PlanBegan, .. } => Some(true),
+        Content::Reminder { cause: ReminderCause::PlanEnded, .. } => Some(false),
+        _ => None,
+    });
+    told.unwrap_or(false)
+}
+
 /// What is kept of a summary whichever way it was made: the plan and what went wrong, so that neither is forgotten.
 pub(crate) fn reminders(items: &[Item]) -> String {
     let plan = items.iter().rev().find_map(|item| match &item.content {
@@ -150,6 +160,9 @@ pub(crate) fn reminders(items: &[Item]) -> String {
             steps.iter().map(|step| format!("- [{:?}] {}", step.state, step.text)).collect();
         text.push_str("\n\nThe plan:\n");
         text.push_str(&lines.join("\n"));
+    }
+    if was_told_to_plan(items) {
+        text.push_str("\n\nPlan mode is on: nothing is changed, and your answer is a plan.");
     }
     list(&mut text, "Files that you changed:", &changed_files(items));
     list(&mut text, "Processes that you started and that may still run:", &started_processes(items));

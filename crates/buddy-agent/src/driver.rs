@@ -175,6 +175,7 @@ impl Driver {
                 return Ok(());
             }
             Command::Interrupt => self.feed(Input::Interrupted).await?,
+            Command::WindUp { reason } => self.feed(Input::WoundUp(reason)).await?,
             Command::Compact if !self.machine.is_idle() => {
                 let reason = "a turn runs; room is made when it has ended".to_owned();
                 let _ = done.send(Err(refused(reason)));
@@ -224,6 +225,7 @@ impl Driver {
         }
         if let Some(plan_only) = plan_only {
             self.gate.set_plan_only(plan_only);
+            self.machine.set_planning(plan_only);
         }
         if let Some(is_taken) = panes_taken {
             self.work.are_panes_taken = is_taken;

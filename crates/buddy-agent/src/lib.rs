@@ -3,6 +3,7 @@
 //! It reports facts and asks through an `EventSink`, talks to models through `buddy-model` and to hosts through
 //! `buddy-exec`. It knows no HTTP server, no SQL and no terminal.
 
+mod absent_user;
 mod agent;
 mod briefing;
 mod budget;
@@ -35,3 +36,4 @@ pub use hosts::{Host, Hosts, WithheldVariable};
 pub use models::ModelSource;
 pub use project::{Project, ProjectTop};
 pub use prompt::ProjectFile;
+pub use tools::EditCheck;

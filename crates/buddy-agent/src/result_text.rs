@@ -3,6 +3,8 @@
 use buddy_protocol::{Envelope, Json, ToolCall, ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::tools::CHECKS;
+
 /// The longest text that stands in the header.
 const HEADER_CHARS: usize = 120;
 /// Commands that ran for less do not say how long.
@@ -66,6 +68,7 @@ impl ResultSheet {
             ("log", _) if !self.is_truncated => {}
             ("log", Value::String(path)) => self.header.push(format!("whole output: `read_file` {path}")),
             ("diff", Value::String(diff)) if self.is_edit => self.header.push(diff_summary(diff)),
+            (CHECKS, Value::Array(checks)) => checks.iter().for_each(|check| self.add_check(check)),
             (_, Value::String(text)) if text.contains('\n') || text.chars().count() > HEADER_CHARS => {
                 self.blocks.push((label, text.clone()));
             }
@@ -76,6 +79,27 @@ impl ResultSheet {
             }
             (_, Value::Bool(true)) => self.header.push(label),
             (_, other) => self.header.push(format!("{label}: {other}")),
+        }
+    }
+
+    /// The outcome of a check of an edited file, which says nothing where nothing is new.
+    fn add_check(&mut self, check: &Value) {
+        let text = |name: &str| check.get(name).and_then(Value::as_str);
+        let name = text("name").unwrap_or_default();
+        if let Some(why) = text("not_run") {
+            self.header.push(format!("check: {name}: not run: {why}"));
+        }
+        let new: Vec<&str> = check
+            .get("new")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if !new.is_empty() {
+            let count = check.get("count").and_then(Value::as_u64).unwrap_or_default();
+            let file = text("file").unwrap_or_default();
+            self.blocks.push((format!("check: {name}: {count} new in {file}"), new.join("\n")));
         }
     }
 

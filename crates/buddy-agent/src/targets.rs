@@ -143,9 +143,8 @@ impl Targets {
             State::Forbidden(reason) => Err(ToolFailure::new("forbidden", reason)
                 .hint("name another target; do not try to get around it")),
             State::Unreachable(reason) => {
-                Err(ToolFailure::new("unreachable", format!("`{name}` cannot be reached: {reason}")).hint(
-                    format!("go on without it, or ask the user, who can try again with `/target use {name}`"),
-                ))
+                Err(ToolFailure::new("unreachable", format!("`{name}` cannot be reached: {reason}"))
+                    .hint("go on without it, or ask the user, who can try again with `/target use NAME`"))
             }
         }
     }
@@ -259,7 +258,7 @@ fn notice(slot: &Slot) -> Option<Fact> {
         State::Unreachable(reason) => (
             "target_unreachable",
             format!(
-                "`{name}` cannot be reached: {reason}\n  the session goes on without it; `/target use {name}` tries again"
+                "`{name}` cannot be reached: {reason}\n  the session goes on without it; `/target use NAME` tries again"
             ),
         ),
     };

@@ -8,6 +8,7 @@ mod background;
 mod clip;
 mod closest;
 mod delete_path;
+mod edit_checks;
 mod edit_file;
 pub(crate) mod egress;
 mod failure;
@@ -49,7 +50,10 @@ mod web_search;
 mod withheld;
 mod write_file;
 
+pub use edit_checks::EditCheck;
+
 pub(crate) use clip::{TextLimits, TextRoom, clip_text};
+pub(crate) use edit_checks::CHECKS;
 pub(crate) use git::{RepositoryGlance, glance_at_repository};
 pub(crate) use pins::Pins;
 pub(crate) use plain::plain;

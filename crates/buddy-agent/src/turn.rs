@@ -8,6 +8,7 @@ mod answering;
 mod asking;
 mod compacting;
 mod finishing;
+mod planning;
 #[cfg(test)]
 mod tests;
 
@@ -63,6 +64,8 @@ pub(crate) enum Input {
     PersonRan(Item),
     /// The turn is to stop.
     Interrupted,
+    /// The turn is to stop with a report, for this reason.
+    WoundUp(String),
 }
 
 /// A whole answer and what it took.
@@ -121,6 +124,8 @@ pub(crate) struct Machine {
     targets: Vec<String>,
     max_steps: u32,
     gates: LoopGates,
+    /// Whether the agent only reads and plans.
+    is_planning: bool,
     /// Everything said and done, whole items only.
     items: Vec<Item>,
     repeats: Repeats,
@@ -162,6 +167,8 @@ struct Turn {
     is_compaction: bool,
     /// The rounds of calls.
     rounds: Rounds,
+    /// Rounds of calls since the plan changed or was repeated.
+    rounds_since_plan: u32,
     /// The changes of the turn, and whether they were checked.
     checks: Checks,
     /// Whether the model was asked for a complete answer after one that was empty or cut off.
@@ -186,6 +193,7 @@ impl Turn {
             is_forced: false,
             is_compaction: false,
             rounds: Rounds::default(),
+            rounds_since_plan: 0,
             checks: Checks::default(),
             is_asked_again: false,
             ending: None,
@@ -197,13 +205,15 @@ struct Running {
     /// Calls that have not ended.
     open: usize,
     is_interrupted: bool,
+    /// Why the model is asked for a report once they have.
+    wound_up: Option<String>,
 }
 
 impl Machine {
     /// A machine that goes on from these items.
     pub(crate) fn new(ids: Arc<dyn Ids>, targets: Vec<String>, max_steps: u32, items: Vec<Item>) -> Self {
         let (repeats, gates) = (Repeats::default(), LoopGates::default());
-        Self { ids, targets, max_steps, gates, items, repeats, state: State::Idle }
+        Self { ids, targets, max_steps, gates, is_planning: false, items, repeats, state: State::Idle }
     }
 
     /// Sets the gates of the loop from now on.
@@ -249,6 +259,7 @@ impl Machine {
         match input {
             Input::Prompted { by, said } => {
                 let mut effects = vec![started(by)];
+                effects.extend(self.remind_of_plan_mode(&turn));
                 effects.push(self.said(&turn, said));
                 effects.push(Effect::LookAround);
                 self.state = State::Looking(turn);
@@ -281,7 +292,7 @@ impl Machine {
             Input::Prompted { said, .. } => {
                 let said = self.steer(&mut turn, said);
                 self.state = State::Looking(turn);
-                vec![said]
+                said
             }
             _ => {
                 self.state = State::Looking(turn);
@@ -295,7 +306,7 @@ impl Machine {
         match input {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
-            Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
+            Input::Prompted { said, .. } => effects.extend(self.steer(&mut turn, said)),
             Input::ContextFull { window, used } => {
                 return self.compact(turn, window, Want::Estimated { used });
             }
@@ -313,8 +324,15 @@ impl Machine {
                 return vec![ask];
             }
             Input::Interrupted => return self.interrupt_answer(&turn, &mut answer),
+            // The first answer of a turn may be its last one; before it there is nothing to report.
+            Input::WoundUp(reason) if turn.ending.is_none() && turn.calls > 1 => {
+                let mut effects = self.drop_answer(&turn, &mut answer);
+                effects.extend(self.report(turn, Ending::wound_up(reason)));
+                return effects;
+            }
             Input::CallEnded(_)
             | Input::LookedAround(_)
+            | Input::WoundUp(_)
             | Input::PersonRan(_)
             | Input::CompactRequested { .. }
             | Input::Summarised { .. }
@@ -337,12 +355,19 @@ impl Machine {
                     turn.checks.note(&item);
                 }
                 let plan = plan(&item);
+                if plan.is_some() {
+                    turn.rounds_since_plan = 0;
+                }
                 self.put(item);
                 effects.extend(plan.map(|steps| self.planned(&turn, steps)));
             }
-            Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
+            Input::Prompted { said, .. } => effects.extend(self.steer(&mut turn, said)),
             Input::Interrupted if !running.is_interrupted => {
                 running.is_interrupted = true;
+                effects.push(Effect::StopCalls);
+            }
+            Input::WoundUp(reason) if !running.is_interrupted && running.wound_up.is_none() => {
+                running.wound_up = Some(reason);
                 effects.push(Effect::StopCalls);
             }
             // A second interrupt changes nothing, and the rest are echoes of a model call that is over.
@@ -352,6 +377,8 @@ impl Machine {
             self.state = State::Running(turn, running);
         } else if running.is_interrupted {
             effects.push(end(&turn, TurnOutcome::Interrupted, None));
+        } else if let Some(reason) = running.wound_up {
+            effects.extend(self.report(turn, Ending::wound_up(reason)));
         } else if let Some(why) = turn.given_up {
             effects.push(end(&turn, TurnOutcome::Failed, Some(given_up(why))));
         } else {
@@ -407,9 +434,10 @@ impl Machine {
         }
     }
 
-    fn steer(&mut self, turn: &mut Turn, said: Content) -> Effect {
+    fn steer(&mut self, turn: &mut Turn, said: Content) -> Vec<Effect> {
         turn.is_steered = true;
-        self.said(turn, said)
+        let reminder = self.remind_of_plan_mode(turn);
+        reminder.into_iter().chain([self.said(turn, said)]).collect()
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
@@ -420,7 +448,7 @@ impl Machine {
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
             };
-            return self.report(turn, Ending { outcome: TurnOutcome::TurnLimit, failure });
+            return self.report(turn, Ending::failed(TurnOutcome::TurnLimit, failure));
         }
         turn.step += 1;
         turn.calls += 1;
@@ -444,6 +472,13 @@ impl Machine {
     }
 
     fn interrupt_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
+        let mut effects = self.drop_answer(turn, answer);
+        effects.push(end(turn, TurnOutcome::Interrupted, None));
+        effects
+    }
+
+    /// Lets go of an answer that streams in.
+    fn drop_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
         let mut effects = self.cut_off(answer);
         let said = effects.iter().filter_map(|effect| match effect {
             Effect::Emit(facts) => facts.first().and_then(Fact::item),
@@ -451,7 +486,6 @@ impl Machine {
         });
         let output = said.map(said_tokens).sum();
         effects.push(Effect::DropModel { turn: turn.id.clone(), step: turn.step, output });
-        effects.push(end(turn, TurnOutcome::Interrupted, None));
         effects
     }
 

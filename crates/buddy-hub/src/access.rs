@@ -16,7 +16,9 @@ pub(crate) enum Permission {
 impl Permission {
     pub(crate) fn of(command: &Command) -> Self {
         match command {
-            Command::Prompt { .. } | Command::Interrupt | Command::Compact => Self::Prompt,
+            Command::Prompt { .. } | Command::Interrupt | Command::WindUp { .. } | Command::Compact => {
+                Self::Prompt
+            }
             Command::Answer { .. } => Self::Answer,
             Command::Change { .. } | Command::End => Self::Change,
             Command::Run { .. } | Command::Stop { .. } => Self::Run,

@@ -152,6 +152,7 @@ impl Live {
             | Command::Run { .. }
             | Command::Stop { .. }
             | Command::Interrupt
+            | Command::WindUp { .. }
             | Command::Compact => self.order(by, command).await,
         }
     }

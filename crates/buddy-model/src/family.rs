@@ -54,22 +54,34 @@ pub enum ToolRange {
 }
 
 /// Switches of the control loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each gate is a switch of its own")]
 pub struct FamilyGates {
     /// Ask once to check the changes of a turn before it ends, when no command succeeded after the last one.
-    pub finish: bool,
+    pub finish: FamilySwitch,
     /// Tell a model that repeats itself, then end the turn.
-    pub stuck: bool,
+    pub stuck: FamilySwitch,
     /// Ask once for a complete answer after one that is empty or cut off.
-    pub retry: bool,
+    pub retry: FamilySwitch,
     /// Ask for a report when a limit ends the turn.
-    pub report: bool,
+    pub report: FamilySwitch,
+    /// Repeat the plan in a long turn.
+    pub recite: FamilySwitch,
+}
+
+/// Whether a gate suits models of a family.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FamilySwitch {
+    /// Whether it is on.
+    pub on: bool,
+    /// The reason, as a part of a sentence.
+    pub why: String,
 }
 
 impl Default for ModelFamily {
     fn default() -> Self {
+        let on = || FamilySwitch { on: true, why: "nothing is known of the model".to_owned() };
         Self {
             name: "open".to_owned(),
             starts: Vec::new(),
@@ -78,7 +90,7 @@ impl Default for ModelFamily {
             tools: ToolRange::All,
             effort: None,
             parallel: true,
-            gates: FamilyGates { finish: true, stuck: true, retry: true, report: true },
+            gates: FamilyGates { finish: on(), stuck: on(), retry: on(), report: on(), recite: on() },
             advice: String::new(),
         }
     }
@@ -154,6 +166,28 @@ mod tests {
         let nameless = |family: &ModelFamily| family.starts.is_empty() && family.contains.is_empty();
         let (last, others) = families.all().split_last().unwrap();
         assert!(nameless(last) && !others.iter().any(nameless));
-        assert_eq!(ModelFamily { advice: String::new(), ..last.clone() }, ModelFamily::default());
+        let usual = ModelFamily::default();
+        let bare = ModelFamily { advice: String::new(), gates: usual.gates.clone(), ..last.clone() };
+        assert_eq!(bare, usual);
+        assert!(
+            switches(last).iter().all(|switch| switch.on),
+            "all of them are on for a model that nobody knows"
+        );
+    }
+
+    fn switches(family: &ModelFamily) -> [&FamilySwitch; 5] {
+        let FamilyGates { finish, stuck, retry, report, recite } = &family.gates;
+        [finish, stuck, retry, report, recite]
+    }
+
+    #[test]
+    fn families_differ_in_gates_and_each_switch_has_a_reason() {
+        let families = ModelFamilies::built_in().unwrap();
+        let reciting = families.all().iter().filter(|family| family.gates.recite.on);
+        assert_eq!(reciting.map(|family| family.name.as_str()).collect::<Vec<_>>(), ["small", "open"]);
+        for family in families.all() {
+            let is_reason = |why: &str| !why.is_empty() && !why.ends_with('.') && why.len() < 80;
+            assert!(switches(family).iter().all(|switch| is_reason(&switch.why)), "{}", family.name);
+        }
     }
 }

@@ -39,7 +39,7 @@ pub use catalogue::{Catalogue, CatalogueError, Encoding, ModelFacts, Price, SAFE
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, ModelErrorKind};
-pub use family::{EditTools, FamilyGates, ModelFamilies, ModelFamily, ToolRange};
+pub use family::{EditTools, FamilyGates, FamilySwitch, ModelFamilies, ModelFamily, ToolRange};
 pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
 pub use http::{HttpModel, install_tls};
 pub use ids::Ids;

@@ -53,7 +53,8 @@ pub use registries::{
 };
 pub use reword::{RewordError, reword};
 pub use rules::{
-    CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
+    CommandPattern, GuardError, PathPattern, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules,
+    guards_from_json,
 };
 pub use trail::Trail;
 pub use variables::{VariableRules, Withheld, variables_page};

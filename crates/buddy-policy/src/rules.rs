@@ -10,6 +10,7 @@ mod rule;
 mod set;
 
 pub use guard::{GuardError, guards_from_json};
+pub use path_pattern::PathPattern;
 pub use pattern::{CommandPattern, PatternError};
 pub use rule::{Action as RuleAction, Rule};
 pub use set::{RuleSet, RuleTier, Rules};

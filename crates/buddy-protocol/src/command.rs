@@ -34,6 +34,12 @@ pub enum Command {
     },
     /// Stop the running turn, in whatever state it is.
     Interrupt,
+    /// Stop whatever the running turn does and ask the model for a last answer without tools, for this reason; the turn then
+    /// ends as interrupted. A turn in its first model call goes on.
+    WindUp {
+        /// The reason, as the model reads it.
+        reason: String,
+    },
     /// Answer an ask.
     Answer {
         /// The ask.

@@ -201,6 +201,12 @@ pub enum ReminderCause {
     Incomplete,
     /// A limit of the turn is reached, so the model reports instead of going on.
     Limit,
+    /// Plan mode began.
+    PlanBegan,
+    /// Plan mode ended.
+    PlanEnded,
+    /// The model has not touched its plan for many rounds.
+    PlanRecited,
 }
 
 /// A tool call.

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, NewSession, NoticeLevel,
-    Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
+    Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, TurnOutcome, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
@@ -44,6 +44,17 @@ use watch::WatchedRun;
 const STOP_WITHIN: Duration = Duration::from_secs(15);
 /// How long a reader may take for what is left to print once a run was stopped.
 const READ_WITHIN: Duration = Duration::from_secs(5);
+
+/// A run with less time than this has no report at its end: the model would get too little of it.
+const MIN_REPORTED: Duration = Duration::from_mins(1);
+/// The part of the time of a run that is kept for the report, and its bound.
+const REPORT_PART: u32 = 10;
+const MAX_REPORT: Duration = Duration::from_secs(30);
+
+/// The time at the end of a run that is kept for a report.
+fn report_time(timeout: Duration) -> Option<Duration> {
+    (timeout >= MIN_REPORTED).then(|| (timeout / REPORT_PART).min(MAX_REPORT))
+}
 
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +132,10 @@ struct Run<'a> {
     stop: Option<Stop>,
     /// When the run is stopped; once it is being stopped, when that is waited for no longer.
     deadline: Option<Instant>,
+    /// When the model is asked for a report, so that it comes before the deadline.
+    report_at: Option<Instant>,
+    /// Whether it was.
+    is_wound_up: bool,
     /// How often the model was asked again for an answer that fits.
     corrections: u32,
     /// Whether commands steer the run.
@@ -165,6 +180,8 @@ pub async fn run_exec(
         report: Report::default(),
         stop: None,
         deadline: request.timeout.map(|timeout| began + timeout),
+        report_at: request.timeout.and_then(|timeout| Some(began + timeout - report_time(timeout)?)),
+        is_wound_up: false,
         corrections: 0,
         is_steered,
         steering: Steering::new(is_steered),
@@ -231,6 +248,7 @@ impl Run<'_> {
                     }
                     self.interrupt(Stop::Timeout).await?;
                 }
+                () = until(self.report_at), if self.stop.is_none() => self.wind_up().await?,
                 () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
                     self.interrupt(Stop::Signal).await?;
                 }
@@ -273,6 +291,17 @@ impl Run<'_> {
         self.stop_person().await
     }
 
+    /// Asks for a report while there is time for one.
+    async fn wind_up(&mut self) -> Result<(), SessionsError> {
+        self.report_at = None;
+        if self.steering.has_ended || !self.report.is_running() {
+            return Ok(());
+        }
+        self.is_wound_up = true;
+        let reason = "the time limit of the run is near".to_owned();
+        self.sessions.send(&self.request.who, &self.session, Command::WindUp { reason }).await
+    }
+
     fn stop_soon(&mut self) {
         self.deadline = Some(Instant::now() + STOP_WITHIN);
     }
@@ -285,6 +314,11 @@ impl Run<'_> {
             Fact::Asked(asked) if !self.steering.is_open => self.deny(asked.ask.id.clone()).await?,
             Fact::ItemStarted(_) if self.stop.is_some() => self.stop_person().await?,
             Fact::SessionEnded(_) => self.stop_soon(),
+            // The report came, and the time was up for everything else.
+            Fact::TurnEnded(ended) if self.is_wound_up && ended.outcome == TurnOutcome::Interrupted => {
+                self.stop = self.stop.or(Some(Stop::Timeout));
+                self.steering.is_open = false;
+            }
             Fact::TurnStarted(_) if self.is_steered => self.began = Instant::now(),
             _ => {}
         }

@@ -213,6 +213,9 @@ pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
         ReminderCause::Repeating => "buddy told the model that it repeats itself",
         ReminderCause::Incomplete => "buddy asked the model for a complete answer",
         ReminderCause::Limit => "a limit is reached; buddy asked the model for a report",
+        ReminderCause::PlanBegan => "buddy told the model that plan mode is on",
+        ReminderCause::PlanRecited => "buddy repeated the plan to the model",
+        ReminderCause::PlanEnded => "buddy told the model that plan mode is off",
     }
 }
 

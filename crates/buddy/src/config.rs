@@ -39,7 +39,9 @@ pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use project_keys::project_keys_table;
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{ApprovalPolicy, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment};
+pub(crate) use settings::{
+    ApprovalPolicy, CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment,
+};
 pub(crate) use show::{as_json, as_table, as_text};
 pub(crate) use template::{builtin, create, is_builtin_login};
 pub(crate) use trust::TrustStore;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Hosts, Limit, ModelSource, TextSettings};
+use buddy_agent::{
+    AgentSettings, BuddyAgent, Budget, EditCheck, GateSwitches, Hosts, Limit, ModelSource, TextSettings,
+};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
@@ -50,6 +52,7 @@ pub(crate) struct Wishes {
     /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) texts: TextSettings,
+    pub(crate) checks: Vec<EditCheck>,
     pub(crate) budget: Budget,
     pub(crate) instructions: Option<String>,
     pub(crate) tools_off: Vec<String>,
@@ -72,6 +75,7 @@ impl Wishes {
             models: Arc::new(NoModels),
             ask_within: None,
             texts: TextSettings::default(),
+            checks: Vec::new(),
             budget: Budget::default(),
             instructions: None,
             tools_off: Vec::new(),
@@ -135,6 +139,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         gates: wishes.gates,
         instructions: wishes.instructions,
         tools_off: wishes.tools_off,
+        checks: wishes.checks,
         budget: wishes.budget,
         ledger,
         texts: wishes.texts,

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use buddy_protocol::ToolFailure;
 use serde_json::Value;
 
 use crate::tools::tool::TextClass;
@@ -110,6 +111,22 @@ pub(crate) fn clip_text(text: &str, limit: usize) -> Option<String> {
     let kept_head: String = text.chars().take(head).collect();
     let kept_tail: String = text.chars().skip(head + left_out).collect();
     Some(format!("{kept_head}\n… {left_out} characters left out …\n{kept_tail}"))
+}
+
+/// A result whose texts have at most so many characters.
+pub(crate) fn clipped(result: Result<Value, ToolFailure>, limit: usize) -> Result<Value, ToolFailure> {
+    match result {
+        Ok(mut value) => {
+            if clip(&mut value, limit) && value.get("truncated").is_some() {
+                value["truncated"] = Value::Bool(true);
+            }
+            Ok(value)
+        }
+        Err(failure) => Err(ToolFailure {
+            message: clip_text(&failure.message, limit).unwrap_or(failure.message),
+            ..failure
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -20,13 +20,15 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::absent_user::reword_result;
 use crate::agent::AgentSettings;
 use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
-use crate::tools::clip::{TextRoom, clip, clip_text};
+use crate::tools::clip::{TextRoom, clipped};
+use crate::tools::edit_checks::EditCheckMemory;
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
@@ -73,6 +75,8 @@ pub(crate) struct Pipeline {
     pub(crate) late_answers: LateAnswers,
     /// Whose commands run at this moment.
     pub(crate) turns: CommandTurns,
+    /// The results of checks of edited files.
+    pub(crate) checked: EditCheckMemory,
 }
 
 /// A call that is to go through the pipeline.
@@ -125,6 +129,11 @@ impl Ready {
     /// What it is judged by.
     pub(crate) fn ground(&self) -> Ground<'_> {
         Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+    }
+
+    /// The name of the tool.
+    pub(crate) fn tool_name(&self) -> &'static str {
+        self.spec.name
     }
 
     /// Whether the order of the two could matter. What happens on one host is nothing to another.
@@ -210,6 +219,7 @@ impl Pipeline {
             background,
             late_answers: LateAnswers::default(),
             turns: CommandTurns::default(),
+            checked: EditCheckMemory::default(),
         })
     }
 
@@ -345,8 +355,12 @@ impl Pipeline {
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
         let again = self.again(item, &ready);
-        let first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
+        let checks = self.check_before(&ready, &cancel).await;
+        let mut first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
         fail_point!("tool.exited");
+        if let Ok(result) = &mut first.result {
+            self.check_after(checks, result, &cancel).await;
+        }
         drop(turn);
         let Ok(again) = again else { return Ok(first) };
         let offered = self.offer_outside(item, &again, &judged, &first.denials, &cancel).await;
@@ -595,7 +609,8 @@ impl Pipeline {
         if let Content::ToolCall(call) = &mut item.content {
             call.images = outcome.images;
         }
-        let item = item.with_output(Envelope::new(self.parts.clock.now(), outcome.result));
+        let result = reword_result(outcome.result, self.parts.settings.attendance);
+        let item = item.with_output(Envelope::new(self.parts.clock.now(), result));
         if let Content::ToolCall(call) = &item.content {
             self.parts.gate.trace(|trail| note_result(trail, call));
         }
@@ -680,20 +695,5 @@ async fn all_ended(after: Vec<watch::Receiver<bool>>) {
     for mut earlier in after {
         // An error means that the sender is gone, and so the call has ended too.
         let _ = earlier.wait_for(|ended| *ended).await;
-    }
-}
-
-fn clipped(result: Result<Value, ToolFailure>, limit: usize) -> Result<Value, ToolFailure> {
-    match result {
-        Ok(mut value) => {
-            if clip(&mut value, limit) && value.get("truncated").is_some() {
-                value["truncated"] = Value::Bool(true);
-            }
-            Ok(value)
-        }
-        Err(failure) => Err(ToolFailure {
-            message: clip_text(&failure.message, limit).unwrap_or(failure.message),
-            ..failure
-        }),
     }
 }

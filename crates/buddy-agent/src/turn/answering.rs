@@ -59,7 +59,7 @@ impl Machine {
             effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
         }
         if !calls.is_empty() {
-            let running = Running { open: calls.len(), is_interrupted: false };
+            let running = Running { open: calls.len(), is_interrupted: false, wound_up: None };
             self.state = State::Running(turn, running);
             effects.push(Effect::RunCalls(calls));
         } else if turn.is_steered || is_paused {

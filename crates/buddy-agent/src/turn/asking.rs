@@ -23,7 +23,7 @@ impl Machine {
             Input::Prompted { said, .. } => {
                 let said = self.steer(&mut turn, said);
                 self.state = State::Asking(turn);
-                vec![said]
+                said
             }
             _ => {
                 self.state = State::Asking(turn);
@@ -41,5 +41,5 @@ fn spent() -> Ending {
         message: "the budget is used up".to_owned(),
         hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
     };
-    Ending { outcome: TurnOutcome::Failed, failure }
+    Ending::failed(TurnOutcome::Failed, failure)
 }

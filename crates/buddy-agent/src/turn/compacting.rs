@@ -32,7 +32,7 @@ impl Machine {
                 // Whoever says something while room is made wants an answer.
                 turn.is_compaction = false;
                 self.state = State::Compacting(turn, cut);
-                vec![said]
+                said
             }
             _ => {
                 self.state = State::Compacting(turn, cut);

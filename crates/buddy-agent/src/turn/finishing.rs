@@ -24,11 +24,13 @@ pub(crate) struct LoopGates {
     pub(crate) retry: bool,
     /// Ask for a report when a limit ends the turn.
     pub(crate) report: bool,
+    /// Repeat the plan in a long turn.
+    pub(crate) recite: bool,
 }
 
 impl Default for LoopGates {
     fn default() -> Self {
-        Self { finish: false, stuck: true, retry: true, report: true }
+        Self { finish: false, stuck: true, retry: true, report: true, recite: false }
     }
 }
 
@@ -57,13 +59,24 @@ impl Checks {
 
 /// The end of a turn after its report.
 pub(super) struct Ending {
-    pub(super) outcome: TurnOutcome,
-    pub(super) failure: Failure,
+    outcome: TurnOutcome,
+    failure: Option<Failure>,
+    /// The limit, as the model reads it.
+    limit: String,
 }
 
 impl Ending {
+    pub(super) fn failed(outcome: TurnOutcome, failure: Failure) -> Self {
+        Self { outcome, limit: failure.message.clone(), failure: Some(failure) }
+    }
+
+    /// The end of a turn that a face wants a report of before it stops it.
+    pub(super) fn wound_up(reason: String) -> Self {
+        Self { outcome: TurnOutcome::Interrupted, failure: None, limit: reason }
+    }
+
     pub(super) fn fact(&self, turn: &Turn) -> Effect {
-        end(turn, self.outcome, Some(self.failure.clone()))
+        end(turn, self.outcome, self.failure.clone())
     }
 }
 
@@ -122,7 +135,10 @@ impl Machine {
         turn.is_asked_again = false;
         // A user who says something new breaks the cycle.
         match turn.rounds.close().filter(|_| self.gates.stuck && !turn.is_steered) {
-            None => self.call_model(turn),
+            None => match self.plan_to_recite(&mut turn) {
+                Some(text) => self.remind_and_call(turn, ReminderCause::PlanRecited, text),
+                None => self.call_model(turn),
+            },
             Some(Repetition::Tell(text)) => self.remind_and_call(turn, ReminderCause::Repeating, text),
             Some(Repetition::Stop(times)) => {
                 let failure = Failure {
@@ -133,7 +149,7 @@ impl Machine {
                     ),
                     hint: Some("prompt again to go on, with more about what you want".to_owned()),
                 };
-                self.report(turn, Ending { outcome: TurnOutcome::Failed, failure })
+                self.report(turn, Ending::failed(TurnOutcome::Failed, failure))
             }
         }
     }
@@ -147,13 +163,13 @@ impl Machine {
         let text = format!(
             "A limit is reached: {}. You cannot call tools any more. Report now: what is done, what is left to do, and what you \
              have not checked. Do not claim more than you saw.",
-            ending.failure.message
+            ending.limit
         );
         turn.ending = Some(Box::new(ending));
         self.remind_and_call(turn, ReminderCause::Limit, text)
     }
 
-    fn remind_and_call(&mut self, turn: Turn, cause: ReminderCause, text: String) -> Vec<Effect> {
+    pub(super) fn remind_and_call(&mut self, turn: Turn, cause: ReminderCause, text: String) -> Vec<Effect> {
         let item = self.whole(&turn, turn.step + 1, Content::Reminder { cause, text });
         self.put(item.clone());
         let mut effects = vec![emit(Fact::ItemEnded(ItemEnded { item }))];

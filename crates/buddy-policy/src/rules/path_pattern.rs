@@ -11,7 +11,7 @@ use crate::rules::pattern::matches_star;
 /// A pattern of paths. An absolute one, or one from `~`, is about that place; one with a slash in it is about
 /// the workspace; a bare name is about every path of that name in any directory, and everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PathPattern {
+pub struct PathPattern {
     root: Root,
     parts: Vec<String>,
 }
@@ -25,7 +25,8 @@ enum Root {
 }
 
 impl PathPattern {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    /// Reads a pattern; none for one that makes no sense.
+    pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() || text.chars().any(char::is_control) {
             return None;
         }
@@ -44,7 +45,7 @@ impl PathPattern {
     }
 
     /// Whether the path, or a directory that holds it, matches.
-    pub(crate) fn matches(&self, path: &Path, places: &Places) -> bool {
+    pub fn matches(&self, path: &Path, places: &Places) -> bool {
         let path = clean(path);
         let under = |root: &Path| {
             path.strip_prefix(clean(root)).is_ok_and(|rest| matches_parts(&self.parts, &fold_path(rest)))

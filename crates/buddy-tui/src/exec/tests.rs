@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
@@ -9,9 +10,10 @@ use buddy_protocol::{
     SessionSummary, Sessions, SessionsError, Subscription, SubscriptionError, TurnEnded, TurnOutcome,
     TurnStarted, UnixMillis, WaitingAsk,
 };
+use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{ExecRequest, ExecTarget, OutputFormat, run_exec};
+use super::{ExecRequest, ExecTarget, OutputFormat, report_time, run_exec};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -20,6 +22,9 @@ use crate::printer::Printer;
 #[derive(Default)]
 struct Slow {
     asked_after: Mutex<Vec<u64>>,
+    sent: Mutex<Vec<Command>>,
+    /// Whether the turn never ends by itself.
+    is_endless: bool,
 }
 
 fn session() -> SessionId {
@@ -56,7 +61,8 @@ impl Sessions for Slow {
         Err(SessionsError::Closed)
     }
 
-    async fn send(&self, _: &Principal, _: &SessionId, _: Command) -> Result<(), SessionsError> {
+    async fn send(&self, _: &Principal, _: &SessionId, command: Command) -> Result<(), SessionsError> {
+        self.sent.lock().unwrap().push(command);
         Ok(())
     }
 
@@ -67,6 +73,10 @@ impl Sessions for Slow {
         after: u64,
     ) -> Result<Subscription, SessionsError> {
         self.asked_after.lock().unwrap().push(after);
+        if self.is_endless {
+            let begun = futures::stream::iter([Ok(Arc::new(event(1)))]);
+            return Ok(Box::pin(begun.chain(futures::stream::pending())));
+        }
         let lagged = SubscriptionError::Lagged { resume_after: after + 1 };
         Ok(Box::pin(futures::stream::iter([Ok(Arc::new(event(after + 1))), Err(lagged)])))
     }
@@ -111,9 +121,8 @@ impl Write for Written {
     }
 }
 
-#[tokio::test]
-async fn a_run_that_fell_behind_goes_on_where_it_was() {
-    let (sessions, written) = (Arc::new(Slow::default()), Written::default());
+/// A run with one prompt.
+fn request(timeout: Option<Duration>) -> ExecRequest {
     let new = NewSession {
         agent: "buddy".to_owned(),
         cwd: "/w".to_owned(),
@@ -121,7 +130,7 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         parent: None,
         targets: Vec::new(),
     };
-    let request = ExecRequest {
+    ExecRequest {
         who: Principal::person("ann"),
         target: ExecTarget::New(new),
         prompt: Some("go".to_owned()),
@@ -132,9 +141,15 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         watch: None,
         format: OutputFormat::StreamJson,
         include_deltas: false,
-        timeout: None,
+        timeout,
         interrupt: CancellationToken::new(),
-    };
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_fell_behind_goes_on_where_it_was() {
+    let (sessions, written) = (Arc::new(Slow::default()), Written::default());
+    let request = request(None);
     let printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
     let outcome = run_exec(sessions.clone(), request, None, printer).await.unwrap();
     assert_eq!(outcome.exit, Exit::Ok);
@@ -142,4 +157,30 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
     let events: Vec<Event> = text.lines().filter_map(|line| Event::from_json(line).ok()).collect();
     assert_eq!(events, [event(1), event(2)]);
+}
+
+/// The commands that a run sends whose turn does not end in this time.
+async fn sent_in(timeout: Duration) -> Vec<Command> {
+    let sessions = Arc::new(Slow { is_endless: true, ..Slow::default() });
+    let printer = Printer::new(Box::new(io::sink()), Box::new(io::sink()), false);
+    let outcome = run_exec(sessions.clone(), request(Some(timeout)), None, printer).await.unwrap();
+    assert_eq!(outcome.exit, Exit::Timeout);
+    std::mem::take(&mut *sessions.sent.lock().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_is_asked_for_before_the_time_is_up_unless_it_is_short() {
+    let long = sent_in(Duration::from_mins(10)).await;
+    assert!(
+        matches!(&long[..], [Command::Prompt { .. }, Command::WindUp { .. }, Command::Interrupt]),
+        "{long:?}"
+    );
+    let short = sent_in(Duration::from_secs(59)).await;
+    assert!(matches!(&short[..], [Command::Prompt { .. }, Command::Interrupt]), "{short:?}");
+}
+
+#[test]
+fn the_report_has_a_tenth_of_the_time_and_at_most_half_a_minute() {
+    let seconds = |timeout| report_time(Duration::from_secs(timeout)).map(|time| time.as_secs());
+    assert_eq!([59, 60, 200, 300, 36_000].map(seconds), [None, Some(6), Some(20), Some(30), Some(30)]);
 }

@@ -4,14 +4,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, GateSwitches, Limit, TextSettings};
+use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{MicroUsd, TargetWish};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::cli::{Approve, RunRules};
 use crate::commands::{StartError, is_here, printer};
-use crate::config::{ApprovalPolicy, GatesSection, Loaded, Request, TrustStore, WorkEnvironment, load};
+use crate::config::{
+    ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, Request, TrustStore,
+    WorkEnvironment, load,
+};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{CurrentModels, find_models};
@@ -233,6 +236,7 @@ impl Setup {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },
+            checks: edit_checks(config)?,
             budget: self.budget(),
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
@@ -281,6 +285,15 @@ fn money(dollars: f64) -> MicroUsd {
 }
 
 fn gate_switches(section: GatesSection) -> GateSwitches {
-    let GatesSection { finish, stuck, retry, report } = section;
-    GateSwitches { finish, stuck, retry, report }
+    let GatesSection { finish, stuck, retry, report, recite } = section;
+    GateSwitches { finish, stuck, retry, report, recite }
+}
+
+/// The checks of edited files. The error names the one that makes no sense.
+fn edit_checks(config: &Config) -> anyhow::Result<Vec<EditCheck>> {
+    let check = |(name, section): (&String, &CheckSection)| {
+        EditCheck::new(name, &section.files, &section.command)
+            .map_err(|error| ConfigError::new("buddy.toml", format!("`checks.{name}`: {error}")).into())
+    };
+    config.checks.iter().map(check).collect()
 }

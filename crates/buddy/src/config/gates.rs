@@ -1,6 +1,6 @@
 //! The gates of the loop that nobody set: whether they are on for the configured model, and why.
 
-use buddy_model::{FamilyGates, ModelFamilies, ModelFamily};
+use buddy_model::{FamilyGates, FamilySwitch, ModelFamilies, ModelFamily};
 
 use super::load::Loaded;
 use super::settings::{Config, GatesSection};
@@ -12,8 +12,9 @@ pub(crate) struct FamilyGate {
     pub(crate) key: &'static str,
     /// When it is on.
     pub(crate) is_on: GateState,
-    /// The name of the family.
+    /// The name of the family, and why the gate suits it or does not.
     pub(crate) family: String,
+    pub(crate) why: String,
 }
 
 /// When a gate is on.
@@ -38,17 +39,24 @@ impl GateState {
 /// The gates that no file, variable or option sets.
 pub(crate) fn family_gates(loaded: &Loaded) -> Vec<FamilyGate> {
     let family = family(&loaded.config);
-    let FamilyGates { finish, stuck, retry, report } = family.gates;
+    let FamilyGates { finish, stuck, retry, report, recite } = family.gates;
     let set: GatesSection = loaded.config.agent.gates;
-    let state = |is_on: bool, on: GateState| if is_on { on } else { GateState::Off };
+    let state = |switch: &FamilySwitch, on: GateState| if switch.on { on } else { GateState::Off };
     let gates = [
-        ("agent.gates.finish", set.finish, state(finish, GateState::InExec)),
-        ("agent.gates.stuck", set.stuck, state(stuck, GateState::On)),
-        ("agent.gates.retry", set.retry, state(retry, GateState::On)),
-        ("agent.gates.report", set.report, state(report, GateState::On)),
+        ("agent.gates.finish", set.finish, GateState::InExec, finish),
+        ("agent.gates.stuck", set.stuck, GateState::On, stuck),
+        ("agent.gates.retry", set.retry, GateState::On, retry),
+        ("agent.gates.report", set.report, GateState::On, report),
+        ("agent.gates.recite", set.recite, GateState::On, recite),
     ];
-    let unset = gates.into_iter().filter(|(_, set, _)| set.is_none());
-    unset.map(|(key, _, is_on)| FamilyGate { key, is_on, family: family.name.clone() }).collect()
+    let unset = gates.into_iter().filter(|(_, set, ..)| set.is_none());
+    let gate = |(key, _, on, switch): (_, _, _, FamilySwitch)| FamilyGate {
+        key,
+        is_on: state(&switch, on),
+        family: family.name.clone(),
+        why: switch.why,
+    };
+    unset.map(gate).collect()
 }
 
 /// The family of the configured model.

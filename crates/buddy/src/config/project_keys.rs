@@ -60,6 +60,7 @@ const CONTEXT: &str = "it protects your model's context window";
 const ALLOWLIST: &str = "a listed command runs without asking";
 const PLACE: &str = "you say where tools work";
 const OPENING: &str = "it opens the jail; put it into your own file";
+const CHECK: &str = "it names a command that runs without asking";
 const HOSTS: &str = "it opens hosts that are not on the public internet";
 const VARIABLES: &str = "it gives commands your secrets";
 const TERMINAL: &str = "your terminal is yours to set up";
@@ -116,6 +117,7 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("agent.gates.stuck", Freely),
     ("agent.gates.retry", Freely),
     ("agent.gates.report", Freely),
+    ("agent.gates.recite", Freely),
     ("tools.shell_enabled", Tighten(Off)),
     ("tools.files_enabled", Tighten(Off)),
     ("tools.fetch_enabled", Tighten(Off)),
@@ -152,6 +154,8 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("jail.hosts", Never(OPENING)),
     ("projects.*.write", Never(OPENING)),
     ("projects.*.hosts", Never(OPENING)),
+    ("checks.*.files", Never(CHECK)),
+    ("checks.*.command", Never(CHECK)),
     ("network.connect_timeout", Never(PATIENCE)),
     ("network.idle_timeout", Never(PATIENCE)),
     ("network.total_timeout", Never(PATIENCE)),

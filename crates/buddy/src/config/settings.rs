@@ -69,6 +69,8 @@ pub(crate) struct Config {
     pub(crate) jail: JailSection,
     /// The same for single projects, by their directories.
     pub(crate) projects: BTreeMap<String, JailSection>,
+    /// Checks of files that the agent edited, by name.
+    pub(crate) checks: BTreeMap<String, CheckSection>,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
     /// What tools fetch from the web.
@@ -131,6 +133,8 @@ pub(crate) struct GatesSection {
     pub(crate) retry: Option<bool>,
     /// Ask for a report when a limit ends the turn.
     pub(crate) report: Option<bool>,
+    /// Repeat the plan to the model after 15 rounds of calls that did not change it.
+    pub(crate) recite: Option<bool>,
 }
 
 impl Default for AgentSection {
@@ -314,6 +318,16 @@ pub(crate) struct EnvironmentSection {
     pub(crate) pass: Vec<String>,
     /// Variables that commands never get, such as `ACME_*`.
     pub(crate) hide: Vec<String>,
+}
+
+/// A check of files that the agent edited.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct CheckSection {
+    /// The files, such as `["*.py"]`; with a slash in the workspace, or from `/` or `~/`.
+    pub(crate) files: Vec<String>,
+    /// The program and its arguments; `{file}` stands for the path of the file.
+    pub(crate) command: Vec<String>,
 }
 
 /// How patient buddy is with providers.

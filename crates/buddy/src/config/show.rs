@@ -18,9 +18,9 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
         let origin = with_origins.then(|| format!("  # {}", origin(loaded, &path)));
         text.extend([line, origin.unwrap_or_default(), "\n".to_owned()]);
     }
-    for FamilyGate { key, is_on, family } in family_gates(loaded) {
+    for FamilyGate { key, is_on, family, why } in family_gates(loaded) {
         text.push_str("# ");
-        text.extend([key, " is ", is_on.text(), ": model family `", family.as_str(), "`\n"]);
+        text.extend([key, " is ", is_on.text(), ": model family `", &family, "`, ", &why, "\n"]);
     }
     for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
         text.extend(["# ignored: ".to_owned(), format!("{key} of {origin}: {reason}"), "\n".to_owned()]);
@@ -43,9 +43,9 @@ pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
         let text = words.map_or_else(|| value.to_string(), str::to_owned);
         table.add([written(&path), text, origin(loaded, &path)].map(TableCell::from));
     }
-    for FamilyGate { key, is_on, family } in family_gates(loaded) {
+    for FamilyGate { key, is_on, family, why } in family_gates(loaded) {
         table.add(
-            [key.to_owned(), is_on.text().replace('`', ""), format!("model family {family}")]
+            [key.to_owned(), is_on.text().replace('`', ""), format!("model family {family}: {why}")]
                 .map(TableCell::from),
         );
     }
@@ -63,9 +63,9 @@ pub(crate) fn as_json(loaded: &Loaded) -> Value {
     let held = entries.map(|(path, value)| {
         let key = written(&path);
         let mut entry = json!({"key": key, "value": value, "origin": origin(loaded, &path)});
-        if let Some(FamilyGate { is_on, family, .. }) = gates.iter().find(|gate| gate.key == key) {
+        if let Some(FamilyGate { is_on, family, why, .. }) = gates.iter().find(|gate| gate.key == key) {
             entry["holds"] = json!(is_on.text());
-            entry["why"] = json!(format!("model family `{family}`"));
+            entry["why"] = json!(format!("model family `{family}`, {why}"));
         }
         entry
     });
@@ -82,7 +82,7 @@ fn origin(loaded: &Loaded, path: &[String]) -> String {
 
 /// Whether the value is a table of keys, and not itself a setting.
 fn has_keys(section: &str, key: &str) -> bool {
-    matches!((section, key), ("models" | "login", _) | ("agent", "gates"))
+    matches!((section, key), ("models" | "login" | "checks", _) | ("agent", "gates"))
 }
 
 /// Every key, as it may be shown.

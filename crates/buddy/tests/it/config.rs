@@ -86,14 +86,15 @@ async fn gates_are_shown_with_the_reason_why_they_are_on() {
     bare(&home, ["config", "set", "agent.model", "claude"]).run().await.expect_code(0);
     bare(&home, ["config", "set", "agent.gates.stuck", "false"]).run().await.expect_code(0);
     let shown = bare(&home, ["config", "show", "--origins"]).run().await.expect_code(0).text();
-    assert!(shown.contains("# agent.gates.finish is on in `exec` only: model family `claude`\n"), "{shown}");
-    assert!(shown.contains("# agent.gates.retry is on: model family `claude`\n"), "{shown}");
+    assert!(shown.contains("# agent.gates.finish is on in `exec` only: model family `claude`, "), "{shown}");
+    assert!(shown.contains("# agent.gates.recite is off: model family `claude`, newer ones keep"), "{shown}");
     assert!(shown.contains("\nagent.gates.stuck = false  # "), "{shown}");
     assert!(!shown.contains("agent.gates.stuck is"), "{shown}");
     let printed = bare(&home, ["config", "show", "--json"]).run().await.expect_code(0).text();
     let entries: Vec<serde_json::Value> = serde_json::from_str(&printed).unwrap();
     let report = entries.iter().find(|entry| entry["key"] == "agent.gates.report").unwrap();
-    assert_eq!((&report["holds"], &report["why"]), (&"on".into(), &"model family `claude`".into()));
+    assert_eq!(report["holds"], "on");
+    assert!(report["why"].as_str().unwrap().starts_with("model family `claude`, "), "{report}");
 }
 
 #[tokio::test]

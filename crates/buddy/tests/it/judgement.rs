@@ -215,21 +215,89 @@ async fn a_run_has_no_cap_on_model_calls() {
     assert_eq!(stage.requests().len(), 61);
 }
 
+/// A request in the order in which providers cache it: tools, then messages.
+fn serialised(body: &Value) -> String {
+    let messages = body["messages"].as_array().unwrap().iter().map(Value::to_string);
+    std::iter::once(body["tools"].to_string()).chain(messages).collect::<Vec<_>>().join(",")
+}
+
 #[tokio::test]
-async fn over_thirty_calls_the_prompt_is_an_unchanged_prefix() {
-    let turns: Vec<Turn> = (0..29).map(|number| run(&format!("echo {number}"))).chain([done()]).collect();
-    let stage = Stage::new(turns).await;
+async fn over_thirty_calls_95_percent_of_the_prompt_is_the_request_before() {
+    let calls = (0..29).map(|number| match number % 3 {
+        0 => write(&format!("{number}.txt"), "some text\n"),
+        1 => turn().call("read_file", json!({"path": format!("{}.txt", number - 1)})),
+        _ => run(&format!("seq {number} {}; exit 1", number + 150)),
+    });
+    let stage = Stage::new(calls.chain([done(), done()]).collect::<Vec<Turn>>()).await;
     stage.exec_gated(["go"]).run().await.expect_code(0);
-    let requests = stage.requests();
+    let requests: Vec<String> = stage.requests().iter().map(|request| serialised(&request.body)).collect();
+    assert_eq!(requests.len(), 31, "the check of the finish gate is one of them");
     let (mut kept, mut all) = (0, 0);
-    for pair in requests.windows(2) {
-        let [before, after] = pair else { continue };
-        let [before, after] =
-            [before, after].map(|request| request.body["messages"].as_array().unwrap().clone());
-        let shared = before.iter().zip(&after).take_while(|(one, other)| one == other);
-        kept += shared.map(|(one, _)| one.to_string().len()).sum::<usize>();
-        all += before.iter().map(|one| one.to_string().len()).sum::<usize>();
-        assert_eq!(pair[0].body["tools"], pair[1].body["tools"]);
+    for (before, after) in requests.iter().zip(&requests[1..]) {
+        assert!(after.starts_with(before.as_str()), "a request only adds to the one before");
+        (kept, all) = (kept + before.len(), all + after.len());
     }
-    assert!(kept * 100 >= all * 95, "{kept} of {all}");
+    assert!(kept * 100 >= all * 95, "{kept} of {all} characters");
+}
+
+#[tokio::test]
+async fn plan_mode_is_told_with_the_next_message_and_the_system_prompt_stays() {
+    let stage = Stage::new(vec![turn().text("One."), turn().text("Two."), turn().text("Three.")]).await;
+    let mut started = stage.buddy(["--trust"]).converse();
+    for (line, answer) in
+        [("hi", "One."), ("/plan", ""), ("think", "Two."), ("/plan off", ""), ("act", "Three.")]
+    {
+        started.write(format!("{line}\n").as_bytes()).await;
+        if !answer.is_empty() {
+            started.stdout.wait_for(answer, 1).await;
+        }
+    }
+    started.finish().await.expect_code(0);
+    let requests = stage.requests();
+    let told = |request: usize| said(&requests[request].body, "user").join("\n");
+    assert!(!told(0).contains("Plan mode"));
+    assert!(told(1).contains("Plan mode is on") && told(1).ends_with("think"), "{}", told(1));
+    assert!(told(2).contains("Plan mode is off") && told(2).ends_with("act"), "{}", told(2));
+    let system = |request: usize| requests[request].body["messages"][0].clone();
+    assert!((1..3).all(|request| system(request) == system(0)));
+}
+
+#[tokio::test]
+async fn hints_name_nobody_where_nobody_is() {
+    let stage = Stage::apart(vec![write("a.txt", "x\n"), done()]).await;
+    stage.usual(["exec", "go"]).run().await;
+    let alone = said(&stage.requests()[1].body, "tool").remove(0);
+    assert!(alone.contains("`--trust`") && !alone.contains("/trust"), "{alone}");
+    let stage = Stage::apart(vec![write("a.txt", "x\n"), done()]).await;
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await;
+    let attended = said(&stage.requests()[1].body, "tool").remove(0);
+    assert!(attended.contains("/trust"), "{attended}");
+}
+
+#[tokio::test]
+async fn a_context_that_overflows_twice_is_cleared_and_then_summed_up() {
+    let overflow = || {
+        turn().error(400, "context_length_exceeded", "This model's maximum context length is 8192 tokens.")
+    };
+    let read = |name: &str| turn().call("read_file", json!({ "path": name }));
+    let names = ["a", "b", "c", "d"];
+    let refused = [overflow(), overflow(), turn().text("It read files."), done()];
+    let turns = names.map(read).into_iter().chain([run("echo last")]).chain(refused);
+    let stage = Stage::new(turns.collect::<Vec<_>>()).await;
+    for name in names {
+        std::fs::write(stage.home.work().join(name), format!("content of {name}\n").repeat(500)).unwrap();
+    }
+    stage.exec_gated(["use exactly the name Zebra"]).run().await.expect_code(0);
+    let requests = stage.requests();
+    let results = |request: usize| said(&requests[request].body, "tool");
+    let cleared =
+        |request| results(request).iter().map(|result| result.contains("was cleared")).collect::<Vec<_>>();
+    assert_eq!(cleared(5), [false; 5], "the request that is refused");
+    assert_eq!(cleared(6), [true, true, true, true, false], "the newest result stays");
+    let last = said(&requests[8].body, "user").join("\n");
+    assert!(last.contains("It read files.") && last.contains("use exactly the name Zebra"), "{last}");
+    assert_eq!(requests.len(), 9);
 }

@@ -19,6 +19,7 @@ mod day;
 mod demo;
 mod denials;
 mod doctor;
+mod edit_checks;
 mod egress;
 mod environment;
 mod exec;

@@ -180,3 +180,64 @@ fn a_used_up_budget_is_reported_where_nobody_is_asked() {
     fresh.prompt("go").feed(Input::BudgetReached("1 of 1".to_owned())).feed(Input::BudgetUnattended);
     assert_eq!(fresh.outcome(), Some(TurnOutcome::Failed), "a turn without an answer has nothing to report");
 }
+
+#[test]
+fn a_turn_that_is_wound_up_stops_its_calls_and_reports() {
+    let near = || Input::WoundUp("the time is nearly up".to_owned());
+    let mut running = Bench::new(9);
+    running.prompt("go").reply("", &["a", "b"]).feed(near()).feed(near());
+    assert_eq!(running.done, ["call", "run", "stop"], "once");
+    running.end_call("a", ItemStatus::Completed).end_call("b", ItemStatus::Interrupted);
+    assert_eq!(running.done.last(), Some(&"report"));
+    assert!(
+        last_said(&running).contains("A limit is reached: the time is nearly up."),
+        "{}",
+        last_said(&running)
+    );
+    running.reply("half is done", &["c"]);
+    assert_eq!(running.outcome(), Some(TurnOutcome::Interrupted), "no call runs any more");
+    let mut calling = Bench::new(9);
+    calling.prompt("go").feed(near()).reply("", &["a"]).end_call("a", ItemStatus::Completed);
+    assert_eq!(calling.done, ["call", "run", "call"], "the first answer may be the last");
+    calling.text("Now I").feed(near()).feed(near());
+    assert_eq!(calling.done[3..], ["drop", "report"]);
+    calling.interrupt();
+    assert_eq!(calling.outcome(), Some(TurnOutcome::Interrupted));
+}
+
+#[test]
+fn the_model_is_told_with_the_next_prompt_that_plan_mode_began_or_ended() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").reply("Hello.", &[]);
+    bench.machine.set_planning(true);
+    assert_eq!(reminders(&bench), [], "not before there is something to answer");
+    bench.prompt("what would you do?").reply("This.", &[]).prompt("and then?").reply("That.", &[]);
+    assert_eq!(reminders(&bench), [ReminderCause::PlanBegan], "once");
+    bench.machine.set_planning(false);
+    bench.machine.set_planning(true);
+    bench.prompt("more").reply("No.", &[]);
+    assert_eq!(reminders(&bench).len(), 1, "nothing changed for the model");
+    bench.machine.set_planning(false);
+    bench.prompt("do it").prompt("now").reply("", &[]);
+    assert_eq!(reminders(&bench)[1], ReminderCause::PlanEnded);
+    let begins = bench.resumed();
+    assert_eq!(begins, bench.history, "a resumed session has the same history");
+}
+
+#[test]
+fn an_open_plan_is_repeated_after_many_rounds_where_the_gate_is_on() {
+    let rounds = |is_on: bool, state: &str| {
+        let mut bench = Bench::new(99);
+        bench.machine.set_gates(LoopGates { recite: is_on, stuck: false, ..LoopGates::default() });
+        bench.prompt("go");
+        round(&mut bench, "update_plan", json!({"steps": [{"text": "mend it", "state": state}]}), json!({}));
+        for number in 0..16 {
+            let id = format!("r{number}");
+            bench.reply("", &[&id]).end_call(&id, ItemStatus::Completed);
+        }
+        reminders(&bench)
+    };
+    assert_eq!(rounds(true, "active"), [ReminderCause::PlanRecited], "once in 15 rounds");
+    assert_eq!(rounds(true, "done"), []);
+    assert_eq!(rounds(false, "active"), []);
+}

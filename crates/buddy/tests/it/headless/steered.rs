@@ -1,11 +1,13 @@
 //! `--input-format stream-json`: commands in, events out.
 
-use buddy_protocol::{Content, Event, Fact, Item};
+use buddy_protocol::{Content, Event, Fact, Item, TurnOutcome};
 use buddy_testkit::model::{Script, Turn, turn};
+use buddy_testkit::processes;
 use buddy_testkit::program::{Finished, Started};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::exec_stops::begun;
 use crate::stage::{Stage, done, prompt, run};
 
 const FLAGS: [&str; 5] = ["exec", "--trust", "--input-format", "stream-json", "--json"];
@@ -307,4 +309,22 @@ async fn it_needs_events_on_the_output() {
     let schema = ["--output-schema", "x"];
     stage.buddy(FLAGS).args(schema).run().await.expect_code(2).expect_stderr("cannot be used with");
     assert!(!stage.home.data().exists());
+}
+
+#[tokio::test]
+async fn a_turn_that_is_wound_up_reports_without_tools() {
+    let long = run("touch began; sleep 600");
+    let stage = Stage::new([long, turn().text("It was asleep.")]).await;
+    let mut started = stage.buddy(FLAGS).args(["--approve", "all"]).converse();
+    say(&mut started, saying("go")).await;
+    begun(&stage).await;
+    say(&mut started, json!({"type": "wind_up", "reason": "the time is nearly up"})).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    started.finish().await;
+    let last = &stage.requests()[1].body;
+    assert_eq!(last["tool_choice"], "none");
+    assert!(prompt(last).contains("A limit is reached: the time is nearly up"), "{}", prompt(last));
+    let log = stage.only_log().await;
+    assert_eq!(log.transcript.last_turn().unwrap().outcome, TurnOutcome::Interrupted);
+    assert_eq!(processes::of(stage.home.path()), []);
 }
