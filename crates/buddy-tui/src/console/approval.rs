@@ -20,8 +20,12 @@ use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Tone, wrap};
 use crate::visible::one_line;
 
-/// The most rows of a command before it is folded; all of it is shown when the question is expanded.
-const FOLDED_ROWS: usize = 6;
+/// The most rows of a command before it is folded, in a roomy window and in a low one; all of it is shown when the question is expanded.
+const FOLDED_ROWS: (usize, usize) = (6, 3);
+
+/// The same of the reasons, and of the model's own words.
+const FOLDED_RISKS: (usize, usize) = (2, 1);
+const FOLDED_WHY: (usize, usize) = (1, 1);
 
 /// The most rows of a diff before it is folded, and of each of several.
 const FOLDED_DIFF: usize = 12;
@@ -173,14 +177,15 @@ fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan 
     let whole = itself(asking, room, card, head, Fold::Nothing);
     let end = end(asking, card, lead + whole.len());
     let fitting = card.fitting(end.rows.len());
-    let folded = (!asking.is_expanded && !card.fits(lead + whole.len(), end.rows.len()))
-        .then(|| itself(asking, room, card, head, Fold::Much))
-        .filter(|folded| *folded != whole);
+    let folded =
+        (!asking.is_expanded && !asking.is_unfolded && !card.fits(lead + whole.len(), end.rows.len()))
+            .then(|| itself(asking, room, card, head, Fold::Much))
+            .filter(|folded| *folded != whole);
     let is_folded = folded.is_some();
     rows.extend(folded.unwrap_or(whole));
     // Without a row that says what is left out there is room for one more.
-    let fitting =
-        if rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len()) { rows.len() } else { fitting };
+    let is_whole = !is_folded && rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len());
+    let fitting = if is_whole { rows.len() } else { fitting };
     Plan { lead, rows, is_folded, fitting, end }
 }
 
@@ -217,8 +222,8 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push(risks(approval, card));
-                parts.push(remarks(approval, room, card));
+                parts.push(risks(approval, card, fold));
+                parts.push(remarks(approval, room, card, fold));
             }
             parts
         }
@@ -268,20 +273,36 @@ fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<
         let first = if index == 0 { Line::default() } else { next.clone() };
         rows.extend(wrap(&row, card.width(), &first, &next));
     }
-    if rows.len() > FOLDED_ROWS && fold == Fold::Much {
-        let hidden = rows.len() - FOLDED_ROWS;
-        let tail = rows.split_off(rows.len() - 2);
-        rows.truncate(FOLDED_ROWS - 2);
-        let noun = if hidden == 1 { "row" } else { "rows" };
-        let text = format!("  {} {hidden} more {noun}  ? shows all", look.sign("…", "..."));
-        rows.push(Line::styled(&text, look.style(Paint::Warning)));
-        rows.extend(tail);
+    folded(rows, FOLDED_ROWS, 2, card, fold)
+}
+
+/// Rows of which those in the middle are folded away if there are more than the limit, which is lower in a low window. The last rows stay.
+fn folded(
+    mut rows: Vec<Line>,
+    (roomy, low): (usize, usize),
+    last: usize,
+    card: &Card<'_>,
+    fold: Fold,
+) -> Vec<Line> {
+    let limit = if card.is_roomy() { roomy } else { low };
+    let last = last.min(limit.saturating_sub(1));
+    // A row that says that one row is missing would take its place.
+    if fold == Fold::Nothing || rows.len() <= limit + 1 {
+        return rows;
     }
+    let hidden = rows.len() - limit;
+    let tail = rows.split_off(rows.len() - last);
+    rows.truncate(limit - last);
+    let text = format!("  {} {hidden} more rows  ? shows all", card.look.sign("…", "..."));
+    rows.push(
+        Line::styled(&text, card.look.style(Paint::Warning)).cut(card.width(), card.look.sign("…", "~")),
+    );
+    rows.extend(tail);
     rows
 }
 
 /// Why it is asked for, and which secrets it can read.
-fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
+fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let look = card.look;
     let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
     let mut rows = Vec::new();
@@ -294,17 +315,20 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
         let name = if place == 0 { "risk" } else { "" };
         rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
     }
+    rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
-        rows.extend(card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning))));
+        let opens = card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning)));
+        rows.extend(folded(opens, FOLDED_WHY, 0, card, fold));
     }
     rows
 }
 
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
-fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
+fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let mut rows = Vec::new();
     if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
-        rows.extend(card.fact("why", &Line::plain(&quoted(why, card.look))));
+        let why = card.fact("why", &Line::plain(&quoted(why, card.look)));
+        rows.extend(folded(why, FOLDED_WHY, 0, card, fold));
     }
     let is_elsewhere = approval.cwd != room.cwd || approval.target.is_some();
     if is_elsewhere || !card.is_narrow() {

@@ -44,6 +44,9 @@ pub(super) struct Asking {
     opened: Option<Key>,
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
+    /// Whether all of a question that does not fit is shown, a part at a time.
+    pub(super) is_unfolded: bool,
+    /// Whether everything that is known is told with it.
     pub(super) is_expanded: bool,
     /// The rows of it that were on the screen.
     pub(super) seen: Seen,
@@ -107,7 +110,6 @@ impl Console {
         });
         let Some((session, ask)) = waiting else { return };
         let awake = self.last_key.map(|key| key + PAUSE).filter(|awake| *awake > self.now);
-        let is_expanded = is_grave(&ask.question);
         let keys = if self.vim.is_some() { KeyStyle::Vim } else { KeyStyle::Readline };
         let again = again(&ask.question, self.wished.take().as_ref(), keys);
         // Who has just answered goes on with the line as it was.
@@ -125,7 +127,8 @@ impl Console {
             remark: awake.map(|_| Remark::Typing),
             opened: None,
             answered: None,
-            is_expanded,
+            is_unfolded: false,
+            is_expanded: false,
             seen: Seen::default(),
             turned: None,
             scroll: 0,
@@ -211,7 +214,7 @@ impl Console {
         let Some(asking) = &mut self.asking else { return };
         asking.turned = Some((key, self.now + READ_MORE));
         if asking.seen.is_folded() {
-            (asking.is_expanded, asking.scroll) = (true, 0);
+            (asking.is_unfolded, asking.scroll) = (true, 0);
             return;
         }
         let unseen = asking.seen.first_unseen().unwrap_or(0);
@@ -326,14 +329,6 @@ impl Stage {
             Self::Confirming(confirming) => Some(&mut confirming.entry),
             Self::Choosing | Self::Picking(_) => None,
         }
-    }
-}
-
-/// Whether the whole of it is shown from the start.
-fn is_grave(question: &Question) -> bool {
-    match question {
-        Question::Approval(approval) => approval.action.contains('\n'),
-        _ => false,
     }
 }
 
