@@ -107,7 +107,7 @@ fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
     let tail = tail(asking, room, card);
     let fits = |title: &str| card.holds_title(title, &tail);
     let title = match &asking.ask.question {
-        _ if matches!(asking.stage, Stage::Granting(_)) => "Always allow".to_owned(),
+        _ if matches!(asking.stage, Stage::Granting(_)) => "Allow for longer".to_owned(),
         Question::Approval(approval) => ApprovalWords::of(approval, fits).title,
         Question::Batch { approvals } if approvals.iter().all(|approval| approval.diff.is_some()) => {
             format!("Apply {} edits?", approvals.len())
@@ -222,7 +222,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push(risks(approval, card, fold));
+                parts.push([runs(approval, card, fold), risks(approval, card, fold)].concat());
                 parts.push(remarks(approval, room, card, fold));
             }
             parts
@@ -301,6 +301,15 @@ fn folded(
     rows
 }
 
+/// The command that wants to connect, where the question is about hosts.
+fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+    if approval.parts.is_empty() || !ApprovalWords::of(approval, |_| true).is_about_hosts() {
+        return Vec::new();
+    }
+    let text = approval.parts.iter().map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    folded(card.fact("runs", &Line::plain(&text.collect::<Vec<_>>().join("; "))), FOLDED_WHY, 0, card, fold)
+}
+
 /// Why it is asked for, and which secrets it can read.
 fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let look = card.look;
@@ -367,6 +376,9 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     rows.extend(card.fact("where", &place(approval, room)));
     if let Some(why) = &approval.why {
         rows.extend(card.fact("why", &Line::plain(&quoted(why, look))));
+    }
+    if approval.offers.is_empty() && approval.is_editable {
+        rows.extend(card.fact("a, p", &Line::plain("not offered: buddy remembers no yes to this command")));
     }
     for offer in &approval.offers {
         let covers = Line::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
@@ -523,15 +535,19 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         (None, true) => allow.push(KeyChoice::new("y", words.yes, words.yes, weigh(is_open, yes))),
     }
     if let Some(offer) = approval.offers.first() {
-        let label = if offer.grant == approval.action {
-            Line::plain("Allow exactly this, this session")
+        let dots = card.look.sign("…", "...");
+        let (label, lasting) = if offer.grant == approval.action {
+            let lasting = format!("Allow exactly this for 30 days{dots}");
+            (Line::plain("Allow exactly this, this session"), Line::plain(&lasting))
         } else {
             let grant = one_line(&words.granted(&offer.grant, card.look), GRANT);
-            Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
+            let allow = |end: &str| {
+                Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(end, Style::new())
+            };
+            (allow(" this session"), allow(&format!(" for 30 days{dots}")))
         };
         allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));
-        let always = format!("Always{}", card.look.sign("…", "..."));
-        allow.push(KeyChoice::new("p", &always, "Always", weigh(is_open, KeyWeight::Usual)));
+        allow.push(KeyChoice::labelled("p", lasting, "30 days", weigh(is_open, KeyWeight::Usual)));
     }
     let no = if is_high { KeyWeight::Primary } else { KeyWeight::Usual };
     let mut deny = vec![
@@ -566,10 +582,19 @@ fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
         KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))
     };
     vec![
-        vec![yes, KeyChoice::new("1-9", "Choose", "Choose", weigh(is_awake, KeyWeight::Usual))],
+        vec![
+            yes,
+            KeyChoice::new(digits(allowed.len()), "Choose", "Choose", weigh(is_awake, KeyWeight::Usual)),
+        ],
         vec![
             KeyChoice::new("d", "Deny all", "Deny all", weigh(is_awake, no)),
             KeyChoice::new("n", "Deny all and say why", "Say why", weigh(is_awake, KeyWeight::Usual)),
         ],
     ]
+}
+
+/// The digits that choose among so many.
+fn digits(count: usize) -> &'static str {
+    const DIGITS: [&str; 8] = ["1-2", "1-3", "1-4", "1-5", "1-6", "1-7", "1-8", "1-9"];
+    DIGITS.get(count.saturating_sub(2)).copied().unwrap_or("1-9")
 }

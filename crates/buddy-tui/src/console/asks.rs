@@ -9,7 +9,9 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, SessionId};
+use buddy_protocol::{
+    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId,
+};
 use crossterm::event::KeyCode;
 
 use super::approval::reach;
@@ -457,6 +459,10 @@ impl Asking {
         if action == Some(Action::Escape) {
             self.stage = Stage::Telling(Entry::new(self.keys, ""));
             return Step::Stay;
+        }
+        // Digits count the keys as a card of low risk has them. At high risk denying comes first, so they would say something else.
+        if approval.risk == Risk::High && key.letter().is_some_and(|letter| letter.is_ascii_digit()) {
+            return Step::Unknown;
         }
         // Only a key by itself answers: with another one held down it means something else.
         match key.letter() {

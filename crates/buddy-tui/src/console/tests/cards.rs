@@ -103,6 +103,7 @@ fn reaching() -> Approval {
     Approval {
         is_editable: false,
         reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
+        parts: vec!["cargo update".to_owned()],
         offers: vec![Offer {
             grant: "fetch static.example.com".to_owned(),
             covers: "connections to static.example.com".to_owned(),
@@ -220,6 +221,16 @@ fn high_risk_offers_no_first() {
 }
 
 #[test]
+fn a_digit_answers_nothing_where_denying_comes_first() {
+    for risk in [Risk::Low, Risk::Medium, Risk::High] {
+        let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", risk)));
+        seat.paint();
+        let answered = seat.press("1").iter().any(|effect| matches!(effect, Effect::Send(..)));
+        assert_eq!(answered, risk != Risk::High, "{risk:?}");
+    }
+}
+
+#[test]
 fn details() {
     check("details", &Question::Approval(forcing()), &["?"]);
 }
@@ -254,8 +265,8 @@ fn outside_the_sandbox() {
 }
 
 #[test]
-fn always() {
-    check("always", &Question::Approval(testing()), &["p", "down"]);
+fn for_longer() {
+    check("longer", &Question::Approval(testing()), &["p"]);
 }
 
 #[test]
