@@ -19,6 +19,10 @@ pub struct Bounds {
     /// a file there: one that is missing is made before it starts.
     #[serde(default)]
     pub write_alone: Vec<PathBuf>,
+    /// Own directories of repositories elsewhere whose work tree is a root of `write`: commands write there too, as git needs it, and file
+    /// tools do not.
+    #[serde(default)]
+    pub git_stores: Vec<PathBuf>,
     /// Paths that are neither read nor written: buddy's own configuration, database and sockets, and keys.
     /// Whether they exist does not matter.
     pub hidden: Vec<PathBuf>,
@@ -124,6 +128,7 @@ impl Bounds {
             read: Reach::Anywhere,
             write: Reach::Anywhere,
             write_alone: Vec::new(),
+            git_stores: Vec::new(),
             hidden: Vec::new(),
             ways: Vec::new(),
             shown: Vec::new(),

@@ -192,6 +192,11 @@ pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repositor
     found
 }
 
+/// The last value of a setting in a text.
+pub(crate) fn value_of(text: &str, key: &str) -> Option<String> {
+    settings(text).into_iter().rev().find(|setting| setting.key == key).map(|setting| setting.value)
+}
+
 /// Reads settings and those that they include.
 struct Reader<'a> {
     home: Option<&'a Path>,
@@ -265,7 +270,8 @@ fn words(value: &str) -> impl Iterator<Item = &str> {
     value.split(is_between).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
-fn read(file: &Path) -> Option<String> {
+/// The text of a small file.
+pub(crate) fn read(file: &Path) -> Option<String> {
     // Opens without waiting for the other end of a pipe.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(file).ok()?;

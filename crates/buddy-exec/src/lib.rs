@@ -24,6 +24,7 @@ mod file_opens;
 mod files;
 mod git_marks;
 mod git_orders;
+mod git_store;
 pub mod jail;
 mod link_look;
 mod local;
@@ -61,6 +62,7 @@ pub use files::{
 };
 pub use git_marks::adds_to_repository;
 pub use git_orders::GitHome;
+pub use git_store::{GitStore, git_store};
 pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,
 };

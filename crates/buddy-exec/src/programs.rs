@@ -4,8 +4,11 @@
 //! skipped: a command that nobody was asked about could have put a `git` there.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 use crate::link_look::follow_links;
 
@@ -17,6 +20,12 @@ const WRITABLE_BY_ALL: u32 = 0o002;
 
 /// Only its owner can replace a file there.
 const STICKY: u32 = 0o1000;
+
+/// The largest program that is compared by its content.
+const MAX_PROGRAM_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The longest chain of a script, its interpreter and so on, as the kernel has it.
+const MAX_INTERPRETERS: usize = 4;
 
 /// A program that exists only where commands of the agent can change it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +100,41 @@ impl ProgramPath {
         self.is_changeable(&first).then_some(first)
     }
 
+    /// A digest of a program: of the places that its path leads through, its content, and the same of the interpreters that commands can
+    /// change. None if one of these cannot be read or told.
+    pub fn digest(&self, file: &Path) -> Option<String> {
+        let mut digest = Sha256::new();
+        let mut next = Some(file.to_owned());
+        for _ in 0..MAX_INTERPRETERS {
+            let Some(file) = next.take() else { break };
+            let real = file.canonicalize().ok()?;
+            let (content, interpreter) = read_program(&real)?;
+            digest.update(real.as_os_str().as_encoded_bytes());
+            digest.update([0]);
+            digest.update(Sha256::digest(&content));
+            next = match interpreter {
+                Some(words) => self.interpreter(&words)?,
+                None => None,
+            };
+        }
+        let is_whole = next.is_none();
+        is_whole.then(|| digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The file of an interpreter, if commands can change it. The outer `None` means that nobody can tell.
+    fn interpreter(&self, words: &str) -> Option<Option<PathBuf>> {
+        let mut words = words.split_whitespace();
+        let program = PathBuf::from(words.next()?);
+        let file = if program.file_name()? == "env" {
+            let name = words.next().filter(|name| !name.starts_with('-') && !name.contains('='))?;
+            let found = self.directories.iter().map(|directory| directory.join(name));
+            found.into_iter().find(|file| is_program(file))?
+        } else {
+            program
+        };
+        file.is_absolute().then(|| self.is_changeable(&file).then_some(file))
+    }
+
     /// The `PATH` without the directories that are skipped.
     pub fn value(&self) -> String {
         let kept = self.directories.iter().filter(|directory| !self.is_skipped(directory));
@@ -139,6 +183,24 @@ fn is_shared(path: &Path) -> bool {
             mode & WRITABLE_BY_ALL != 0 && (mode & STICKY == 0 || is_free(steps.get(number + 1)))
         })
     })
+}
+
+/// The content of a program, and the words of its first line after `#!`. None for what is too large.
+fn read_program(file: &Path) -> Option<(Vec<u8>, Option<String>)> {
+    let mut content = Vec::new();
+    // Opens without waiting for the other end of a pipe.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(file).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    file.take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut content).ok()?;
+    if content.len() as u64 > MAX_PROGRAM_BYTES {
+        return None;
+    }
+    let line = content.strip_prefix(b"#!").and_then(|rest| rest.split(|byte| *byte == b'\n').next());
+    let words = line.map(|line| String::from_utf8_lossy(line).trim().to_owned());
+    Some((content, words))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -247,6 +309,36 @@ mod tests {
         let path = yard.path(&["cache/bin", "bin"]).with_layers([yard.top.join("cache")]);
         assert_eq!(path.changeable("own", &yard.top), None);
         assert_eq!(path.changeable("linked", &yard.top), Some(yard.top.join("bin/linked")));
+    }
+
+    #[test]
+    fn a_program_is_the_same_with_the_same_content_and_interpreter() {
+        let yard = Yard::new();
+        let (file, own) = (yard.put("work/bin/tool"), yard.put("bin/sh"));
+        let python = yard.put("work/bin/python");
+        let path = yard.path(&["work/bin", "bin"]);
+        let digest = || path.digest(&file);
+        fs::write(&file, format!("#!{}\nx", python.display())).unwrap();
+        let first = digest().unwrap();
+        fs::write(&python, "other").unwrap();
+        assert_ne!(digest().unwrap(), first, "another interpreter");
+        fs::remove_file(&python).unwrap();
+        symlink(&own, &python).unwrap();
+        let linked = digest().unwrap();
+        fs::write(&own, "other").unwrap();
+        assert_ne!(digest().unwrap(), linked, "what a link leads to counts");
+        for (text, is_told) in [
+            (format!("#!{}\n", own.display()), true),
+            ("#!/usr/bin/env python\n".to_owned(), true),
+            ("#!/usr/bin/env -S python x\n".to_owned(), false),
+            ("#!python\n".to_owned(), false),
+            (format!("#!{}\n", file.display()), false),
+            ("text".to_owned(), true),
+        ] {
+            fs::write(&file, &text).unwrap();
+            assert_eq!(digest().is_some(), is_told, "{text}");
+        }
+        assert_eq!(path.digest(&yard.top), None, "a directory is no program");
     }
 
     #[test]

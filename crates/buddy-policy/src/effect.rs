@@ -28,7 +28,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Word;
 
-pub(crate) use barred::barred_in_jail;
+pub use barred::ENGINE_VARIABLES;
+pub(crate) use barred::{barred_in_jail, names_engine};
 pub(crate) use examine::{examine, examine_words, reads_variables};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;

@@ -10,7 +10,7 @@ use crate::effect::{Leaf, is_interpreter, is_wrapper};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Match;
 use crate::shell::Word;
-use crate::{CommandPattern, PatternError, Places, RepositoryChange};
+use crate::{ChangeableProgram, CommandPattern, PatternError, Places, RepositoryChange};
 
 /// A lasting permission. It applies on one target, and the caller decides how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,19 @@ pub struct Grant {
     pub target: String,
     /// The calls that are granted.
     pub scope: Scope,
+    /// Programs that commands can change, as they were when the user allowed them. No other such program is covered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<PinnedProgram>,
+}
+
+/// A program that commands can change, as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinnedProgram {
+    /// The file.
+    pub file: PathBuf,
+    /// The digest of its content.
+    pub digest: String,
 }
 
 /// The calls that a grant is about.
@@ -69,6 +82,22 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// The same offer for these programs as they are now, and none if one of them cannot be told from another.
+    pub(crate) fn pinned<'a>(
+        mut self,
+        programs: impl Iterator<Item = &'a ChangeableProgram>,
+        places: &Places,
+    ) -> Option<Self> {
+        for program in programs {
+            let (file, digest) = (program.file.clone(), program.digest.clone()?);
+            let below = places.workspace.iter().find_map(|root| file.strip_prefix(root).ok());
+            self.covers
+                .push_str(&format!(", as long as `{}` stays the same file", shown(below.unwrap_or(&file))));
+            self.grant.programs.push(PinnedProgram { file, digest });
+        }
+        Some(self)
+    }
+
     /// The same offer, which says that its commands can reach the network.
     pub(crate) fn with_network(mut self) -> Self {
         self.covers.push_str("; it can reach the network");
@@ -205,10 +234,9 @@ impl fmt::Display for Grant {
                 write!(formatter, "push to {}", shown(top))
             }
             Scope::Fetches(host) => write!(formatter, "fetch {host}"),
-            Scope::Nearby(host) => write!(formatter, "reach {host} nearby"),
+            Scope::Nearby(host) => write!(formatter, "reach {host}"),
             Scope::Hosts { fetches, nearby } => {
-                let nearby = nearby.iter().map(|host| format!("{host} nearby"));
-                let all: Vec<String> = fetches.iter().cloned().chain(nearby).collect();
+                let all: Vec<&str> = fetches.iter().chain(nearby).map(String::as_str).collect();
                 write!(formatter, "reach {}", all.join(", "))
             }
         }
@@ -216,10 +244,23 @@ impl fmt::Display for Grant {
 }
 
 impl Grant {
+    /// A grant on a target, of no program that commands can change.
+    pub fn of(scope: Scope, target: &str) -> Self {
+        Self { target: target.to_owned(), scope, programs: Vec::new() }
+    }
+
+    /// Whether it is about this program as it is now.
+    pub(crate) fn pins(&self, program: &ChangeableProgram) -> bool {
+        let is_same = |pinned: &PinnedProgram| {
+            pinned.file == program.file && program.digest.as_ref() == Some(&pinned.digest)
+        };
+        self.programs.iter().any(is_same)
+    }
+
     /// A grant of commands that match a pattern such as `cargo *`.
     pub fn command(pattern: &str, target: &str) -> Result<Self, PatternError> {
         let scope = Scope::Commands(CommandPattern::parse(pattern)?);
-        Ok(Self { target: target.to_owned(), scope })
+        Ok(Self::of(scope, target))
     }
 
     /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks
@@ -306,14 +347,14 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
         covers.push(format!("every connection of commands to {}", list(&nearby)));
     }
     let covers = format!("{}, and to no other host, on `{target}`", covers.join(", "));
-    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Hosts { fetches, nearby } }, covers }
+    Offer { grant: Grant::of(Scope::Hosts { fetches, nearby }, target), covers }
 }
 
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
 pub fn nearby_offer(authority: &str, target: &str) -> Offer {
     let covers =
         format!("every connection of commands to `{authority}`, and to no other port, on `{target}`");
-    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Nearby(authority.to_owned()) }, covers }
+    Offer { grant: Grant::of(Scope::Nearby(authority.to_owned()), target), covers }
 }
 
 /// The offers for a command whose uncovered parts are these.
@@ -329,7 +370,7 @@ pub(crate) fn offers(
     patterns.dedup();
     let mut offers = Vec::new();
     if let [Some(pattern)] = patterns.as_slice() {
-        let grant = Grant { target: target.clone(), scope: Scope::Commands(pattern.clone()) };
+        let grant = Grant::of(Scope::Commands(pattern.clone()), target);
         if leaves.iter().all(|leaf| grant.covers_command(leaf, places, links)) {
             let start = pattern.as_str().trim_end_matches(" *");
             let covers = format!(
@@ -344,7 +385,7 @@ pub(crate) fn offers(
         shown(cwd)
     );
     let scope = Scope::Command { line: command.to_owned(), cwd: cwd.to_path_buf() };
-    offers.push(Offer { grant: Grant { target: target.clone(), scope }, covers });
+    offers.push(Offer { grant: Grant::of(scope, target), covers });
     offers
 }
 
@@ -358,13 +399,13 @@ pub(crate) fn write_offer(path: &Path, places: &Places) -> Option<Offer> {
         shown(&directory),
         places.target
     );
-    Some(Offer { grant: Grant { target: places.target.clone(), scope: Scope::Writes(directory) }, covers })
+    Some(Offer { grant: Grant::of(Scope::Writes(directory), &places.target), covers })
 }
 
 /// The offer to write one file.
 pub(crate) fn file_offer(path: &Path, places: &Places) -> Offer {
     let covers = format!("every write of `{}`, and of no other file, on `{}`", shown(path), places.target);
-    Offer { grant: Grant { target: places.target.clone(), scope: Scope::File(path.to_owned()) }, covers }
+    Offer { grant: Grant::of(Scope::File(path.to_owned()), &places.target), covers }
 }
 
 /// The offer to change a repository in one way.
@@ -376,13 +417,13 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
     };
     let covers = format!("{what} `{}`, and nothing else, on `{}`", shown(top), places.target);
     let scope = Scope::Repository { top: top.to_owned(), change };
-    Offer { grant: Grant { target: places.target.clone(), scope }, covers }
+    Offer { grant: Grant::of(scope, &places.target), covers }
 }
 
 /// The offer to fetch from a host.
 pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     let covers = format!("every fetch from `{host}`, and from no other host, on `{}`", places.target);
-    Offer { grant: Grant { target: places.target.clone(), scope: Scope::Fetches(host.to_owned()) }, covers }
+    Offer { grant: Grant::of(Scope::Fetches(host.to_owned()), &places.target), covers }
 }
 
 /// Whether no word of a command leads out of the workspace, by itself or by way of these links, except words that the user

@@ -32,7 +32,8 @@ pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{decide, discarded, named, outside, program_uses, recalled, removed, touched, written};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
-pub use grant::{Grant, NamedPaths, Offer, Scope, hosts_offer, nearby_offer};
+pub use effect::ENGINE_VARIABLES;
+pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,

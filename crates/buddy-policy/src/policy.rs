@@ -104,6 +104,8 @@ pub struct Policy {
     pub searches: Vec<String>,
     /// Whether the machine is thrown away afterwards, so that nothing on it is kept from the agent.
     pub is_throwaway: bool,
+    /// Whether a variable leads clients of containers to an engine on another host.
+    pub has_remote_engine: bool,
     /// The only files that tools touch and the only hosts that are reached.
     pub limits: Limits,
 }
@@ -188,6 +190,8 @@ pub struct ChangeableProgram {
     pub name: String,
     /// The file.
     pub file: PathBuf,
+    /// The digest of its content, and of its interpreter if it is a script; none if nobody could tell that it is the same.
+    pub digest: Option<String>,
 }
 
 /// The state at the moment of a decision. The caller has the clock.

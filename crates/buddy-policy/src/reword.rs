@@ -61,7 +61,8 @@ pub fn reword(
         }
         Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),
     };
-    let grant = Grant { target: policy.places.target.clone(), scope };
+    let programs = offers.first().map(|offer| offer.grant.programs.clone()).unwrap_or_default();
+    let grant = Grant { target: policy.places.target.clone(), scope, programs };
     if offers.iter().any(|offer| is_within(&grant, &offer.grant)) {
         return if is_covering(&grant, intent, policy, grants) {
             Ok(grant)

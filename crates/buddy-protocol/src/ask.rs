@@ -81,7 +81,7 @@ pub struct Approval {
     /// The reasons why policy asks.
     pub reasons: Vec<String>,
     /// The simple commands that a command consists of, as policy parsed them. Set only if there is more than
-    /// one.
+    /// one, or if the question is about hosts that the command wants to reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
     /// Files with secrets in the workspace that the command can read once it is allowed, whether it names

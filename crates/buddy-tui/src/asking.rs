@@ -90,7 +90,7 @@ fn keys(approval: &Approval) -> String {
         let covers =
             if offer.grant == approval.action { String::new() } else { format!(": {}", offer.covers) };
         allow.push(format!("a  Allow {what} this session{covers}"));
-        allow.push("p  Always: choose what to allow, and where".to_owned());
+        allow.push("p  Allow it for longer: choose what, where, and for how long".to_owned());
     }
     let mut deny = vec!["d  Deny".to_owned(), "n  Deny and say why: n WORDS".to_owned()];
     match &approval.word {
@@ -118,7 +118,7 @@ fn help(question: &Question) -> String {
             let _ = writeln!(text, "{yes:<9} do it, this once");
             if let Some(offer) = approval.offers.first() {
                 let _ = writeln!(text, "a [TIME]  do it, and allow this until you quit, for 8h at most: {}", offer.covers);
-                text.push_str("p         choose what to allow, and where\n");
+                text.push_str("p         allow it for longer: choose what, where, and for how long\n");
             }
             if approval.is_editable {
                 let word = approval.word.as_ref().map(|word| format!(" {word}")).unwrap_or_default();
@@ -139,6 +139,10 @@ fn help(question: &Question) -> String {
 /// elsewhere than usual.
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
+    if !approval.parts.is_empty() && ApprovalWords::of(approval, |_| true).is_about_hosts() {
+        let parts: Vec<String> = approval.parts.iter().map(|part| one_paragraph(part)).collect();
+        let _ = writeln!(text, "{indent}runs   {}", parts.join("; "));
+    }
     if !approval.reasons.is_empty() {
         let _ = writeln!(text, "{indent}risk   {}", approval.reasons.join("; "));
     }

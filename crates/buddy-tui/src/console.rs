@@ -9,6 +9,7 @@ mod asks;
 mod background;
 mod calls;
 mod card;
+mod changed_rows;
 mod choose;
 mod choose_session;
 mod commands;

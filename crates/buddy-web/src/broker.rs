@@ -31,6 +31,7 @@ use tokio::time::{sleep, timeout};
 use crate::address::{Whereabouts, whereabouts};
 use crate::resolver::{Resolver, SystemResolver, lookup};
 pub use nearness::Nearness;
+pub(crate) use nearness::is_private_name;
 use open::{OpenConnections, SharedConnections};
 use relay::Limit;
 use request::{Reply, Request};

@@ -44,6 +44,23 @@ impl Clients {
             .map_err(|error| FetchError::Setup(chain(&error)))
     }
 
+    /// A client that goes out by the proxy of the network, which resolves the name by itself.
+    #[expect(clippy::disallowed_methods, reason = "this crate makes all connections that are not to models")]
+    pub(crate) fn by_proxy(&self, proxy: reqwest::Proxy) -> Result<reqwest::Client, FetchError> {
+        reqwest::Client::builder()
+            .user_agent(&self.user_agent)
+            .connect_timeout(self.connect_timeout)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .proxy(proxy)
+            .pool_max_idle_per_host(0)
+            .retry(reqwest::retry::never())
+            .tls_backend_preconfigured(self.tls()?)
+            .build()
+            .map_err(|error| FetchError::Setup(chain(&error)))
+    }
+
     fn tls(&self) -> Result<ClientConfig, FetchError> {
         if let Some(config) = self.tls.get() {
             return Ok(config.clone());

@@ -8,6 +8,7 @@ use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, LOCATION
 use reqwest::{Response, StatusCode};
 use tokio::time::timeout;
 
+use crate::broker::is_private_name;
 use crate::client::Clients;
 use crate::error::chain;
 use crate::gate::Gate;
@@ -114,6 +115,27 @@ impl Fetcher {
     /// redirect can carry data that was meant for the first host.
     pub async fn get_within(&self, url: WebUrl, redirects: &Redirects) -> Result<Fetched, FetchError> {
         self.bounded(self.follow(url, HeaderMap::new(), redirects)).await
+    }
+
+    /// Fetches an address by the proxy of the network, without following redirects. Addresses that this machine finds for the name must
+    /// pass; a name that only the proxy knows goes to it, unless it can only be one of a private network.
+    pub(crate) async fn get_by_proxy(
+        &self,
+        url: WebUrl,
+        proxy: reqwest::Proxy,
+    ) -> Result<Fetched, FetchError> {
+        match self.gate.check(&url).await {
+            Err(FetchError::Unresolved { .. }) if !is_private_name(&url.host()) => {}
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        let client = self.clients.by_proxy(proxy)?;
+        let fetch = async {
+            let response =
+                client.get(url.url().clone()).send().await.map_err(|error| failed(&url, &error))?;
+            self.read(url.clone(), response).await
+        };
+        self.bounded(fetch).await
     }
 
     /// Fetches an address with extra headers. They go only to its origin, not to another origin after a

@@ -1,6 +1,11 @@
 //! The web for tools: the fetcher, and the endpoints of searches.
 
-use crate::{FetchError, FetchSettings, Fetcher, SEARCH_ENDPOINT, UpstreamProxy, WebUrl, YOUTUBE_ENDPOINT};
+use std::sync::Arc;
+
+use crate::{
+    FetchError, FetchSettings, Fetched, Fetcher, Redirects, SEARCH_ENDPOINT, UpstreamProxy, WebUrl,
+    YOUTUBE_ENDPOINT,
+};
 
 /// The endpoints of searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,5 +48,17 @@ impl Web {
     pub fn new(settings: FetchSettings) -> Result<Self, FetchError> {
         let upstream = UpstreamProxy::default();
         Ok(Self { fetcher: Fetcher::new(settings), endpoints: Endpoints::usual()?, upstream })
+    }
+
+    /// Fetches a page of a host that the user allowed to a command, by the way that the connections of commands take. No redirect to
+    /// another host is followed.
+    pub async fn get_as_command(&self, url: WebUrl) -> Result<Fetched, FetchError> {
+        match self.upstream.for_page(&url) {
+            Some(proxy) => self.fetcher.get_by_proxy(url, proxy?).await,
+            None => {
+                let nowhere: Redirects = Arc::new(|_| false);
+                self.fetcher.get_within(url, &nowhere).await
+            }
+        }
     }
 }

@@ -398,7 +398,7 @@ impl CallEgress {
         }
         self.asked.fetch_add(1, Ordering::Relaxed);
         let offers = question.offers(&self.target.spec.name);
-        let approval = question.approval(&self.target, &offers);
+        let approval = question.approval(&self.target, &offers, &self.commands);
         self.standing.begin(question.names());
         let answer = tokio::select! {
             answer = self.person.ask(Question::Approval(approval)) => answer,

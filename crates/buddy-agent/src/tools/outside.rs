@@ -56,6 +56,15 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
                 shown(project)
             )
         }
+        DenialKind::Store => {
+            let store = shown(denial.path.as_deref().unwrap_or(Path::new("/")));
+            format!(
+                "git keeps the data of this folder in `{store}`, outside the workspace; commands write there only if buddy was started in \
+                 this folder and the repository names it as its work tree; to allow it always, put `write = [{store:?}]` under \
+                 `[projects.{:?}]` in your buddy.toml",
+                shown(project)
+            )
+        }
         DenialKind::Cache => format!(
             "in the jail, commands change package caches in a layer that covers no directory of `PATH`, so `{subject}` is read-only; the \
              user can install programs there with `!`"

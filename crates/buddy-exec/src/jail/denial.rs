@@ -11,6 +11,7 @@ use buddy_protocol::{OpenedRoots, fold_path};
 use rustix::fs::{Access, access};
 
 use crate::git_orders::clean;
+use crate::git_store::git_store;
 use crate::{Bounds, Reach};
 
 /// Messages of programs that the kernel refused something.
@@ -100,6 +101,8 @@ pub enum DenialKind {
     Guarded,
     /// Moving or removing a directory that a protected file is in.
     Held,
+    /// Writing to the store of a repository outside of the write roots, which is not known to belong to the work tree. The path is the store.
+    Store,
     /// Pushing to a directory outside of the write roots.
     Remote,
     /// Reaching the network.
@@ -130,7 +133,7 @@ pub fn denials(output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
     }
     let mut found: Vec<Denial> = Vec::new();
     for line in output.lines().filter(|line| speaks(line)).take(MAX_LINES) {
-        let Some(denial) = judge(line, bounds, cwd) else { continue };
+        let Some(denial) = judge(line, bounds, cwd).map(|denial| in_store(denial, cwd)) else { continue };
         let is_known = found.iter().any(|known| known.kind == denial.kind && known.path == denial.path);
         if !is_known {
             found.push(denial);
@@ -142,6 +145,19 @@ pub fn denials(output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
     }
     found.truncate(MAX_DENIALS);
     found
+}
+
+/// The same denial, about the store of the work tree that the command ran in if the path is in there.
+fn in_store(denial: Denial, cwd: &Path) -> Denial {
+    let Some(path) = denial.path.as_deref().filter(|_| denial.kind == DenialKind::Write) else {
+        return denial;
+    };
+    let store =
+        cwd.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).and_then(git_store);
+    match store.filter(|store| path.starts_with(&store.at)) {
+        Some(store) => Denial { kind: DenialKind::Store, path: Some(store.at), ..denial },
+        None => denial,
+    }
 }
 
 fn has(line: &str, words: &[&str]) -> bool {
@@ -241,7 +257,10 @@ fn is_writable(path: &Path, bounds: &Bounds) -> bool {
     match &bounds.write {
         Reach::Anywhere => true,
         Reach::Nothing => false,
-        Reach::Beneath(roots) => roots.iter().chain(&bounds.write_alone).any(|root| path.starts_with(root)),
+        Reach::Beneath(roots) => {
+            let further = bounds.write_alone.iter().chain(&bounds.git_stores);
+            roots.iter().chain(further).any(|root| path.starts_with(root))
+        }
     }
 }
 

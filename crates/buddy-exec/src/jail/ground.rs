@@ -48,7 +48,7 @@ impl Ground {
         };
         let asked = match &bounds.write {
             Reach::Nothing => Vec::new(),
-            Reach::Beneath(roots) => existing(roots),
+            Reach::Beneath(roots) => [existing(roots), existing(&bounds.git_stores)].concat(),
             Reach::Anywhere => vec![PathBuf::from("/")],
         };
         let write = readable(asked, read.as_deref());

@@ -19,3 +19,4 @@ mod runs;
 mod sealed;
 mod setuid;
 mod terminals;
+mod work_trees;

@@ -21,7 +21,7 @@ use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Access, Class, Effect, Examination, GivenVariable, Leaf, Reach, Touch, barred_in_jail,
-    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights,
+    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights, names_engine,
     only_adds_remote, reads_variables, socket,
 };
 use crate::grant::{NamedPaths, offers, stays_inside};
@@ -31,7 +31,8 @@ use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, CommandMode, CommandPattern, Discarded, Execution, Mode, Now, Policy, Scope, cache_places,
+    Approvals, ChangeableProgram, CommandMode, CommandPattern, Discarded, Execution, Grant, Mode, Now,
+    Policy, Scope, cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -147,6 +148,14 @@ pub(crate) fn run(line: Line<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
         Ok(examination) => examination,
         Err(error) => {
             sheet.changes_something();
+            // In a place that is thrown away only rules hold, and there is none that it could break.
+            if policy.is_throwaway && !policy.is_confined() && !policy.rules.restricts() {
+                return sheet.ask(
+                    Weight::Contained,
+                    Risk::Medium,
+                    format!("the command cannot be judged, as {error}"),
+                );
+            }
             return sheet.deny(format!("the command cannot be judged, as {error}; write it more plainly"));
         }
     };
@@ -374,7 +383,13 @@ impl Judge<'_> {
                     sheet.offer_nothing();
                 }
                 let says_network = sheet.opens_network || !self.policy.has_broker && !self.policy.is_offline;
+                let used: Vec<&ChangeableProgram> =
+                    uncovered.iter().filter_map(|leaf| self.changeable_program(leaf)).collect();
                 for offer in offers {
+                    let is_exact = matches!(offer.grant.scope, Scope::Command { .. });
+                    let of_all =
+                        self.now.programs.iter().filter(|program| is_exact || used.contains(program));
+                    let Some(offer) = offer.pinned(of_all, &self.policy.places) else { continue };
                     let offer = if says_network { offer.with_network() } else { offer };
                     if !is_sending || matches!(offer.grant.scope, Scope::Command { .. }) {
                         sheet.offer(offer);
@@ -411,8 +426,11 @@ impl Judge<'_> {
     }
 
     fn is_granted_to_the_letter(&self) -> bool {
-        let Some(cwd) = self.cwd.filter(|_| self.now.programs.is_empty()) else { return false };
-        self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
+        let is_held = self.now.programs.is_empty() || self.holds_programs();
+        let Some(cwd) = self.cwd.filter(|_| is_held) else { return false };
+        let pins = |grant: &Grant| self.now.programs.iter().all(|program| grant.pins(program));
+        let covers = |grant: &Grant| grant.covers_line(self.command, cwd, &self.policy.places);
+        self.now.grants.iter().any(|grant| covers(grant) && pins(grant))
     }
 
     /// The extent to which rules and grants allow each simple command. A rule that allows a launcher allows the commands
@@ -438,7 +456,7 @@ impl Judge<'_> {
         let allowed = rule(thing, self.policy, sheet);
         // Rules and grants are about the program that the user knows by this name.
         if self.changeable_program(leaf).is_some() {
-            return Allowed::No;
+            return if self.is_pinned(leaf) { Allowed::Granted } else { Allowed::No };
         }
         let (places, links) = (&self.policy.places, self.now.named_links);
         let is_granted = || self.now.grants.iter().any(|grant| grant.covers_command(leaf, places, links));
@@ -551,7 +569,8 @@ impl Judge<'_> {
         }
         for leaf in leaves {
             let words = leaf.words.get(1..).unwrap_or_default();
-            if let Some(reason) = barred_in_jail(&leaf.program, words) {
+            let is_elsewhere = self.policy.has_remote_engine || names_engine(self.command);
+            if let Some(reason) = barred_in_jail(&leaf.program, words, is_elsewhere) {
                 sheet.deny(reason);
             }
             if leaf.program == "git" && leaf.effect == Effect::Unknown && changes_own_settings(words) {

@@ -129,6 +129,11 @@ impl Sheet {
         self.offer(offer);
     }
 
+    /// Asks for a call that one of the offers which follow settles, regardless of its weight.
+    pub(crate) fn ask_for_grant(&mut self, weight: Weight, risk: Risk, reason: String) {
+        self.concern(Concern { weight, reason, has_offer: true }, risk);
+    }
+
     fn concern(&mut self, concern: Concern, risk: Risk) {
         self.raise(risk);
         if concern.weight >= Weight::Contained {

@@ -111,6 +111,11 @@ impl RuleSet {
     }
 
     /// Whether an allow rule of this run names a word of a command.
+    /// Whether a rule denies anything, or asks for it.
+    pub(crate) fn restricts(&self) -> bool {
+        self.tiers.iter().any(|(_, rules)| !rules.deny.is_empty() || !rules.ask.is_empty())
+    }
+
     pub(crate) fn run_names(&self, word: &str) -> bool {
         let run = self.tiers.iter().filter(|(tier, _)| *tier == RuleTier::Run);
         run.flat_map(|(_, rules)| &rules.allow)

@@ -221,9 +221,11 @@ fn exact_words(line: &str) -> Option<Vec<String>> {
 fn is_certain(line: &str) -> bool {
     let grants: Vec<_> = PROGRAMS
         .iter()
-        .map(|program| buddy_policy::Grant {
-            target: "local".to_owned(),
-            scope: buddy_policy::Scope::Commands(crate::stage::pattern(&format!("{program} *"))),
+        .map(|program| {
+            buddy_policy::Grant::of(
+                buddy_policy::Scope::Commands(crate::stage::pattern(&format!("{program} *"))),
+                "local",
+            )
         })
         .collect();
     let has_pattern = line.contains(['*', '?', '[']);

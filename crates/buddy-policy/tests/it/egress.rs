@@ -95,7 +95,7 @@ fn rules_grants_and_the_configuration_open_the_way() {
                 ruled.rules.add(tier, rules(r#"allow = [{ fetch = "docs.rs" }]"#));
                 assert_eq!(judge(&intent, &ruled, &trail).verdict, Verdict::Allow, "{mode:?} {tier:?}");
             }
-            let grants = [Grant { target: "local".to_owned(), scope: Scope::Fetches("docs.rs".to_owned()) }];
+            let grants = [Grant::of(Scope::Fetches("docs.rs".to_owned()), "local")];
             let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Ask) };
             assert_eq!(decide(&intent, &policy(mode), &now).verdict, Verdict::Allow, "{mode:?}");
             let known = Policy { known_hosts: vec!["docs.rs".to_owned()], ..policy(mode) };

@@ -1,11 +1,11 @@
 //! The effect of the modes, the approvals and the places on files, fetches and commands.
 
 use buddy_policy::{
-    Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Policy, Tier, Verdict, decide,
+    Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Policy, RuleTier, Tier, Verdict, decide,
 };
 use buddy_protocol::Risk;
 
-use crate::stage::{ask, check, pattern, policy, run, with_grants};
+use crate::stage::{ask, check, pattern, policy, rules, run, with_grants};
 
 fn file(mode: Mode, action: Action, verdict: Verdict, tier: Tier) {
     let intent = Intent::of(action).in_tier(Tier::Batch);
@@ -367,4 +367,35 @@ fn exposed_production_asks_about_commands_that_do_not_only_read() {
         .add(buddy_policy::RuleTier::User, buddy_policy::Rules { allow: vec![rule], ..Default::default() });
     assert_eq!(ask(&run("make test"), &ruled).verdict, Verdict::Allow, "a lasting rule is an answer");
     assert_eq!(ask(&run("mkdir a"), &ruled).verdict, Verdict::Ask);
+}
+
+#[test]
+fn clients_of_an_engine_are_refused_unless_it_is_elsewhere() {
+    let development = policy(Mode::Development);
+    for approvals in [Approvals::Ask, Approvals::Auto, Approvals::All] {
+        let judge = |command: &str, policy: &Policy| decide(&run(command), policy, &Now::with(approvals));
+        let refused = judge("docker ps", &development);
+        assert_eq!(refused.verdict, Verdict::Deny, "{approvals:?}");
+        assert!(refused.reasons[0].contains("run it yourself with `!`, or use"), "{:?}", refused.reasons);
+        for command in ["DOCKER_HOST=tcp://a.test:2375 docker ps", "docker -H tcp://a.test:2375 ps"] {
+            assert_ne!(judge(command, &development).verdict, Verdict::Deny, "{approvals:?} {command}");
+        }
+        let elsewhere = Policy { has_remote_engine: true, ..development.clone() };
+        assert_ne!(judge("docker ps", &elsewhere).verdict, Verdict::Deny, "{approvals:?}");
+        assert_ne!(judge("docker ps", &policy(Mode::Production)).verdict, Verdict::Deny, "{approvals:?}");
+    }
+}
+
+#[test]
+fn a_place_that_is_thrown_away_runs_commands_that_cannot_be_read() {
+    let thrown = Policy { is_throwaway: true, ..policy(Mode::Production) };
+    let mut ruled = thrown.clone();
+    ruled.rules.add(RuleTier::User, rules(r#"deny = ["curl *"]"#));
+    for command in ["exec 3<>/dev/tcp/127.0.0.1/80", "echo 'never closed", &"(".repeat(500)] {
+        let judge = |policy: &Policy| decide(&run(command), policy, &Now::with(Approvals::All)).verdict;
+        assert_eq!(judge(&thrown), Verdict::Allow, "{command}");
+        // Nobody could tell whether it breaks the rule.
+        assert_eq!(judge(&ruled), Verdict::Deny, "{command}");
+        assert_eq!(judge(&policy(Mode::Production)), Verdict::Deny, "{command}");
+    }
 }

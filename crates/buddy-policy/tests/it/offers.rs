@@ -98,7 +98,7 @@ fn the_words_say_exactly_what_is_covered() {
 
 #[test]
 fn a_grant_covers_what_it_says_and_nothing_else() {
-    let grants = [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("cargo test *")) }];
+    let grants = [Grant::of(Scope::Commands(pattern("cargo test *")), "local")];
     let policy = policy(Mode::Development);
     for command in [
         "cargo test",
@@ -139,7 +139,7 @@ fn a_grant_covers_what_it_says_and_nothing_else() {
 #[test]
 fn a_grant_of_commands_covers_no_file_outside_the_project() {
     let development = policy(Mode::Development);
-    let granted = |text: &str| Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) };
+    let granted = |text: &str| Grant::of(Scope::Commands(pattern(text)), "local");
     let grants = [granted("cargo build *"), granted("mkdir *"), granted("pytest /opt/suite *")];
     for command in [
         "cargo build --manifest-path ../other/Cargo.toml",
@@ -183,7 +183,7 @@ fn a_grant_that_is_too_broad_covers_nothing() {
         ("find *", "find . -delete"),
         ("curl *", "curl x"),
     ] {
-        let grants = [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) }];
+        let grants = [Grant::of(Scope::Commands(pattern(text)), "local")];
         assert_ne!(
             with_grants(&run(command), &policy, &grants).verdict,
             Verdict::Allow,
@@ -213,17 +213,11 @@ fn a_whole_program_can_be_granted() {
 #[test]
 fn an_exact_grant_is_to_the_letter_and_to_the_directory() {
     let policy = policy(Mode::Development);
-    let grants = [Grant {
-        target: "local".to_owned(),
-        scope: Scope::Command { line: "bash x.sh a".to_owned(), cwd: "/w".into() },
-    }];
+    let grants = [Grant::of(Scope::Command { line: "bash x.sh a".to_owned(), cwd: "/w".into() }, "local")];
     assert_eq!(with_grants(&run("bash x.sh a"), &policy, &grants).verdict, Verdict::Allow);
     assert_eq!(with_grants(&run("bash x.sh  a"), &policy, &grants).verdict, Verdict::Ask);
     assert_eq!(with_grants(&run_in("/w/sub", "bash x.sh a"), &policy, &grants).verdict, Verdict::Ask);
-    let dangerous = [Grant {
-        target: "local".to_owned(),
-        scope: Scope::Command { line: "sudo ls".to_owned(), cwd: "/w".into() },
-    }];
+    let dangerous = [Grant::of(Scope::Command { line: "sudo ls".to_owned(), cwd: "/w".into() }, "local")];
     assert_eq!(with_grants(&run("sudo ls"), &policy, &dangerous).verdict, Verdict::Deny);
     let production = crate::stage::policy(Mode::Production);
     assert_eq!(with_grants(&run("sudo ls"), &production, &dangerous).verdict, Verdict::Ask);
@@ -232,7 +226,7 @@ fn an_exact_grant_is_to_the_letter_and_to_the_directory() {
 #[test]
 fn a_grant_to_write_stays_beneath_its_directory() {
     let policy = policy(Mode::Development);
-    let grants = [Grant { target: "local".to_owned(), scope: Scope::Writes("/w/src".into()) }];
+    let grants = [Grant::of(Scope::Writes("/w/src".into()), "local")];
     let write = |path: &str| with_grants(&Intent::of(Action::Write(path.into())), &policy, &grants).verdict;
     assert_eq!(write("/w/src/a"), Verdict::Allow);
     assert_eq!(write("/w/src/../a"), Verdict::Ask);
@@ -243,7 +237,7 @@ fn a_grant_to_write_stays_beneath_its_directory() {
 
 #[test]
 fn grants_are_kept_as_text() {
-    let grant = Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("cargo test *")) };
+    let grant = Grant::of(Scope::Commands(pattern("cargo test *")), "local");
     let text = serde_json::to_string(&grant).unwrap();
     assert_eq!(text, r#"{"target":"local","scope":{"commands":"cargo test *"}}"#);
     assert_eq!(serde_json::from_str::<Grant>(&text).unwrap(), grant);
@@ -259,8 +253,7 @@ fn with_links(command: &str, grants: &[Grant], links: &[(&str, &str)]) -> Verdic
 
 #[test]
 fn a_grant_covers_no_command_that_names_a_file_outside_by_a_link() {
-    let grants =
-        [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("frobnicate create *")) }];
+    let grants = [Grant::of(Scope::Commands(pattern("frobnicate create *")), "local")];
     let out = [("/w/lnk/f", "/home/ann/f"), ("/w/lnk/../f", "/home/f"), ("/w/lnk", "/home/ann")];
     for command in [
         "frobnicate create lnk/f",

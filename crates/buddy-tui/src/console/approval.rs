@@ -20,8 +20,12 @@ use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Tone, wrap};
 use crate::visible::one_line;
 
-/// The most rows of a command before it is folded; all of it is shown when the question is expanded.
-const FOLDED_ROWS: usize = 6;
+/// The most rows of a command before it is folded, in a roomy window and in a low one; all of it is shown when the question is expanded.
+const FOLDED_ROWS: (usize, usize) = (6, 3);
+
+/// The same of the reasons, and of the model's own words.
+const FOLDED_RISKS: (usize, usize) = (2, 1);
+const FOLDED_WHY: (usize, usize) = (1, 1);
 
 /// The most rows of a diff before it is folded, and of each of several.
 const FOLDED_DIFF: usize = 12;
@@ -103,7 +107,7 @@ fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
     let tail = tail(asking, room, card);
     let fits = |title: &str| card.holds_title(title, &tail);
     let title = match &asking.ask.question {
-        _ if matches!(asking.stage, Stage::Granting(_)) => "Always allow".to_owned(),
+        _ if matches!(asking.stage, Stage::Granting(_)) => "Allow for longer".to_owned(),
         Question::Approval(approval) => ApprovalWords::of(approval, fits).title,
         Question::Batch { approvals } if approvals.iter().all(|approval| approval.diff.is_some()) => {
             format!("Apply {} edits?", approvals.len())
@@ -173,14 +177,15 @@ fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan 
     let whole = itself(asking, room, card, head, Fold::Nothing);
     let end = end(asking, card, lead + whole.len());
     let fitting = card.fitting(end.rows.len());
-    let folded = (!asking.is_expanded && !card.fits(lead + whole.len(), end.rows.len()))
-        .then(|| itself(asking, room, card, head, Fold::Much))
-        .filter(|folded| *folded != whole);
+    let folded =
+        (!asking.is_expanded && !asking.is_unfolded && !card.fits(lead + whole.len(), end.rows.len()))
+            .then(|| itself(asking, room, card, head, Fold::Much))
+            .filter(|folded| *folded != whole);
     let is_folded = folded.is_some();
     rows.extend(folded.unwrap_or(whole));
     // Without a row that says what is left out there is room for one more.
-    let fitting =
-        if rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len()) { rows.len() } else { fitting };
+    let is_whole = !is_folded && rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len());
+    let fitting = if is_whole { rows.len() } else { fitting };
     Plan { lead, rows, is_folded, fitting, end }
 }
 
@@ -217,8 +222,8 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push(risks(approval, card));
-                parts.push(remarks(approval, room, card));
+                parts.push([runs(approval, card, fold), risks(approval, card, fold)].concat());
+                parts.push(remarks(approval, room, card, fold));
             }
             parts
         }
@@ -268,20 +273,45 @@ fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<
         let first = if index == 0 { Line::default() } else { next.clone() };
         rows.extend(wrap(&row, card.width(), &first, &next));
     }
-    if rows.len() > FOLDED_ROWS && fold == Fold::Much {
-        let hidden = rows.len() - FOLDED_ROWS;
-        let tail = rows.split_off(rows.len() - 2);
-        rows.truncate(FOLDED_ROWS - 2);
-        let noun = if hidden == 1 { "row" } else { "rows" };
-        let text = format!("  {} {hidden} more {noun}  ? shows all", look.sign("…", "..."));
-        rows.push(Line::styled(&text, look.style(Paint::Warning)));
-        rows.extend(tail);
+    folded(rows, FOLDED_ROWS, 2, card, fold)
+}
+
+/// Rows of which those in the middle are folded away if there are more than the limit, which is lower in a low window. The last rows stay.
+fn folded(
+    mut rows: Vec<Line>,
+    (roomy, low): (usize, usize),
+    last: usize,
+    card: &Card<'_>,
+    fold: Fold,
+) -> Vec<Line> {
+    let limit = if card.is_roomy() { roomy } else { low };
+    let last = last.min(limit.saturating_sub(1));
+    // A row that says that one row is missing would take its place.
+    if fold == Fold::Nothing || rows.len() <= limit + 1 {
+        return rows;
     }
+    let hidden = rows.len() - limit;
+    let tail = rows.split_off(rows.len() - last);
+    rows.truncate(limit - last);
+    let text = format!("  {} {hidden} more rows  ? shows all", card.look.sign("…", "..."));
+    rows.push(
+        Line::styled(&text, card.look.style(Paint::Warning)).cut(card.width(), card.look.sign("…", "~")),
+    );
+    rows.extend(tail);
     rows
 }
 
+/// The command that wants to connect, where the question is about hosts.
+fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+    if approval.parts.is_empty() || !ApprovalWords::of(approval, |_| true).is_about_hosts() {
+        return Vec::new();
+    }
+    let text = approval.parts.iter().map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    folded(card.fact("runs", &Line::plain(&text.collect::<Vec<_>>().join("; "))), FOLDED_WHY, 0, card, fold)
+}
+
 /// Why it is asked for, and which secrets it can read.
-fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
+fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let look = card.look;
     let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
     let mut rows = Vec::new();
@@ -294,17 +324,20 @@ fn risks(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
         let name = if place == 0 { "risk" } else { "" };
         rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
     }
+    rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
-        rows.extend(card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning))));
+        let opens = card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning)));
+        rows.extend(folded(opens, FOLDED_WHY, 0, card, fold));
     }
     rows
 }
 
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
-fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
+fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     let mut rows = Vec::new();
     if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
-        rows.extend(card.fact("why", &Line::plain(&quoted(why, card.look))));
+        let why = card.fact("why", &Line::plain(&quoted(why, card.look)));
+        rows.extend(folded(why, FOLDED_WHY, 0, card, fold));
     }
     let is_elsewhere = approval.cwd != room.cwd || approval.target.is_some();
     if is_elsewhere || !card.is_narrow() {
@@ -343,6 +376,9 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     rows.extend(card.fact("where", &place(approval, room)));
     if let Some(why) = &approval.why {
         rows.extend(card.fact("why", &Line::plain(&quoted(why, look))));
+    }
+    if approval.offers.is_empty() && approval.is_editable {
+        rows.extend(card.fact("a, p", &Line::plain("not offered: buddy remembers no yes to this command")));
     }
     for offer in &approval.offers {
         let covers = Line::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
@@ -499,15 +535,19 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         (None, true) => allow.push(KeyChoice::new("y", words.yes, words.yes, weigh(is_open, yes))),
     }
     if let Some(offer) = approval.offers.first() {
-        let label = if offer.grant == approval.action {
-            Line::plain("Allow exactly this, this session")
+        let dots = card.look.sign("…", "...");
+        let (label, lasting) = if offer.grant == approval.action {
+            let lasting = format!("Allow exactly this for 30 days{dots}");
+            (Line::plain("Allow exactly this, this session"), Line::plain(&lasting))
         } else {
             let grant = one_line(&words.granted(&offer.grant, card.look), GRANT);
-            Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(" this session", Style::new())
+            let allow = |end: &str| {
+                Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(end, Style::new())
+            };
+            (allow(" this session"), allow(&format!(" for 30 days{dots}")))
         };
         allow.push(KeyChoice::labelled("a", label, "This session", weigh(is_open, KeyWeight::Usual)));
-        let always = format!("Always{}", card.look.sign("…", "..."));
-        allow.push(KeyChoice::new("p", &always, "Always", weigh(is_open, KeyWeight::Usual)));
+        allow.push(KeyChoice::labelled("p", lasting, "30 days", weigh(is_open, KeyWeight::Usual)));
     }
     let no = if is_high { KeyWeight::Primary } else { KeyWeight::Usual };
     let mut deny = vec![
@@ -542,10 +582,19 @@ fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
         KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))
     };
     vec![
-        vec![yes, KeyChoice::new("1-9", "Choose", "Choose", weigh(is_awake, KeyWeight::Usual))],
+        vec![
+            yes,
+            KeyChoice::new(digits(allowed.len()), "Choose", "Choose", weigh(is_awake, KeyWeight::Usual)),
+        ],
         vec![
             KeyChoice::new("d", "Deny all", "Deny all", weigh(is_awake, no)),
             KeyChoice::new("n", "Deny all and say why", "Say why", weigh(is_awake, KeyWeight::Usual)),
         ],
     ]
+}
+
+/// The digits that choose among so many.
+fn digits(count: usize) -> &'static str {
+    const DIGITS: [&str; 8] = ["1-2", "1-3", "1-4", "1-5", "1-6", "1-7", "1-8", "1-9"];
+    DIGITS.get(count.saturating_sub(2)).copied().unwrap_or("1-9")
 }

@@ -9,7 +9,9 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, SessionId};
+use buddy_protocol::{
+    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId,
+};
 use crossterm::event::KeyCode;
 
 use super::approval::reach;
@@ -44,6 +46,9 @@ pub(super) struct Asking {
     opened: Option<Key>,
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
+    /// Whether all of a question that does not fit is shown, a part at a time.
+    pub(super) is_unfolded: bool,
+    /// Whether everything that is known is told with it.
     pub(super) is_expanded: bool,
     /// The rows of it that were on the screen.
     pub(super) seen: Seen,
@@ -107,7 +112,6 @@ impl Console {
         });
         let Some((session, ask)) = waiting else { return };
         let awake = self.last_key.map(|key| key + PAUSE).filter(|awake| *awake > self.now);
-        let is_expanded = is_grave(&ask.question);
         let keys = if self.vim.is_some() { KeyStyle::Vim } else { KeyStyle::Readline };
         let again = again(&ask.question, self.wished.take().as_ref(), keys);
         // Who has just answered goes on with the line as it was.
@@ -125,7 +129,8 @@ impl Console {
             remark: awake.map(|_| Remark::Typing),
             opened: None,
             answered: None,
-            is_expanded,
+            is_unfolded: false,
+            is_expanded: false,
             seen: Seen::default(),
             turned: None,
             scroll: 0,
@@ -211,7 +216,7 @@ impl Console {
         let Some(asking) = &mut self.asking else { return };
         asking.turned = Some((key, self.now + READ_MORE));
         if asking.seen.is_folded() {
-            (asking.is_expanded, asking.scroll) = (true, 0);
+            (asking.is_unfolded, asking.scroll) = (true, 0);
             return;
         }
         let unseen = asking.seen.first_unseen().unwrap_or(0);
@@ -326,14 +331,6 @@ impl Stage {
             Self::Confirming(confirming) => Some(&mut confirming.entry),
             Self::Choosing | Self::Picking(_) => None,
         }
-    }
-}
-
-/// Whether the whole of it is shown from the start.
-fn is_grave(question: &Question) -> bool {
-    match question {
-        Question::Approval(approval) => approval.action.contains('\n'),
-        _ => false,
     }
 }
 
@@ -462,6 +459,10 @@ impl Asking {
         if action == Some(Action::Escape) {
             self.stage = Stage::Telling(Entry::new(self.keys, ""));
             return Step::Stay;
+        }
+        // Digits count the keys as a card of low risk has them. At high risk denying comes first, so they would say something else.
+        if approval.risk == Risk::High && key.letter().is_some_and(|letter| letter.is_ascii_digit()) {
+            return Step::Unknown;
         }
         // Only a key by itself answers: with another one held down it means something else.
         match key.letter() {

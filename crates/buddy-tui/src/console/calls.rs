@@ -35,7 +35,7 @@ const REASON_ROWS: usize = 4;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
 /// Columns before the numbers of a diff.
-const DIFF_INDENT: usize = 5;
+pub(super) const DIFF_INDENT: usize = 5;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
 /// Characters of what a call is about where rows are not cut.

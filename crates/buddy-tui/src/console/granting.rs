@@ -19,6 +19,9 @@ const PLACES: [(GrantScope, &str, u64); 3] = [
     (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
 ];
 
+/// The place that a grant begins with, as its key says.
+const IN_PROJECT: usize = 1;
+
 /// A grant under way.
 #[derive(Debug)]
 pub(super) struct Granting {
@@ -30,9 +33,9 @@ pub(super) struct Granting {
 }
 
 impl Granting {
-    /// The first offer, until the user quits. None where nothing is offered.
+    /// The first offer, in this project. None where nothing is offered.
     pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
-        Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
+        Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: IN_PROJECT })
     }
 
     /// The refused words, as they were written.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use buddy_protocol::{ApprovalPolicy, Change, Command};
 use crossterm::event::KeyCode;
 
+use super::changed_rows::changed_rows;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
 use super::effect::Effect;
@@ -12,7 +13,6 @@ use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
 use crate::changes;
 use crate::counting::counted;
-use crate::diff::{DiffHead, diff_rows};
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
 use crate::mentions::{dragged, images_in, is_image, mention};
@@ -472,7 +472,7 @@ impl Console {
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
-        let rows = diff_rows(diff, &self.look, self.columns, (usize::MAX, DiffHead::Shown));
+        let rows = changed_rows(diff, &self.look, self.columns);
         self.put_echo();
         self.show(rows);
         self.say_plain(others);

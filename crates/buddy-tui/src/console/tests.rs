@@ -326,14 +326,14 @@ fn granted(effect: &Effect) -> Option<GrantWish> {
 
 #[test]
 fn what_is_allowed_for_longer_is_a_line_that_can_be_changed() {
-    check_granted(&["p", "enter"], 0, None, GrantScope::Session);
-    check_granted(&["p", "down", "enter"], 0, None, GrantScope::Project);
-    check_granted(&["p", "up", "enter"], 0, None, GrantScope::User);
-    check_granted(&["p", "tab", "enter"], 1, None, GrantScope::Session);
-    check_granted(&["p", "tab", "tab", "enter"], 0, None, GrantScope::Session);
-    check_granted(&["p", "esc", "p", "enter"], 0, None, GrantScope::Session);
-    check_granted(&["p", "backspace", "-", "x", "enter"], 0, Some("cargo test -x"), GrantScope::Session);
-    check_granted(&["p", "ctrl-u", "enter", "l", "s", "down", "enter"], 0, Some("ls"), GrantScope::Project);
+    check_granted(&["p", "enter"], 0, None, GrantScope::Project);
+    check_granted(&["p", "down", "enter"], 0, None, GrantScope::User);
+    check_granted(&["p", "up", "enter"], 0, None, GrantScope::Session);
+    check_granted(&["p", "tab", "enter"], 1, None, GrantScope::Project);
+    check_granted(&["p", "tab", "tab", "enter"], 0, None, GrantScope::Project);
+    check_granted(&["p", "esc", "p", "enter"], 0, None, GrantScope::Project);
+    check_granted(&["p", "backspace", "-", "x", "enter"], 0, Some("cargo test -x"), GrantScope::Project);
+    check_granted(&["p", "ctrl-u", "enter", "l", "s", "down", "enter"], 0, Some("ls"), GrantScope::User);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn words_that_could_not_be_allowed_stay_in_the_line_with_the_reason() {
     let mut seat = Seat::new();
     seat.fact(1, offering(None));
     seat.wait(1100);
-    let keys = ["p", "ctrl-w", "ctrl-w", "*", "up", "enter"];
+    let keys = ["p", "ctrl-w", "ctrl-w", "*", "down", "enter"];
     let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let wish = effects.iter().find_map(granted).unwrap();
     assert_eq!(wish.words.as_deref(), Some("cargo *"));
@@ -416,7 +416,7 @@ fn lines_of_questions_have_the_keys_of_vim() {
     assert_eq!(answers_with_vim(asked("mkdir a"), &told), [Answer::Deny { reason }]);
     let twice = ["e", "esc", "esc", "y"];
     assert_eq!(answers_with_vim(asked("mkdir a"), &twice), [Answer::allow()], "the second escape goes back");
-    let granted = ["p", "esc", "x", "j", "j", "i", "-", "x", "enter"];
+    let granted = ["p", "esc", "x", "j", "i", "-", "x", "enter"];
     let wish = GrantWish {
         offer: 0,
         words: Some("cargo test-x".to_owned()),
@@ -621,6 +621,28 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
     let (changed, others) = rows.split_at(rows.len() - 2);
     assert_eq!(others, ["  not in git yet: b", "  not in git yet: c"]);
     assert!(changed.iter().any(|row| row.ends_with("+ not in git yet: two")), "{changed:?}");
+}
+
+#[test]
+fn changes_begin_where_all_text_does() {
+    let file = |name: &str| {
+        format!(
+            "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-one\n+diff --git two\n"
+        )
+    };
+    let mut seat = Seat::new();
+    seat.take(Input::Reply(Reply::Changes(format!("{}{}", file("a.txt"), file("b.txt")))));
+    let rows = seat.rows();
+    let changed: Vec<&String> = rows
+        .iter()
+        .filter(|row| row.contains("one") || row.contains("two") || row.contains(".txt"))
+        .collect();
+    assert_eq!(changed.len(), 6, "{rows:#?}");
+    for row in &rows {
+        assert!(row.is_empty() || row.starts_with("  "), "{rows:#?}");
+    }
+    // The number of a line ends in column 8, its sign is in column 10.
+    assert!(rows.iter().any(|row| row == "        1 − one" || row == "        1 - one"), "{rows:#?}");
 }
 
 #[test]

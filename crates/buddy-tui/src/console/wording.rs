@@ -76,6 +76,10 @@ impl ApprovalWords {
 }
 
 impl ApprovalWords {
+    pub(crate) fn is_about_hosts(&self) -> bool {
+        self.is_about_hosts
+    }
+
     /// A grant as the label of a key names it: of a connection the hosts alone, of writes the directory as people write it.
     pub(super) fn granted(&self, grant: &str, look: &Look) -> String {
         let hosts = ["fetch ", "reach "].iter().find_map(|verb| grant.strip_prefix(verb));

@@ -43,7 +43,7 @@ impl Nearness {
 }
 
 /// Whether a name is one that only a private network would know: of one word, or with such an ending.
-pub(super) fn is_private_name(host: &str) -> bool {
+pub(crate) fn is_private_name(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     let is_ending = |ending: &str| {
         host.strip_suffix(ending).is_some_and(|before| before.is_empty() || before.ends_with('.'))

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::header::HeaderValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -14,12 +15,17 @@ use url::Url;
 
 use super::request::Reply;
 use super::{CONNECT_WITHIN, Wanted, dial, literal};
+use crate::error::chain;
 use crate::resolver::{Resolver, lookup};
+use crate::{FetchError, WebUrl};
 
 /// The longest answer of a proxy to `CONNECT`.
 const MAX_ANSWER: usize = 16 * 1024;
 /// The port of a proxy whose address has none, as curl has it.
 const USUAL_PORT: u16 = 1080;
+
+/// The header that lets a user pass.
+const AUTHORIZATION: &str = "Proxy-Authorization: ";
 
 /// The proxies that the variables of a user name.
 #[derive(Debug, Clone, Default)]
@@ -83,6 +89,15 @@ impl UpstreamProxy {
         let is_plain = reply == Reply::Plain || wanted.port == 80;
         let proxy = if is_plain { &self.http } else { &self.https };
         proxy.as_ref().filter(|_| !self.except.iter().any(|except| except.is_for(wanted)))
+    }
+}
+
+impl UpstreamProxy {
+    /// The proxy by which a page is read; none where its host is reached directly.
+    pub(crate) fn for_page(&self, url: &WebUrl) -> Option<Result<reqwest::Proxy, FetchError>> {
+        let reply = if url.url().scheme() == "http" { Reply::Plain } else { Reply::Tunnel };
+        let wanted = Wanted { host: url.host(), port: url.port() };
+        self.for_host(&wanted, reply).map(Proxy::for_client)
     }
 }
 
@@ -150,9 +165,24 @@ impl Proxy {
         let authorization = (!url.username().is_empty() || url.password().is_some()).then(|| {
             let pair =
                 [name(url.username()), b":".to_vec(), name(url.password().unwrap_or_default())].concat();
-            format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(pair))
+            format!("{AUTHORIZATION}Basic {}\r\n", STANDARD.encode(pair))
         });
         Self::Usable { host: host.to_owned(), port, authorization }
+    }
+
+    /// The same for a client of this crate.
+    fn for_client(&self) -> Result<reqwest::Proxy, FetchError> {
+        let (host, port, authorization) = match self {
+            Self::Usable { host, port, authorization } => (host, port, authorization),
+            Self::Unusable(why) => return Err(FetchError::Setup(why.clone())),
+        };
+        let proxy = reqwest::Proxy::all(format!("http://{host}:{port}"))
+            .map_err(|error| FetchError::Setup(chain(&error)))?;
+        let value = authorization.as_deref().and_then(|line| line.trim_end().strip_prefix(AUTHORIZATION));
+        match value.and_then(|value| HeaderValue::from_str(value).ok()) {
+            Some(value) => Ok(proxy.custom_http_auth(value)),
+            None => Ok(proxy),
+        }
     }
 
     /// Connects to a host by this proxy. A plain request is sent to the proxy itself, which not every proxy tunnels.

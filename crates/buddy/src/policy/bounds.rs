@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_agent::{AllowedBy, CallRights};
-use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach};
+use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach, git_store};
 use buddy_policy::{
     FoundCache, Mode, Needs, Places, Policy, cache_places, guarded_names, home_secrets, secret_names,
     secret_places, tool_secret_names, tool_secrets,
@@ -192,9 +192,12 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     let is_confined = matches!(write, Reach::Beneath(_)) && call.by == AllowedBy::Person;
     let write_alone = needs.written_alone.iter().filter(|_| is_confined).cloned().collect();
     let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
+    let is_confined_here = matches!(write, Reach::Beneath(_)) && !ground.is_remote;
+    let git_stores = if is_confined_here { git_stores(&changed) } else { Vec::new() };
     Bounds {
         write,
         write_alone,
+        git_stores,
         removed: needs.removed.clone(),
         searched: needs.searched.clone(),
         caches: caches.filter(|_| needs.runs),
@@ -224,6 +227,12 @@ fn changed(ground: &Ground, policy: &Policy) -> Vec<PathBuf> {
         path.canonicalize().is_ok_and(|real| roots.iter().any(|root| real.starts_with(root)))
     };
     narrowed.into_iter().filter(is_within).collect()
+}
+
+/// The stores of these directories' repositories that lie elsewhere and are known to belong to them.
+fn git_stores(tops: &[PathBuf]) -> Vec<PathBuf> {
+    let stores = tops.iter().filter_map(|top| git_store(top));
+    stores.filter(|store| store.is_confirmed).map(|store| store.at).collect()
 }
 
 /// The caches that commands on a host would use.

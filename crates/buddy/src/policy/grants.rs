@@ -98,7 +98,12 @@ impl GrantBook {
         let uptime = uptime().map(|now| Uptime { millis: now.millis.saturating_add(millis), boot: now.boot });
         let new = Kept { grant, project, granted, expires, uptime };
         self.change(|grants| {
-            grants.retain(|kept| (&kept.grant, &kept.project) != (&new.grant, &new.project));
+            // A program that has changed since is replaced too.
+            let is_same = |kept: &Kept| {
+                (&kept.grant.target, &kept.grant.scope, &kept.project)
+                    == (&new.grant.target, &new.grant.scope, &new.project)
+            };
+            grants.retain(|kept| !is_same(kept));
             grants.push(new);
         })
     }

@@ -10,8 +10,9 @@ use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders, link_lookup};
 use buddy_policy::{
-    ChangeableProgram, CommandMode, CommandPattern, GIT_ORDERS, Grant, Landing, Mode, NamedPaths, Places,
-    Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names, registry_of,
+    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing, Mode,
+    NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names,
+    registry_of,
 };
 use buddy_protocol::{GrantScope, LinkLookup};
 
@@ -216,6 +217,14 @@ impl Policies {
     }
 }
 
+/// Whether a variable of commands leads clients of containers to an engine on another host.
+fn has_remote_engine(variables: &[(String, String)]) -> bool {
+    let is_local = |value: &str| {
+        value.is_empty() || value == "default" || value.starts_with("unix:") || value.starts_with('/')
+    };
+    variables.iter().any(|(name, value)| ENGINE_VARIABLES.contains(&name.as_str()) && !is_local(value))
+}
+
 fn patterns(key: &str, list: &[String]) -> anyhow::Result<Vec<CommandPattern>> {
     let parse = |text: &String| CommandPattern::parse(text).with_context(|| format!("{key}: `{text}`"));
     list.iter().map(parse).collect()
@@ -249,6 +258,7 @@ impl PolicySource for Policies {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,
             is_throwaway: self.is_throwaway(),
+            has_remote_engine: has_remote_engine(&self.ground.variables),
             has_broker: self.remote.is_none() && buddy_exec::jail::has_namespaces(),
             places,
             rules: (*rules).clone(),
@@ -327,7 +337,8 @@ impl PolicySource for Policies {
             let nowhere = used.cwds.is_empty().then(|| PathBuf::from("/"));
             let mut cwds = used.cwds.iter().chain(&nowhere);
             let file = cwds.find_map(|cwd| programs.changeable(&used.name, cwd))?;
-            Some(ChangeableProgram { name: used.name.clone(), file })
+            let digest = programs.digest(&file);
+            Some(ChangeableProgram { name: used.name.clone(), file, digest })
         };
         uses.iter().filter_map(changeable).collect()
     }

@@ -115,6 +115,10 @@ const IN_VAIN: &[&str] = &[
     "iptables -L",
     "shutdown now",
     "mkfs.ext4 disk.img",
+    "docker ps",
+    "cd sub; docker compose up -d",
+    "podman run x",
+    "systemctl restart x",
     "rm -rf /",
 ];
 

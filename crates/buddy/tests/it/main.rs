@@ -61,3 +61,4 @@ mod targets;
 mod undo;
 mod way_out;
 mod web;
+mod work_trees;

@@ -225,3 +225,25 @@ async fn a_layer_that_holds_a_program_already_does_not_show_it() {
         assert!(stage.results()[0].to_string().contains("Read-only"), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_yes_for_longer_holds_until_the_program_changes() {
+    let mut stage = stage(vec![done()]).await;
+    let swap = "printf '#!/bin/sh\\necho swapped >> ran\\n' > .venv/bin/pytest";
+    let test = || run("pytest -q; true");
+    plant(&mut stage, vec![test(), test(), run(swap), test(), done()]).await;
+    let mut started = in_auto(&stage, "\"$BUDDY\" --approve ask", true).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    assert!(started.stderr.text().contains("as long as `.venv/bin/pytest` stays the same file"));
+    started.write(b"a\n").await;
+    // The second run is not asked for; the next question is about the swap.
+    started.stderr.wait_for(APPROVE, 2).await;
+    assert_eq!(stage.home.text("ran"), "pytest\npytest\n", "{}", started.stderr.text());
+    started.write(b"y\n").await;
+    started.stderr.wait_for(APPROVE, 3).await;
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(stage.home.text("ran"), "pytest\npytest\n", "{finished}");
+}

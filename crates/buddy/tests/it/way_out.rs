@@ -442,3 +442,28 @@ async fn one_question_covers_an_index_and_the_hosts_that_it_names_for_downloads(
     let listed = scene.stage.buddy(["grants"]).run().await.expect_code(0).text();
     assert!(listed.contains("reach index.test, files.test"), "the grant says what it covers: {listed}");
 }
+
+#[tokio::test]
+async fn behind_the_proxy_of_the_network_one_question_covers_an_index_too() {
+    // Nobody but the proxy knows the names. It answers every request with the page of the index.
+    let proxy = PageServer::start(|| "<a href=\"http://files.test/a.whl\">a</a>".to_owned()).await;
+    let scene = Scene::new(|_| vec![run("./pip install a"), done()]).await;
+    fs::write(scene.stage.home.work().join("pip"), PIP).unwrap();
+    scene.stage.in_bash("chmod +x pip").run().await.expect_code(0);
+    scene.wants("http://index.test/x http://files.test/x http://other.test/x");
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let buddy = scene.stage.usual([]).env("HTTP_PROXY", address).env("NO_PROXY", "127.0.0.1");
+    let mut started = buddy.converse();
+    started.write(b"go\n").await;
+    for (count, answer) in (1..).zip(["y", "n"]) {
+        answered(&mut started, count, answer).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let actions = actions(&scene.stage.only_log().await);
+    assert_eq!(actions.len(), 2, "{actions:?}");
+    assert!(actions[0].contains("reach index.test, and hosts that this index names"), "{actions:?}");
+    assert!(actions[1].contains("reach other.test"), "{actions:?}");
+    // The page of the index for buddy and for pip, and the file.
+    assert_eq!(proxy.served(), 3, "{finished}");
+}

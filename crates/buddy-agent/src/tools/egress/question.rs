@@ -181,7 +181,7 @@ impl HostsQuestion {
         }
     }
 
-    pub(super) fn approval(&self, target: &Attached, offers: &[Offer]) -> Approval {
+    pub(super) fn approval(&self, target: &Attached, offers: &[Offer], commands: &[String]) -> Approval {
         let described = target.host.target.describe();
         let offered =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -196,7 +196,7 @@ impl HostsQuestion {
             why: None,
             risk: risks.chain([Risk::Medium]).max().unwrap_or(Risk::Medium),
             reasons: self.reasons(),
-            parts: Vec::new(),
+            parts: commands.to_vec(),
             opens: Vec::new(),
             diff: None,
             is_editable: false,

@@ -66,7 +66,7 @@ impl Tool for GitAdd {
         }
         let path = context.place.resolve(input.path());
         let repository = Repository::open(&path, context).await?;
-        repository.check_plain(&path)?;
+        repository.check_belongs(&path, context).await?;
         check_filters(&repository, &input.files, context).await?;
         let mut arguments = vec!["add", "--verbose", "--"];
         arguments.extend(input.files.iter().map(String::as_str));

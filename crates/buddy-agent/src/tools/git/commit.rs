@@ -80,7 +80,7 @@ impl Tool for GitCommit {
         }
         let path = context.place.resolve(input.path());
         let repository = Repository::open(&path, context).await?;
-        repository.check_plain(&path)?;
+        repository.check_belongs(&path, context).await?;
         let staged =
             ["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
         if repository.read(&staged, context).await?.is_success() {

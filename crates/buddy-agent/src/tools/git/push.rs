@@ -124,7 +124,7 @@ impl Tool for GitPush {
         }
         let path = context.place.resolve(input.path());
         let repository = Repository::open(&path, context).await?;
-        repository.check_plain(&path)?;
+        repository.check_belongs(&path, context).await?;
         check_settings(&repository)?;
         let urls = push_urls(&repository, &input.remote, context).await?;
         if urls != [input.url.clone()] {

@@ -94,13 +94,31 @@ impl Repository {
         self.git_dir == self.top.join(".git") && self.common_dir == self.git_dir
     }
 
+    /// Whether its files are elsewhere, and say themselves that they belong to this work tree: those of a linked work tree or a submodule.
+    async fn names_top(&self, context: &dyn Surroundings) -> bool {
+        if self.git_dir == self.common_dir {
+            let is_module = self.git_dir.ancestors().skip(1).any(|above| above.ends_with(".git/modules"));
+            // The top that git found is the one that this setting names.
+            return is_module && self.own_names.contains("core.worktree");
+        }
+        let content =
+            context.target().read(context.bounds(), &self.git_dir.join("gitdir"), MAX_LINK_BYTES).await;
+        let named = content.map(|content| String::from_utf8_lossy(&content.bytes).trim().to_owned());
+        let is_top = |named: String| without_dots(&self.git_dir.join(named)) == self.top.join(".git");
+        self.git_dir.parent() == Some(&self.common_dir.join("worktrees")) && named.is_ok_and(is_top)
+    }
+
     /// Refuses what would be written elsewhere than the user was told.
-    pub(super) fn check_plain(&self, path: &Path) -> Result<(), ToolFailure> {
+    pub(super) async fn check_belongs(
+        &self,
+        path: &Path,
+        context: &dyn Surroundings,
+    ) -> Result<(), ToolFailure> {
         if self.top != path {
             let message = format!("the top directory of the repository is `{}`", shown(&self.top));
             return Err(ToolFailure::new("invalid_input", message).hint("give that directory in `path`"));
         }
-        if self.is_plain() {
+        if self.is_plain() || self.names_top(context).await {
             return Ok(());
         }
         let message = format!(

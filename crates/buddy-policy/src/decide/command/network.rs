@@ -29,6 +29,10 @@ impl Judge<'_> {
         if !has_broker || !is_allowed || self.runs_on {
             return false;
         }
+        // No grant gives the network to a program that another command could have put there.
+        if !self.now.programs.is_empty() {
+            return true;
+        }
         let networked: Vec<bool> =
             (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
         let tells = |leaf: &Leaf| is_publishing(leaf) || (is_by_letter && self.goes_direct(leaf));

@@ -5,10 +5,11 @@ use std::path::Path;
 use buddy_protocol::Risk;
 
 use super::Judge;
+use super::network::may_publish;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{Leaf, examine};
 use crate::path::shown;
-use crate::{ChangeableProgram, Policy, ProgramUse};
+use crate::{ChangeableProgram, Grant, Policy, ProgramUse};
 
 /// The programs that are run by name, with the directories that they could run in.
 pub(in crate::decide) fn program_uses(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<ProgramUse> {
@@ -35,17 +36,47 @@ impl Judge<'_> {
     /// secrets and the network to all of its programs.
     pub(super) fn changeable(&self, leaves: &[Leaf], sheet: &mut Sheet) {
         for leaf in leaves {
-            let Some(ChangeableProgram { name, file }) = self.changeable_program(leaf) else { continue };
+            let Some(program) = self.changeable_program(leaf) else { continue };
+            sheet.pin(vec![program.file.clone()]);
+            if self.is_granted_to_the_letter() || self.is_pinned(leaf) {
+                continue;
+            }
+            let file = &program.file;
             let below = self.policy.places.workspace.iter().find_map(|root| file.strip_prefix(root).ok());
-            let (name, shown) = (crate::display_command(name), shown(below.unwrap_or(file)));
+            let (name, shown) = (crate::display_command(&program.name), shown(below.unwrap_or(file)));
             let reason = format!("`{name}` is `{shown}`, which commands of this project can change");
-            sheet.ask(Weight::Firm, Risk::Medium, reason);
-            sheet.pin(vec![file.clone()]);
+            if self.may_pin(sheet) && !leaves.iter().any(may_publish) {
+                sheet.ask_for_grant(Weight::Firm, Risk::Medium, reason);
+            } else {
+                sheet.ask(Weight::Firm, Risk::Medium, reason);
+            }
         }
     }
 
     pub(super) fn changeable_program(&self, leaf: &Leaf) -> Option<&ChangeableProgram> {
         let name = named_program(leaf)?;
         self.now.programs.iter().find(|program| program.name == name)
+    }
+
+    /// Whether a grant covers a simple command with its program as it is now.
+    pub(super) fn is_pinned(&self, leaf: &Leaf) -> bool {
+        let Some(program) = self.changeable_program(leaf).filter(|_| self.holds_programs()) else {
+            return false;
+        };
+        let (places, links) = (&self.policy.places, self.now.named_links);
+        let is_covering = |grant: &&Grant| grant.pins(program) && grant.covers_command(leaf, places, links);
+        self.now.grants.iter().any(|grant| is_covering(&grant))
+    }
+
+    /// Whether a command that a grant lets run has neither secrets nor a network of its own. So nothing is gained by a program that
+    /// is swapped between the decision and the start.
+    pub(super) fn holds_programs(&self) -> bool {
+        self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway && !self.runs_on
+    }
+
+    /// Whether a grant can be offered for the programs as they are now.
+    pub(super) fn may_pin(&self, sheet: &Sheet) -> bool {
+        let is_known = |program: &ChangeableProgram| program.digest.is_some();
+        self.holds_programs() && !sheet.opens_network && self.now.programs.iter().all(is_known)
     }
 }

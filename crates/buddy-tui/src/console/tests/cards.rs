@@ -103,6 +103,7 @@ fn reaching() -> Approval {
     Approval {
         is_editable: false,
         reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
+        parts: vec!["cargo update".to_owned()],
         offers: vec![Offer {
             grant: "fetch static.example.com".to_owned(),
             covers: "connections to static.example.com".to_owned(),
@@ -174,9 +175,59 @@ fn medium_risk() {
     check("medium", &Question::Approval(push), &[]);
 }
 
+/// A script of 30 lines, with a reason for many of them.
+fn long() -> Approval {
+    let line = |number: usize| {
+        format!("./tools/step{number}.sh --input data/part{number}.csv --output out/part{number}.json")
+    };
+    let reason = |number: usize| {
+        format!("`./tools/step{number}.sh` is a program that commands of this project can change")
+    };
+    Approval {
+        reasons: (1..=20).map(reason).collect(),
+        why: Some("run all steps of the pipeline one after the other, and see whether each of them writes its part of the result ".repeat(3)),
+        ..approval(&(1..=30).map(line).collect::<Vec<_>>().join("\n"), Risk::Medium)
+    }
+}
+
+#[test]
+fn a_long_command_is_folded_into_the_window() {
+    check("long", &Question::Approval(long()), &[]);
+    for size in [(80, 24), (100, 30), (200, 50)] {
+        let text = |seat: &Seat| rows(seat).iter().map(Line::text).collect::<Vec<_>>().join("\n");
+        let mut seat = seat(&looks(), size, Question::Approval(long()));
+        seat.paint();
+        let shown = text(&seat);
+        assert!(
+            shown.contains("some rows are folded: y shows them first") && shown.contains("Read on first"),
+            "{shown}"
+        );
+        for _ in 0..100 {
+            let before = text(&seat);
+            if before.contains("Allow once") {
+                break;
+            }
+            assert!(seat.press("y").is_empty(), "{size:?} allowed something unseen:\n{before}");
+            seat.paint();
+        }
+        let last = text(&seat);
+        assert!(last.contains("Allow once"), "{size:?}: {last}");
+    }
+}
+
 #[test]
 fn high_risk_offers_no_first() {
     check("high", &Question::Approval(forcing()), &[]);
+}
+
+#[test]
+fn a_digit_answers_nothing_where_denying_comes_first() {
+    for risk in [Risk::Low, Risk::Medium, Risk::High] {
+        let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", risk)));
+        seat.paint();
+        let answered = seat.press("1").iter().any(|effect| matches!(effect, Effect::Send(..)));
+        assert_eq!(answered, risk != Risk::High, "{risk:?}");
+    }
 }
 
 #[test]
@@ -214,8 +265,8 @@ fn outside_the_sandbox() {
 }
 
 #[test]
-fn always() {
-    check("always", &Question::Approval(testing()), &["p", "down"]);
+fn for_longer() {
+    check("longer", &Question::Approval(testing()), &["p"]);
 }
 
 #[test]

@@ -1,0 +1,47 @@
+//! The rows of `/diff`: the changes of all files, placed like the diffs of calls.
+
+use super::calls::DIFF_INDENT;
+use crate::diff::{DiffHead, diff_rows};
+use crate::text::{Line, Look};
+
+/// In a narrower window the lines begin where names do.
+const NARROW: usize = 60;
+/// The column in which all text begins.
+const TEXT_INDENT: usize = 2;
+/// The beginning of the part about one file.
+const FILE_HEAD: &str = "diff --git ";
+
+/// The rows of a diff of several files: names where all text begins, lines where those of a call stand.
+pub(super) fn changed_rows(diff: &str, look: &Look, columns: usize) -> Vec<Line> {
+    let indent = if columns < NARROW { TEXT_INDENT } else { DIFF_INDENT };
+    let rows = |file: &str, head| diff_rows(file, look, columns.saturating_sub(indent), (usize::MAX, head));
+    let indented = |row: Line, indent: usize| {
+        let mut line = Line::plain(&" ".repeat(indent));
+        line.append(row);
+        line
+    };
+    let mut all = Vec::new();
+    for file in each_file(diff) {
+        let (whole, lines) = (rows(file, DiffHead::Shown), rows(file, DiffHead::Hidden).len());
+        let heads = whole.len().saturating_sub(lines);
+        let place = |at: usize| if at < heads { TEXT_INDENT } else { indent };
+        all.extend(whole.into_iter().enumerate().map(|(at, row)| indented(row, place(at))));
+    }
+    all
+}
+
+/// The parts of a diff that are about one file each. Lines of a file begin with a sign, so none of them begins one.
+fn each_file(diff: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = diff.match_indices(FILE_HEAD).map(|(at, _)| at).collect();
+    starts.retain(|at| *at == 0 || diff.as_bytes().get(at - 1) == Some(&b'\n'));
+    if starts.first() != Some(&0) {
+        starts.insert(0, 0);
+    }
+    let ends = starts.iter().skip(1).copied().chain([diff.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .filter_map(|(start, end)| diff.get(*start..end))
+        .filter(|file| !file.is_empty())
+        .collect()
+}
