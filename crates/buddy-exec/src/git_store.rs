@@ -66,9 +66,9 @@ fn is_submodule(git: &Path, top: &Path) -> bool {
 /// Whether a directory has a name that people give to stores. A bare repository can have any name, and its directory other files.
 /// The directory of a submodule has the name of the submodule, in a directory that is git's own.
 fn has_usual_name(store: &Path) -> bool {
-    let is_usual = |name: &str| name == ".bare" || name.ends_with(".git");
     store.ancestors().filter_map(Path::file_name).any(|name| name == ".git")
-        || store.file_name().and_then(|name| name.to_str()).is_some_and(is_usual)
+        || store.extension().is_some_and(|extension| extension == "git")
+        || store.ends_with(".bare")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Programs that buddy starts for itself come from here. A relative directory, and one that commands can write, is
 //! skipped: a command that nobody was asked about could have put a `git` there.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -112,17 +113,30 @@ impl ProgramPath {
             digest.update(real.as_os_str().as_encoded_bytes());
             digest.update([0]);
             digest.update(Sha256::digest(&content));
-            next = match interpreter {
-                Some(words) => self.interpreter(&words)?,
-                None => None,
+            next = match interpreter.map(|words| self.interpreter(&words)) {
+                Some(Interpreter::Changeable(file)) => Some(file),
+                Some(Interpreter::Unknown) => return None,
+                Some(Interpreter::Fixed) | None => None,
             };
         }
         let is_whole = next.is_none();
-        is_whole.then(|| digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        let hexadecimal = |mut text: String, byte: &u8| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        };
+        is_whole.then(|| digest.finalize().iter().fold(String::new(), hexadecimal))
     }
 
-    /// The file of an interpreter, if commands can change it. The outer `None` means that nobody can tell.
-    fn interpreter(&self, words: &str) -> Option<Option<PathBuf>> {
+    fn interpreter(&self, words: &str) -> Interpreter {
+        match self.interpreter_file(words) {
+            Some(file) if self.is_changeable(&file) => Interpreter::Changeable(file),
+            Some(_) => Interpreter::Fixed,
+            None => Interpreter::Unknown,
+        }
+    }
+
+    /// The file that the first line of a script names.
+    fn interpreter_file(&self, words: &str) -> Option<PathBuf> {
         let mut words = words.split_whitespace();
         let program = PathBuf::from(words.next()?);
         let file = if program.file_name()? == "env" {
@@ -132,7 +146,7 @@ impl ProgramPath {
         } else {
             program
         };
-        file.is_absolute().then(|| self.is_changeable(&file).then_some(file))
+        Some(file).filter(|file| file.is_absolute())
     }
 
     /// The `PATH` without the directories that are skipped.
@@ -183,6 +197,16 @@ fn is_shared(path: &Path) -> bool {
             mode & WRITABLE_BY_ALL != 0 && (mode & STICKY == 0 || is_free(steps.get(number + 1)))
         })
     })
+}
+
+/// The interpreter of a script.
+enum Interpreter {
+    /// No command can change it.
+    Fixed,
+    /// Commands can change this file.
+    Changeable(PathBuf),
+    /// Nobody can tell which file it is.
+    Unknown,
 }
 
 /// The content of a program, and the words of its first line after `#!`. None for what is too large.

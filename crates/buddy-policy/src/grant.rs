@@ -1,6 +1,6 @@
 //! Grants: saved permissions of the user, and those that buddy offers.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::{Climbed, ClimbedBy};
@@ -91,8 +91,8 @@ impl Offer {
         for program in programs {
             let (file, digest) = (program.file.clone(), program.digest.clone()?);
             let below = places.workspace.iter().find_map(|root| file.strip_prefix(root).ok());
-            self.covers
-                .push_str(&format!(", as long as `{}` stays the same file", shown(below.unwrap_or(&file))));
+            let _ =
+                write!(self.covers, ", as long as `{}` stays the same file", shown(below.unwrap_or(&file)));
             self.grant.programs.push(PinnedProgram { file, digest });
         }
         Some(self)

@@ -53,12 +53,10 @@ impl Web {
     /// Fetches a page of a host that the user allowed to a command, by the way that the connections of commands take. No redirect to
     /// another host is followed.
     pub async fn get_as_command(&self, url: WebUrl) -> Result<Fetched, FetchError> {
-        match self.upstream.for_page(&url) {
-            Some(proxy) => self.fetcher.get_by_proxy(url, proxy?).await,
-            None => {
-                let nowhere: Redirects = Arc::new(|_| false);
-                self.fetcher.get_within(url, &nowhere).await
-            }
+        if let Some(proxy) = self.upstream.for_page(&url) {
+            return self.fetcher.get_by_proxy(url, proxy?).await;
         }
+        let nowhere: Redirects = Arc::new(|_| false);
+        self.fetcher.get_within(url, &nowhere).await
     }
 }

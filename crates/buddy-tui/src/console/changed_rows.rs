@@ -45,3 +45,25 @@ fn each_file(diff: &str) -> Vec<&str> {
         .filter(|file| !file.is_empty())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_begin_where_all_text_does() {
+        let file = |name: &str| {
+            format!(
+                "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-one\n+diff --git two\n"
+            )
+        };
+        let diff = format!("{}{}", file("a.txt"), file("b.txt"));
+        let rows = |columns| -> Vec<String> {
+            changed_rows(&diff, &Look::plain(), columns).iter().map(Line::text).collect()
+        };
+        // The number of a line ends in column 8, its sign is in column 10.
+        let lines = ["        1 − one", "        1 + diff --git two"];
+        assert_eq!(rows(80), ["  a.txt  +1 −1", lines[0], lines[1], "  b.txt  +1 −1", lines[0], lines[1]]);
+        assert!(rows(40).iter().all(|row| row.starts_with("  ")), "{:?}", rows(40));
+    }
+}

@@ -624,28 +624,6 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
 }
 
 #[test]
-fn changes_begin_where_all_text_does() {
-    let file = |name: &str| {
-        format!(
-            "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-one\n+diff --git two\n"
-        )
-    };
-    let mut seat = Seat::new();
-    seat.take(Input::Reply(Reply::Changes(format!("{}{}", file("a.txt"), file("b.txt")))));
-    let rows = seat.rows();
-    let changed: Vec<&String> = rows
-        .iter()
-        .filter(|row| row.contains("one") || row.contains("two") || row.contains(".txt"))
-        .collect();
-    assert_eq!(changed.len(), 6, "{rows:#?}");
-    for row in &rows {
-        assert!(row.is_empty() || row.starts_with("  "), "{rows:#?}");
-    }
-    // The number of a line ends in column 8, its sign is in column 10.
-    assert!(rows.iter().any(|row| row == "        1 − one" || row == "        1 - one"), "{rows:#?}");
-}
-
-#[test]
 fn files_that_are_dragged_are_mentioned_apart_from_the_words() {
     let mut seat = Seat::new();
     seat.write("what is");

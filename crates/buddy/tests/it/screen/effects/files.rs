@@ -25,7 +25,11 @@ async fn edited() -> Screen {
 async fn what_changed_in_the_repository_is_shown() {
     let screen = edited().await;
     screen.line("/diff");
-    screen.wait_until("the diff", |shown| shown.contains("\n\n  a.txt  +1 −1\n        1 − one\n        1 + two")).await;
+    screen
+        .wait_until("the diff", |shown| {
+            shown.contains("\n\n  a.txt  +1 −1\n        1 − one\n        1 + two")
+        })
+        .await;
     std::fs::write(screen.stage.home.work().join("new.txt"), "").unwrap();
     screen.line("/diff");
     screen.wait_for("not in git yet: new.txt").await;
