@@ -1,6 +1,6 @@
 """Serves one small model by llama.cpp's own HTTP server: `serve.py MODEL TEMPLATE NAME CONTEXT THREADS BATCH`.
 
-Prints the address once it listens, and ends when its standard input does, so that it never outlives who started it.
+An empty TEMPLATE stands for the model's own. Prints the address once it listens, and ends when its standard input does, so that it never outlives who started it.
 """
 
 import os
@@ -14,8 +14,9 @@ def main() -> None:
     context, threads, batch = map(int, sys.argv[4:])
     params = xllamacpp.CommonParams()
     params.model.path = model
-    with open(template, encoding="utf-8") as text:
-        params.chat_template = text.read()
+    if template:
+        with open(template, encoding="utf-8") as text:
+            params.chat_template = text.read()
     params.use_jinja = True
     params.model_alias = {name}
     params.hostnames = ["127.0.0.1"]

@@ -20,7 +20,7 @@ use stage::Stage;
 
 /// One thread, so that tests beside it are not held up, and small pieces, so that the server soon notices that a client
 /// has gone.
-const SERVING: Serving = Serving { name: "local", context: checks::CONTEXT, threads: 1, batch: 64 };
+const SERVING: Serving<'_> = Serving { name: "local", context: checks::CONTEXT, threads: 1, batch: 64 };
 
 /// Runs the checks by themselves.
 pub(crate) fn local_model() -> Result<()> {

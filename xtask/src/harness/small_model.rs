@@ -8,9 +8,9 @@ mod stage;
 mod table;
 mod task;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::json;
 
@@ -34,6 +34,10 @@ pub(crate) struct Options {
     /// Measure this program [default: a new release build]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+
+    /// Serve this GGUF file with its own chat template [default: SmolLM2-135M-Instruct]
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
 
     /// Run every task this often
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -60,9 +64,15 @@ pub(crate) fn small_model(options: &Options) -> Result<()> {
     }
     let account = Account::ordinary()?;
     let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
-    let serving = Serving { name: stage::MODEL, context: CONTEXT, threads: THREADS, batch: BATCH };
-    let peer = Peer::start(&install()?, &serving, &place::target()?.join("small-model"))?;
-    let stage = Stage::new(&account, &toolbox, peer)?;
+    let mut installed = install()?;
+    if let Some(model) = &options.model {
+        installed.model = std::path::absolute(model)?;
+        installed.template = None;
+    }
+    let name = name(&installed.model)?;
+    let serving = Serving { name, context: CONTEXT, threads: THREADS, batch: BATCH };
+    let peer = Peer::start(&installed, &serving, &place::target()?.join("small-model"))?;
+    let stage = Stage::new(&account, &toolbox, peer, name)?;
     stage.warm_up().context("cannot warm up")?;
     let mut judged = Vec::new();
     for run in 1..=options.runs {
@@ -81,4 +91,25 @@ pub(crate) fn small_model(options: &Options) -> Result<()> {
     }
     println!("\n{}", table::render(&judged));
     Ok(())
+}
+
+/// The name under which the server lists a model, by which buddy knows its family: that of its file.
+fn name(model: &Path) -> Result<&str> {
+    let name = model.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    ensure!(!name.is_empty() && name.chars().all(is_plain), "`{}` is no name of a model", model.display());
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_named_after_its_file() {
+        assert_eq!(name(Path::new("/a/Qwen2.5-0.5B.Q4_1.gguf")).unwrap(), "Qwen2.5-0.5B.Q4_1");
+        for path in ["/", "/a/it's.gguf", "/a/two words.gguf"] {
+            assert!(name(Path::new(path)).is_err(), "{path}");
+        }
+    }
 }

@@ -24,9 +24,9 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(30);
 const TICKS_A_SECOND: u32 = 100;
 
 /// The way a server runs its model.
-pub(crate) struct Serving {
+pub(crate) struct Serving<'a> {
     /// The name under which it lists the model.
-    pub(crate) name: &'static str,
+    pub(crate) name: &'a str,
     /// The context size in tokens.
     pub(crate) context: usize,
     pub(crate) threads: usize,
@@ -43,13 +43,12 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts the server and waits until its model is loaded. Keeps its log in the folder.
-    pub(crate) fn start(installed: &Installed, serving: &Serving, folder: &Path) -> Result<Self> {
+    pub(crate) fn start(installed: &Installed, serving: &Serving<'_>, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder)?;
-        let own = place::root().join("xtask/local-model");
         let mut process = program(&installed.python.to_string_lossy())
-            .arg(own.join("serve.py"))
+            .arg(place::root().join("xtask/local-model/serve.py"))
             .arg(&installed.model)
-            .arg(own.join("chat_template.jinja"))
+            .arg(installed.template.as_deref().unwrap_or(Path::new("")))
             .arg(serving.name)
             .args([serving.context, serving.threads, serving.batch].map(|number| number.to_string()))
             .stdin(Stdio::piped())

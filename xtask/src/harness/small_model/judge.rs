@@ -208,6 +208,19 @@ mod tests {
     }
 
     #[test]
+    fn the_lines_of_a_recorded_run_are_read() {
+        let recorded = include_str!("../../trajectory/fixtures/recorded.json");
+        let events: Vec<Value> = serde_json::from_str(recorded).unwrap();
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+        let record = RunRecord::read(Some(0), &lines.join("\n"));
+        let calls: Vec<(&str, bool)> =
+            record.calls.iter().map(|(name, is_done)| (&**name, *is_done)).collect();
+        let edits = [("edit_file", false), ("run_shell", true), ("edit_file", true), ("write_file", true)];
+        assert_eq!(calls, [&[("read_file", true)][..], &edits, &[("run_shell", true)]].concat());
+        assert_eq!((record.model_calls, record.error), (7, None));
+    }
+
+    #[test]
     fn the_effect_decides_and_not_the_claim() {
         let file = || task(Effect::File { path: "f".to_owned(), content: "banana".to_owned() });
         let claim =
