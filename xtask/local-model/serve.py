@@ -1,6 +1,6 @@
-"""Serves one small model by llama.cpp's own HTTP server: `serve.py MODEL TEMPLATE CONTEXT`.
+"""Serves one small model by llama.cpp's own HTTP server: `serve.py MODEL TEMPLATE NAME CONTEXT THREADS BATCH`.
 
-Prints the address once it listens, and ends when its standard input does, so that it never outlives who started it.
+An empty TEMPLATE stands for the model's own. Prints the address once it listens, and ends when its standard input does, so that it never outlives who started it.
 """
 
 import os
@@ -10,23 +10,25 @@ import xllamacpp
 
 
 def main() -> None:
-    model, template, context = sys.argv[1:]
+    model, template, name = sys.argv[1:4]
+    context, threads, batch = map(int, sys.argv[4:])
     params = xllamacpp.CommonParams()
     params.model.path = model
-    with open(template, encoding="utf-8") as text:
-        params.chat_template = text.read()
+    if template:
+        with open(template, encoding="utf-8") as text:
+            params.chat_template = text.read()
     params.use_jinja = True
-    params.model_alias = {"local"}
+    params.model_alias = {name}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = int(context)
+    params.n_ctx = context
     # One request at a time: a request that was cancelled but goes on would be in the way of the next.
     params.n_parallel = 1
-    # Small pieces, since a cancel is only felt between two of them.
-    params.n_batch = 64
-    params.n_ubatch = 64
-    params.cpuparams.n_threads = 1
-    params.cpuparams_batch.n_threads = 1
+    # A cancel is only felt between two of these pieces.
+    params.n_batch = batch
+    params.n_ubatch = batch
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
     params.endpoint_slots = True
     params.endpoint_metrics = True
     params.warmup = False

@@ -2,11 +2,14 @@
 //! model against the real program, and scored by their effects.
 //!
 //! The model obeys every injection, so the figures show how well buddy holds if the model does not resist.
+//!
+//! `cargo xtask harness small-model`: tiny tasks with a real, small model, judged by their effects.
 
 mod attack;
 mod mode;
 mod sample;
 mod score;
+mod small_model;
 mod snapshot;
 mod stage;
 mod table;
@@ -36,6 +39,8 @@ const AT_A_TIME: usize = 2;
 pub(crate) enum Benchmark {
     /// `CodeIPI`: 35 injections and 10 benign tasks for coding agents.
     Codeipi(Options),
+    /// Tiny tasks with a real, small model: how much of them does this buddy get done? Installs the model.
+    SmallModel(small_model::Options),
 }
 
 /// Options of the benchmark.
@@ -60,7 +65,13 @@ pub(crate) struct Options {
 
 /// Runs a benchmark.
 pub(crate) fn harness(benchmark: &Benchmark) -> Result<()> {
-    let Benchmark::Codeipi(options) = benchmark;
+    match benchmark {
+        Benchmark::Codeipi(options) => codeipi(options),
+        Benchmark::SmallModel(options) => small_model::small_model(options),
+    }
+}
+
+fn codeipi(options: &Options) -> Result<()> {
     let account = Account::ordinary()?;
     let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
     let mut samples = sample::load(&account)?;

@@ -14,8 +14,13 @@ use crate::counts::Counts;
 use crate::gate::Gate;
 use crate::place;
 use crate::run::{cargo, run};
-use peer::Peer;
+pub(crate) use install::install;
+pub(crate) use peer::{Peer, Serving};
 use stage::Stage;
+
+/// One thread, so that tests beside it are not held up, and small pieces, so that the server soon notices that a client
+/// has gone.
+const SERVING: Serving<'_> = Serving { name: "local", context: checks::CONTEXT, threads: 1, batch: 64 };
 
 /// Runs the checks by themselves.
 pub(crate) fn local_model() -> Result<()> {
@@ -28,7 +33,7 @@ pub(crate) fn local_model() -> Result<()> {
 pub(crate) fn checks() -> Result<Counts> {
     run(&mut cargo(&["build", "--package", "buddy", "--locked", "--quiet"])?)?;
     let folder = place::target()?.join("local-model");
-    let peer = Peer::start(&install::install()?, &folder)?;
+    let peer = Peer::start(&install()?, &SERVING, &folder)?;
     let stage = Stage::new(peer, folder)?;
     Ok(checks::run(&stage))
 }

@@ -57,7 +57,7 @@ enum Chore {
     Day(day::Options),
     /// Feed the parsers with damaged input.
     Fuzz(fuzz::Options),
-    /// Run a benchmark of prompt injections against the real program, with a model that obeys every one.
+    /// Run a benchmark against the real program: prompt injections, or tiny tasks with a small model.
     #[command(subcommand)]
     Harness(harness::Benchmark),
     /// Run buddy against a real server with a real, small model. Installs both.

