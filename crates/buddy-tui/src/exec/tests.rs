@@ -125,6 +125,7 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         who: Principal::person("ann"),
         target: ExecTarget::New(new),
         prompt: Some("go".to_owned()),
+        typed: None,
         images: Vec::new(),
         schema: None,
         plan_only: None,
