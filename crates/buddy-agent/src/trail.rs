@@ -57,6 +57,9 @@ struct Retracing<'a> {
 
 impl Retracing<'_> {
     fn item(&mut self, item: &Item) {
+        if matches!(item.content, Content::ToolCall(_) | Content::UserMessage { ran: Some(_), .. }) {
+            self.trail.called(item.id.as_str());
+        }
         match &item.content {
             // The call that started it was followed when it was made.
             Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {}

@@ -166,9 +166,10 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     if !is_open_command {
         hidden.extend(ground.secrets(tool_secrets()));
     }
-    // Logs have what other sessions were allowed to read. A tool reads the one that it is told of; a command could read them all.
+    // Logs have what other sessions were allowed to read. A tool reads those of its own conversation; a command could read them all.
+    let logs = needs.logs.iter().filter(|_| !needs.runs);
     let mut shown: Vec<PathBuf> =
-        ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect();
+        ground.own_readable.iter().filter(|at| scratch.contains(at)).chain(logs).cloned().collect();
     let mut ways = Vec::new();
     // On another host nothing would be hidden.
     if needs.runs && !ground.is_remote {
