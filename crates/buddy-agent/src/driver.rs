@@ -160,9 +160,9 @@ impl Driver {
     async fn take(&mut self, order: Order) -> Result<(), SinkClosed> {
         let Order { by, command, images, done } = order;
         match command {
-            Command::Prompt { text, .. } => {
-                self.gate.trace(|trail| trail.person_wrote(&text));
-                let said = Content::UserMessage { text, images, ran: None };
+            Command::Prompt { text, typed, .. } => {
+                self.gate.trace(|trail| trail.person_wrote(typed.as_deref().unwrap_or(&text)));
+                let said = Content::UserMessage { text, images, ran: None, typed };
                 self.feed(Input::Prompted { by, said }).await?;
             }
             Command::Run { command, target } => {

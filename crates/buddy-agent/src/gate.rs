@@ -321,6 +321,11 @@ impl Gate {
         self.state().trail.has_read_secret()
     }
 
+    /// Whether a file name is that of a log of this conversation.
+    pub(crate) fn has_log(&self, name: &str) -> bool {
+        self.state().trail.has_log(name)
+    }
+
     /// Changes the trail.
     pub(crate) fn trace(&self, change: impl FnOnce(&mut Trail)) {
         change(Arc::make_mut(&mut self.state().trail));

@@ -149,7 +149,8 @@ impl PersonRun {
 /// The item of a command beside the turn.
 pub(crate) fn run_item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
     let text = format!("! {}", ran.command);
-    let content = Content::UserMessage { text, images: Vec::new(), ran: Some(Box::new(ran.clone())) };
+    let content =
+        Content::UserMessage { text, images: Vec::new(), ran: Some(Box::new(ran.clone())), typed: None };
     Item { id, turn: None, step: None, place: None, parent: None, status, content, private: None }
 }
 

@@ -57,11 +57,16 @@ struct Retracing<'a> {
 
 impl Retracing<'_> {
     fn item(&mut self, item: &Item) {
+        if matches!(item.content, Content::ToolCall(_) | Content::UserMessage { ran: Some(_), .. }) {
+            self.trail.called(item.id.as_str());
+        }
         match &item.content {
             // The call that started it was followed when it was made.
             Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {}
             Content::UserMessage { ran: Some(ran), .. } => self.own_command(ran),
-            Content::UserMessage { text, .. } => self.trail.person_wrote(text),
+            Content::UserMessage { text, typed, .. } => {
+                self.trail.person_wrote(typed.as_ref().unwrap_or(text));
+            }
             Content::ToolCall(call) => self.call(call, item.status),
             _ => {}
         }

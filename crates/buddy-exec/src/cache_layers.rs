@@ -1,6 +1,7 @@
 //! Keeps the layers over package managers' caches under a total size. A jail that uses a layer
 //! holds its lock.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,6 +12,9 @@ use crate::jail::CACHE_LOCK;
 
 /// The most bytes that the layers of all workspaces may take together.
 pub const LAYERS_CAP_BYTES: u64 = 20 * 1024 * 1024 * 1024;
+
+/// The end of the name of the layers that approved commands of a workspace have. No command that nobody was asked about writes them.
+pub const APPROVED_LAYERS: &str = "-approved";
 
 /// The most files that are counted. More of them count as more than any cap.
 const MAX_FILES: usize = 2_000_000;
@@ -29,8 +33,9 @@ struct SlotSize {
 /// The bytes that all layers take, and the number of workspaces.
 pub fn measure(directory: &Path) -> io::Result<(u64, usize)> {
     let slots = slots(directory)?;
-    let mut workspaces: Vec<&Path> = slots.iter().filter_map(|slot| slot.path.parent()).collect();
-    workspaces.dedup();
+    let names = slots.iter().filter_map(|slot| slot.path.parent()?.file_name()?.to_str());
+    let workspaces: BTreeSet<&str> =
+        names.map(|name| name.strip_suffix(APPROVED_LAYERS).unwrap_or(name)).collect();
     Ok((slots.iter().fold(0, |sum: u64, slot| sum.saturating_add(slot.bytes)), workspaces.len()))
 }
 

@@ -248,8 +248,11 @@ impl Sessions for Hub {
 
 fn check(command: &Command) -> Result<(), SessionsError> {
     match command {
-        Command::Prompt { text, images } if text.trim().is_empty() && images.is_empty() => {
+        Command::Prompt { text, images, .. } if text.trim().is_empty() && images.is_empty() => {
             Err(SessionsError::Invalid("the prompt is empty".to_owned()))
+        }
+        Command::Prompt { typed: Some(typed), .. } if typed.len() > MAX_PROMPT => {
+            Err(SessionsError::Invalid(format!("more than {MAX_PROMPT} bytes of the prompt were typed")))
         }
         Command::Prompt { text, .. } if text.len() > MAX_PROMPT => Err(SessionsError::Invalid(format!(
             "the prompt has {} bytes, {MAX_PROMPT} are allowed",

@@ -44,7 +44,8 @@ mod tests {
     fn event(seq: u64, bytes: usize) -> Arc<Event> {
         let data = Base64::from("A".repeat(bytes));
         let image = Image { name: None, media_type: ImageType::Png, width: 1, height: 1, data };
-        let content = Content::UserMessage { text: String::new(), images: vec![image], ran: None };
+        let content =
+            Content::UserMessage { text: String::new(), images: vec![image], ran: None, typed: None };
         let item = Item {
             id: format!("itm_{seq:026}").parse().unwrap(),
             turn: None,

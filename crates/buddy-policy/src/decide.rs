@@ -41,7 +41,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         match action {
             Action::Read(path) => {
                 for path in [Some(path), now.real(path)].into_iter().flatten() {
-                    file::read(path, policy, &mut sheet);
+                    file::read(path, policy, now, &mut sheet);
                 }
             }
             Action::Write(path) => {

@@ -61,6 +61,11 @@ pub struct Decision {
     /// Files that would be run as programs or scripts and that could change before they are: to be compared
     /// with their state when the user saw them.
     pub pins: Vec<PathBuf>,
+    /// Files that run code later and that a tool of buddy would change: no command that nobody was asked about may replace the
+    /// content that the user approved.
+    pub changed_orders: Vec<PathBuf>,
+    /// Files that can hold secrets and that a tool of buddy would change: a command that is kept from them could read the new ones.
+    pub changed_secrets: Vec<PathBuf>,
     /// Whether everything it does is known to only read, so that it can run with nothing writable.
     pub is_read_only: bool,
     /// Whether a part of it needs the user each time, regardless of windows and grants.

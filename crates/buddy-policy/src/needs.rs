@@ -10,6 +10,8 @@ pub struct Needs {
     pub asked: Vec<PathBuf>,
     /// Protected paths that a lasting rule opens.
     pub ruled: Vec<PathBuf>,
+    /// Logs of the conversation's own calls that a tool reads.
+    pub logs: Vec<PathBuf>,
     /// Directories outside the workspace in which it reads files that its words do not name one by one.
     pub searched: Vec<PathBuf>,
     /// Directories outside the workspace that it changes. They are open once a user allows this call.

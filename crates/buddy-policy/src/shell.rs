@@ -4,12 +4,14 @@
 //! that text that the grammar skips is seen. Uncertain parts are marked as unclear and are never taken for
 //! harmless.
 
+mod computed;
 mod heredoc;
 mod read;
 mod script;
 mod tree;
 mod word;
 
+pub(crate) use computed::{is_counted, is_number_variable, is_plain_name, is_plain_setting};
 pub(crate) use read::read;
 pub(crate) use script::{Direction, Redirect, Script, Simple, Unreadable};
 pub(crate) use word::Word;

@@ -26,6 +26,7 @@ pub struct Trail {
     listed: BTreeSet<String>,
     used: BTreeSet<String>,
     allowed: BTreeSet<String>,
+    calls: BTreeSet<String>,
     has_read_secret: bool,
 }
 
@@ -36,6 +37,7 @@ pub(crate) static BLANK: Trail = Trail {
     listed: BTreeSet::new(),
     used: BTreeSet::new(),
     allowed: BTreeSet::new(),
+    calls: BTreeSet::new(),
     has_read_secret: false,
 };
 
@@ -76,6 +78,20 @@ impl Trail {
         if !self.has_read_secret {
             add(&mut self.used, address.to_owned());
         }
+    }
+
+    /// Adds a call of the conversation, or a command of the user's own, by the id of its item. The oldest is forgotten beyond the limit.
+    pub fn called(&mut self, item: &str) {
+        if self.calls.len() >= MAX_ENTRIES {
+            self.calls.pop_first();
+        }
+        self.calls.insert(item.to_owned());
+    }
+
+    /// Whether a file name is that of the log of a call of this conversation: `exec-<item>.log`.
+    pub fn has_log(&self, name: &str) -> bool {
+        let item = name.strip_prefix("exec-").and_then(|name| name.strip_suffix(".log"));
+        item.is_some_and(|item| self.calls.contains(item.strip_suffix("-outside").unwrap_or(item)))
     }
 
     /// Notes that a secret was read.
@@ -234,6 +250,20 @@ mod tests {
         );
         assert_eq!(named("go\n<stdin>\nhttps://evil.test/"), [""; 0], "a block without an end has no end");
         assert_eq!(named("<schema_mismatch>https://evil.test</schema_mismatch>"), [""; 0]);
+    }
+
+    #[test]
+    fn only_logs_of_its_own_calls_are_those_of_a_conversation() {
+        let mut trail = Trail::default();
+        trail.called("itm_1");
+        assert!(trail.has_log("exec-itm_1.log") && trail.has_log("exec-itm_1-outside.log"));
+        for name in ["exec-itm_2.log", "exec-.log", "itm_1", "exec-itm_1.log.old", "../exec-itm_1.log"] {
+            assert!(!trail.has_log(name), "{name}");
+        }
+        for number in 0..=MAX_ENTRIES {
+            trail.called(&format!("itm_2{number:05}"));
+        }
+        assert!(trail.calls.len() <= MAX_ENTRIES && !trail.has_log("exec-itm_1.log"));
     }
 
     #[test]

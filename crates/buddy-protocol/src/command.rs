@@ -17,6 +17,9 @@ pub enum Command {
         /// Images that the agent sees with the prompt.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Attachment>,
+        /// The part of it that the user typed, if a command file or a pipe gave the text. Only what the user typed names hosts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        typed: Option<String>,
     },
     /// Run a shell command as the user: with their own rights, without an approval and in parallel to the
     /// turn. One at a time.
@@ -58,7 +61,12 @@ pub enum Command {
 impl Command {
     /// A prompt with text only.
     pub fn prompt(text: impl Into<String>) -> Self {
-        Self::Prompt { text: text.into(), images: Vec::new() }
+        Self::Prompt { text: text.into(), images: Vec::new(), typed: None }
+    }
+
+    /// A prompt whose text is from elsewhere, with the part that the user typed.
+    pub fn given(text: impl Into<String>, typed: impl Into<String>) -> Self {
+        Self::Prompt { text: text.into(), images: Vec::new(), typed: Some(typed.into()) }
     }
 }
 

@@ -64,8 +64,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
 fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Error> {
     match kind {
-        "user_message" => UserMessage::deserialize(rest)
-            .map(|UserMessage { text, images, ran }| Content::UserMessage { text, images, ran }),
+        "user_message" => UserMessage::deserialize(rest).map(|UserMessage { text, images, ran, typed }| {
+            Content::UserMessage { text, images, ran, typed }
+        }),
         "agent_message" => Text::deserialize(rest).map(|Text { text }| Content::AgentMessage { text }),
         "reasoning" => Text::deserialize(rest).map(|Text { text }| Content::Reasoning { text }),
         "tool_call" => Deserialize::deserialize(rest).map(Content::ToolCall),
@@ -95,6 +96,8 @@ struct UserMessage {
     images: Vec<Image>,
     #[serde(default)]
     ran: Option<Box<Ran>>,
+    #[serde(default)]
+    typed: Option<String>,
 }
 
 #[derive(serde::Deserialize)]

@@ -105,6 +105,9 @@ pub enum Content {
         /// The command, if they ran one themselves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ran: Option<Box<Ran>>,
+        /// The part of the text that the user typed, if a command file or a pipe gave the text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        typed: Option<String>,
     },
     /// A message of the agent.
     AgentMessage {
@@ -176,7 +179,7 @@ impl Content {
 
     /// A prompt with text only.
     pub fn said(text: impl Into<String>) -> Self {
-        Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }
+        Self::UserMessage { text: text.into(), images: Vec::new(), ran: None, typed: None }
     }
 }
 

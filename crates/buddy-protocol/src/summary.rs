@@ -112,7 +112,7 @@ impl SessionSummary {
     }
 
     fn adopt_title(&mut self, content: &Content) {
-        if let (None, Content::UserMessage { text, images, ran: None }) = (&self.title, content) {
+        if let (None, Content::UserMessage { text, images, ran: None, .. }) = (&self.title, content) {
             let line = text.lines().map(str::trim).find(|line| !line.is_empty());
             let line = line.or_else(|| images.iter().find_map(|image| image.name.as_deref()));
             self.title = line.map(|line| line.chars().take(TITLE_CHARS).collect());

@@ -84,10 +84,13 @@ impl Another {
     }
 }
 
-/// The prompts so far with their places among the items, the oldest first.
+/// The prompts so far as they were typed, with their places among the items, the oldest first.
 pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &Item, &str)> {
     transcript.items().iter().enumerate().filter_map(|(at, item)| match &item.content {
-        Content::UserMessage { text, ran: None, .. } => Some((at, item, text.as_str())),
+        Content::UserMessage { text, ran: None, typed, .. } => {
+            let typed = typed.as_deref().filter(|typed| !typed.is_empty());
+            Some((at, item, typed.unwrap_or(text)))
+        }
         _ => None,
     })
 }

@@ -91,6 +91,8 @@ pub struct ExecRequest {
     pub target: ExecTarget,
     /// The prompt; none where the commands bring the first one.
     pub prompt: Option<String>,
+    /// The part of it that the user typed, where the prompt is from a pipe or a file.
+    pub typed: Option<String>,
     /// The images that go with it.
     pub images: Vec<Attachment>,
     /// The schema that the answer must fit.
@@ -198,7 +200,8 @@ pub async fn run_exec(
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
-        run.obey(Command::Prompt { text, images: request.images.clone() }).await?;
+        let (images, typed) = (request.images.clone(), request.typed.clone());
+        run.obey(Command::Prompt { text, images, typed }).await?;
     }
     let no_commands: CommandInput = Box::new(tokio::io::empty());
     let commands = BoundedLines::new(commands.unwrap_or(no_commands), MAX_LINE);

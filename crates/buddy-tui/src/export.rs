@@ -54,7 +54,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
             Some(format!("## End of a background command\n\n{}", own_command(ran)))
         }
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
-        Content::UserMessage { text, images, ran: None } => {
+        Content::UserMessage { text, images, ran: None, .. } => {
             let lines = text.lines().map(str::to_owned).chain(images.iter().map(image_label));
             Some(format!("## Prompt\n\n{}", quoted(&lines.collect::<Vec<_>>().join("\n"))))
         }

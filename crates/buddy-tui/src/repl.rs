@@ -377,7 +377,7 @@ impl Repl<'_> {
     /// ends as one.
     async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
         let paths = match &command {
-            Command::Prompt { text, .. } => images_in(text),
+            Command::Prompt { text, typed, .. } => images_in(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
         let target = default_target(&self.transcript);

@@ -11,6 +11,7 @@ use buddy_protocol::{
 };
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, join_all};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -527,4 +528,28 @@ fn action_line(intent: &Intent, place: &Place, judged: &Judged) -> (String, Stri
     };
     let lines: Vec<String> = intent.actions.iter().filter(is_said).map(line).collect();
     (lines.join("\n"), cwd)
+}
+
+/// A result that says that the user changed the command, and to what.
+pub(crate) fn told_of_edit(result: Result<Value, ToolFailure>, edit: &str) -> Result<Value, ToolFailure> {
+    match result {
+        Ok(mut value) => {
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("changed_by_person".to_owned(), Value::String(edited_to(edit)));
+            }
+            Ok(value)
+        }
+        Err(failure) => Err(with_edit(failure, Some(edit))),
+    }
+}
+
+pub(crate) fn with_edit(failure: ToolFailure, edit: Option<&str>) -> ToolFailure {
+    match edit {
+        Some(edit) => ToolFailure { message: format!("{}; {}", failure.message, edited_to(edit)), ..failure },
+        None => failure,
+    }
+}
+
+fn edited_to(edit: &str) -> String {
+    format!("the user changed the command to: {edit}")
 }

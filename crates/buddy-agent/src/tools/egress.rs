@@ -207,6 +207,7 @@ impl CallEgress {
 
     /// What the gate says about a host, as for any fetch from it.
     fn judge(&self, host: &str) -> Result<Decision, String> {
+        self.pipeline.note_replaced_secrets();
         Ok(self.pipeline.parts.gate.judge(&fetch(host), self.ground())?.decision)
     }
 

@@ -1,9 +1,16 @@
-//! Files with secrets that a yes opens: what commands cannot read as long as nobody is asked, and can once a user allowed them.
+//! Files with secrets that a yes opens: what commands cannot read as long as nobody is asked, and can once a user allowed them. And those that
+//! commands in the background are kept from, which they can read once somebody replaces them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use buddy_exec::{Bounds, Target};
+use buddy_policy::Trail;
+use buddy_protocol::ToolFailure;
+use serde_json::Value;
+
+use crate::gate::Judged;
+use crate::tools::run::{Pipeline, Ready};
 
 /// Where to look, and by which bounds.
 pub(crate) struct Seals {
@@ -25,6 +32,41 @@ impl Seals {
             files.retain(|file| !closed.contains(file));
         }
         files
+    }
+}
+
+/// Where the files are that a command is kept from, if it is.
+pub(crate) struct Closed(Option<(Arc<dyn Target>, Bounds, Vec<PathBuf>)>);
+
+impl Closed {
+    pub(crate) fn of(ready: &Ready, judged: &Judged) -> Self {
+        let is_closed = judged.decision.needs.runs && !judged.bounds.opens_secrets();
+        let roots = judged.workspace.iter().chain([&ready.target.place.cwd]).cloned();
+        Self(is_closed.then(|| (ready.target.host.target.clone(), judged.bounds.clone(), roots.collect())))
+    }
+}
+
+impl Pipeline {
+    /// Watches the files that a command is kept from, if its result says that it runs on.
+    pub(crate) async fn watch_seals(&self, closed: Closed, result: &Result<Value, ToolFailure>) {
+        let runs_on = |result: &Value| result["dispatched"] == true || result["id"].is_string();
+        let (Some((target, bounds, roots)), true) = (closed.0, result.as_ref().is_ok_and(runs_on)) else {
+            return;
+        };
+        let files = target.sealed(&bounds, &roots).await;
+        self.seal_watch.lock().unwrap_or_else(PoisonError::into_inner).add(files);
+    }
+
+    /// Whether a file with secrets is another than when a command in the background began that is kept from it.
+    pub(crate) fn is_secret_replaced(&self) -> bool {
+        self.seal_watch.lock().unwrap_or_else(PoisonError::into_inner).replaced().is_some()
+    }
+
+    /// Takes a secret for read that a command in the background can read since it was replaced.
+    pub(crate) fn note_replaced_secrets(&self) {
+        if !self.parts.gate.has_read_secret() && self.is_secret_replaced() {
+            self.parts.gate.trace(Trail::read_secret);
+        }
     }
 }
 

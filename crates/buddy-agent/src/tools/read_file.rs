@@ -89,6 +89,10 @@ impl Tool for ReadFile {
             max_bytes: MAX_BYTES,
         };
         let read = match input.path.strip_prefix(LOG_SCHEME) {
+            Some(name) if !(context.is_own_log)(name) => {
+                let message = format!("`{name}` is no log of a command of this conversation");
+                return Err(ToolFailure::new("not_found", message));
+            }
             Some(name) => read_log(name.to_owned(), range, context).await,
             None => context.target.read_lines(&context.bounds, &path, range).await,
         };

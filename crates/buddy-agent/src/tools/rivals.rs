@@ -1,12 +1,15 @@
-//! Rivals of an approved command: commands that nobody was asked about and that can change a file which the approved one runs.
+//! Rivals of an approved call: commands that nobody was asked about and that can change a file which the call runs or which it
+//! writes for programs that run it later. For a tool that changes a file with secrets, also commands that are kept from such files.
 //!
-//! An approved command starts while no rival runs, after its files were compared with those that the user was asked about. A mount of
-//! the known content over a file would not hold: whoever replaces the file elsewhere takes the mounts on it away.
+//! An approved call starts while no rival runs, after its files were compared with those that the user was asked about. A mount
+//! over a file would not hold: whoever replaces the file elsewhere takes the mounts on it away. A tool of buddy does just that.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::FileOpens;
+use buddy_exec::managed::ManagedError;
 use buddy_policy::Verdict;
 use buddy_protocol::ToolFailure;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
@@ -22,15 +25,22 @@ use crate::tools::tool::ToolContext;
 /// files may not be used at all.
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
-/// The commands of a session that run in calls: any number that nobody was asked about, or one that was approved with its files.
+/// The commands of a session that run in calls: any number that nobody was asked about, or one call that was approved with its files.
 #[derive(Clone, Default)]
-pub(crate) struct CommandTurns(Arc<RwLock<()>>);
+pub(crate) struct CommandTurns {
+    /// Shared by commands that can change files.
+    writers: Arc<RwLock<()>>,
+    /// Shared by all commands that are kept from secrets. Taken after the other.
+    sealed: Arc<RwLock<()>>,
+}
 
 /// A command's turn, for as long as this is not dropped.
 #[derive(Default)]
 pub(crate) struct CommandTurn {
     _beside_others: Option<OwnedRwLockReadGuard<()>>,
     _alone: Option<OwnedRwLockWriteGuard<()>>,
+    _is_sealed: Option<OwnedRwLockReadGuard<()>>,
+    _changes_secrets: Option<OwnedRwLockWriteGuard<()>>,
 }
 
 /// Whether an approved command may start.
@@ -47,16 +57,26 @@ pub(crate) enum PinCheck {
 
 impl CommandTurns {
     async fn take(&self, judged: &Judged) -> CommandTurn {
-        if judged.pins.as_ref().is_some_and(|pins| !pins.is_empty()) {
-            let alone = self.0.clone().write_owned().await;
-            return CommandTurn { _alone: Some(alone), ..CommandTurn::default() };
+        let decision = &judged.decision;
+        let has_pins = judged.pins.as_ref().is_some_and(|pins| !pins.is_empty());
+        let is_unasked = decision.needs.runs && decision.verdict != Verdict::Ask;
+        let (writers, sealed) = (self.writers.clone(), self.sealed.clone());
+        let (beside, alone) = match has_pins || !decision.changed_orders.is_empty() {
+            true => (None, Some(writers.write_owned().await)),
+            false if is_unasked && !decision.is_read_only => (Some(writers.read_owned().await), None),
+            false => (None, None),
+        };
+        let (is_sealed, changes_secrets) = match decision.changed_secrets.is_empty() {
+            false => (None, Some(sealed.write_owned().await)),
+            true if is_unasked => (Some(sealed.read_owned().await), None),
+            true => (None, None),
+        };
+        CommandTurn {
+            _beside_others: beside,
+            _alone: alone,
+            _is_sealed: is_sealed,
+            _changes_secrets: changes_secrets,
         }
-        let is_writer = judged.decision.needs.runs && !judged.decision.is_read_only;
-        if is_writer && judged.decision.verdict != Verdict::Ask {
-            let beside = self.0.clone().read_owned().await;
-            return CommandTurn { _beside_others: Some(beside), ..CommandTurn::default() };
-        }
-        CommandTurn::default()
     }
 }
 
@@ -72,36 +92,57 @@ impl Pipeline {
             turn = self.turns.take(judged) => turn,
             () = cancel.cancelled() => return PinCheck::Interrupted,
         };
-        let Some(pins) = &judged.pins else { return PinCheck::Same(turn) };
-        if let Some(rival) = self.rival(ready, judged).await {
+        // A rule lets a tool change a file without a question, and the file is as open to others then.
+        let is_change =
+            !judged.decision.changed_orders.is_empty() || !judged.decision.changed_secrets.is_empty();
+        if (judged.pins.is_some() || is_change)
+            && let Some(rival) = self.rival(ready, judged).await
+        {
             return PinCheck::Rival(rival);
         }
+        let Some(pins) = &judged.pins else { return PinCheck::Same(turn) };
         let now = Pins::take(&judged.decision.pins, &*ready.target.host.target).await;
         if now == **pins { PinCheck::Same(turn) } else { PinCheck::Changed }
     }
 
-    /// Why a command that runs these files cannot be approved now: a rival runs in the background.
+    /// Why a call that runs or changes these files cannot go on now: a rival runs in the background.
     pub(crate) async fn rival(&self, ready: &Ready, judged: &Judged) -> Option<ToolFailure> {
-        let files = &judged.decision.pins;
-        let file = files.first()?;
+        let decision = &judged.decision;
         // Where commands that nobody is asked about are not confined, none needs the rights of another.
-        if judged.unasked_bounds.only_hide() {
-            return None;
-        }
+        let is_confined = !judged.unasked_bounds.only_hide();
+        let held = decision.pins.iter().chain(&decision.changed_orders).filter(|_| is_confined);
+        let held: Vec<PathBuf> = held.cloned().collect();
+        let secret = decision.changed_secrets.first();
+        let file = held.first().or(secret)?;
+        let file = ready.target.place.named(file);
         let could = |who: &str| {
-            let file = ready.target.place.named(file);
-            let message = format!(
-                "{who} runs in the background without the user's approval, and could change `{file}` after the user has read it"
-            );
-            ToolFailure::new("rival", message)
-                .hint("end it with `process_stop`, run this command, and start it again then")
+            let what = match (held.is_empty(), decision.needs.runs) {
+                (true, _) => format!(
+                    "could read the new `{file}`: it is kept from the secrets that were there when it started"
+                ),
+                (false, true) => format!("could change `{file}` after the user has read it"),
+                (false, false) => format!("could change `{file}` right after this call"),
+            };
+            let again = if decision.needs.runs { "run this command" } else { "make this change" };
+            ToolFailure::new(
+                "rival",
+                format!("{who} runs in the background without the user's approval, and {what}"),
+            )
+            .hint(format!("end it with `process_stop`, {again}, and start it again then"))
         };
         if self.background.has_pane() {
             return Some(could("a command in a pane"));
         }
         let managed = ready.target.host.target.managed()?.clone();
-        let files = files.clone();
-        let found = spawn_blocking(move || managed.rivals(&files)).await;
+        let (files, changes_secret) = (held.clone(), secret.is_some());
+        let found = spawn_blocking(move || {
+            let mut rivals = managed.rivals(&files)?;
+            if changes_secret {
+                rivals.extend(managed.sealed_off()?);
+            }
+            Ok::<_, ManagedError>(rivals)
+        })
+        .await;
         match found {
             Ok(Ok(rivals)) => rivals
                 .first()

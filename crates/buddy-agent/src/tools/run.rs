@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::{Header, PathText};
-use buddy_exec::{Denial, Kept, Recorder};
+use buddy_exec::{Denial, Kept, Recorder, SealWatch};
 use buddy_policy::{Action, Intent};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
@@ -25,12 +25,13 @@ use crate::agent::AgentSettings;
 use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
-use crate::tools::approve::{Passage, Refusal, Share};
+use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextRoom, clipped};
 use crate::tools::edit_checks::EditCheckMemory;
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
 use crate::tools::failure::target_failure;
+use crate::tools::opens::Closed;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
 use crate::tools::plain::{plain_texts, prints};
@@ -77,6 +78,8 @@ pub(crate) struct Pipeline {
     pub(crate) turns: CommandTurns,
     /// The results of checks of edited files.
     pub(crate) checked: EditCheckMemory,
+    /// Files with secrets that commands in the background are kept from. Held for a look or a change only.
+    pub(crate) seal_watch: Mutex<SealWatch>,
 }
 
 /// A call that is to go through the pipeline.
@@ -220,6 +223,7 @@ impl Pipeline {
             late_answers: LateAnswers::default(),
             turns: CommandTurns::default(),
             checked: EditCheckMemory::default(),
+            seal_watch: Mutex::default(),
         })
     }
 
@@ -333,6 +337,7 @@ impl Pipeline {
             () = cancel.cancelled() => return Ok(Outcome::interrupted()),
         }
         let turn = loop {
+            self.note_replaced_secrets();
             // A call that ran before this one may have read a secret, which is so from then on, or changed a file that it runs.
             if !self.parts.gate.is_outdated(&judged) {
                 match self.check_pins(&ready, &judged, &cancel).await {
@@ -348,8 +353,9 @@ impl Pipeline {
             };
         };
         self.parts.gate.passed(&ready.intent, &judged);
+        self.parts.gate.trace(|trail| trail.called(item.id.as_str()));
         if let Content::ToolCall(call) = &mut item.content {
-            call.had_secrets = judged.has_secrets();
+            call.had_secrets = judged.has_secrets() || self.is_secret_replaced();
         }
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
@@ -411,12 +417,17 @@ impl Pipeline {
     ) -> Outcome {
         let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
         let text = command_text(&ready.intent, &judged);
+        let closed = Closed::of(&ready, &judged);
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: ready.target.host.target.clone(),
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             redirects: self.redirects(&ready),
+            is_own_log: {
+                let gate = self.parts.gate.clone();
+                Arc::new(move |name: &str| gate.has_log(name))
+            },
             bounds: judged.bounds,
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
@@ -463,6 +474,7 @@ impl Pipeline {
             (result, images, denials)
         };
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
+        self.watch_seals(closed, &result).await;
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
@@ -646,30 +658,6 @@ fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
         }),
         _ => None,
     })
-}
-
-/// A result that says that the user changed the command, and to what.
-fn told_of_edit(result: Result<Value, ToolFailure>, edit: &str) -> Result<Value, ToolFailure> {
-    match result {
-        Ok(mut value) => {
-            if let Some(fields) = value.as_object_mut() {
-                fields.insert("changed_by_person".to_owned(), Value::String(edited_to(edit)));
-            }
-            Ok(value)
-        }
-        Err(failure) => Err(with_edit(failure, Some(edit))),
-    }
-}
-
-fn with_edit(failure: ToolFailure, edit: Option<&str>) -> ToolFailure {
-    match edit {
-        Some(edit) => ToolFailure { message: format!("{}; {}", failure.message, edited_to(edit)), ..failure },
-        None => failure,
-    }
-}
-
-fn edited_to(edit: &str) -> String {
-    format!("the user changed the command to: {edit}")
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.

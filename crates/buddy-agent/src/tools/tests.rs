@@ -112,6 +112,7 @@ impl Yard {
                 links: buddy_exec::link_lookup(),
             },
             redirects: Arc::new(|_| true),
+            is_own_log: Arc::new(|name| name.starts_with("exec-itm_")),
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),
             unasked_bounds: self.bounds.clone(),

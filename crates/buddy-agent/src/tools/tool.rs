@@ -192,6 +192,8 @@ pub(crate) struct ToolContext {
     pub(crate) web: Arc<Web>,
     /// Which redirects to other hosts a fetch may follow.
     pub(crate) redirects: Redirects,
+    /// Whether a file name is that of a log of this conversation.
+    pub(crate) is_own_log: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
     /// What it could touch if nobody had been asked, which is no more.

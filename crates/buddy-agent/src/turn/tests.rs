@@ -586,6 +586,7 @@ fn own_command(number: u32) -> Item {
         text: format!("! echo {number}"),
         images: Vec::new(),
         ran: Some(Box::new(ran)),
+        typed: None,
     };
     Item {
         id: format!("itm_{:026}", 900 + number).parse().unwrap(),

@@ -117,6 +117,13 @@ impl ManagedProcesses {
         Ok(all)
     }
 
+    /// Those that run and are kept from files that hold secrets: from the ones that were there when they started.
+    pub fn sealed_off(&self) -> Result<Vec<Status>, ManagedError> {
+        let mut all = self.list()?;
+        all.retain(|status| status.condition.is_live() && !status.record.had_secrets);
+        Ok(all)
+    }
+
     /// The status of one process.
     pub fn status(&self, id: &str) -> Result<Status, ManagedError> {
         let (_, record) = self.find(id)?;

@@ -146,8 +146,12 @@ impl Recorder {
         inner: impl Iterator<Item = &'p Path>,
     ) -> Result<(), TargetError> {
         let Some(entry) = &self.entry else { return Ok(()) };
-        let recorded = entry.tree(top, inner).and_then(|records| {
+        let running = entry.shared.running();
+        let recorded = entry.tree(top, inner).and_then(|mut records| {
             entry.shared.blobs.sync()?;
+            if entry.shared.has_any_run(running.as_ref()) {
+                records.push(entry.beside_removal(&top.real()));
+            }
             entry.append(&records)
         });
         recorded.map_err(|source| TargetError::NotKept { path: top.named().to_owned(), source })
@@ -300,6 +304,14 @@ impl Entry {
             records.push(record(spot.real(), before));
         }
         Ok(records)
+    }
+
+    /// The record that commands ran while a directory was kept, so that files in it may be planted ones.
+    fn beside_removal(&self, top: &Path) -> Record {
+        let workspace = self.header.workspace.as_ref().and_then(|workspace| workspace.0.canonicalize().ok());
+        let above = workspace.filter(|workspace| top.starts_with(workspace));
+        let root = above.or_else(|| top.parent().map(Path::to_path_buf)).unwrap_or_else(|| top.to_owned());
+        Record::Beside { roots: vec![PathText(root)], opened: Vec::new() }
     }
 
     fn elsewhere(&self, changes: Vec<Upcoming>) -> io::Result<()> {

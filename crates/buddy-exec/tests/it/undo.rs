@@ -520,3 +520,21 @@ async fn files_of_a_command_that_ran_alone_or_was_allowed_to_change_them_are_res
     let (swept, there) = restored_orders(&yard, &[".envrc", "sub/.envrc"]).await;
     assert_eq!((swept.len(), there), (1, vec![true, false, true]), "{swept:?}");
 }
+
+#[tokio::test]
+async fn files_in_a_directory_that_a_tool_removed_beside_a_command_go_to_quarantine() {
+    for is_beside in [true, false] {
+        let yard = Yard::new();
+        let running = is_beside.then(|| yard.run_another_command());
+        fs::create_dir_all(yard.path("k/q")).unwrap();
+        for path in ["k/.envrc", "k/q/.envrc", "k/work"] {
+            fs::write(yard.path(path), "touch /nowhere\n").unwrap();
+        }
+        yard.delete("one", yard.path("k").to_str().unwrap()).await;
+        drop(running);
+        let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap();
+        let there = ["k/.envrc", "k/q/.envrc", "k/work"].map(|path| yard.path(path).exists());
+        assert_eq!(there, [!is_beside, !is_beside, true], "{swept:?}");
+        assert_eq!(swept.len(), if is_beside { 2 } else { 0 }, "{swept:?}");
+    }
+}

@@ -26,13 +26,27 @@ const PLAIN_DEVICES: &[&str] = &[
     "/dev/urandom",
 ];
 
-pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
+pub(crate) fn read(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     let path = clean(path);
+    if is_among_logs(&path, &policy.places) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match now.trail.has_log(name) {
+            true => sheet.needs.logs.push(path.clone()),
+            // Another session may have been allowed to read secrets, and its log has what a command printed of them.
+            false => sheet.deny(format!("`{}` is no log of a command of this conversation", shown(&path))),
+        }
+    }
     if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
         return sheet.deny(reason);
     }
     let allowed = rule(Thing::Read(&path), policy, sheet);
     secret(&path, allowed, policy, sheet);
+}
+
+/// Whether a path is where logs of commands are: the places of buddy that are read and in which nothing is shared.
+fn is_among_logs(path: &Path, places: &Places) -> bool {
+    let mut logs = places.own_readable.iter().filter(|place| !places.scratch.contains(place));
+    logs.any(|logs| path.starts_with(logs))
 }
 
 /// Notes that a secret place would be read, and asks unless a lasting rule allows it. Returns true if it is
@@ -266,6 +280,7 @@ pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
 
 /// Asks about a tool's change of a path that the kernel guards from commands.
 fn guarded(verb: &str, path: &Path, sheet: &mut Sheet) {
+    sheet.changed_orders.push(path.to_owned());
     sheet.ask(Weight::Boundary, Risk::High, decides_what_runs(verb, path));
     sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
     sheet.needs.asked.push(path.to_owned());
@@ -279,6 +294,7 @@ fn is_sealed(path: &Path, policy: &Policy) -> bool {
 /// Asks about a change of a file with secrets by a tool, unless a lasting rule allows it: its old content is
 /// lost.
 fn sealed(kind: &str, path: &Path, allowed: Allowed, sheet: &mut Sheet) {
+    sheet.changed_secrets.push(path.to_owned());
     if allowed == Allowed::Always {
         return sheet.needs.ruled.push(path.to_owned());
     }

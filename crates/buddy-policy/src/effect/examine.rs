@@ -93,6 +93,10 @@ struct Examiner<'a> {
     in_place: bool,
     /// Whether a command so far makes links, which a later word can go through.
     makes_links: bool,
+    /// Variables that are certain to be plain words.
+    tame: Vec<String>,
+    /// Whether a file that the shell read may have changed the directory.
+    is_moved: bool,
 }
 
 impl<'a> Examiner<'a> {
@@ -100,7 +104,16 @@ impl<'a> Examiner<'a> {
         let start = cwd.map(|cwd| places.climb(cwd, Some(cwd)).path);
         let cwds = start.clone().map(|start| vec![start]);
         let found = Examination::default();
-        Self { places, found, start, cwds, in_place: false, makes_links: false }
+        Self {
+            places,
+            found,
+            start,
+            cwds,
+            in_place: false,
+            makes_links: false,
+            tame: Vec::new(),
+            is_moved: false,
+        }
     }
 
     fn danger(&mut self, reason: impl Into<String>) {
@@ -133,6 +146,7 @@ impl<'a> Examiner<'a> {
         for reason in &script.unclear {
             self.unclear(reason.clone());
         }
+        self.tame.clone_from(&script.tame);
         for name in &script.bombs {
             self.danger(format!("the function `{}` calls itself", crate::display_command(name)));
         }
@@ -293,6 +307,7 @@ impl<'a> Examiner<'a> {
         let is_elsewhere = first.contains('/') && !is_of_system(first) && !is_loader_of_system(first);
         let known = if is_elsewhere { "" } else { program };
         let is_plain = simple.assignments.iter().all(|name| names::is_harmless(name));
+        self.evaluated(program, simple);
         if is_plain && self.only_tells(known, arguments) {
             self.leaf(program.to_owned(), simple, Effect::Held, true);
             return Ok(());
@@ -389,8 +404,12 @@ impl<'a> Examiner<'a> {
             for text in simple.words.iter().skip(1).map(Word::unexpanded) {
                 let name = text.split(['=', '+']).next().unwrap_or_default();
                 let is_known_flag = matches!(text.as_str(), "-x" | "-g" | "-r" | "-p" | "-f" | "-v");
+                let value = text.split_once('=').map_or("", |(_, value)| value);
                 self.assignment(name);
-                if text.contains(['[', '$', '`']) || (text.starts_with(['-', '+']) && !is_known_flag) {
+                if !shell::is_plain_setting(name, value)
+                    || text.contains(['[', '$', '`'])
+                    || (text.starts_with(['-', '+']) && !is_known_flag)
+                {
                     self.unclear(format!(
                         "a declaration is not understood: `{}`",
                         crate::display_command(&text)
@@ -401,8 +420,22 @@ impl<'a> Examiner<'a> {
         if program == "let" {
             self.unclear("it computes with variables");
         }
-        for name in evaluated::names(program, simple.words.get(1..).unwrap_or_default()) {
-            if evaluated::is_plain_name(&name) {
+    }
+
+    /// Words that a builtin evaluates once more.
+    fn evaluated(&mut self, program: &str, simple: &Simple) {
+        let arguments = match simple.test.is_empty() {
+            true => simple.words.get(1..).unwrap_or_default(),
+            false => &simple.test,
+        };
+        if let Some(word) = evaluated::possible_option(program, arguments, &self.tame) {
+            self.unclear(format!(
+                "`{program}` could take `{}` for an option that evaluates",
+                crate::display_command(&word.unexpanded())
+            ));
+        }
+        for name in evaluated::names(program, arguments) {
+            if evaluated::is_plain_name(&name) && !shell::is_number_variable(&name.unexpanded()) {
                 self.assignment(&name.unexpanded());
             } else {
                 self.unclear(format!(
@@ -517,6 +550,9 @@ impl<'a> Examiner<'a> {
         }
         if matches!(program, "source" | ".") {
             self.sourced(arguments);
+            if !arguments.first().is_some_and(keeps_directory) {
+                (self.cwds, self.is_moved) = (None, true);
+            }
             return Ok(Inner::Part);
         }
         if matches!(program, "command" | "type")
@@ -796,6 +832,12 @@ impl<'a> Examiner<'a> {
             return;
         }
         self.check_climb(word);
+        if self.is_moved && access != Access::Look && access != Access::Read && self.paths(word).is_none() {
+            let shown = crate::display_command(&word.unexpanded());
+            self.unclear(format!(
+                "a file that the shell runs can change the directory, and `{shown}` is relative to it"
+            ));
+        }
         // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
         let text = word.unexpanded();
         let is_entered = match word {
@@ -868,6 +910,18 @@ impl<'a> Examiner<'a> {
         let cwds = self.cwds.as_ref()?;
         Some(cwds.iter().map(|cwd| cwd.join(&text)).collect())
     }
+}
+
+/// Files that set up a shell and leave it where it is.
+const SETTING_UP: &[&str] =
+    &["bin/activate", ".nvm/nvm.sh", ".cargo/env", ".bashrc", ".profile", ".bash_profile"];
+
+/// Whether a file that a shell runs is one that only sets it up.
+fn keeps_directory(word: &Word) -> bool {
+    let text = word.unexpanded();
+    SETTING_UP
+        .iter()
+        .any(|end| text.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with('/')))
 }
 
 fn deduplicated(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {

@@ -5,6 +5,10 @@
 
 use tree_sitter::Node;
 
+use super::computed::{
+    has_computed_descriptor, has_computed_subscript, is_number_variable, is_plain_expansion, is_plain_name,
+    is_plain_setting, is_tame_value,
+};
 use super::heredoc::document;
 use super::tree::parse;
 use super::{Direction, MAX_DEPTH, MAX_LEAVES, Redirect, Script, Simple, Unreadable, Word};
@@ -19,13 +23,14 @@ const TOKENS: &[&str] = &[
 /// Parses a command line.
 pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
     let tree = parse(source)?;
-    let mut reader = Reader { source, script: Script::default() };
+    let mut reader = Reader { source, script: Script::default(), settings: Vec::new() };
     if source.chars().any(|character| character.is_control() && character != '\n' && character != '\t') {
         reader.script.doubt("it contains control characters");
     }
     let root = tree.root_node();
     reader.outside(root);
     reader.visit(root, 0)?;
+    reader.note_tame();
     let mut script = reader.script;
     script.is_plain = root.child_count() == 1
         && root.child(0).is_some_and(|child| child.kind() == "command")
@@ -37,7 +42,12 @@ pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
 struct Reader<'a> {
     source: &'a str,
     script: Script,
+    /// The variables that it sets, and whether their values are plain words.
+    settings: Vec<(&'a str, bool)>,
 }
+
+/// Programs after which any variable can have any value.
+const SETTING_ANY: &[&str] = &["eval", "source", ".", "command", "builtin"];
 
 /// The gaps that may be between the children of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +75,29 @@ impl<'a> Reader<'a> {
         }
         if has_glue(self.source) {
             self.script.doubt("a line goes on in the middle of a word");
+        }
+    }
+
+    /// Notes the variables that are only set to plain words. A name that stands as a word may be set by a builtin.
+    fn note_tame(&mut self) {
+        let words = || self.script.commands.iter().flat_map(|simple| &simple.words).filter_map(Word::literal);
+        if words().any(|word| SETTING_ANY.contains(&word)) {
+            return;
+        }
+        let is_tame = |name: &str| {
+            self.settings.iter().filter(|(set, _)| *set == name).all(|(_, is_tame)| *is_tame)
+                && !words().any(|word| word == name)
+        };
+        let names = self.settings.iter().map(|(name, _)| *name);
+        self.script.tame = names.filter(|name| is_tame(name)).map(str::to_owned).collect();
+    }
+
+    /// Doubts a redirection that sets an element of an array to its descriptor.
+    fn check_descriptor(&mut self, redirect: Node<'_>) {
+        let named = children(redirect).into_iter().find(|child| child.kind() == "file_descriptor");
+        let end = named.map_or(redirect.start_byte(), |named| named.end_byte());
+        if has_computed_descriptor(self.source.get(..end).unwrap_or_default()) {
+            self.script.doubt("it computes with variables");
         }
     }
 
@@ -230,6 +263,7 @@ impl<'a> Reader<'a> {
     }
 
     fn heredoc(&mut self, node: Node<'_>, depth: usize, body_at: Option<usize>) -> Result<(), Unreadable> {
+        self.check_descriptor(node);
         let found = document(node, self.source);
         match &found {
             None => self.script.doubt("it is not certain where a here-document ends"),
@@ -261,6 +295,7 @@ impl<'a> Reader<'a> {
     }
 
     fn herestring(&mut self, node: Node<'_>, depth: usize) -> Result<Option<String>, Unreadable> {
+        self.check_descriptor(node);
         self.gaps(node, Gaps::Line);
         let mut input = None;
         for child in children(node).into_iter().filter(|child| is_word(child.kind())) {
@@ -270,6 +305,7 @@ impl<'a> Reader<'a> {
     }
 
     fn file_redirect(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.check_descriptor(node);
         self.gaps(node, Gaps::Line);
         let mut direction = None;
         let mut files = Vec::new();
@@ -311,12 +347,19 @@ impl<'a> Reader<'a> {
     fn assignment(&mut self, node: Node<'_>, depth: usize) -> Result<String, Unreadable> {
         self.substitutions(node, depth)?;
         let slice = self.slice(node);
-        let (name, _) = slice.split_once('=').unwrap_or((slice, ""));
+        let (name, value) = slice.split_once('=').unwrap_or((slice, ""));
         let name = name.strip_suffix('+').unwrap_or(name);
-        let is_plain = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
-        if !is_plain {
+        if !is_plain_name(name) {
             self.script.doubt("it assigns to an element of an array");
         }
+        let list = node.child_by_field_name("value").filter(|value| value.kind() == "array");
+        let is_computed = |element: Node<'_>| has_computed_subscript(self.slice(element));
+        if !is_plain_setting(name, value)
+            || list.is_some_and(|list| children(list).into_iter().any(is_computed))
+        {
+            self.script.doubt("it computes with variables");
+        }
+        self.settings.push((name, is_tame_value(value)));
         Ok(name.to_owned())
     }
 
@@ -324,9 +367,13 @@ impl<'a> Reader<'a> {
     fn declaration(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
         self.gaps(node, Gaps::Line);
         let mut simple = Simple::default();
+        let takes_lists = self.slice(node).starts_with(['d', 't', 'l']);
         for child in children(node) {
             match child.kind() {
                 "variable_assignment" => {
+                    if takes_lists && self.may_hide_list(child) {
+                        self.script.doubt("a declaration may evaluate its value");
+                    }
                     let assignment = self.assignment(child, depth + 1)?;
                     simple.assignments.push(assignment);
                 }
@@ -343,6 +390,29 @@ impl<'a> Reader<'a> {
         }
         self.script.commands.push(simple);
         Ok(())
+    }
+
+    /// Whether `declare x='(…)'` could have the list that it sets in quotes or in a variable. If `x` is an array, the shell expands such a list
+    /// once more.
+    fn may_hide_list(&self, assignment: Node<'_>) -> bool {
+        let Some(value) = assignment.child_by_field_name("value") else { return false };
+        match Word::decode(self.slice(value)) {
+            _ if value.kind() == "array" => false,
+            Word::Literal(text) => text.starts_with('('),
+            word => word.is_unknown(),
+        }
+    }
+
+    /// The words and operators of a test, in their order.
+    fn test_words(&self, node: Node<'_>, depth: usize, words: &mut Vec<Word>) {
+        let inner = |child: &Node<'_>| depth <= MAX_DEPTH && !matches!(child.kind(), "[" | "]");
+        for child in children(node).into_iter().filter(inner) {
+            if is_word(child.kind()) || child.child_count() == 0 {
+                words.push(Word::decode(self.slice(child)));
+            } else {
+                self.test_words(child, depth + 1, words);
+            }
+        }
     }
 
     /// `[ … ]` and `[[ … ]]`, which the grammar reads as expressions.
@@ -363,7 +433,11 @@ impl<'a> Reader<'a> {
         if slice.contains('$') {
             words.push(Word::Unknown(slice.to_owned()));
         }
-        self.script.commands.push(Simple { words, ..Simple::default() });
+        let mut test = Vec::new();
+        if !is_double {
+            self.test_words(node, depth, &mut test);
+        }
+        self.script.commands.push(Simple { words, test, ..Simple::default() });
         Ok(())
     }
 
@@ -383,10 +457,17 @@ impl<'a> Reader<'a> {
 
     fn for_each(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
         self.gaps(node, Gaps::Lines);
+        let values = |child: &Node<'_>| is_word(child.kind()) && child.kind() != "variable_name";
+        let is_tame = |child: Node<'_>| is_tame_value(self.slice(child));
+        let is_tame = children(node).into_iter().filter(values).all(is_tame);
         for child in children(node) {
             match child.kind() {
                 "variable_name" => {
+                    self.settings.push((self.slice(child), is_tame));
                     let assignment = self.slice(child).to_owned();
+                    if is_number_variable(&assignment) {
+                        self.script.doubt("it computes with variables");
+                    }
                     self.script.commands.push(Simple { assignments: vec![assignment], ..Simple::default() });
                 }
                 _ if child.is_named() => self.visit(child, depth + 1)?,
@@ -433,21 +514,26 @@ impl<'a> Reader<'a> {
         match node.kind() {
             "command_substitution" => return self.substitution(node, depth),
             "process_substitution" => return self.structure(node, depth),
-            "arithmetic_expansion" | "subscript"
-                if self.slice(node).contains(|c: char| c.is_alphabetic()) =>
+            "arithmetic_expansion" if self.slice(node).contains(|c: char| c.is_alphabetic()) => {
+                self.script.doubt("it computes with variables");
+            }
+            "subscript"
+                if has_computed_subscript(self.slice(node).trim_start_matches(|c: char| c != '[')) =>
             {
                 self.script.doubt("it computes with variables");
             }
-            // `${x@P}` and the like run the value of the variable; `${!x}` names another variable.
+            // `${x@P}` and the like run the value of the variable; `${!x}` names another variable; `${x:y}` computes with `y`.
             "expansion"
-                if self.slice(node).starts_with("${!")
+                if !is_plain_expansion(self.slice(node))
                     || (self.slice(node).contains('@') && !self.slice(node).ends_with("[@]}")) =>
             {
                 self.script.doubt("an expansion is not understood");
             }
-            // `${x:y}` computes with `y`.
-            "expansion" if computes_offset(self.slice(node)) => {
-                self.script.doubt("it computes with variables");
+            // A pattern that `${…}` takes away is not looked into.
+            "regex" | "extglob_pattern"
+                if ["${", "$[", "$(("].iter().any(|start| self.slice(node).contains(start)) =>
+            {
+                self.script.doubt("an expansion is not understood");
             }
             // The grammar reads only the outermost text of these.
             "word" | "regex" | "extglob_pattern" | "heredoc_content" | "string_content"
@@ -491,16 +577,6 @@ fn has_glue(source: &str) -> bool {
         let is_apart = before.is_empty() || before.ends_with([' ', '\t', '\n']);
         !is_apart || before.ends_with("\\ ") || before.ends_with("\\\t")
     })
-}
-
-/// Whether `${name:offset}` or `${name:offset:length}` has anything but numbers for them.
-fn computes_offset(expansion: &str) -> bool {
-    let inner = expansion.trim_start_matches("${").trim_end_matches('}');
-    let rest = inner.trim_start_matches(|letter: char| letter.is_alphanumeric() || "_@*#".contains(letter));
-    let rest = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(rest, |(_, rest)| rest);
-    let Some(offset) = rest.strip_prefix(':') else { return false };
-    let is_default = offset.starts_with(['-', '=', '?', '+']);
-    !is_default && !offset.chars().all(|letter| letter.is_ascii_digit() || " -:+*/()".contains(letter))
 }
 
 fn children(node: Node<'_>) -> Vec<Node<'_>> {

@@ -15,6 +15,8 @@ pub(crate) struct Script {
     pub(crate) bombs: Vec<String>,
     /// Whether it has loops or functions, so that a command can run after one that stands below it.
     pub(crate) repeats: bool,
+    /// Variables that it sets to nothing but plain words and numbers.
+    pub(crate) tame: Vec<String>,
     /// Whether it is one simple command with nothing around it.
     pub(crate) is_plain: bool,
 }
@@ -39,6 +41,8 @@ pub(crate) struct Simple {
     pub(crate) words: Vec<Word>,
     /// The names of variables that it gets or sets.
     pub(crate) assignments: Vec<String>,
+    /// The words of a test in brackets, without these.
+    pub(crate) test: Vec<Word>,
     /// The certain text of its stdin: that of a here-document or here-string.
     pub(crate) input: Option<String>,
     /// The commands whose output it reads, by their places in [`Script::commands`].

@@ -194,7 +194,7 @@ impl Console {
                 self.command_later(line);
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
-            (None, Some(prompt)) => self.prompt(&prompt),
+            (None, Some(prompt)) => self.say_to_agent(&prompt, Some(line)),
             (None, None) => self.complain(&format!("There is no command `/{name}`. /help lists all")),
         }
     }

@@ -403,7 +403,7 @@ impl Driver {
     fn order(&self, session: SessionId, command: Command) -> bool {
         let target = self.console.target_of(&session);
         let images = match &command {
-            Command::Prompt { text, .. } => self.console.named_images(text),
+            Command::Prompt { text, typed, .. } => self.console.named_images(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
         self.lanes.give(Order { session, target, images, command })

@@ -318,12 +318,17 @@ impl Console {
 
     /// Says something to the agent. While a turn runs this steers it.
     pub(super) fn prompt(&mut self, text: &str) {
+        self.say_to_agent(text, None);
+    }
+
+    /// The same of a text that a command file gave, with the line that the user typed.
+    pub(super) fn say_to_agent(&mut self, text: &str, typed: Option<&str>) {
         let front = self.front_mut();
         if !front.is_idle() {
             front.steered.push_back(text.to_owned());
         }
         front.unseen += 1;
-        self.send(Command::prompt(text));
+        self.send(typed.map_or_else(|| Command::prompt(text), |typed| Command::given(text, typed)));
     }
 
     /// Keeps the draft for when the turn has ended. Without a turn there is nothing to wait for.

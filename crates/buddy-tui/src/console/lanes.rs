@@ -97,7 +97,8 @@ impl Lane {
     async fn send_all(self, mut inbox: mpsc::Receiver<Order>) {
         while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
             let prompt = match &command {
-                Command::Prompt { text, .. } => Some(text.clone()),
+                // A prompt that is not sent comes back as it was typed.
+                Command::Prompt { text, typed, .. } => Some(typed.as_ref().unwrap_or(text).clone()),
                 _ => None,
             };
             let has_images = !images.is_empty();

@@ -134,6 +134,7 @@ fn request(timeout: Option<Duration>) -> ExecRequest {
         who: Principal::person("ann"),
         target: ExecTarget::New(new),
         prompt: Some("go".to_owned()),
+        typed: None,
         images: Vec::new(),
         schema: None,
         plan_only: None,

@@ -34,7 +34,7 @@ impl Repl<'_> {
             None => {
                 let own = self.custom.iter().find(|command| command.name == name);
                 match own.map(|command| command.prompt(argument)) {
-                    Some(prompt) => return self.say(Command::prompt(prompt)).await,
+                    Some(prompt) => return self.say(Command::given(prompt, line)).await,
                     None => self.tell(&format!("There is no command `/{name}`. /help lists all")),
                 }
             }

@@ -64,7 +64,10 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     }
     invocation.keep_trust()?;
     let timeout = exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
-    let request = Wanted { exec, prompt, images, schema, format, timeout, is_steered };
+    // Text from a pipe or a file is not the user's own: it names no host.
+    let is_piped = !is_steered && !has_words(&exec) && !std::io::stdin().is_terminal();
+    let typed = is_piped.then(String::new);
+    let request = Wanted { exec, prompt, typed, images, schema, format, timeout, is_steered };
     let mut environment = invocation.environment.clone();
     if request.exec.ephemeral {
         EphemeralPlace::choose(&mut environment);
@@ -76,10 +79,17 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     Ok(outcome.exit)
 }
 
+/// Whether the prompt, or its beginning, is on the command line.
+fn has_words(exec: &Exec) -> bool {
+    exec.prompt.as_deref().is_some_and(|text| text != "-")
+}
+
 /// A run whose arguments make sense.
 struct Wanted {
     exec: Exec,
     prompt: Option<String>,
+    /// The part of the prompt that the user typed, if not all of it.
+    typed: Option<String>,
     images: Vec<Attachment>,
     schema: Option<AnswerSchema>,
     format: OutputFormat,
@@ -88,7 +98,7 @@ struct Wanted {
 }
 
 async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result<ExecOutcome> {
-    let Wanted { exec, prompt, images, schema, format, timeout, is_steered } = wanted;
+    let Wanted { exec, prompt, typed, images, schema, format, timeout, is_steered } = wanted;
     let began = Instant::now();
     let notes = if matches!(format, OutputFormat::Text) { Notes::Headless } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
@@ -134,6 +144,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         who: buddy.who.clone(),
         target,
         prompt,
+        typed,
         images,
         schema,
         details: details(&setup.loaded.config.display),

@@ -1,6 +1,8 @@
 //! Commands of the user's own: each Markdown file in `commands` beside the configuration, or in `.buddy/commands` of a
 //! trusted project, is a prompt that `/name` sends.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use buddy_tui::CustomCommand;
@@ -34,7 +36,9 @@ fn read(directory: &Path) -> Vec<CustomCommand> {
     let mut found = Vec::new();
     for entry in entries.flatten().take(MAX_FILES) {
         let path = entry.path();
-        let is_small = entry.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
+        // A further name of the file could be `.env`.
+        let is_plain = |data: &Metadata| data.is_file() && data.nlink() == 1 && data.len() <= MAX_BYTES;
+        let is_small = entry.metadata().is_ok_and(|data| is_plain(&data));
         let is_markdown = path.extension().is_some_and(|extension| extension == "md");
         let name = path.file_stem().and_then(|name| name.to_str()).filter(|name| is_name(name));
         if let (true, true, Some(name)) = (is_small, is_markdown, name)

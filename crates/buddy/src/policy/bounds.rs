@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_agent::{AllowedBy, CallRights};
+use buddy_exec::cache_layers::APPROVED_LAYERS;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach, git_store};
 use buddy_policy::{
     FoundCache, Mode, Needs, Places, Policy, cache_places, guarded_names, home_secrets, secret_names,
@@ -88,11 +89,14 @@ impl Ground {
         }
     }
 
-    /// Layers over the caches of package managers, for the commands of a workspace.
-    fn cache_layers(&self, workspace: &[PathBuf]) -> Option<CacheLayers> {
+    /// Layers over the caches of package managers, for the commands of a workspace. Commands that may read secrets have their own:
+    /// toolchains and tools in a cache are programs, and any other command could have replaced them.
+    fn cache_layers(&self, workspace: &[PathBuf], may_read_secrets: bool) -> Option<CacheLayers> {
         let (layers, first) = (self.layers.as_ref()?, workspace.first()?);
         let real = first.canonicalize().unwrap_or_else(|_| first.clone());
-        Some(CacheLayers { directory: layers.join(workspace_id(&real)), places: self.caches.clone() })
+        let end = if may_read_secrets { APPROVED_LAYERS } else { "" };
+        let directory = layers.join(format!("{}{end}", workspace_id(&real)));
+        Some(CacheLayers { directory, places: self.caches.clone() })
     }
 
     /// The `PATH` of commands, with the directories in which they can write.
@@ -162,9 +166,10 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     if !is_open_command {
         hidden.extend(ground.secrets(tool_secrets()));
     }
-    // Logs have what other sessions were allowed to read. A tool reads the one that it is told of; a command could read them all.
+    // Logs have what other sessions were allowed to read. A tool reads those of its own conversation; a command could read them all.
+    let logs = needs.logs.iter().filter(|_| !needs.runs);
     let mut shown: Vec<PathBuf> =
-        ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect();
+        ground.own_readable.iter().filter(|at| scratch.contains(at)).chain(logs).cloned().collect();
     let mut ways = Vec::new();
     // On another host nothing would be hidden.
     if needs.runs && !ground.is_remote {
@@ -191,7 +196,8 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     };
     let is_confined = matches!(write, Reach::Beneath(_)) && call.by == AllowedBy::Person;
     let write_alone = needs.written_alone.iter().filter(|_| is_confined).cloned().collect();
-    let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
+    let has_layers = needs.runs && matches!(write, Reach::Beneath(_));
+    let caches = has_layers.then(|| ground.cache_layers(workspace, is_open_command)).flatten();
     let is_confined_here = matches!(write, Reach::Beneath(_)) && !ground.is_remote;
     let git_stores = if is_confined_here { git_stores(&changed) } else { Vec::new() };
     Bounds {
@@ -200,7 +206,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         git_stores,
         removed: needs.removed.clone(),
         searched: needs.searched.clone(),
-        caches: caches.filter(|_| needs.runs),
+        caches,
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
         ways,

@@ -1,9 +1,10 @@
 //! What a project tells agents: `AGENTS.md`, or `CLAUDE.md` where there is none, from the project's root down.
 //!
-//! Read only in directories that the user trusts, and only from regular files.
+//! Read only in directories that the user trusts, and only from regular files without further names: one of those could be `.env`.
 
+use std::fs::Metadata;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use buddy_agent::ProjectFile;
@@ -42,17 +43,26 @@ fn root(cwd: &Path) -> PathBuf {
 fn file_of(directory: &Path, root: &Path) -> Option<ProjectFile> {
     NAMES.into_iter().find_map(|name| {
         let path = directory.join(name);
-        let text = read(&path).ok().filter(|text| !text.trim().is_empty())?;
+        let text = read(&path, directory).ok().filter(|text| !text.trim().is_empty())?;
         let shown = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
         Some(ProjectFile { path: shown, text })
     })
 }
 
-fn read(path: &Path) -> io::Result<String> {
+/// Whether all names of a file are those that are looked for, in this directory. Others could be those of a file with secrets.
+fn has_no_other_names(found: &Metadata, directory: &Path) -> bool {
+    let is_it = |name: &&str| {
+        let named = directory.join(name).symlink_metadata();
+        named.is_ok_and(|named| (named.dev(), named.ino()) == (found.dev(), found.ino()))
+    };
+    NAMES.into_iter().filter(is_it).count() as u64 == found.nlink()
+}
+
+fn read(path: &Path, directory: &Path) -> io::Result<String> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
+    if !metadata.is_file() || !has_no_other_names(&metadata, directory) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut bytes = Vec::new();
@@ -91,6 +101,18 @@ mod tests {
         let files = project_files(&trust, &deep);
         assert_eq!(paths(&files), ["AGENTS.md", "web/CLAUDE.md"]);
         assert_eq!(files[1].text, "web");
+    }
+
+    #[test]
+    fn a_file_that_has_another_name_is_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let trust = TrustStore::new(&home.path().join("data"));
+        trust.add(home.path()).unwrap();
+        std::fs::write(home.path().join("AGENTS.md"), "both").unwrap();
+        std::fs::hard_link(home.path().join("AGENTS.md"), home.path().join("CLAUDE.md")).unwrap();
+        assert_eq!(paths(&project_files(&trust, home.path())), ["AGENTS.md"]);
+        std::fs::hard_link(home.path().join("AGENTS.md"), home.path().join(".env")).unwrap();
+        assert_eq!(project_files(&trust, home.path()), []);
     }
 
     #[test]

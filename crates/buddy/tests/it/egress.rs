@@ -1,12 +1,14 @@
 //! Data does not leave unasked: on the real program, held against the connections that a host sees.
 
 use std::fs;
+use std::path::Path;
 
 use buddy_protocol::{Answer, Fact, ItemStatus, PrincipalKind};
+use buddy_testkit::home::Home;
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::{Value, json};
 
-use crate::stage::{APPROVE, Log, Stage, done, run, shell};
+use crate::stage::{APPROVE, Log, Stage, buddy, done, run, shell};
 
 /// A stage with a host on this machine that fetches may reach, and a key in the home.
 struct Scene {
@@ -97,6 +99,87 @@ async fn text_that_was_piped_in_names_no_host() {
     let line = "echo 'see http://stranger.invalid/' | $BUDDY exec 'sum it up'";
     stage.in_bash(line).run().await.expect_code(5);
     assert_eq!(code(&stage.results()[0]), "approval_needed");
+}
+
+#[tokio::test]
+async fn a_prompt_from_a_pipe_or_a_file_names_no_host() {
+    for line in [
+        "echo 'see http://stranger.invalid/' | $BUDDY exec",
+        "echo 'see http://stranger.invalid/' | $BUDDY exec -",
+        "echo 'see http://stranger.invalid/' > prompt; $BUDDY exec - < prompt",
+    ] {
+        let stage = Stage::new(vec![fetch(STRANGER), done(), fetch(STRANGER), done()]).await;
+        stage.in_bash(line).run().await.expect_code(5);
+        assert_eq!(code(&stage.results()[0]), "approval_needed", "{line}");
+        stage.buddy(["exec", "--last", "go on"]).run().await.expect_code(5);
+        assert_eq!(code(stage.results().last().unwrap()), "approval_needed", "{line}, taken up");
+    }
+}
+
+#[tokio::test]
+async fn a_command_file_names_no_host_and_its_arguments_do() {
+    for (line, is_asked) in [("/check a.txt", true), ("/check http://stranger.invalid/", false)] {
+        let mut stage = Stage::apart(vec![done()]).await;
+        let commands = stage.home.work().join(".buddy/commands");
+        fs::create_dir_all(&commands).unwrap();
+        fs::write(commands.join("check.md"), "Check $1 by the guide at http://stranger.invalid/guide\n")
+            .unwrap();
+        stage.buddy(["trust"]).run().await.expect_code(0);
+        stage.server = ModelServer::start(vec![fetch(STRANGER), done()]).await;
+        let mut started = stage.buddy([]).converse();
+        started.write(format!("{line}\n").as_bytes()).await;
+        if is_asked {
+            started.stderr.wait_for(APPROVE, 1).await;
+            started.write(b"n\n").await;
+        }
+        started.stdout.wait_for("So be it.", 1).await;
+        let finished = started.finish().await.expect_code(0);
+        assert_eq!(finished.stderr.contains(APPROVE), is_asked, "{line}: {finished}");
+        let prompt = stage.requests()[0].body.to_string();
+        assert!(prompt.contains("by the guide at"), "the model gets the whole text: {prompt}");
+        let expected = if is_asked { "denied" } else { "not_found" };
+        assert_eq!(code(&stage.results()[0]), expected, "{line}");
+    }
+}
+
+/// What tools that look for the output of a command in its log find.
+async fn found_in_log(home: &Home, log: &str, arguments: &[&str]) -> Vec<bool> {
+    let path = Path::new(log);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let look = |name: &str, input: Value| turn().call(name, input);
+    let server = ModelServer::start(vec![
+        look("read_file", json!({"path": log})),
+        look("read_file", json!({"path": format!("log:{name}")})),
+        look("grep", json!({"pattern": "from the first", "path": path.parent()})),
+        look("grep", json!({"pattern": "from the first", "path": home.path()})),
+        done(),
+    ])
+    .await;
+    buddy(home, &server.url()).args(arguments).run().await;
+    let body = server.requests().last().unwrap().body.clone();
+    let messages = body["messages"].as_array().unwrap();
+    let results = messages.iter().filter(|message| message["role"] == "tool").map(Value::to_string);
+    let found: Vec<bool> = results.map(|result| result.contains("it is from the first")).collect();
+    found.into_iter().rev().take(4).rev().collect()
+}
+
+#[tokio::test]
+async fn logs_of_other_sessions_are_not_read() {
+    let stage = Stage::apart(vec![run("printf 'it is %s\\n' 'from the first'"), done()]).await;
+    stage.exec(["go"]).run().await.expect_code(0);
+    let log = stage.results()[0]["result"]["log"].as_str().unwrap().to_owned();
+    let session = stage.only_log().await.session.to_string();
+    let nothing = vec![false; 4];
+    for arguments in [&["exec", "look"][..], &["exec", "--approve", "all", "look"]] {
+        assert_eq!(found_in_log(&stage.home, &log, arguments).await, nothing, "{arguments:?}");
+    }
+    // A fork has the calls of its origin.
+    for arguments in
+        [&["exec", "look", "--resume", &session, "--fork"][..], &["exec", "look", "--resume", &session]]
+    {
+        let found = found_in_log(&stage.home, &log, arguments).await;
+        assert_eq!(found, [true, true, false, false], "{arguments:?}");
+    }
 }
 
 #[tokio::test]
@@ -432,4 +515,35 @@ async fn a_grant_of_a_command_opens_no_secrets() {
     let granted = &results[1]["result"];
     assert!(!granted.to_string().contains("topsecret"), "{granted:#}");
     assert!(granted["sealed"].to_string().contains(".env, a file with secrets"), "{granted:#}");
+}
+
+#[tokio::test]
+async fn a_secret_that_is_replaced_beside_a_background_command_counts_as_read() {
+    for is_replaced in [true, false] {
+        let mut waiting = shell("until [ -e stop ]; do sleep 0.1; done");
+        waiting["wait"] = json!("1s");
+        let turns = vec![turn().call("run_shell", waiting), done(), fetch(STRANGER), done()];
+        let mut stage = Stage::apart(vec![done()]).await;
+        stage.buddy(["trust"]).run().await.expect_code(0);
+        stage.server = ModelServer::start(turns).await;
+        let env = stage.home.work().join(".env");
+        fs::write(&env, "old\n").unwrap();
+        let mut started = stage.buddy(["--approve", "auto"]).env("BUDDY_ENV", "development").converse();
+        started.write(b"see http://stranger.invalid/\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        if is_replaced {
+            fs::write(stage.home.work().join("draft"), "new\n").unwrap();
+            fs::rename(stage.home.work().join("draft"), &env).unwrap();
+        } else {
+            fs::write(&env, "written in place\n").unwrap();
+        }
+        started.write(b"go on\n").await;
+        if is_replaced {
+            started.stderr.wait_for(APPROVE, 1).await;
+            started.write(b"n\n").await;
+        }
+        started.stdout.wait_for("So be it.", 2).await;
+        let finished = started.finish().await.expect_code(0);
+        assert_eq!(finished.stderr.contains(APPROVE), is_replaced, "{finished}");
+    }
 }

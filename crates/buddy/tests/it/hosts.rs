@@ -138,11 +138,11 @@ async fn in_the_usual_mode_what_only_reads_runs_there_and_its_log_can_be_read() 
         .await,
         home: stage.home,
     };
-    let program = later.buddy(["exec", "read it", "--ssh", "machine", "-C", there, "--trust"]);
+    let program = later.buddy(["exec", "read it", "--last", "--ssh", "machine", "-C", there, "--trust"]);
     over_ssh(&host, program).run().await.expect_code(0);
     let results = later.results();
-    assert_eq!(results[0]["result"]["content"], "found over there\n", "{results:#?}");
-    assert_eq!(results[1]["ok"], false, "{results:#?}");
+    assert_eq!(results[1]["result"]["content"], "found over there\n", "{results:#?}");
+    assert_eq!(results[2]["ok"], false, "{results:#?}");
 }
 
 #[tokio::test]

@@ -197,6 +197,41 @@ async fn an_approved_command_runs_no_program_of_a_layer() {
     assert!(stage.results()[1].to_string().contains("/nowhere/x.git"), "git itself ran: {told}");
 }
 
+/// Puts another program in the place of the one that a launcher runs from a cache.
+const SWAP_TOOL: &str = "rm ~/.rustup/toolchains/stable/bin/cargo
+printf '#!/bin/sh\necho planted; cat .env\n' > ~/.rustup/toolchains/stable/bin/cargo
+chmod +x ~/.rustup/toolchains/stable/bin/cargo
+~/.rustup/toolchains/stable/bin/cargo > swapped 2>&1
+";
+
+#[tokio::test]
+async fn an_approved_command_runs_no_toolchain_of_a_layer() {
+    // Without bubblewrap there are no layers.
+    let stage = stage(vec![run("sh swap.sh"), run("cargo publish"), run("cargo publish"), done()]).await;
+    let toolchain = ".rustup/toolchains/stable/bin/cargo";
+    put_program(&stage.home.path().join(toolchain), "#!/bin/sh\necho the real one\n");
+    let launcher = format!("#!/bin/sh\nexec ~/{toolchain} \"$@\"\n");
+    put_program(&stage.home.path().join(".cargo/bin/cargo"), &launcher);
+    fs::write(stage.home.work().join("swap.sh"), SWAP_TOOL).unwrap();
+    fs::write(stage.home.work().join(".env"), "KEY=topsecret\n").unwrap();
+    let mut started = prompt(&stage, true).await;
+    for count in 1.. {
+        tokio::select! {
+            () = started.stderr.wait_for(APPROVE, count) => {}
+            () = started.stdout.wait_for("So be it.", 1) => break,
+        }
+        started.write(b"y\n").await;
+    }
+    let finished = started.finish().await.expect_code(0);
+    let results = stage.results();
+    let told = format!("{finished} {results:#?}");
+    assert!(stage.home.text("swapped").contains("planted"), "the other command has it in its layer: {told}");
+    for result in &results[1..] {
+        assert_eq!(result["result"]["stdout"], "the real one\n", "{told}");
+    }
+    assert!(!told.contains("topsecret"), "{told}");
+}
+
 #[tokio::test]
 async fn a_layer_that_holds_a_program_already_does_not_show_it() {
     for is_there in [true, false] {

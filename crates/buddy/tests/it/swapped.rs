@@ -118,3 +118,53 @@ async fn a_later_call_swaps_no_script_before_it_is_read() {
     assert_eq!(stage.home.text("x.py"), EVIL, "the script is free again: {finished}");
     assert_eq!(stage.home.text("ran"), "good", "{finished}");
 }
+
+/// Runs on without a question, and does nothing.
+fn waiting() -> Turn {
+    let mut call = shell("until [ -e stop ]; do sleep 0.1; done");
+    call["wait"] = json!("1s");
+    turn().call("run_shell", call)
+}
+
+/// The first result of a file tool beside a command in the background that nobody was asked about, and whether a question was put.
+async fn beside_a_command(path: &str, mode: &str) -> (Value, bool) {
+    let write = turn().call("write_file", json!({"path": path, "content": "new\n"}));
+    let stage = stage(vec![waiting(), write, done()]).await;
+    fs::write(stage.home.work().join(path), "old\n").unwrap();
+    let program = stage.in_bash("exec \"$BUDDY\" --approve auto");
+    let mut started = program.env("BUDDY_ENV", mode).converse();
+    started.write(b"go\n").await;
+    let mut is_asked = false;
+    loop {
+        tokio::select! {
+            () = started.stderr.wait_for(APPROVE, 1), if !is_asked => is_asked = true,
+            () = started.stdout.wait_for("So be it.", 1) => break,
+        }
+        started.write(b"y\n").await;
+    }
+    started.finish().await.expect_code(0);
+    let result = stage.results()[1].clone();
+    let is_written = result["ok"] == true;
+    assert_eq!(stage.home.text(path), if is_written { "new\n" } else { "old\n" }, "{result:#}");
+    (result, is_asked)
+}
+
+#[tokio::test]
+async fn a_file_that_runs_code_later_is_not_written_beside_a_command_that_could_replace_it() {
+    let (result, is_asked) = beside_a_command(".envrc", "development").await;
+    assert_eq!(result["error"]["code"], "rival", "{result:#}");
+    assert!(!is_asked, "an answer would be about a file that can change at once");
+    let message = result["error"]["message"].as_str().unwrap();
+    assert!(message.contains("could change `.envrc`"), "{message}");
+}
+
+#[tokio::test]
+async fn a_file_with_secrets_is_not_replaced_beside_a_command_that_is_kept_from_it() {
+    for mode in ["development", "production"] {
+        let (result, is_asked) = beside_a_command(".env", mode).await;
+        assert_eq!(result["error"]["code"], "rival", "{mode}: {result:#}");
+        assert!(!is_asked, "{mode}");
+        let message = result["error"]["message"].as_str().unwrap();
+        assert!(message.contains("could read the new `.env`"), "{mode}: {message}");
+    }
+}

@@ -112,7 +112,7 @@ impl Stage {
 }
 
 fn said(text: &str) -> Content {
-    Content::UserMessage { text: text.to_owned(), images: Vec::new(), ran: None }
+    Content::UserMessage { text: text.to_owned(), images: Vec::new(), ran: None, typed: None }
 }
 
 /// A call without a result.
