@@ -30,11 +30,11 @@ pub(crate) fn read(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Shee
     let path = clean(path);
     if is_among_logs(&path, &policy.places) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        match now.trail.has_log(name) {
-            true => sheet.needs.logs.push(path.clone()),
+        if !now.trail.has_log(name) {
             // Another session may have been allowed to read secrets, and its log has what a command printed of them.
-            false => sheet.deny(format!("`{}` is no log of a command of this conversation", shown(&path))),
+            return sheet.deny(format!("`{}` is no log of a command of this conversation", shown(&path)));
         }
+        sheet.needs.logs.push(path.clone());
     }
     if let Some(reason) = policy.limits.closed_file(&path, &policy.places) {
         return sheet.deny(reason);

@@ -424,10 +424,8 @@ impl<'a> Examiner<'a> {
 
     /// Words that a builtin evaluates once more.
     fn evaluated(&mut self, program: &str, simple: &Simple) {
-        let arguments = match simple.test.is_empty() {
-            true => simple.words.get(1..).unwrap_or_default(),
-            false => &simple.test,
-        };
+        let words = simple.words.get(1..).unwrap_or_default();
+        let arguments = if simple.test.is_empty() { words } else { &simple.test };
         if let Some(word) = evaluated::possible_option(program, arguments, &self.tame) {
             self.unclear(format!(
                 "`{program}` could take `{}` for an option that evaluates",

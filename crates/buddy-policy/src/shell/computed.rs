@@ -62,10 +62,8 @@ pub(super) fn is_plain_expansion(expansion: &str) -> bool {
     let is_length = inner.strip_prefix('#').is_some_and(|rest| rest.starts_with(is_name_letter));
     let inner = if is_length { inner.get(1..).unwrap_or_default() } else { inner };
     let named = inner.trim_start_matches(is_name_letter);
-    let rest = match named.len() == inner.len() {
-        true => inner.strip_prefix(|letter: char| "@*#?-$".contains(letter)),
-        false => Some(named),
-    };
+    let special = |letter: char| "@*#?-$".contains(letter);
+    let rest = if named.len() == inner.len() { inner.strip_prefix(special) } else { Some(named) };
     let Some(rest) = rest else { return false };
     let rest = match rest.strip_prefix('[') {
         Some(subscript) => match subscript.split_once(']') {
