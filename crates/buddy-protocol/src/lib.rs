@@ -48,7 +48,7 @@ pub use fact::{
     TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
 pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
-pub use git_setting::{PlainIn, plain_git_setting};
+pub use git_setting::{PlainIn, is_plain_git_value, plain_git_setting};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{PlainIn, plain_git_setting};
+use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
 use super::look::is_shared_directory;
@@ -93,6 +93,7 @@ fn is_plain_in_new(at: &ConfigPlace<'_>, setting: &Setting) -> bool {
     let is_address = ADDRESSES.contains(&setting.key.as_str());
     let is_remote = setting.key == "branch.remote";
     plain_git_setting(&setting.key).is_some()
+        && is_plain_git_value(setting.value())
         && (!(is_address || is_remote) || is_plain_address(at, setting.value()))
 }
 
@@ -119,6 +120,7 @@ pub(super) fn judge_change(at: &ConfigPlace<'_>, old: &[u8], new: &[u8]) -> Resu
 }
 
 const RUNS: &str = "may run a program or lead git elsewhere";
+const HAS_COMMAND: &str = "has letters that a shell would take for a command";
 const RUNS_HOOKS: &str = "leads git to a directory in which every program can put hooks";
 const LEADS: &str = "says where git reads from and writes to";
 
@@ -139,6 +141,9 @@ fn judge_added(
     }
     let name = setting.of.as_deref().unwrap_or_default();
     let value = setting.value();
+    if !is_plain_git_value(value) {
+        return Err(HAS_COMMAND);
+    }
     if ADDRESSES.contains(&setting.key.as_str()) && leads_to_shared_place(at, value) {
         return Err(RUNS_HOOKS);
     }
@@ -414,6 +419,10 @@ mod tests {
             "[remote]\n\tpushDefault = up\n",
             "[push]\n\tdefault = matching\n",
             "[submodule \"s\"]\n\tupdate = !sh\n",
+            "[user]\n\tname = \"a;touch x;b\"\n",
+            "[user]\n\temail = $(x)@example.org\n",
+            "[branch \"main\"]\n\tdescription = \"`x`\"\n",
+            "[init]\n\tdefaultBranch = a|b\n",
             "[core]\n\tworktree = /\n",
             "[extensions]\n\tpartialClone = up\n",
             "[core\n",

@@ -83,6 +83,96 @@ async fn half_a_repository_is_left_without_programs() {
     }
 }
 
+/// The user's own git would write to the file behind the link, or wait at a pipe.
+#[tokio::test]
+async fn git_writes_to_nothing_outside_through_links_in_its_own_directory() {
+    for kind in WITH_MOUNTS {
+        for name in [
+            ".git/logs/HEAD",
+            ".git/logs/refs/heads/main",
+            ".git/COMMIT_EDITMSG",
+            ".git/FETCH_HEAD",
+            ".git/worktrees/tree/logs/HEAD",
+            "sub/.git/logs/HEAD",
+            "bare.git/logs/HEAD",
+            "bare.git/logs/refs/heads/new",
+        ] {
+            let cell = repository(kind);
+            for words in [
+                &["worktree", "add", "-q", "tree", "-b", "side"][..],
+                &["init", "-q", "-b", "main", "sub"],
+                &["init", "-q", "--bare", "-b", "main", "bare.git"],
+                &["push", "-q", "./bare.git", "main"],
+                &["-C", "bare.git", "config", "core.logAllRefUpdates", "always"],
+            ] {
+                git(&cell, "", words);
+            }
+            for made in [".git", "sub", "bare.git", "tree"] {
+                super::orders::give_all(&cell, &cell.ws(made));
+            }
+            let link = format!("mkdir -p $(dirname {name}); ln -sfn $OUT/sentinel {name}");
+            let exit = cell.run_in(bounds(&cell), &link).await;
+            assert_eq!(exit.code, Some(0), "{kind:?}: {name}: {}", exit.stderr.text());
+            for at in ["", "sub", "tree"] {
+                git(&cell, at, &["commit", "-q", "--allow-empty", "-m", "mine"]);
+                git(&cell, at, &["fetch", "-q", "."]);
+            }
+            git(&cell, "bare.git", &["symbolic-ref", "-m", "mine", "HEAD", "refs/heads/main"]);
+            git(&cell, "bare.git", &["update-ref", "-m", "mine", "refs/heads/new", "main"]);
+            cell.assert_outside_untouched(name);
+            assert!(
+                exit.swept.iter().any(|note| note.to_string().contains(name)),
+                "{name}: {:?}",
+                exit.swept
+            );
+        }
+        let cell = repository(kind);
+        let exit =
+            cell.run_in(bounds(&cell), "rm -rf .git/logs; ln -s $OUT .git/logs; mkfifo .git/MERGE_MSG").await;
+        assert_eq!(exit.swept.len(), 2, "{kind:?}: {:?}", exit.swept);
+        git(&cell, "", &["commit", "-q", "--allow-empty", "-m", "mine"]);
+        cell.assert_outside_untouched("a directory");
+    }
+}
+
+/// Links that were there before stay as they are, and a work tree inside of a bare repository may have links.
+#[tokio::test]
+async fn links_that_git_did_not_make_stay_where_they_were() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        fs::rename(cell.ws(".git/logs"), cell.ws("kept-logs")).unwrap();
+        std::os::unix::fs::symlink("../kept-logs", cell.ws(".git/logs")).unwrap();
+        git(&cell, "", &["init", "-q", "--bare", "-b", "main", "bare.git"]);
+        git(&cell, "", &["push", "-q", "./bare.git", "main"]);
+        super::orders::give_all(&cell, &cell.ws("bare.git"));
+        let script = "git -c safe.directory=* -C bare.git worktree add -q tree main && ln -s file bare.git/tree/link \
+            && git -c safe.directory=* gc -q && cp -al file more";
+        let exit = cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
+        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        assert!(cell.ws(".git/logs").is_symlink() && cell.ws("bare.git/tree/link").is_symlink(), "{kind:?}");
+        let exit = cell.run_in(bounds(&cell), "ln -sfn $OUT .git/logs").await;
+        assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
+        assert_eq!(fs::read_link(cell.ws(".git/logs")).unwrap(), Path::new("../kept-logs"), "{kind:?}");
+    }
+}
+
+/// Another name of a file that programs take orders from is another way to write it.
+#[tokio::test]
+async fn files_that_run_code_later_get_no_further_names() {
+    for kind in WITH_MOUNTS {
+        for name in [".git/logs/HEAD", "notes.txt"] {
+            let cell = repository(kind);
+            cell.file("a/deep/.envrc", "good\n");
+            let exit = cell.run_in(bounds(&cell), &format!("ln -f a/deep/.envrc {name}")).await;
+            // A link into another mount is refused by the kernel.
+            assert!(exit.code == Some(0) || name.starts_with(".git"), "{}", exit.stderr.text());
+            git(&cell, "", &["commit", "-q", "--allow-empty", "-m", "mine"]);
+            fs::write(cell.ws(name), "planted\n").unwrap();
+            assert_eq!(fs::read_to_string(cell.ws("a/deep/.envrc")).unwrap(), "good\n", "{kind:?}: {name}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn branches_keep_their_names() {
     for kind in WITH_MOUNTS {
