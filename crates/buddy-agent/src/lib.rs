@@ -31,3 +31,4 @@ pub use gate::{AllowedBy, CallRights, PolicySource};
 pub use hosts::{Host, Hosts, WithheldVariable};
 pub use models::ModelSource;
 pub use prompt::ProjectFile;
+pub use tools::RepositoryChanges;

@@ -50,6 +50,7 @@ mod withheld;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, TextRoom, clip_text};
+pub use git::RepositoryChanges;
 pub(crate) use pins::Pins;
 pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
