@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
 use super::git_config::{
-    ConfigPlace, MAX_CONFIG, judge_change, with_plain_options, without_exec, without_programs,
+    ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, with_plain_options, without_exec,
+    without_programs,
 };
 use super::look::{
     SharedPlaces, Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects,
 };
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
+use super::repositories::{remote_gitfiles, repositories};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
@@ -311,6 +313,13 @@ impl Watched {
         for path in self.named.iter().filter(|path| is_there(path)) {
             self.compare(path, &mut moved);
         }
+        // A file of any name leads git on if a remote names it.
+        for file in remote_gitfiles(&repositories(now, &self.roots)) {
+            let is_known = self.named.contains(&file) || self.known.git_files.contains(&file);
+            if !is_known && !leads_to(&file, now) && !self.is_opened(&file) {
+                self.take(&file, LEADS_AWAY, &mut moved);
+            }
+        }
         for path in &self.missing {
             if is_there(path) && !is_stand_in(path) && !self.is_opened(path) {
                 self.take(path, ORDERS, &mut moved);
@@ -427,8 +436,10 @@ impl Watched {
                 Some(_) => CHANGED,
                 None => LOST,
             };
+            let merged = if self.is_config(&file) { self.merged(&file, old, new) } else { None };
+            let why = if merged.is_some() { RUNS_PROGRAMS } else { why };
             if self.take(&file, why, moved) {
-                put_back(&file, known.content.as_ref());
+                put_back(&file, merged.as_ref().or(old));
             }
         }
     }
@@ -487,6 +498,13 @@ impl Watched {
         let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
         let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
         judge_change(&at, old, new).is_ok()
+    }
+
+    /// The old settings with what was added to them and is harmless.
+    fn merged(&self, config: &Path, old: Option<&Content>, new: Option<&Content>) -> Option<Content> {
+        let (Some(Content::File(old, mode)), Some(Content::File(new, _))) = (old, new) else { return None };
+        let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
+        with_harmless_additions(&at, old, new).map(|text| Content::File(text, *mode))
     }
 
     fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
 use buddy_protocol::NameSet;
 
-use super::cell::{Cell, WITH_MOUNTS};
+use super::cell::{Cell, Kind, WITH_MOUNTS};
 use super::orders::{bounds, git, repository};
 
 /// Makes a directory with order files and a repository that would run a program, at `$P`.
@@ -154,6 +154,54 @@ async fn links_that_git_did_not_make_stay_where_they_were() {
         assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
         assert_eq!(fs::read_link(cell.ws(".git/logs")).unwrap(), Path::new("../kept-logs"), "{kind:?}");
     }
+}
+
+/// A file of any name leads git on if a remote names it. `$X` is a repository with a hook where everybody writes.
+const LEADING: &[&str] = &[
+    "ln -s $X real.git",
+    "echo gitdir: $X > real.git",
+    "echo gitdir: $X > real.git.git",
+    "echo gitdir: $X > other; ln -s other real.git",
+    "mkdir real.git; echo gitdir: $X > real.git/.git",
+    "mkdir real.git; ln -s $X real.git/.git",
+    "mkdir real.git.git; echo gitdir: $X > real.git.git/.git",
+    "ln -s $X real.git.git",
+    "mkdir deep; echo gitdir: $X > deep/x; ln -s deep/x real.git",
+];
+
+#[tokio::test]
+async fn no_remote_leads_to_hooks_where_everybody_writes() {
+    for leading in LEADING {
+        for is_remote_older in [false, true] {
+            let cell = repository(Kind::Full);
+            let place = tempfile::tempdir_in("/var/tmp").unwrap();
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+            let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
+            let bounds = || Bounds { write: write.clone(), ..bounds(&cell) };
+            let make = format!(
+                "export HOME=/nonexistent X={}/x.git; git init -q --bare $X; mkdir -p $X/hooks; cp evil $X/hooks/post-receive; {leading}",
+                place.path().display()
+            );
+            let add = "git remote add backup ./real.git";
+            let exit = if is_remote_older {
+                git(&cell, "", &["remote", "add", "backup", "./real.git"]);
+                cell.run_in(bounds(), &make).await
+            } else {
+                cell.run_in(bounds(), &format!("git init -q --bare real.git; {add}; rm -r real.git; {make}"))
+                    .await
+            };
+            assert_eq!(exit.code, Some(0), "{leading}: {}", exit.stderr.text());
+            let pushed = git(&cell, "", &["push", "backup", "main"]);
+            assert!(!cell.ws("ran").exists(), "{leading}: {pushed} {:?}", exit.swept);
+        }
+    }
+    // A remote beside the project that a file leads to works, as does one in it.
+    let cell = repository(Kind::Full);
+    let script = "export HOME=/nonexistent; git init -q --bare store.git; echo gitdir: store.git > real.git; \
+        git remote add backup ./real.git; git push -q backup main";
+    let exit = cell.run_in(bounds(&cell), script).await;
+    assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{}", exit.stderr.text());
+    assert!(cell.ws("real.git").is_file());
 }
 
 /// Another name of a file that programs take orders from is another way to write it.
