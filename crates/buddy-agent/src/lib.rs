@@ -36,4 +36,4 @@ pub use hosts::{Host, Hosts, WithheldVariable};
 pub use models::ModelSource;
 pub use project::{Project, ProjectTop};
 pub use prompt::ProjectFile;
-pub use tools::EditCheck;
+pub use tools::{EditCheck, RepositoryChanges};

@@ -67,7 +67,7 @@ impl LookAround {
         facts.extend(self.rules(attached));
         facts.extend(limits(self.budget.session, self.max_steps));
         let is_confined =
-            self.gate.standing(self.ground(attached)).is_ok_and(|standing| standing.policy.is_confined());
+            self.gate.standing(ground(attached)).is_ok_and(|standing| standing.policy.is_confined());
         facts.extend(means(&described.means, &described.user, is_confined));
         let (top, repository) = tokio::join!(self.top(attached), self.repository(attached));
         let (names, top) = top.unwrap_or_default();
@@ -76,13 +76,9 @@ impl LookAround {
         fitted(facts, &names)
     }
 
-    fn ground<'a>(&self, attached: &'a Attached) -> Ground<'a> {
-        Ground { source: &*attached.host.policy, cwd: &attached.place.cwd }
-    }
-
     /// The bounds of jail and network, and who approves.
     fn rules(&self, attached: &Attached) -> Vec<EnvironmentFact> {
-        let Ok(standing) = self.gate.standing(self.ground(attached)) else { return Vec::new() };
+        let Ok(standing) = self.gate.standing(ground(attached)) else { return Vec::new() };
         vec![
             fact("commands can write", &writable(&standing, attached)),
             fact("network", network(&standing)),
@@ -93,7 +89,7 @@ impl LookAround {
     /// A view for reading the working directory, if policy lets the agent read it.
     fn sight(&self, attached: &Attached) -> Option<Sight> {
         let intent = Intent::of(Action::Read(attached.place.cwd.clone()));
-        let judged = self.gate.judge(&intent, self.ground(attached)).ok()?;
+        let judged = self.gate.judge(&intent, ground(attached)).ok()?;
         (judged.decision.verdict == Verdict::Allow).then(|| Sight {
             target: attached.host.target.clone(),
             place: attached.place.clone(),
@@ -150,6 +146,10 @@ impl LookAround {
         cancel.cancel();
         glance.ok().flatten()
     }
+}
+
+fn ground(attached: &Attached) -> Ground<'_> {
+    Ground { source: &*attached.host.policy, cwd: &attached.place.cwd }
 }
 
 /// Whether the working directory or one above it has a `.git`. Starting git costs more than a look.

@@ -54,6 +54,7 @@ pub use edit_checks::EditCheck;
 
 pub(crate) use clip::{TextLimits, TextRoom, clip_text};
 pub(crate) use edit_checks::CHECKS;
+pub use git::RepositoryChanges;
 pub(crate) use git::{RepositoryGlance, glance_at_repository};
 pub(crate) use pins::Pins;
 pub(crate) use plain::plain;

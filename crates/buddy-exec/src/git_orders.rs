@@ -7,12 +7,12 @@
 mod settings;
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::climb;
+use buddy_protocol::{NameSet, climb};
 
 use crate::link_look::look_at_link;
 use settings::{Setting, settings};
@@ -26,6 +26,12 @@ const MAX_FOUND: usize = 400;
 
 /// Settings of the whole machine.
 const SYSTEM: &str = "/etc/gitconfig";
+
+/// The settings of a repository.
+const CONFIGS: [&str; 2] = ["config", "config.worktree"];
+
+/// The beginning of a file that says where the own directory of a repository is.
+const GITFILE: &str = "gitdir:";
 
 /// Settings whose value is a path. A key is `section.name` in lower case, without the part between them.
 const PATHS: &[&str] = &[HOOKS_PATH, "core.attributesfile", "init.templatedir"];
@@ -108,16 +114,22 @@ const HOOKS: &[&str] = &[
     "post-commit",
     "post-index-change",
     "post-merge",
+    "post-receive",
     "post-rewrite",
+    "post-update",
     "pre-applypatch",
     "pre-auto-gc",
     "pre-commit",
     "pre-merge-commit",
     "pre-push",
     "pre-rebase",
+    "pre-receive",
     "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
     "reference-transaction",
     "sendemail-validate",
+    "update",
 ];
 
 /// A repository: its own directory, and that of its files.
@@ -141,7 +153,7 @@ impl Repository {
     pub(crate) fn behind(file: &Path) -> Vec<Self> {
         let Some(top) = file.parent() else { return Vec::new() };
         let Some(text) = read(file) else { return Vec::new() };
-        let Some(named) = text.strip_prefix("gitdir:") else { return Vec::new() };
+        let Some(named) = text.strip_prefix(GITFILE) else { return Vec::new() };
         let git = clean(&top.join(named.trim()));
         let shared = read(&git.join("commondir")).map(|shared| clean(&git.join(shared.trim())));
         [Some(git), shared].into_iter().flatten().map(|git| Self { git, top: top.to_owned() }).collect()
@@ -160,33 +172,119 @@ pub struct GitHome<'a> {
 /// The paths that settings of these repositories name, as far as git takes orders from them. Links are not followed.
 pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -> BTreeSet<PathBuf> {
     let tops = || repositories.iter().map(|repository| repository.top.clone()).collect::<BTreeSet<_>>();
-    let config = home.config.map(Path::to_owned).or_else(|| home.home.map(|home| home.join(".config")));
-    let own = config.map(|config| config.join("git/config"));
-    let everywhere = [Some(SYSTEM.into()), own, home.home.map(|home| home.join(".gitconfig"))];
     let mut reader = Reader { home: home.home, found: BTreeSet::new(), read: BTreeSet::new() };
     if !repositories.is_empty() {
-        for file in everywhere.into_iter().flatten() {
+        for file in user_files(home) {
             reader.read(&file, &tops());
         }
     }
     for repository in repositories {
         let top = BTreeSet::from([repository.top.clone()]);
-        for name in ["config", "config.worktree"] {
+        for name in CONFIGS {
             reader.read(&repository.git.join(name), &top);
         }
     }
     reader.found
 }
 
+/// The most names that a user's settings give.
+const MAX_NAMES: usize = 100;
+
+/// Names that a user's own settings give relative to the repository that git works in: in every repository, and in every directory
+/// that becomes one, git takes orders from them.
+pub fn git_order_names(home: GitHome<'_>) -> NameSet {
+    let mut found = UserSettings { home: home.home, settings: Vec::new(), read: BTreeSet::new() };
+    for file in user_files(home) {
+        found.read(&file);
+    }
+    let names = found.settings.iter().flat_map(|Setting { key, value }| relative_names(key, value));
+    let names: BTreeSet<String> = names.take(MAX_NAMES).collect();
+    NameSet::trees(names.iter().map(String::as_str))
+}
+
+fn relative_names(key: &str, value: &str) -> Vec<String> {
+    let section = key.split('.').next().unwrap_or_default();
+    if key == HOOKS_PATH {
+        let Some(directory) = relative_name(value) else { return Vec::new() };
+        // A plain name such as `hooks` stands for much else, so only the hooks in it count.
+        return if directory.contains('/') || directory.starts_with('.') {
+            vec![directory]
+        } else {
+            HOOKS.iter().map(|hook| format!("{directory}/{hook}")).collect()
+        };
+    }
+    if PATHS.contains(&key) {
+        return relative_name(value).into_iter().collect();
+    }
+    let is_alias = section == "alias";
+    let is_command = COMMANDS.contains(&key) || COMMANDS.contains(&section);
+    if !is_command || (is_alias && !value.trim_start().starts_with('!')) {
+        return Vec::new();
+    }
+    let program = words(value).next().filter(|word| word.contains('/'));
+    program.and_then(relative_name).into_iter().collect()
+}
+
+/// The names of a path that is relative, without those that lead up. None if git reads the place anyway, or none is left.
+fn relative_name(value: &str) -> Option<String> {
+    let value = value.trim();
+    if value.starts_with(['/', '~', '%', ':']) {
+        return None;
+    }
+    let names: Vec<&str> = value.split('/').filter(|name| !matches!(*name, "" | "." | "..")).collect();
+    let is_known = |name: &&str| name.eq_ignore_ascii_case(".git") || *name == ".gitattributes";
+    let has_pattern = names.iter().any(|name| name.contains('*'));
+    let is_own = names.is_empty() || names.first().is_some_and(is_known) || has_pattern;
+    (!is_own).then(|| names.join("/"))
+}
+
+/// Settings of the machine and of a user, with those that they include.
+struct UserSettings<'a> {
+    home: Option<&'a Path>,
+    settings: Vec<Setting>,
+    read: BTreeSet<PathBuf>,
+}
+
+impl UserSettings<'_> {
+    fn read(&mut self, file: &Path) {
+        if self.read.len() >= MAX_FILES || !self.read.insert(file.to_owned()) {
+            return;
+        }
+        for setting in read(file).map(|text| settings(&text)).unwrap_or_default() {
+            if INCLUDES.contains(&setting.key.as_str()) {
+                let base = file.parent().unwrap_or(file);
+                if let Some(path) = path_in_setting(self.home, base, &setting.value) {
+                    self.read(&path);
+                }
+            } else {
+                self.settings.push(setting);
+            }
+        }
+    }
+}
+
+/// The files with settings for all repositories of a user.
+fn user_files(home: GitHome<'_>) -> impl Iterator<Item = PathBuf> {
+    let config = home.config.map(Path::to_owned).or_else(|| home.home.map(|home| home.join(".config")));
+    let own = config.map(|config| config.join("git/config"));
+    [Some(SYSTEM.into()), own, home.home.map(|home| home.join(".gitconfig"))].into_iter().flatten()
+}
+
 /// The settings that name where git fetches from and pushes to.
 const REMOTES: &[&str] = &["remote.url", "remote.pushurl"];
+
+/// Settings that have the name of a remote or, with a slash in it, an address.
+const REMOTE_NAMES: &[&str] = &["branch.remote", "branch.pushremote", "remote.pushdefault"];
 
 /// The values of these settings in these repositories, with the repository.
 pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repository, String)> {
     let mut found = Vec::new();
-    for repository in repositories {
-        let Some(text) = read(&repository.git.join("config")) else { continue };
-        let remotes = settings(&text).into_iter().filter(|setting| REMOTES.contains(&setting.key.as_str()));
+    let is_remote = |Setting { key, value }: &Setting| {
+        REMOTES.contains(&key.as_str()) || (REMOTE_NAMES.contains(&key.as_str()) && value.contains('/'))
+    };
+    for (repository, name) in repositories.iter().flat_map(|one| CONFIGS.map(|name| (one, name))) {
+        let Some(text) = read(&repository.git.join(name)) else { continue };
+        let remotes = settings(&text).into_iter().filter(is_remote);
         found.extend(remotes.take(MAX_FOUND).map(|setting| (repository, setting.value)));
     }
     found
@@ -195,6 +293,29 @@ pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repositor
 /// The last value of a setting in a text.
 pub(crate) fn value_of(text: &str, key: &str) -> Option<String> {
     settings(text).into_iter().rev().find(|setting| setting.key == key).map(|setting| setting.value)
+}
+
+/// The endings that git tries at a path which is to be a repository (`enter_repo`).
+const ENDINGS: [&str; 4] = ["/.git", "", ".git/.git", ".git"];
+
+/// The places where git would look for a repository that is said to be at a path. Links are not followed.
+pub(crate) fn entries_to(path: &Path) -> Vec<PathBuf> {
+    let with = |ending: &str| {
+        let mut text = path.as_os_str().to_owned();
+        text.push(ending);
+        PathBuf::from(text)
+    };
+    ENDINGS.into_iter().map(with).collect()
+}
+
+/// The directory that a file of any name leads git to, if git would read it as the address of a repository.
+pub(crate) fn gitfile_target(file: &Path) -> Option<PathBuf> {
+    if !fs::metadata(file).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let text = read(file)?;
+    let named = text.strip_prefix(GITFILE)?.trim();
+    Some(clean(&file.parent()?.join(named)))
 }
 
 /// Reads settings and those that they include.
@@ -252,16 +373,20 @@ impl Reader<'_> {
         }
     }
 
-    /// A path as git reads it: from a directory, or from the home.
     fn path(&self, base: &Path, text: &str) -> Option<PathBuf> {
-        let text = text.trim();
-        let path = match text.strip_prefix("~/") {
-            Some(below) => self.home?.join(below),
-            None if text.is_empty() || text.starts_with(['~', '%']) => return None,
-            None => base.join(text),
-        };
-        Some(clean(&path))
+        path_in_setting(self.home, base, text)
     }
+}
+
+/// A path as git reads it: from a directory, or from the home.
+fn path_in_setting(home: Option<&Path>, base: &Path, text: &str) -> Option<PathBuf> {
+    let text = text.trim();
+    let path = match text.strip_prefix("~/") {
+        Some(below) => home?.join(below),
+        None if text.is_empty() || text.starts_with(['~', '%']) => return None,
+        None => base.join(text),
+    };
+    Some(clean(&path))
 }
 
 /// The words of a command that may be paths, as a shell would part them.
@@ -290,8 +415,6 @@ pub(crate) fn clean(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     /// The paths below the work tree that a configuration names.
@@ -331,6 +454,39 @@ mod tests {
         check("[core]\n\texcludesFile = docs/a\n\tpager = less\n[commit]\n\ttemplate = docs/a\n", &[]);
         check("[remote \"o\"]\n\turl = ../w\n[alias]\n\tx = !make docs\n[unknown]\n\tkey = no/where\n", &[]);
         check("[user]\n\tname = run.sh\n", &[]);
+    }
+
+    #[test]
+    fn relative_places_of_a_user_count_by_name() {
+        let home = tempfile::tempdir().unwrap();
+        let names = |config: &str| {
+            fs::write(home.path().join(".gitconfig"), config).unwrap();
+            git_order_names(GitHome { home: Some(home.path()), config: Some(home.path()) })
+        };
+        for (config, path) in [
+            ("[core]\n\thooksPath = tools/ghooks\n", "n/tools/ghooks/pre-commit"),
+            ("[core]\n\thooksPath = ./.ghooks/\n", "n/.ghooks/x"),
+            ("[core]\n\thooksPath = ../hooks\n", "n/hooks/pre-push"),
+            ("[core]\n\tattributesFile = conf/attributes\n", "n/conf/attributes"),
+            ("[init]\n\ttemplateDir = conf/template\n", "conf/template/hooks/pre-commit"),
+            ("[core]\n\tfsmonitor = tools/watch --all\n", "tools/watch"),
+            ("[filter \"x\"]\n\tclean = ./clean.d/run %f\n", "a/clean.d/run"),
+            ("[alias]\n\tx = !./tools/x origin/main\n", "tools/x"),
+            ("[include]\n\tpath = more\n", "n/from/include/x"),
+        ] {
+            fs::write(home.path().join("more"), "[core]\n\thooksPath = from/include\n").unwrap();
+            assert!(names(config).covers(Path::new(path)), "{config}");
+        }
+        for (config, path) in [
+            ("[core]\n\thooksPath = hooks\n", "src/hooks/use.ts"),
+            ("[core]\n\thooksPath = ~/hooks\n", "hooks/pre-commit"),
+            ("[core]\n\thooksPath = /x/hooks\n", "x/hooks/pre-commit"),
+            ("[core]\n\thooksPath = .git/hooks\n\tpager = less\n", ".git/hooks/x"),
+            ("[alias]\n\tx = !git log origin/main\n\ty = log a/b\n", "origin/main"),
+            ("[commit]\n\ttemplate = docs/a\n", "docs/a"),
+        ] {
+            assert!(!names(config).covers(Path::new(path)), "{config}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub use order_guard::OrderGuard;
 pub(crate) use order_guard::{OrderWatch, RunningCommands};
 pub use quarantine::{Moved, SweepNote};
 pub(crate) use refusal::Refusal;
-pub use repositories::git_orders;
+pub use repositories::{git_orders, places_of_remotes};
 pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;

@@ -62,10 +62,11 @@ pub use files::{
     Written,
 };
 pub use git_marks::adds_to_repository;
-pub use git_orders::GitHome;
+pub use git_orders::{GitHome, git_order_names};
 pub use git_store::{GitStore, git_store};
 pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,
+    places_of_remotes,
 };
 pub use link_look::{FollowedPath, follow_links, link_lookup};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};

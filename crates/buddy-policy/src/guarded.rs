@@ -20,6 +20,7 @@ use crate::path::{clean, is_beneath_any, touches_any};
 pub fn order_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
         NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))))
+            .with_files(anywhere(|keeps| keeps == Keeps::OrderFiles))
     });
     &NAMES
 }
@@ -35,6 +36,7 @@ pub fn guarded_names() -> &'static NameSet {
         });
         let names: Vec<String> = whole.chain(parts).collect();
         NameSet::trees(names.iter().map(String::as_str))
+            .with_files(anywhere(|keeps| keeps == Keeps::OrderFiles))
     });
     &NAMES
 }
@@ -89,7 +91,7 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
         || is_named_by_git(&path, places)
         || makes_a_repository(&path)
         // In an opened `.git`, only the parts that give orders are guarded.
-        || [order_names(), guarded_names()].into_iter().any(|set| is_named(&path, set, places))
+        || [order_names(), guarded_names(), &places.git_names].into_iter().any(|set| is_named(&path, set, places))
 }
 
 /// Whether a file of this name can make git take its directory for a repository under any name. A command may

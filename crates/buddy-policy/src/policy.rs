@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{Climbed, LinkLookup};
+use buddy_protocol::{Climbed, LinkLookup, NameSet};
 use serde::{Deserialize, Serialize};
 
 use crate::decide::is_untrusted;
@@ -42,6 +42,9 @@ pub struct Places {
     /// Files and directories that git takes orders from because settings name them, such as hooks that are
     /// kept elsewhere.
     pub git_orders: Vec<PathBuf>,
+    /// Names from which git takes orders in any directory because the user's own settings give them relative to the
+    /// repository.
+    pub git_names: NameSet,
     /// The name of the target that all of this is about.
     pub target: String,
     /// Whether the target is another machine.

@@ -457,6 +457,9 @@ pub const BACKGROUND_BEGAN: &str = "background_began";
 /// The code of the notice that a command in the background has ended. Its text begins with the id of the command.
 pub const BACKGROUND_ENDED: &str = "background_ended";
 
+/// The code of the notice that buddy moved a file away which a command in the background left, or which somebody changed meanwhile.
+pub const BACKGROUND_SWEPT: &str = "background_swept";
+
 /// Payload of `notice`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {

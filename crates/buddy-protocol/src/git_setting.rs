@@ -79,3 +79,29 @@ pub fn plain_git_setting(key: &str) -> Option<PlainIn> {
         is_in(PLAIN_IN_NEW).then_some(PlainIn::NewRepository)
     }
 }
+
+/// Letters that mean something to a shell that reads a value as a command. git copies names of people into files that it writes.
+const OF_SHELLS: &[char] = &[';', '|', '&', '$', '<', '>', '`'];
+
+/// Whether a value is text that no shell would take for a command, wherever git writes it.
+pub fn is_plain_git_value(value: &str) -> bool {
+    !value.contains(|letter: char| letter.is_control() || OF_SHELLS.contains(&letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_commands_are_not_plain() {
+        for value in ["A B", "O'Brien, Jr. (QA)", "a@example.org", "+refs/heads/*:refs/remotes/o/*", "Zoë #1"]
+        {
+            assert!(is_plain_git_value(value), "{value}");
+        }
+        for value in
+            ["a;touch x;b", "a\nb", "$(x)", "`x`", "a|b", "a & b", "a > b", "a < b", "\u{1b}[0m", "a\u{85}b"]
+        {
+            assert!(!is_plain_git_value(value), "{value}");
+        }
+    }
+}

@@ -42,13 +42,13 @@ pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
 pub use event::{Event, WireError};
 pub use fact::{
-    AnswerStop, Answered, Asked, BACKGROUND_BEGAN, BACKGROUND_ENDED, DENIED_HOSTS, DeltaStream, Fact,
-    Failure, FailureKind, GRANTED, Introduction, ItemChanged, ItemDelta, ItemEnded, ItemStarted, Native,
-    Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded, SessionStarted,
-    TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
+    AnswerStop, Answered, Asked, BACKGROUND_BEGAN, BACKGROUND_ENDED, BACKGROUND_SWEPT, DENIED_HOSTS,
+    DeltaStream, Fact, Failure, FailureKind, GRANTED, Introduction, ItemChanged, ItemDelta, ItemEnded,
+    ItemStarted, Native, Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded,
+    SessionStarted, TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
 pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
-pub use git_setting::{PlainIn, plain_git_setting};
+pub use git_setting::{PlainIn, is_plain_git_value, plain_git_setting};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};

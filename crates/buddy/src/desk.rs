@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_agent::{Host as AgentHost, Hosts};
+use buddy_agent::{Hosts, RepositoryChanges};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::{
@@ -305,45 +305,11 @@ impl HomeDesk {
     /// What changed in the repository.
     async fn diff(&self, target: &SessionTarget) -> Result<String, String> {
         let host = self.hosts.attach(&target.wish()).await?;
-        let base = self.base(&host, target).await?;
-        let words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", &base];
-        let diff = self.git(&host, target, &words).await?;
-        let unknown = self.git(&host, target, &["ls-files", "--others", "--exclude-standard"]).await?;
-        let unknown = unknown.lines().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
+        let RepositoryChanges { diff, unknown } =
+            RepositoryChanges::find(&host, Path::new(&target.cwd)).await?;
+        let unknown = unknown.iter().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
         let text: String = std::iter::once(diff).chain(unknown).collect();
         Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
-    }
-
-    /// What changes are held against: the last commit, or where there is none yet a tree without files.
-    async fn base(&self, host: &AgentHost, target: &SessionTarget) -> Result<String, String> {
-        match self.git(host, target, &["rev-parse", "--verify", "--quiet", "HEAD"]).await {
-            Ok(_) => Ok("HEAD".to_owned()),
-            // Without a word it means just that there is no commit. The name of the tree depends on the repository's hash.
-            Err(error) if error.trim().is_empty() => {
-                let tree = self.git(host, target, &["hash-object", "-t", "tree", "/dev/null"]).await?;
-                Ok(tree.trim().to_owned())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// What git says, without anything that a repository can make it run.
-    async fn git(&self, host: &AgentHost, target: &SessionTarget, words: &[&str]) -> Result<String, String> {
-        let git = host.programs.find("git").map_err(|error| error.to_string())?;
-        let always =
-            [git.as_str(), "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-        let exec = Exec {
-            argv: always.iter().chain(words).map(|&word| word.to_owned()).collect(),
-            cwd: PathBuf::from(&target.cwd),
-            env: host.programs.applied_to(&host.env),
-            stdin: Stdin::Null,
-            pty: None,
-            timeout: Some(COMMAND_LIMIT),
-            output: OutputLimits { keep_head: SAID_BYTES, keep_tail: 0, log: None },
-            bounds: Bounds::open(),
-            way_out: None,
-        };
-        said(&*host.target, exec).await
     }
 }
 

@@ -13,8 +13,8 @@ use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
 use buddy_exec::{
-    DEFAULT_GRACE, Description, HostMeans, Limits, LocalSettings, LocalTarget, OrderGuard, SupervisorCommand,
-    TOLD_PROGRAMS, cache_layers,
+    DEFAULT_GRACE, Description, GitHome, HostMeans, Limits, LocalSettings, LocalTarget, OrderGuard,
+    SupervisorCommand, TOLD_PROGRAMS, cache_layers, git_order_names,
 };
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::{Approvals, Attendance, guarded_names};
@@ -154,8 +154,11 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
 
 /// Where what calls change is kept.
 pub(crate) fn undo_store(environment: &Environment) -> UndoStore {
+    let mut names = guarded_names().clone();
+    let home = GitHome { home: environment.home.as_deref(), config: environment.config_home.as_deref() };
+    names.trees.extend(git_order_names(home).trees);
     let guard = OrderGuard {
-        names: guarded_names().clone(),
+        names,
         quarantine: quarantine(environment),
         home: environment.home.clone(),
         config_home: environment.config_home.clone(),

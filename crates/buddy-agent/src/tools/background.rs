@@ -10,7 +10,8 @@ use std::time::Duration;
 use buddy_exec::managed::ManagedProcesses;
 use buddy_exec::{Exit, Recorder, Running, Stopper};
 use buddy_protocol::{
-    BACKGROUND_BEGAN, BACKGROUND_ENDED, EventSink, Fact, Notice, NoticeLevel, Ran, RanOutcome,
+    BACKGROUND_BEGAN, BACKGROUND_ENDED, BACKGROUND_SWEPT, EventSink, Fact, Notice, NoticeLevel, Ran,
+    RanOutcome,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -155,11 +156,18 @@ impl Background {
             }
             let (log, egress) = (leaving.log.clone(), leaving.egress.clone());
             let recorder = leaving.recorder.clone();
-            let (mut ran, undo) = see_out(leaving).await;
+            let SeenOut { mut ran, undo, swept } = see_out(leaving).await;
             if let Some(background) = background.upgrade() {
-                if let Some(line) = describe_unseen_changes(&recorder) {
-                    let _ = background.sink.push(vec![notice_unseen_changes(&line)]).await;
-                    ran.outcome.get_or_insert_default().note = Some(line);
+                let unseen = describe_unseen_changes(&recorder);
+                if let Some(line) = &unseen {
+                    let _ = background.sink.push(vec![notice_unseen_changes(line)]).await;
+                }
+                for line in &swept {
+                    background.tell(BACKGROUND_SWEPT, line.clone()).await;
+                }
+                let notes: Vec<String> = swept.into_iter().chain(unseen).collect();
+                if !notes.is_empty() {
+                    ran.outcome.get_or_insert_default().note = Some(notes.join("\n"));
                 }
                 let notices = egress.map(|egress| [egress.withdrawn(), egress.notice()]);
                 for notice in notices.into_iter().flatten().flatten() {
@@ -258,8 +266,17 @@ impl Background {
     }
 }
 
-/// Sees a command to its end. The second is why its changes could not be kept, where they could not.
-async fn see_out(leaving: Leaving) -> (Ran, Option<String>) {
+/// A command that has ended.
+struct SeenOut {
+    ran: Ran,
+    /// Why its changes could not be kept, where they could not.
+    undo: Option<String>,
+    /// What was moved away after it, as far as nobody was told before.
+    swept: Vec<String>,
+}
+
+/// Sees a command to its end.
+async fn see_out(leaving: Leaving) -> SeenOut {
     let Leaving { id, command, cwd, target, log, mut running, way, egress: _, recorder, managed } = leaving;
     let exit = tokio::select! {
         exit = drained(&mut running) => exit,
@@ -287,7 +304,8 @@ async fn see_out(leaving: Leaving) -> (Ran, Option<String>) {
     };
     let cwd = cwd.to_string_lossy().into_owned();
     let ran = Ran { command, target, cwd, background: Some(id), outcome: Some(outcome) };
-    (ran, kept.err().map(|error| error.to_string()))
+    let swept = exit.iter().flat_map(|exit| &exit.swept).map(ToString::to_string).collect();
+    SeenOut { ran, undo: kept.err().map(|error| error.to_string()), swept }
 }
 
 /// The last lines of a log, as plain text. One that cannot be read has none.

@@ -2,10 +2,12 @@
 //!
 //! A repository is somebody else's text: its configuration names programs for watching files, showing and filtering them,
 //! signing, paging, connecting. `shield.rs` takes all of these away before `git` looks at any file, and what cannot be
-//! taken away without changing what the user would get is refused with a word on why.
+//! taken away without changing what the user would get is refused with a word on why. buddy starts no `git` but by
+//! `start.rs`, also for the user.
 
 mod add;
 mod branch;
+mod changes;
 mod commit;
 mod diff;
 mod glance;
@@ -18,6 +20,7 @@ mod status;
 
 pub(crate) use add::GitAdd;
 pub(crate) use branch::GitBranch;
+pub use changes::RepositoryChanges;
 pub(crate) use commit::GitCommit;
 pub(crate) use diff::GitDiff;
 pub(crate) use glance::{RepositoryGlance, glance_at_repository};

@@ -64,7 +64,8 @@ struct Published {
 impl Baseline {
     /// Takes names out of the sights that were not there when the command of this baseline started.
     pub(super) fn restrict(&self, sights: &mut Sights) {
-        for names in [&mut sights.orders, &mut sights.git_files, &mut sights.git, &mut sights.half_git] {
+        let Sights { orders, git_files, git, git_links, half_git, .. } = sights;
+        for names in [orders, git_files, git, git_links, half_git] {
             names.retain(|path| !self.is_newer(path));
         }
     }

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
 
+/// The most words of a command line that are looked at.
+const MAX_WORDS: usize = 64;
+
 /// The longest path that the kernel takes.
 const MAX_PATH: usize = 4096;
 
@@ -40,6 +43,15 @@ impl Caller {
             // The only number below zero that means something is the one for the current directory.
             Err(_) => self.directory(),
         }
+    }
+
+    /// The words that its program was started with. The program may have changed them since, so they decide nothing that matters.
+    pub(super) fn words(&self) -> Vec<String> {
+        let line = fs::read(self.place("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0)
+            .take(MAX_WORDS)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect()
     }
 
     /// Its mounts, as the kernel lists them.

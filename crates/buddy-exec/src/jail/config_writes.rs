@@ -118,6 +118,10 @@ impl ConfigWrites {
         if !self.guarded.contains(&config) || !listener.is_waiting(question) {
             return Ok(None);
         }
+        if removes_remote(&caller.words()) && !self.opened.contains(&config) {
+            self.keep(&config, "`git remote remove` says where git reads from and writes to");
+            return Ok(Some(Err(Errno::PERM)));
+        }
         Ok(Some(self.exchange(&place, &config)))
     }
 
@@ -150,6 +154,13 @@ impl ConfigWrites {
             kept.push(note);
         }
     }
+}
+
+/// Whether these words remove a remote. git takes the branches of it out of the settings first, one by one, which is harmless, and at last the
+/// remote itself, which is refused. So it is refused at once, and the branches stay.
+fn removes_remote(words: &[String]) -> bool {
+    let mut words = words.iter().skip_while(|word| *word != "remote").skip(1);
+    words.find(|word| !word.starts_with('-')).is_some_and(|word| matches!(word.as_str(), "remove" | "rm"))
 }
 
 /// The content of a regular file with a single name.

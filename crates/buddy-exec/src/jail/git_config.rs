@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{PlainIn, plain_git_setting};
+use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
 use super::look::is_shared_directory;
 use super::repositories::without_links;
-use crate::git_orders::clean;
+use crate::git_orders::{clean, entries_to, gitfile_target};
 
 /// The largest configuration that is judged. A larger one is not plain.
 pub(super) const MAX_CONFIG: u64 = 1024 * 1024;
@@ -43,6 +43,19 @@ struct Setting {
 impl Setting {
     fn value(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
+    }
+
+    /// In the form that git reads: the header of its section, and its own line.
+    fn written(&self) -> (String, String) {
+        let (section, name) = self.key.split_once('.').unwrap_or((&self.key, ""));
+        let of = self.of.as_ref().map(|of| format!(" \"{of}\"")).unwrap_or_default();
+        let quoted = |value: &String| {
+            let is_plain = !value.contains(['#', ';', '"', '\\']) && value.trim() == value;
+            let escaped = || value.replace('\\', "\\\\").replace('"', "\\\"");
+            if is_plain { format!(" = {value}") } else { format!(" = \"{}\"", escaped()) }
+        };
+        let value = self.value.as_ref().map(quoted).unwrap_or_default();
+        (format!("[{section}{of}]\n"), format!("\t{name}{value}\n"))
     }
 
     /// As people write it.
@@ -93,6 +106,7 @@ fn is_plain_in_new(at: &ConfigPlace<'_>, setting: &Setting) -> bool {
     let is_address = ADDRESSES.contains(&setting.key.as_str());
     let is_remote = setting.key == "branch.remote";
     plain_git_setting(&setting.key).is_some()
+        && is_plain_git_value(setting.value())
         && (!(is_address || is_remote) || is_plain_address(at, setting.value()))
 }
 
@@ -118,7 +132,31 @@ pub(super) fn judge_change(at: &ConfigPlace<'_>, old: &[u8], new: &[u8]) -> Resu
     if kept == others(&old) { Ok(()) } else { Err("it changes the order of settings".to_owned()) }
 }
 
+/// The old settings with those that were added and are harmless, where a change as a whole is not: the user may have made some of it. None if
+/// there is nothing to add, or the text is in another form.
+pub(super) fn with_harmless_additions(at: &ConfigPlace<'_>, old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+    let (before, after) = (settings(old)?, settings(new)?);
+    let is_new = |setting: &Setting| !before.iter().any(|other| is_of_same(other, setting));
+    let mut text = String::from_utf8(old.to_vec()).ok()?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let added = after.iter().filter(|setting| {
+        !before.contains(setting) && judge_added(at, setting, &before, is_new(setting)).is_ok()
+    });
+    let mut last = String::new();
+    for (header, line) in added.map(Setting::written) {
+        if header != last {
+            text.push_str(&header);
+            last = header;
+        }
+        text.push_str(&line);
+    }
+    (!last.is_empty() && judge_change(at, old, text.as_bytes()).is_ok()).then(|| text.into_bytes())
+}
+
 const RUNS: &str = "may run a program or lead git elsewhere";
+const HAS_COMMAND: &str = "has letters that a shell would take for a command";
 const RUNS_HOOKS: &str = "leads git to a directory in which every program can put hooks";
 const LEADS: &str = "says where git reads from and writes to";
 
@@ -139,6 +177,9 @@ fn judge_added(
     }
     let name = setting.of.as_deref().unwrap_or_default();
     let value = setting.value();
+    if !is_plain_git_value(value) {
+        return Err(HAS_COMMAND);
+    }
     if ADDRESSES.contains(&setting.key.as_str()) && leads_to_shared_place(at, value) {
         return Err(RUNS_HOOKS);
     }
@@ -222,7 +263,9 @@ fn leads_to_shared_place(at: &ConfigPlace<'_>, address: &str) -> bool {
         return true;
     }
     let bases = [at.git, at.git.parent().unwrap_or(at.git)];
-    let places = bases.map(|base| base.join(directory));
+    let places = bases.iter().flat_map(|base| entries_to(&base.join(directory)));
+    let led_to = |entry: PathBuf| [gitfile_target(&entry), Some(entry)].into_iter().flatten();
+    let places: Vec<PathBuf> = places.flat_map(led_to).collect();
     let places = places.iter().flat_map(|place| [clean(place), without_links(place)]);
     let is_looked_through = |place: &Path| at.roots.iter().any(|root| place.starts_with(root));
     let mut others = places.filter(|place| !is_looked_through(place));
@@ -370,6 +413,25 @@ mod tests {
     }
 
     #[test]
+    fn harmless_settings_survive_among_others() {
+        let mine =
+            "[remote \"up\"]\n\turl = https://b.example/x\n\tfetch = +refs/heads/*:refs/remotes/up/*\n";
+        let planted = "[core]\n\tfsmonitor = ./run\n[user]\n\tname = \"A # B\"\n";
+        let new = format!("{OLD}{mine}{planted}");
+        let kept = with_harmless_additions(&place(), OLD.as_bytes(), new.as_bytes()).unwrap();
+        let kept = String::from_utf8(kept).unwrap();
+        assert!(
+            kept.starts_with(OLD) && kept.contains("https://b.example/x") && kept.contains("A # B"),
+            "{kept}"
+        );
+        assert!(!kept.contains("fsmonitor"), "{kept}");
+        assert_eq!(judge_change(&place(), OLD.as_bytes(), kept.as_bytes()), Ok(()));
+        let only = format!("{OLD}[core]\n\tfsmonitor = ./run\n");
+        assert_eq!(with_harmless_additions(&place(), OLD.as_bytes(), only.as_bytes()), None);
+        assert_eq!(with_harmless_additions(&place(), OLD.as_bytes(), b"[core\n"), None);
+    }
+
+    #[test]
     fn changes_that_run_or_redirect_are_not() {
         for added in [
             "[core]\n\tfsmonitor = ./run\n",
@@ -414,6 +476,10 @@ mod tests {
             "[remote]\n\tpushDefault = up\n",
             "[push]\n\tdefault = matching\n",
             "[submodule \"s\"]\n\tupdate = !sh\n",
+            "[user]\n\tname = \"a;touch x;b\"\n",
+            "[user]\n\temail = $(x)@example.org\n",
+            "[branch \"main\"]\n\tdescription = \"`x`\"\n",
+            "[init]\n\tdefaultBranch = a|b\n",
             "[core]\n\tworktree = /\n",
             "[extensions]\n\tpartialClone = up\n",
             "[core\n",

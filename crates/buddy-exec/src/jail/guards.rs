@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
-use super::git_config::local_directory;
 use super::ground::Ground;
 use super::look::{
     SharedPlaces, Sights, files_beneath, is_shared_directory, linked_objects, look, names_of_objects,
@@ -17,14 +16,16 @@ use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
-use super::repositories::{behind_links, led_to, links_on_the_way, repositories, without_links};
+use super::repositories::{
+    behind_links, led_to, links_on_the_way, remote_directories, remote_gitfiles, repositories, without_links,
+};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
 use super::watched::{Watched, is_too_large};
 use super::words::Place;
 use crate::Bounds;
-use crate::git_orders::{GitHome, Repository, clean, named_by, remotes_of};
+use crate::git_orders::{GitHome, Repository, entries_to, gitfile_target, named_by};
 
 /// The most names that the kernel guards, the nearest first: bubblewrap takes a quarter of a second for 200
 /// mounts and a second for 500. The others are left to the sweep.
@@ -343,6 +344,7 @@ impl Named {
         places.extend(behind_links(&repositories, orders, &[], home));
         places.extend(sights.orders.iter().filter_map(|order| led_to(order)));
         places.extend(shared_remotes(&repositories, roots, orders));
+        places.extend(remote_gitfiles(&repositories));
         for path in places {
             named.links.extend(links_on_the_way(&path).into_iter().filter(|link| ground.is_writable(link)));
             let real = without_links(&path);
@@ -370,13 +372,13 @@ impl Named {
 
 /// Places that git takes orders from in repositories which these push to and which lie where everybody writes: hooks run there.
 fn shared_remotes(repositories: &BTreeSet<Repository>, roots: &[PathBuf], orders: &Names) -> Vec<PathBuf> {
-    let directories = remotes_of(repositories).into_iter().filter_map(|(repository, address)| {
-        let directory = clean(&repository.top.join(local_directory(&address)?));
-        let is_inside = roots.iter().any(|root| directory.starts_with(root));
-        (!is_inside && directory.ancestors().any(is_shared_directory)).then_some(directory)
-    });
-    let gits = directories.flat_map(|directory| [directory.join(GIT), directory]);
-    gits.flat_map(|git| orders.git_parts().iter().map(move |part| git.join(part))).collect()
+    let is_inside = |place: &Path| roots.iter().any(|root| place.starts_with(root));
+    let entries = remote_directories(repositories).into_iter().flat_map(|at| entries_to(&at));
+    let led_to = |entry: PathBuf| [gitfile_target(&entry), Some(entry)].into_iter().flatten();
+    let gits = entries.flat_map(led_to).map(|git| without_links(&git));
+    let gits = gits.filter(|git| !is_inside(git) && git.ancestors().any(is_shared_directory));
+    gits.flat_map(|git| orders.git_parts().iter().map(move |part| git.join(part)).collect::<Vec<_>>())
+        .collect()
 }
 
 /// A name counts as near where it stands directly in a directory that people open, or below hidden directories of it. One further

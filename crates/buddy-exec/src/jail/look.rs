@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use buddy_protocol::NameSet;
+use rustix::fs::FileType;
 
 use super::names::{GIT, Names};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
@@ -16,6 +17,24 @@ use crate::git_marks::{is_half, is_whole};
 
 /// Directories of a repository's own directory where branches and tags are files and directories of any name.
 const REFERENCES: [&str; 2] = ["refs", "logs"];
+
+/// Directories that git has in the own directory of a repository that is not named `.git`. All others there can be work trees.
+const OWN_DIRECTORIES: &[&str] = &[
+    "info",
+    "logs",
+    "modules",
+    "objects",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "reftable",
+    "rr-cache",
+    "sequencer",
+    "worktrees",
+];
+
+/// The socket of a process that watches the work tree for git, the only object besides files and directories that git makes.
+const WATCHER: &str = "fsmonitor--daemon.ipc";
 
 /// The digits of the shortest name of an object.
 const OBJECT_DIGITS: usize = 40;
@@ -47,6 +66,8 @@ pub(super) struct Sights {
     pub(super) git_files: BTreeSet<PathBuf>,
     /// Own directories of repositories.
     pub(super) git: BTreeSet<PathBuf>,
+    /// Objects in them that git does not make: links, pipes, devices.
+    pub(super) git_links: BTreeSet<PathBuf>,
     /// Directories that lack only a name or two to be such.
     pub(super) half_git: BTreeSet<PathBuf>,
     /// Files that hold secrets.
@@ -99,8 +120,7 @@ pub(super) fn look(
     past: &[PathBuf],
     mut budget: Budget,
 ) -> Sights {
-    let sights = Sights::default();
-    let mut looker = Looker { orders, sealed, past, shared: None, sights, is_git: false, links: MAX_LINKS };
+    let mut looker = Looker::new(orders, sealed, past, None, MAX_LINKS);
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
@@ -110,8 +130,8 @@ pub(super) fn look(
 /// Searches for repositories and for nothing else.
 pub(super) fn look_for_repositories(roots: &[PathBuf], mut budget: Budget) -> Sights {
     let orders = &Names::of(&NameSet::trees([GIT_CONFIG]));
-    let (sealed, sights) = (&Names::default(), Sights::default());
-    let mut looker = Looker { orders, sealed, past: &[], shared: None, sights, is_git: false, links: 0 };
+    let sealed = &Names::default();
+    let mut looker = Looker::new(orders, sealed, &[], None, 0);
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
@@ -205,9 +225,8 @@ pub(super) fn look_shared(
     let mut linked = linked.clone();
     let mut rounds = 0..MAX_LINKED_ROUNDS;
     loop {
-        let (sealed, sights) = (&Names::default(), Sights::default());
-        let shared = Some(&linked);
-        let mut looker = Looker { orders, sealed, past, shared, sights, is_git: false, links: MAX_LINKS };
+        let sealed = &Names::default();
+        let mut looker = Looker::new(orders, sealed, past, Some(&linked), MAX_LINKS);
         let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
         let in_layers =
             |path: &&PathBuf| places.layers.as_ref().is_some_and(|layers| path.starts_with(layers));
@@ -232,6 +251,10 @@ struct Looker<'a> {
     sights: Sights,
     /// Whether the directory that was entered is a repository's own.
     is_git: bool,
+    /// Whether git alone makes what is in it.
+    is_own: bool,
+    /// Directories below such ones, which are entered later.
+    own: HashSet<PathBuf>,
     links: usize,
 }
 
@@ -239,6 +262,7 @@ impl Visitor for Looker<'_> {
     fn enter(&mut self, visited: &Visited<'_>) {
         let has_git_parts = !self.orders.git_parts().is_empty();
         self.is_git = has_git_parts && is_git_directory(visited);
+        self.is_own = self.own.remove(visited.path) || (self.is_git && self.is_ours(visited));
         if self.is_git && self.is_ours(visited) {
             self.sights.git.insert(visited.path.to_owned());
         }
@@ -256,6 +280,9 @@ impl Visitor for Looker<'_> {
         if entry.is_directory() && !self.past.is_empty() && self.past.contains(&path()) {
             return Go::Past;
         }
+        if self.is_own {
+            self.note_own(visited, entry);
+        }
         if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
             if self.is_ours(visited) || visited.names_below().is_empty() {
                 self.sights.git_files.insert(path());
@@ -270,7 +297,7 @@ impl Visitor for Looker<'_> {
         if is_order {
             self.sights.orders.insert(path());
         }
-        if entry.kind == rustix::fs::FileType::Symlink {
+        if entry.kind == FileType::Symlink {
             if self.is_ours(visited) {
                 self.follow(&path());
             }
@@ -282,7 +309,36 @@ impl Visitor for Looker<'_> {
     }
 }
 
-impl Looker<'_> {
+impl<'a> Looker<'a> {
+    fn new(
+        orders: &'a Names,
+        sealed: &'a Names,
+        past: &'a [PathBuf],
+        shared: Option<&'a BTreeSet<PathBuf>>,
+        links: usize,
+    ) -> Self {
+        let (sights, own) = (Sights::default(), HashSet::new());
+        Self { orders, sealed, past, shared, sights, is_git: false, is_own: false, own, links }
+    }
+
+    /// Notes an entry of a directory in which git alone makes something.
+    fn note_own(&mut self, visited: &Visited<'_>, entry: &Listed) {
+        let is_named = visited.names_below().iter().any(|name| name == GIT)
+            || visited.names.last().is_some_and(|name| name == GIT);
+        let path = || visited.path.join(&entry.name);
+        match entry.kind {
+            FileType::Directory => {
+                let may_be_work_tree = self.is_git && !is_named;
+                if !may_be_work_tree || OWN_DIRECTORIES.contains(&entry.folded.as_str()) {
+                    self.own.insert(path());
+                }
+            }
+            FileType::RegularFile => {}
+            FileType::Socket if entry.folded == WATCHER => {}
+            _ => drop(self.sights.git_links.insert(path())),
+        }
+    }
+
     /// Whether orders in a directory are this session's business: everywhere but in a place that everybody
     /// writes, where links have to lead to it. The repository at the very top applies to everything below.
     fn is_ours(&self, visited: &Visited<'_>) -> bool {
@@ -362,7 +418,7 @@ fn is_reference(visited: &Visited<'_>, entry: &Listed) -> bool {
         opened.and_then(|mut file| file.read_exact(&mut digits)).is_ok()
             && digits.iter().all(u8::is_ascii_hexdigit)
     };
-    entry.is_directory() || (entry.kind == rustix::fs::FileType::RegularFile && starts_with_object())
+    entry.is_directory() || (entry.kind == FileType::RegularFile && starts_with_object())
 }
 
 /// The most files of one directory that are listed one by one, and the depth.

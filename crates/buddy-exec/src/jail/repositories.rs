@@ -1,15 +1,16 @@
 //! Repositories in and around directories, and the files that git takes orders from because their settings name them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::NameSet;
 
+use super::git_config::local_directory;
 use super::look::{Sights, look_for_repositories};
 use super::names::{GIT, Names};
 use super::walk::Budget;
-use crate::git_orders::{GitHome, Repository, clean, named_by};
+use crate::git_orders::{GitHome, Repository, clean, entries_to, gitfile_target, named_by, remotes_of};
 
 /// The most entries that are searched for repositories at each call of a tool, and the depth. A jail searches
 /// everything.
@@ -37,7 +38,29 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     // Repositories under another name are not known by it.
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
     named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
+    named.extend(remote_gitfiles(&repositories));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
+}
+
+/// Those paths at which a file would be the repository of a remote, so that its text could lead git elsewhere: a remote of the
+/// repository around the path, or of one near it, names the path.
+pub fn places_of_remotes(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let has_git = |above: &&Path| fs::symlink_metadata(above.join(GIT)).is_ok();
+    let mut entries: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for path in paths {
+        let Some(top) = path.ancestors().skip(1).find(has_git) else { continue };
+        let entries = entries.entry(top.to_owned()).or_insert_with(|| {
+            let roots = [without_links(top)];
+            let sights = look_for_repositories(&roots, Budget::small(NEAR_ENTRIES, NEAR_DEPTH));
+            let remotes = remote_directories(&repositories(&sights, &roots));
+            remotes.iter().flat_map(|at| entries_to(at)).map(|entry| without_links_above(&entry)).collect()
+        });
+        if entries.contains(&without_links_above(&clean(path))) {
+            found.insert(path.clone());
+        }
+    }
+    found
 }
 
 /// The most names of one directory that are checked for links.
@@ -92,6 +115,29 @@ pub(super) fn repositories(sights: &Sights, roots: &[PathBuf]) -> BTreeSet<Repos
         }
     }
     found
+}
+
+/// The directories of this machine that these repositories fetch from and push to.
+pub(super) fn remote_directories(repositories: &BTreeSet<Repository>) -> BTreeSet<PathBuf> {
+    let remotes = remotes_of(repositories).into_iter();
+    remotes
+        .filter_map(|(repository, address)| Some(clean(&repository.top.join(local_directory(&address)?))))
+        .collect()
+}
+
+/// Files at such places that lead git on to another directory, by their names without links on the way.
+pub(super) fn remote_gitfiles(repositories: &BTreeSet<Repository>) -> BTreeSet<PathBuf> {
+    let entries = remote_directories(repositories).into_iter().flat_map(|at| entries_to(&at));
+    let files = entries.filter(|entry| gitfile_target(entry).is_some());
+    files.map(|file| without_links_above(&file)).collect()
+}
+
+/// The path with the directory that it is in without links.
+fn without_links_above(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => without_links(parent).join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// The path without links, as far as it exists.

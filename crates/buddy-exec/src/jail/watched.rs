@@ -11,11 +11,15 @@ use std::path::{Path, PathBuf};
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
 use super::git_config::{
-    ConfigPlace, MAX_CONFIG, judge_change, with_plain_options, without_exec, without_programs,
+    ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, with_plain_options, without_exec,
+    without_programs,
 };
-use super::look::{SharedPlaces, Sights, files_beneath, list_beneath, look, look_shared};
+use super::look::{
+    SharedPlaces, Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects,
+};
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
+use super::repositories::{remote_gitfiles, repositories};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
@@ -49,6 +53,10 @@ const CHANGED: &str = "programs take orders from this file; its old content was 
 const LOST: &str = "programs take orders from this file; its old content was not kept";
 const TOO_MANY: &str = "programs take orders from it, and it has more files than buddy compares; those that were there before were put back";
 const TOO_DEEP: &str = "it lies too deep to be looked through";
+const NOT_OF_GIT: &str =
+    "git makes no links and no pipes in its own directory, and would write to what they lead to";
+const FURTHER_NAME: &str =
+    "programs take orders from this file, and it was given another name; a copy was put in its place";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
 
@@ -93,6 +101,8 @@ struct Known {
     /// None if another command may have changed the file before this one started.
     stamp: Option<Stamp>,
     content: Option<Content>,
+    /// The number of its names.
+    names: u64,
 }
 
 impl Watched {
@@ -143,7 +153,13 @@ impl Watched {
         let both = [&self.known, &self.known_shared];
         let gits = both.iter().flat_map(|known| &known.git);
         let parts: Vec<PathBuf> = gits.flat_map(|git| self.parts_of(git)).collect();
-        let orders = both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files));
+        let orders = both.iter().flat_map(|known| {
+            known
+                .orders
+                .iter()
+                .chain(&known.git_files)
+                .chain(known.git_links.iter().filter(|path| is_link(path)))
+        });
         let places = orders.chain(&parts).chain(&self.named);
         let listed: Vec<_> =
             places.map(|path| (path.clone(), self.covered.contains(path), list_beneath(path))).collect();
@@ -175,7 +191,9 @@ impl Watched {
     }
 
     fn note_file(&mut self, path: PathBuf) {
-        let Some((stamp, content)) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else { return };
+        let Some(Found { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else {
+            return;
+        };
         let content = content.filter(|content| match content {
             Content::File(bytes, _) => self.kept + bytes.len() <= MAX_KEPT,
             Content::Link(_) => true,
@@ -183,7 +201,7 @@ impl Watched {
         if let Some(Content::File(bytes, _)) = &content {
             self.kept += bytes.len();
         }
-        self.files.insert(path, Known { stamp: Some(stamp), content });
+        self.files.insert(path, Known { stamp: Some(stamp), content, names });
     }
 
     /// The places in a repository's own directory that git takes orders from, and the steps of a rebase or a
@@ -222,7 +240,7 @@ impl Watched {
             self.files.retain(|file, _| !other.lacks_file(file));
             for (file, content) in &other.files {
                 if let Some(known) = self.files.get_mut(file).filter(|known| known.content != *content) {
-                    *known = Known { stamp: None, content: content.clone() };
+                    *known = Known { stamp: None, content: content.clone(), names: known.names };
                 }
             }
         }
@@ -232,7 +250,8 @@ impl Watched {
     pub(super) fn publish(&mut self, turn: Option<&Turn>) {
         let both = [&self.known, &self.known_shared];
         let names = both.iter().flat_map(|known| {
-            known.orders.iter().chain(&known.git_files).chain(&known.git).chain(&known.half_git)
+            let gits = known.git.iter().chain(&known.git_links).chain(&known.half_git);
+            known.orders.iter().chain(&known.git_files).chain(gits)
         });
         let baseline = Baseline {
             roots: self.roots.clone(),
@@ -294,6 +313,13 @@ impl Watched {
         for path in self.named.iter().filter(|path| is_there(path)) {
             self.compare(path, &mut moved);
         }
+        // A file of any name leads git on if a remote names it.
+        for file in remote_gitfiles(&repositories(now, &self.roots)) {
+            let is_known = self.named.contains(&file) || self.known.git_files.contains(&file);
+            if !is_known && !leads_to(&file, now) && !self.is_opened(&file) {
+                self.take(&file, LEADS_AWAY, &mut moved);
+            }
+        }
         for path in &self.missing {
             if is_there(path) && !is_stand_in(path) && !self.is_opened(path) {
                 self.take(path, ORDERS, &mut moved);
@@ -333,6 +359,13 @@ impl Watched {
                 self.check_known_git(git, moved);
             } else {
                 self.check_new_git(git, &leads_well, moved);
+            }
+        }
+        for path in &now.git_links {
+            if !known.git_links.contains(path) {
+                self.take(path, NOT_OF_GIT, moved);
+            } else if is_link(path) {
+                self.compare(path, moved);
             }
         }
         // A file tool or the next command could add the rest.
@@ -390,19 +423,32 @@ impl Watched {
                 }
                 continue;
             };
-            let Some((stamp, content)) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
-            if Some(stamp) == known.stamp || (content.is_some() && content == known.content) {
+            let Some(found) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
+            if Some(found.stamp) == known.stamp {
                 continue;
             }
-            if self.is_config(&file)
-                && self.is_harmless_change(&file, known.content.as_ref(), content.as_ref())
-            {
-                continue;
-            }
-            let why = if known.content.is_some() { CHANGED } else { LOST };
+            let (old, new) = (known.content.as_ref(), found.content.as_ref());
+            let is_harmless = (new.is_some() && new == old)
+                || (self.is_config(&file) && self.is_harmless_change(&file, old, new));
+            let why = match old {
+                _ if is_harmless && !self.has_new_name(&file, &found, known) => continue,
+                _ if is_harmless => FURTHER_NAME,
+                Some(_) => CHANGED,
+                None => LOST,
+            };
+            let merged = if self.is_config(&file) { self.merged(&file, old, new) } else { None };
+            let why = if merged.is_some() { RUNS_PROGRAMS } else { why };
             if self.take(&file, why, moved) {
-                put_back(&file, known.content.as_ref());
+                put_back(&file, merged.as_ref().or(old));
             }
+        }
+    }
+
+    /// Whether a file has a name more than before, at a place that the command may write.
+    fn has_new_name(&self, file: &Path, found: &Found, known: &Known) -> bool {
+        found.names > known.names.max(1) && {
+            let objects = linked_objects([&file.to_owned()]);
+            names_of_objects(&self.roots, &objects, &self.past).iter().any(|name| name != file)
         }
     }
 
@@ -452,6 +498,13 @@ impl Watched {
         let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
         let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
         judge_change(&at, old, new).is_ok()
+    }
+
+    /// The old settings with what was added to them and is harmless.
+    fn merged(&self, config: &Path, old: Option<&Content>, new: Option<&Content>) -> Option<Content> {
+        let (Some(Content::File(old, mode)), Some(Content::File(new, _))) = (old, new) else { return None };
+        let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
+        with_harmless_additions(&at, old, new).map(|text| Content::File(text, *mode))
     }
 
     fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {
@@ -575,14 +628,25 @@ fn has_further_names(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
-fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+}
+
+/// A file or a link as it is now.
+struct Found {
+    stamp: Stamp,
+    content: Option<Content>,
+    names: u64,
+}
+
+fn read(spot: &Spot) -> Option<Found> {
     let found = spot.metadata().ok()?;
     let content = if found.is_symlink() {
         spot.read_link().ok().map(|target| Content::Link(target.into()))
     } else {
         spot.read(MAX_KEPT_FILE).ok().map(|bytes| Content::File(bytes, found.mode()))
     };
-    Some((Stamp::of(&found), content))
+    Some(Found { stamp: Stamp::of(&found), content, names: found.nlink() })
 }
 
 /// If the content cannot be put back, it is in quarantine, and in the undo of the session.

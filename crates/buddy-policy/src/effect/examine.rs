@@ -770,6 +770,9 @@ impl<'a> Examiner<'a> {
                 directories = self.paths(word).map(|paths| paths.into_iter().map(beside).collect());
             }
         }
+        if let Some(source) = &recalled.source {
+            directories = self.paths(source);
+        }
         self.cwds = shell_cwds;
         let within = |name: &str| -> Vec<PathBuf> {
             let known = directories.iter().flatten();

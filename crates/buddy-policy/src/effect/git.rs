@@ -1,7 +1,7 @@
 //! Git: uses that are dangerous by their words alone. None is known to only read, because a repository's own
 //! configuration names programs that it runs.
 
-use buddy_protocol::{PlainIn, plain_git_setting};
+use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::flags::might_give;
 use crate::shell::Word;
@@ -89,7 +89,8 @@ fn is_plain_setting(setting: &str) -> bool {
         "diff.renames",
     ];
     let key = setting.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    PLAIN.contains(&key.as_str()) || matches!(setting, "core.pager=cat" | "core.pager=")
+    (PLAIN.contains(&key.as_str()) && is_plain_git_value(setting))
+        || matches!(setting, "core.pager=cat" | "core.pager=")
 }
 
 /// The dangers of the options before the subcommand, the subcommand, and the words after it.
@@ -193,7 +194,7 @@ fn has_plain_key(rest: &[Word]) -> bool {
     let key = format!("{section}.{name}");
     // Where git goes depends on what is there; the jail judges that.
     let leads = matches!(section, "remote" | "submodule") || key == "branch.remote";
-    words.all(|word| !word.starts_with("--"))
+    words.all(|word| !word.starts_with("--") && is_plain_git_value(word))
         && !leads
         && plain_git_setting(&key) == Some(PlainIn::EveryRepository)
 }

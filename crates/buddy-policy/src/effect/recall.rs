@@ -1,7 +1,8 @@
 //! Contents that git takes out of its store: `git show HEAD:.env` reads a secret although no file is opened.
 //!
 //! A word that names a file reads that file. A command that prints or copies a whole tree or history reads
-//! every file that the repository tracks, or those that its paths limit it to.
+//! every file that the repository tracks, or those that its paths limit it to. So does one that takes an object by
+//! its number, which can be any file, and one that no table knows.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,6 @@ const NAMES_ONLY: &[&str] = &[
     "rev-parse",
     "shortlog",
     "branch",
-    "tag",
     "fetch",
     "push",
     "pull",
@@ -34,6 +34,48 @@ const NAMES_ONLY: &[&str] = &[
     "merge",
 ];
 
+/// Subcommands that take no contents out of the store but to the place in the work tree that they have there, which is sealed.
+const NO_CONTENTS: &str = "\
+    add annotate apply blame branch check-attr check-ignore check-mailmap check-ref-format cherry cherry-pick \
+    clean column commit commit-graph commit-tree config contacts count-objects credential credential-cache \
+    credential-store describe fmt-merge-msg for-each-ref gc get-tar-commit-id hash-object help index-pack init \
+    init-db interpret-trailers last-modified ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge \
+    merge-base multi-pack-index mv name-rev pack-redundant pack-refs patch-id pickaxe prune prune-packed push \
+    refs remote repack replay rev-list rev-parse revert rm shortlog show-branch show-index show-ref \
+    sparse-checkout stage status stripspace survey switch symbolic-ref unpack-objects update-ref \
+    update-server-info var verify-commit verify-pack verify-tag version write-tree \
+";
+
+/// Options of `git clone` and `git submodule add` that take the next word.
+const CLONE_VALUES: &[&str] = &[
+    "-b",
+    "-c",
+    "-j",
+    "-o",
+    "-u",
+    "--branch",
+    "--bundle-uri",
+    "--config",
+    "--depth",
+    "--filter",
+    "--jobs",
+    "--name",
+    "--origin",
+    "--ref-format",
+    "--reference",
+    "--reference-if-able",
+    "--revision",
+    "--separate-git-dir",
+    "--server-option",
+    "--shallow-exclude",
+    "--shallow-since",
+    "--template",
+    "--upload-pack",
+];
+
+/// The digits of the shortest number that git takes for an object.
+const OBJECT_DIGITS: usize = 4;
+
 /// The contents that a use of git takes out of the store, by its words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Recalled {
@@ -43,6 +85,8 @@ pub(super) struct Recalled {
     pub(super) is_wide: bool,
     /// Paths that it is limited to; everything if there are none.
     pub(super) limits: Vec<String>,
+    /// The directory of the repository that it copies from, if that is another one.
+    pub(super) source: Option<Word>,
 }
 
 /// A use of git that reads tracked files.
@@ -67,7 +111,9 @@ impl Recall {
 /// The contents that these words, from the subcommand on, take out of the store.
 pub(super) fn recalled(words: &[Word]) -> Recalled {
     let Some((subcommand, rest)) = words.split_first() else { return Recalled::default() };
-    let Some(subcommand) = subcommand.literal() else { return Recalled::default() };
+    let Some(subcommand) = subcommand.literal() else {
+        return Recalled { is_wide: true, ..Recalled::default() };
+    };
     let split = rest.iter().position(|word| word.literal() == Some("--"));
     let (before, paths) = match split {
         Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
@@ -83,10 +129,20 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
         before.iter().filter(|_| !only_names).filter(|word| subcommand != "grep" || operands.contains(word));
     let mut files: Vec<Word> = named.flat_map(file_words).collect();
     files.extend(paths.iter().filter(|_| !only_names).flat_map(file_words));
-    // A blob that is named by its path is that file alone.
-    let is_blob = |word: &&Word| word.literal().and_then(blob).is_some();
+    // A blob that is named by its path is that file alone. Of a directory, some print only the names in it.
+    let lists = matches!(subcommand, "show" | "cat-file");
+    let is_blob = |word: &&Word| {
+        let path = word.literal().and_then(blob);
+        path.is_some_and(|path| lists || path.rsplit('/').next().is_some_and(|name| name.contains('.')))
+    };
     let is_all_blobs = !operands.is_empty() && operands.iter().all(is_blob);
-    let is_wide = is_wide(subcommand, before, &operands, prints) && !is_all_blobs;
+    let source = source(subcommand, rest);
+    let is_copy = COPIES.contains(&subcommand);
+    let is_wide = if is_copy {
+        source.is_some()
+    } else {
+        is_wide(subcommand, before, &operands, prints) && !is_all_blobs
+    };
     let own_paths =
         operands.iter().copied().filter(|word| is_plain_path(word) && looks_like_a_file(&word.unexpanded()));
     let paths: Vec<&Word> = if subcommand == "grep" && split.is_none() {
@@ -95,29 +151,77 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
     } else {
         paths.iter().collect()
     };
-    let limits = if paths.iter().all(|word| is_plain_path(word)) {
+    // A path limits no object that is a file itself.
+    let may_be_file =
+        matches!(subcommand, "show" | "diff" | "cat-file") && operands.iter().any(|word| is_object(word));
+    let limits = if !may_be_file && paths.iter().all(|word| is_plain_path(word)) {
         paths.iter().map(|word| word.unexpanded()).collect()
     } else {
         Vec::new()
     };
-    Recalled { files, is_wide, limits }
+    Recalled { files, is_wide, limits, source }
+}
+
+/// Subcommands that copy a repository which they are told.
+const COPIES: &[&str] = &["clone", "fetch", "pull", "submodule"];
+
+/// The repository of this machine that is copied, as far as the words tell. A word that is not known may be one.
+fn source(subcommand: &str, rest: &[Word]) -> Option<Word> {
+    let mut words = rest.iter();
+    if subcommand == "submodule" {
+        words.find(|word| word.literal() == Some("add"))?;
+    }
+    let first = loop {
+        let word = words.next()?;
+        let text = word.unexpanded();
+        if CLONE_VALUES.contains(&text.as_str()) {
+            words.next();
+        } else if !text.starts_with('-') {
+            break word;
+        }
+    };
+    let text = first.unexpanded();
+    let path = text.strip_prefix("file://").unwrap_or(&text);
+    let names_server =
+        path.contains("://") || path.split('/').next().is_some_and(|start| start.contains(':'));
+    // Elsewhere a plain word is the name of a remote, and a dot is the repository itself.
+    let is_path = path.starts_with(['.', '/', '~']) && path != ".";
+    let is_local = match subcommand {
+        "clone" => !names_server,
+        "fetch" | "pull" | "submodule" => is_path && !names_server,
+        _ => false,
+    };
+    is_local.then(|| if path.len() == text.len() { first.clone() } else { Word::Literal(path.to_owned()) })
+}
+
+/// Whether a word can be the number of an object.
+fn is_object(word: &Word) -> bool {
+    let is_number = |text: &str| {
+        let digits = text.split(['^', '~', '@']).next().unwrap_or_default();
+        digits.len() >= OBJECT_DIGITS && digits.chars().all(|digit| digit.is_ascii_hexdigit())
+    };
+    word.literal().is_none_or(is_number)
 }
 
 fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool) -> bool {
     let has = |long: &str| might_give(options, None, long);
     let first = operands.first().and_then(|word| word.literal()).unwrap_or_default();
     match subcommand {
-        "show" => prints || !only_sums_up(options),
+        "show" => prints || !only_sums_up(options) || operands.iter().any(|word| is_object(word)),
         "log" | "whatchanged" | "reflog" | "diff-tree" | "diff-index" | "diff-files" | "request-pull" => {
             prints
         }
         "stash" => matches!(first, "show" | "list") && prints,
         "diff" => {
             let is_range = |word: &&Word| word.literal().is_none_or(|text| text.contains(".."));
-            let revisions = operands.iter().filter(|word| !looks_like_a_file(&word.unexpanded())).count();
+            let is_file = |word: &&Word| {
+                looks_like_a_file(&word.unexpanded()) && word.literal().and_then(blob).is_none()
+            };
+            let revisions = operands.iter().filter(|word| !is_file(word)).count();
             let is_staged = has("cached") || has("staged");
             let are_two = revisions > 1 || (revisions > 0 && is_staged) || operands.iter().any(is_range);
-            are_two && (prints || !only_sums_up(options)) && !has("no-index")
+            let may_be_file = operands.iter().any(|word| is_object(word));
+            (are_two || may_be_file) && (prints || !only_sums_up(options)) && !has("no-index")
         }
         "cat-file" => !matches!(options.first().and_then(Word::literal), Some("-t" | "-s" | "-e")),
         "checkout-index" => {
@@ -125,12 +229,20 @@ fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool)
                 || might_give(options, Some('a'), "")
         }
         "update-index" => has("cacheinfo") || has("index-info"),
-        "bundle" => first == "create",
-        "fsck" => has("lost-found"),
-        "grep" | "archive" | "format-patch" | "fast-export" | "pack-objects" | "range-diff"
-        | "send-email" | "unpack-file" | "merge-tree" | "mktree" | "daemon" | "instaweb" | "diagnose"
-        | "upload-pack" | "upload-archive" => true,
-        _ => false,
+        "bundle" => !matches!(first, "verify" | "list-heads" | "unbundle"),
+        "fsck" | "fsck-objects" => has("lost-found"),
+        "checkout" | "reset" | "restore" => might_give(options, Some('p'), "patch"),
+        "am" | "rebase" => has("show-current-patch"),
+        "rerere" => first == "diff",
+        "bisect" => matches!(first, "visualize" | "view"),
+        "worktree" => first == "add",
+        "bugreport" => has("diagnose"),
+        "merge-file" => has("object-id"),
+        // A name of its own for a file.
+        "tag" => operands.iter().skip(1).any(|word| is_object(word)),
+        "notes" => matches!(first, "add" | "append") && (might_give(options, Some('C'), "reuse-message")),
+        "lfs" => first == "smudge",
+        _ => !NO_CONTENTS.split_whitespace().any(|known| known == subcommand),
     }
 }
 
@@ -149,6 +261,7 @@ fn prints_patch(options: &[Word]) -> bool {
         "binary",
         "inter-hunk-context",
         "ext-diff",
+        "dd",
     ];
     options.iter().any(|word| {
         let text = word.unexpanded();
@@ -275,6 +388,33 @@ mod tests {
             "range-diff a b c",
             "update-index --add --cacheinfo 100644,abc,x",
             "fsck --lost-found",
+            "diff HEAD:a.txt 1a2b3c4d",
+            "diff 1a2b3c4d a.txt",
+            "diff HEAD:a.txt s",
+            "diff A:deploy B:deploy",
+            "show --stat 1a2b3c4d",
+            "show -s 1a2b3c4d",
+            "merge-file -p --object-id 1a2b 1a2b 1a2b",
+            "clone . /tmp/c",
+            "clone -q --bare -b main . /tmp/c",
+            "clone file:///w /tmp/c",
+            "clone $x /tmp/c",
+            "fetch ../other main",
+            "submodule add ../other x",
+            "worktree add x",
+            "archive HEAD:deploy",
+            "tag x 1a2b3c4d",
+            "replace 1a2b3c4d 5e6f7a8b",
+            "notes add -C 1a2b3c4d",
+            "read-tree -u 1a2b3c4d",
+            "checkout -p HEAD~3",
+            "reset --patch HEAD~3",
+            "rebase --show-current-patch",
+            "log --dd",
+            "unpack-file 1a2b3c4d",
+            "merge-one-file a b c",
+            "some-alias",
+            "$x",
         ] {
             check(line, true);
         }
@@ -307,6 +447,32 @@ mod tests {
             "checkout-index x",
             "commit -p",
             "add -p",
+            "clone https://example.org/x",
+            "clone -b main git@example.org:x y",
+            "clone --depth 1 ssh://example.org/x",
+            "fetch origin",
+            "fetch --all",
+            "pull",
+            "pull . topic",
+            "submodule update --init",
+            "submodule add https://example.org/x",
+            "worktree list",
+            "checkout -b topic",
+            "switch main",
+            "restore a.txt",
+            "reset HEAD~1",
+            "rebase main",
+            "merge topic",
+            "cherry-pick 1a2b3c4d",
+            "revert HEAD",
+            "tag v1.0",
+            "tag -a v1.0 -m text",
+            "gc",
+            "init",
+            "push origin main",
+            "for-each-ref",
+            "bisect start",
+            "log --oneline 1a2b3c4d",
         ] {
             check(line, false);
         }
@@ -320,5 +486,7 @@ mod tests {
         assert_eq!(limits("log -p -- src :(top).env"), [""; 0]);
         assert_eq!(limits("grep key src/"), ["src/"]);
         assert_eq!(limits("grep key HEAD src/"), [""; 0]);
+        assert_eq!(limits("show 1a2b3c4d -- src"), [""; 0]);
+        assert_eq!(limits("diff 1a2b3c4d -- src/a.rs"), [""; 0]);
     }
 }

@@ -31,7 +31,7 @@ protected, but a project in `~/.config/nvim` is not protected by the name of its
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
-workspace, and your own.
+workspace, and your own. A relative place in your own settings is protected in every directory, like the names below.
 ";
 
 /// The page, in Markdown.
@@ -41,7 +41,7 @@ pub fn protected_places_page() -> String {
                   approve a command that names the file, and even then `.git/hooks` and the like stay as they are. In production, a \
                   command asks you if its command line shows that it changes one.";
     section(&mut page, "Files that run code later", orders, |keeps| {
-        matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
+        matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_) | Keeps::OrderFiles)
     });
     let keys = "Outside your projects, no answer opens these; only a rule of yours does. In a project, reading them asks you.";
     section(&mut page, "Keys and password stores", keys, |keeps| keeps == Keeps::Secrets);
@@ -101,6 +101,7 @@ fn section(page: &mut String, title: &str, text: &str, is_wanted: impl Fn(Keeps)
             Keeps::OrdersIn(parts) => {
                 format!("`{}` (commands may write in it, but not {})", row.name, codes(parts))
             }
+            Keeps::OrderFiles => format!("`{}` (if it is a file)", row.name),
             _ => format!("`{}`", row.name),
         };
         match programs.iter_mut().find(|(of, _)| *of == row.of) {

@@ -10,6 +10,8 @@ pub enum Keeps {
     Orders,
     /// The same, but commands have to write in it all the time: tools ask for all of it, and the kernel guards these parts.
     OrdersIn(&'static [&'static str]),
+    /// The same for a file of this name. A directory of the same name gives no orders.
+    OrderFiles,
     /// It holds secrets: reading it asks. The name stands for a directory with everything below, or for a file.
     Secrets,
     /// The same, but everyday tools need it, such as package managers with a private registry: a command that
@@ -35,6 +37,14 @@ pub struct ProtectedRow {
 
 const fn orders(name: &'static str, of: &'static str) -> ProtectedRow {
     ProtectedRow { name, keeps: Keeps::Orders, of }
+}
+
+const fn orders_in(name: &'static str, parts: &'static [&'static str], of: &'static str) -> ProtectedRow {
+    ProtectedRow { name, keeps: Keeps::OrdersIn(parts), of }
+}
+
+const fn order_files(name: &'static str, of: &'static str) -> ProtectedRow {
+    ProtectedRow { name, keeps: Keeps::OrderFiles, of }
 }
 
 const fn secrets(name: &'static str, of: &'static str) -> ProtectedRow {
@@ -68,6 +78,7 @@ pub const GIT_ORDERS: &[&str] = &[
     "lazygit.yml",
     "objects/info/alternates",
     "remotes",
+    "sl/config",
 ];
 
 /// The parts of a Mercurial repository that make `hg` run a program or read its settings from elsewhere.
@@ -76,7 +87,7 @@ const HG_ORDERS: &[&str] = &["hgrc", "hgrc-not-shared", "sharedpath"];
 /// All protected places.
 pub const PROTECTED: &[ProtectedRow] = &[
     // Repositories.
-    ProtectedRow { name: ".git", keeps: Keeps::OrdersIn(GIT_ORDERS), of: "git" },
+    orders_in(".git", GIT_ORDERS, "git"),
     orders(".gitmodules", "git"),
     orders(".gitconfig", "git"),
     orders(".config/git", "git"),
@@ -84,6 +95,10 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".husky", "git hooks"),
     orders(".githooks", "git hooks"),
     orders(".pre-commit-config.yaml", "git hooks"),
+    orders(".pre-commit-config.yml", "git hooks"),
+    orders("prek.toml", "git hooks"),
+    orders("hk.pkl", "git hooks"),
+    orders("hk.local.pkl", "git hooks"),
     orders(".git-hooks", "git hooks"),
     orders("lefthook*.yml", "git hooks"),
     orders("lefthook*.yaml", "git hooks"),
@@ -100,7 +115,10 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders("_darcs/prefs", "darcs"),
     orders(".fossil-settings", "Fossil"),
     orders(".jj/repo/config.toml", "jj"),
-    ProtectedRow { name: ".hg", keeps: Keeps::OrdersIn(HG_ORDERS), of: "mercurial" },
+    order_files(".jj/repo", "jj"),
+    orders(".arcconfig", "Arcanist"),
+    orders(".reviewboardrc", "Review Board"),
+    orders_in(".hg", HG_ORDERS, "mercurial"),
     // buddy and other agents.
     orders(".buddy", "buddy"),
     orders("buddy.toml", "buddy"),
@@ -146,6 +164,16 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".devcontainer", "VS Code"),
     orders(".devcontainer.json", "VS Code"),
     orders(".idea", "JetBrains IDEs"),
+    orders(".externalToolBuilders", "Eclipse"),
+    orders(".kateproject", "Kate"),
+    orders_in(".trunk", &["plugins", "trunk.yaml", "user.yaml"], "Trunk"),
+    orders(".merlin", "OCaml"),
+    orders(".formatter.exs", "Elixir"),
+    orders(".pylintrc", "Pylint"),
+    orders("pylintrc", "Pylint"),
+    orders(".luarc.json", "Lua"),
+    orders(".luarc.jsonc", "Lua"),
+    orders(".config/zls.json", "Zig"),
     orders(".fleet", "JetBrains Fleet"),
     orders(".zed", "Zed"),
     orders(".nova", "Nova"),
@@ -174,6 +202,9 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".bsp", "Metals and IntelliJ"),
     // Environments and tool chains.
     orders(".envrc", "direnv"),
+    orders(".shadowenv.d", "shadowenv"),
+    orders_in(".flox", &["env", "env.json"], "Flox"),
+    orders(".rvmrc", "RVM"),
     orders("mise.toml", "mise"),
     orders(".mise.toml", "mise"),
     orders("mise.*.toml", "mise"),

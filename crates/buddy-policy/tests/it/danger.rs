@@ -28,6 +28,8 @@ fn settings_of_git_that_run_programs_or_lead_elsewhere_ask_and_a_yes_opens_them(
         "git config --unset alias.x",
         "git config -e",
         "git config user.name $x",
+        "git config user.name 'a;touch x;b'",
+        "git config user.email '`x`@example.org'",
         "git remote set-url origin https://e.example/",
         "git remote -v set-url --push origin x",
         "git remote rm origin",
@@ -39,9 +41,12 @@ fn settings_of_git_that_run_programs_or_lead_elsewhere_ask_and_a_yes_opens_them(
             assert!(decision.needs.asked.iter().any(|path| path.ends_with(".git/config")), "{line}");
         }
     }
-    for line in
-        ["git config --global user.name x", "git config -f x user.name x", "git config user.name x --global"]
-    {
+    for line in [
+        "git config --global user.name x",
+        "git config -f x user.name x",
+        "git config user.name x --global",
+        "git -c user.name='$(x)' commit -m y",
+    ] {
         check(Mode::Production, line, Verdict::Ask);
     }
 }

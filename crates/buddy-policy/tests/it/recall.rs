@@ -81,6 +81,16 @@ const WIDE: &[&str] = &[
     "git diff-tree -p HEAD",
     "git range-diff a b c",
     "timeout 5 git show",
+    "git diff HEAD:a.txt 1a2b3c4d",
+    "git diff 1a2b3c4d -- src/main.rs",
+    "git show --stat 1a2b3c4d",
+    "git merge-file -p --object-id 1a2b3c4d 1a2b3c4d 1a2b3c4d",
+    "git clone -q . /tmp/c; cat /tmp/c/.e*",
+    "git clone -q --bare . /tmp/c",
+    "git worktree add -q w1; cat w1/.en*",
+    "git unpack-file 1a2b3c4d",
+    "git tag s 1a2b3c4d",
+    "git replace 1a2b3c4d 5e6f7a8b",
     "bash -c 'git show HEAD'",
 ];
 
@@ -163,6 +173,11 @@ fn commands_without_contents_of_other_files_ask_nothing() {
         "git log --oneline -- .env",
         "git status .env",
         "git show HEAD:.env.example",
+        "git checkout -b topic",
+        "git merge topic",
+        "git stash",
+        "git worktree list",
+        "git tag v1.0",
     ] {
         let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
         assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
@@ -192,5 +207,8 @@ fn the_repository_is_that_of_the_directory_that_git_is_told() {
     assert_eq!(found("git -C \"$x\" show"), [Path::new("/w")]);
     assert!(found("cd /srv/x && git log -p").contains(&PathBuf::from("/srv/x")));
     assert_eq!(found("cd $x && git log -p"), [Path::new("/w")], "that of the session where it is not known");
+    assert_eq!(found("git clone /srv/x /tmp/c"), [Path::new("/srv/x")]);
+    assert_eq!(found("git -C /srv/x clone . /tmp/c"), [Path::new("/srv/x")]);
+    assert_eq!(found("git -C /tmp/c fetch /srv/x main"), [Path::new("/srv/x")]);
     assert!(found("git status").is_empty());
 }

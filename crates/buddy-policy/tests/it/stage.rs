@@ -17,6 +17,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         scratch: vec!["/tmp".into()],
         target: "local".to_owned(),
         git_orders: Vec::new(),
+        git_names: buddy_protocol::NameSet::default(),
         remote: false,
         links: LinkLookup::new(|_| LinkLook::Plain),
     };

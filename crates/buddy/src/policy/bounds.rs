@@ -212,13 +212,20 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         ways,
         shown,
         guarded: guarded(ground, &policy.places, is_production),
-        guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
+        guarded_names: if is_production { NameSet::default() } else { all_guarded_names(&policy.places) },
         blank_names: tool_secret_names().clone(),
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
         anchors: workspace.iter().chain(scratch).chain(untrusted).cloned().collect(),
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
+}
+
+/// The names of the table, and those that the user's settings of git add.
+fn all_guarded_names(places: &Places) -> NameSet {
+    let mut names = guarded_names().clone();
+    names.trees.extend(places.git_names.trees.iter().cloned());
+    names
 }
 
 /// The directories of the workspace that calls may change. One that is not there, or that a link leads out of, opens nothing.

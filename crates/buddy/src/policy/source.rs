@@ -8,13 +8,15 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
-use buddy_exec::{Bounds, GitHome, adds_to_repository, git_orders, link_lookup};
+use buddy_exec::{
+    Bounds, GitHome, adds_to_repository, git_order_names, git_orders, link_lookup, places_of_remotes,
+};
 use buddy_policy::{
     ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing, Mode,
     NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names,
     registry_of,
 };
-use buddy_protocol::{GrantScope, LinkLookup};
+use buddy_protocol::{GrantScope, LinkLookup, NameSet};
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
@@ -188,6 +190,15 @@ impl Policies {
         real.unwrap_or_else(|| cwd.to_owned())
     }
 
+    /// Names that the user's settings of git give in every repository.
+    fn git_names(&self, places: &Places) -> NameSet {
+        if self.remote.is_some() {
+            return NameSet::default();
+        }
+        let home = GitHome { home: places.home.as_deref(), config: self.environment.config_home.as_deref() };
+        git_order_names(home)
+    }
+
     /// What settings of git name in what is worked on. Another host is not asked: that would take as long as a call.
     fn git_orders(&self, places: &Places) -> Vec<PathBuf> {
         if self.remote.is_some() {
@@ -251,9 +262,11 @@ impl PolicySource for Policies {
             target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
+            git_names: NameSet::default(),
             links: if self.remote.is_none() { link_lookup() } else { LinkLookup::default() },
         };
         places.git_orders = self.git_orders(&places);
+        places.git_names = self.git_names(&places);
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,
@@ -322,8 +335,12 @@ impl PolicySource for Policies {
 
     fn git_parts(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
         // As with links, another host is not asked.
-        let paths = paths.iter().filter(|_| self.remote.is_none());
-        paths.filter(|path| adds_to_repository(path, GIT_ORDERS)).cloned().collect()
+        if self.remote.is_some() {
+            return Vec::new();
+        }
+        let remotes = places_of_remotes(paths);
+        let is_part = |path: &&PathBuf| adds_to_repository(path, GIT_ORDERS) || remotes.contains(*path);
+        paths.iter().filter(is_part).cloned().collect()
     }
 
     fn changeable_programs(&self, policy: &Policy, uses: &[ProgramUse]) -> Vec<ChangeableProgram> {

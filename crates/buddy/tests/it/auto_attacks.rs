@@ -247,6 +247,47 @@ fn holds(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.contains("evil"))
 }
 
+/// Your own settings of git can name a place in every repository, also in one that is made later.
+#[tokio::test]
+async fn no_hook_is_left_at_a_relative_place_that_your_settings_name() {
+    let plant = "mkdir -p n/tools/ghooks later/tools/ghooks && git init -q n
+        for d in n later; do printf '#!/bin/sh\ntouch %s/ran\n' $PWD > $d/tools/ghooks/pre-commit; chmod +x $d/tools/ghooks/pre-commit; done";
+    let write = json!({"path": "tool/tools/ghooks/pre-commit", "content": "evil"});
+    let turns =
+        vec![turn().call("run_shell", shell("bash plant.sh")), turn().call("write_file", write), done()];
+    let stage = repository(turns).await;
+    let work = stage.home.work();
+    fs::write(stage.home.path().join(".gitconfig"), "[core]\n\thooksPath = tools/ghooks\n").unwrap();
+    fs::write(work.join("plant.sh"), plant).unwrap();
+    stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]).run().await;
+    let commit = "for d in n later; do git init -q $d; git -C $d -c user.name=a -c user.email=a@b commit -q --allow-empty -m i; done";
+    let home = stage.home.path();
+    let commits = || Program::new("/bin/bash").args(["-c", commit]).cwd(&work).env("HOME", home).run();
+    commits().await.expect_code(0);
+    assert!(!work.join("ran").exists(), "{:#?}", stage.results());
+    assert!(work.join("n/.git").is_dir(), "the command ran: {:#?}", stage.results());
+    assert!(!work.join("tool/tools/ghooks/pre-commit").exists(), "{:#?}", stage.results());
+    Program::new("/bin/bash").args(["plant.sh"]).cwd(&work).env("HOME", home).run().await.expect_code(0);
+    commits().await.expect_code(0);
+    assert!(work.join("ran").exists(), "there was something to run");
+}
+
+/// The text of a file leads git on if a remote names the file.
+#[tokio::test]
+async fn a_tool_leads_no_remote_elsewhere() {
+    let write =
+        |name: &str| turn().call("write_file", json!({"path": name, "content": "gitdir: /tmp/x.git\n"}));
+    let stage = repository(vec![write("real.git"), write("up.git"), write("plain.txt"), done()]).await;
+    let work = stage.home.work();
+    let adds = "git remote add backup ./real.git; git remote add up ./up";
+    Program::new("/bin/bash").args(["-c", adds]).cwd(&work).run().await.expect_code(0);
+    stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]).run().await;
+    for name in ["real.git", "up.git"] {
+        assert!(!work.join(name).exists(), "{name}: {:#?}", stage.results());
+    }
+    assert!(work.join("plain.txt").exists(), "{:#?}", stage.results());
+}
+
 /// Makes a repository with a hook where everybody writes, and leads the next push there.
 const PLANT_HOOK: &str = "git init -q --bare $1
 printf '#!/bin/sh\\ntouch %s/ran\\n' $PWD > $1/hooks/post-receive

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, run};
 
 /// A repository with a commit, a staged change, one in the work tree, and a file that git does not know.
-const HONEST: &str = r"
+pub(crate) const HONEST: &str = r"
 git init -q -b main . && git config user.name Ann && git config user.email ann@example.org
 printf 'one\n' > a.txt && printf 'bin\n' > b.bin && git add . && git commit -q -m 'first commit' -m 'with a body'
 printf 'two\n' >> a.txt && printf 'staged\n' > c.txt && git add c.txt && printf 'new\n' > new.txt
 ";
 
 /// Everything in a repository that names a program, each of which leaves a mark named after it in `$MARKS`.
-const HOSTILE: &str = r#"
+pub(crate) const HOSTILE: &str = r#"
 git init -q -b main inner && (cd inner && git config user.name X && git config user.email x@x && echo i > i.txt &&
   git add . && git commit -q -m inner && git config core.fsmonitor "touch $MARKS/inner-fsmonitor; false" &&
   git config filter.evil.clean "touch $MARKS/inner-clean; cat" && echo '*.txt filter=evil' > .git/info/attributes &&
@@ -56,7 +56,7 @@ git config submodule.inner.update "!$(mark submodule)"
 git config alias.status "!$(mark alias)"
 "#;
 
-async fn bash(place: &Path, marks: &Path, script: &str) {
+pub(crate) async fn bash(place: &Path, marks: &Path, script: &str) {
     let finished = Program::new("/bin/bash")
         .args(["-c", script])
         .cwd(place)
@@ -68,7 +68,7 @@ async fn bash(place: &Path, marks: &Path, script: &str) {
     finished.expect_code(0);
 }
 
-fn marks_in(marks: &Path) -> Vec<String> {
+pub(crate) fn marks_in(marks: &Path) -> Vec<String> {
     let names = fs::read_dir(marks).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
     names.sort();
@@ -76,7 +76,7 @@ fn marks_in(marks: &Path) -> Vec<String> {
 }
 
 /// A stage whose model makes these calls one after the other, and whose repository was made by these scripts.
-async fn stage(calls: &[(&str, Value)], scripts: &[&str]) -> (Stage, PathBuf) {
+pub(crate) async fn stage(calls: &[(&str, Value)], scripts: &[&str]) -> (Stage, PathBuf) {
     let turns = calls.iter().map(|(name, input)| turn().call(name, input.clone()));
     let stage = Stage::new(turns.chain([turn().text("Done.")]).collect::<Vec<_>>()).await;
     let marks = stage.home.path().join("marks");

@@ -174,6 +174,22 @@ async fn nothing_gets_in_that_runs_or_redirects() {
     }
 }
 
+/// git takes the branches of a remote out of its settings before the remote itself, which is refused.
+#[tokio::test]
+async fn a_remote_is_not_removed_by_half() {
+    for kind in WITH_MOUNTS {
+        for script in ["git remote remove origin", "git remote -v rm origin"] {
+            let cell = cloned(kind);
+            let before = settings(&cell);
+            let exit = cell.run_in(bounds(&cell), &format!("{HOME}{script}")).await;
+            assert_ne!(exit.code, Some(0), "{kind:?} {script}");
+            assert_eq!(settings(&cell), before, "{kind:?} {script}");
+            assert!(git(&cell, "", &["branch", "-r"]).contains("origin/main"), "{kind:?} {script}");
+            assert!(!exit.swept.is_empty(), "{kind:?} {script}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_was_not_written_is_told() {
     for kind in WITH_MOUNTS {
@@ -222,13 +238,18 @@ async fn settings_that_a_person_changes_meanwhile_are_guarded_too() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             git(&cell, "", &["config", "user.name", "person"]);
+            git(&cell, "", &["remote", "add", "mine", "https://m.example/x"]);
             give_all(&cell, &cell.ws(".git/config"));
             cell.file("go", "");
         };
-        let (_, ()) = tokio::join!(cell.run_in(bounds(&cell), &script), outside);
+        let (exit, ()) = tokio::join!(cell.run_in(bounds(&cell), &script), outside);
         let _ = fs::remove_file(cell.ws("ran"));
         use_git(&cell);
         assert!(!cell.ws("ran").exists(), "{kind:?}: {}", settings(&cell));
         assert!(!settings(&cell).contains("evil"), "{kind:?}: {}", settings(&cell));
+        // The user's own change stays, and the rest is told.
+        assert_eq!(git(&cell, "", &["remote", "get-url", "mine"]), "https://m.example/x\n", "{kind:?}");
+        assert_eq!(git(&cell, "", &["config", "user.name"]), "person\n", "{kind:?}");
+        assert!(exit.swept.iter().any(|note| note.moved().is_some()), "{kind:?}: {:?}", exit.swept);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
 use buddy_protocol::NameSet;
 
-use super::cell::{Cell, WITH_MOUNTS};
+use super::cell::{Cell, Kind, WITH_MOUNTS};
 use super::orders::{bounds, git, repository};
 
 /// Makes a directory with order files and a repository that would run a program, at `$P`.
@@ -80,6 +80,144 @@ async fn half_a_repository_is_left_without_programs() {
         let exit = cell.run_in(bounds(&cell), "echo x > beside").await;
         assert!(exit.swept.is_empty(), "{kind:?}: {:?}", exit.swept);
         assert_eq!(fs::read_to_string(cell.ws("fixture/config")).unwrap(), "[core]\n\tpager = less\n");
+    }
+}
+
+/// The user's own git would write to the file behind the link, or wait at a pipe.
+#[tokio::test]
+async fn git_writes_to_nothing_outside_through_links_in_its_own_directory() {
+    for kind in WITH_MOUNTS {
+        for name in [
+            ".git/logs/HEAD",
+            ".git/logs/refs/heads/main",
+            ".git/COMMIT_EDITMSG",
+            ".git/FETCH_HEAD",
+            ".git/worktrees/tree/logs/HEAD",
+            "sub/.git/logs/HEAD",
+            "bare.git/logs/HEAD",
+            "bare.git/logs/refs/heads/new",
+        ] {
+            let cell = repository(kind);
+            for words in [
+                &["worktree", "add", "-q", "tree", "-b", "side"][..],
+                &["init", "-q", "-b", "main", "sub"],
+                &["init", "-q", "--bare", "-b", "main", "bare.git"],
+                &["push", "-q", "./bare.git", "main"],
+                &["-C", "bare.git", "config", "core.logAllRefUpdates", "always"],
+            ] {
+                git(&cell, "", words);
+            }
+            for made in [".git", "sub", "bare.git", "tree"] {
+                super::orders::give_all(&cell, &cell.ws(made));
+            }
+            let link = format!("mkdir -p $(dirname {name}); ln -sfn $OUT/sentinel {name}");
+            let exit = cell.run_in(bounds(&cell), &link).await;
+            assert_eq!(exit.code, Some(0), "{kind:?}: {name}: {}", exit.stderr.text());
+            for at in ["", "sub", "tree"] {
+                git(&cell, at, &["commit", "-q", "--allow-empty", "-m", "mine"]);
+                git(&cell, at, &["fetch", "-q", "."]);
+            }
+            git(&cell, "bare.git", &["symbolic-ref", "-m", "mine", "HEAD", "refs/heads/main"]);
+            git(&cell, "bare.git", &["update-ref", "-m", "mine", "refs/heads/new", "main"]);
+            cell.assert_outside_untouched(name);
+            assert!(
+                exit.swept.iter().any(|note| note.to_string().contains(name)),
+                "{name}: {:?}",
+                exit.swept
+            );
+        }
+        let cell = repository(kind);
+        let exit =
+            cell.run_in(bounds(&cell), "rm -rf .git/logs; ln -s $OUT .git/logs; mkfifo .git/MERGE_MSG").await;
+        assert_eq!(exit.swept.len(), 2, "{kind:?}: {:?}", exit.swept);
+        git(&cell, "", &["commit", "-q", "--allow-empty", "-m", "mine"]);
+        cell.assert_outside_untouched("a directory");
+    }
+}
+
+/// Links that were there before stay as they are, and a work tree inside of a bare repository may have links.
+#[tokio::test]
+async fn links_that_git_did_not_make_stay_where_they_were() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        fs::rename(cell.ws(".git/logs"), cell.ws("kept-logs")).unwrap();
+        std::os::unix::fs::symlink("../kept-logs", cell.ws(".git/logs")).unwrap();
+        git(&cell, "", &["init", "-q", "--bare", "-b", "main", "bare.git"]);
+        git(&cell, "", &["push", "-q", "./bare.git", "main"]);
+        super::orders::give_all(&cell, &cell.ws("bare.git"));
+        let script = "git -c safe.directory=* -C bare.git worktree add -q tree main && ln -s file bare.git/tree/link \
+            && git -c safe.directory=* gc -q && cp -al file more";
+        let exit = cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
+        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        assert!(cell.ws(".git/logs").is_symlink() && cell.ws("bare.git/tree/link").is_symlink(), "{kind:?}");
+        let exit = cell.run_in(bounds(&cell), "ln -sfn $OUT .git/logs").await;
+        assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
+        assert_eq!(fs::read_link(cell.ws(".git/logs")).unwrap(), Path::new("../kept-logs"), "{kind:?}");
+    }
+}
+
+/// A file of any name leads git on if a remote names it. `$X` is a repository with a hook where everybody writes.
+const LEADING: &[&str] = &[
+    "ln -s $X real.git",
+    "echo gitdir: $X > real.git",
+    "echo gitdir: $X > real.git.git",
+    "echo gitdir: $X > other; ln -s other real.git",
+    "mkdir real.git; echo gitdir: $X > real.git/.git",
+    "mkdir real.git; ln -s $X real.git/.git",
+    "mkdir real.git.git; echo gitdir: $X > real.git.git/.git",
+    "ln -s $X real.git.git",
+    "mkdir deep; echo gitdir: $X > deep/x; ln -s deep/x real.git",
+];
+
+#[tokio::test]
+async fn no_remote_leads_to_hooks_where_everybody_writes() {
+    for leading in LEADING {
+        for is_remote_older in [false, true] {
+            let cell = repository(Kind::Full);
+            let place = tempfile::tempdir_in("/var/tmp").unwrap();
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+            let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
+            let bounds = || Bounds { write: write.clone(), ..bounds(&cell) };
+            let make = format!(
+                "export HOME=/nonexistent X={}/x.git; git init -q --bare $X; mkdir -p $X/hooks; cp evil $X/hooks/post-receive; {leading}",
+                place.path().display()
+            );
+            let add = "git remote add backup ./real.git";
+            let exit = if is_remote_older {
+                git(&cell, "", &["remote", "add", "backup", "./real.git"]);
+                cell.run_in(bounds(), &make).await
+            } else {
+                cell.run_in(bounds(), &format!("git init -q --bare real.git; {add}; rm -r real.git; {make}"))
+                    .await
+            };
+            assert_eq!(exit.code, Some(0), "{leading}: {}", exit.stderr.text());
+            let pushed = git(&cell, "", &["push", "backup", "main"]);
+            assert!(!cell.ws("ran").exists(), "{leading}: {pushed} {:?}", exit.swept);
+        }
+    }
+    // A remote beside the project that a file leads to works, as does one in it.
+    let cell = repository(Kind::Full);
+    let script = "export HOME=/nonexistent; git init -q --bare store.git; echo gitdir: store.git > real.git; \
+        git remote add backup ./real.git; git push -q backup main";
+    let exit = cell.run_in(bounds(&cell), script).await;
+    assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{}", exit.stderr.text());
+    assert!(cell.ws("real.git").is_file());
+}
+
+/// Another name of a file that programs take orders from is another way to write it.
+#[tokio::test]
+async fn files_that_run_code_later_get_no_further_names() {
+    for kind in WITH_MOUNTS {
+        for name in [".git/logs/HEAD", "notes.txt"] {
+            let cell = repository(kind);
+            cell.file("a/deep/.envrc", "good\n");
+            let exit = cell.run_in(bounds(&cell), &format!("ln -f a/deep/.envrc {name}")).await;
+            // A link into another mount is refused by the kernel.
+            assert!(exit.code == Some(0) || name.starts_with(".git"), "{}", exit.stderr.text());
+            git(&cell, "", &["commit", "-q", "--allow-empty", "-m", "mine"]);
+            fs::write(cell.ws(name), "planted\n").unwrap();
+            assert_eq!(fs::read_to_string(cell.ws("a/deep/.envrc")).unwrap(), "good\n", "{kind:?}: {name}");
+        }
     }
 }
 

@@ -122,7 +122,7 @@ async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_
             let is_secret = match row.keeps {
                 Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles => true,
                 Keeps::NoSecrets => false,
-                Keeps::Orders | Keeps::OrdersIn(_) => continue,
+                Keeps::Orders | Keeps::OrdersIn(_) | Keeps::OrderFiles => continue,
             };
             // A home of its own for each row, so that one row's file is not another row's directory.
             let yard = Yard::new(mode);
@@ -151,7 +151,7 @@ async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_
 async fn what_policy_asks_for_before_it_is_changed_is_closed_until_a_person_allows_it() {
     for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
         let names = match row.keeps {
-            Keeps::Orders => vec![example(row.name)],
+            Keeps::Orders | Keeps::OrderFiles => vec![example(row.name)],
             Keeps::OrdersIn(parts) => parts.iter().map(|part| format!("{}/{part}", row.name)).collect(),
             Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles | Keeps::NoSecrets => continue,
         };
@@ -182,7 +182,7 @@ async fn a_row_holds_where_its_name_begins_above_the_workspace() {
     let mut count = 0;
     for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
         let (names, is_secret) = match row.keeps {
-            Keeps::Orders => (vec![row.name.to_owned()], false),
+            Keeps::Orders | Keeps::OrderFiles => (vec![row.name.to_owned()], false),
             Keeps::OrdersIn(parts) => {
                 (parts.iter().map(|part| format!("{}/{part}", row.name)).collect(), false)
             }

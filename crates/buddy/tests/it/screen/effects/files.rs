@@ -3,6 +3,7 @@
 use buddy_testkit::model::turn;
 use serde_json::json;
 
+use crate::git;
 use crate::screen::Screen;
 use crate::stage::Stage;
 
@@ -52,6 +53,25 @@ async fn the_diff_comes_from_no_program_of_the_project() {
     screen.line("/diff");
     screen.wait_for("1 + two").await;
     assert!(!screen.stage.home.work().join("ran").exists() && !screen.everything().contains("PLANTED"));
+}
+
+/// Programs that the repository names, in settings of its own and of one within it.
+#[tokio::test]
+async fn the_diff_of_a_hostile_repository_starts_no_program() {
+    for process in ["", "git config filter.evil.process \"touch $MARKS/process\""] {
+        let (stage, marks) = git::stage(&[], &[git::HONEST, git::HOSTILE, process]).await;
+        let screen = Screen::bare(stage, &[], 80, 40, &[]);
+        screen.wait_for("trust").await;
+        screen.keys(&["n"]);
+        screen.wait_until("a prompt", crate::screen::has_prompt).await;
+        screen.line("/diff");
+        screen.wait_for("not in git yet: new.txt").await;
+        assert!(screen.everything().contains("+ two"), "{}", screen.everything());
+        assert_eq!(git::marks_in(&marks), [""; 0]);
+        let work = screen.stage.home.work();
+        git::bash(&work, &marks, "git -c core.fsmonitor=false diff --no-ext-diff --no-textconv; true").await;
+        assert!(!git::marks_in(&marks).is_empty(), "there was nothing to start");
+    }
 }
 
 #[tokio::test]
