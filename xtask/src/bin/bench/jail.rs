@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use buddy_exec::{
-    Bounds, DEFAULT_GRACE, Description, Exec, LocalSettings, LocalTarget, OutputLimits, Reach, Stdin,
-    SupervisorCommand, Target,
+    Bounds, DEFAULT_GRACE, Description, Exec, HostMeans, LocalSettings, LocalTarget, OutputLimits, Reach,
+    Stdin, SupervisorCommand, Target,
 };
 use tokio::runtime::Runtime;
 
@@ -57,6 +57,7 @@ fn target(buddy: &Path, workspace: &Path) -> LocalTarget {
             os: "linux".to_owned(),
             shell: "/bin/sh".to_owned(),
             cwd: workspace.to_owned(),
+            means: HostMeans::default(),
         },
         grace: DEFAULT_GRACE,
     })

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use buddy_exec::{
-    Bounds, DEFAULT_GRACE, Description, Exec, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget, Way,
+    Bounds, DEFAULT_GRACE, Description, Exec, HostMeans, LocalSettings, LocalTarget, OutputLimits,
+    PaneCommand, PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget,
+    Way,
 };
 use tokio::runtime::Runtime;
 
@@ -125,6 +126,7 @@ pub(crate) fn local(buddy: &Path, workspace: &Path) -> LocalTarget {
             os: "linux".to_owned(),
             shell: "/bin/bash".to_owned(),
             cwd: workspace.to_owned(),
+            means: HostMeans::default(),
         },
         grace: DEFAULT_GRACE,
     })

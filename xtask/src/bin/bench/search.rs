@@ -6,7 +6,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use buddy_exec::{Bounds, Description, GrepQuery, LocalSettings, LocalTarget, SupervisorCommand, Target};
+use buddy_exec::{
+    Bounds, Description, GrepQuery, HostMeans, LocalSettings, LocalTarget, SupervisorCommand, Target,
+};
 
 use crate::programs::wall;
 use crate::sample::{median, millis, shown, timed};
@@ -85,6 +87,7 @@ fn target(cwd: &Path) -> LocalTarget {
         os: String::new(),
         shell: "/bin/sh".to_owned(),
         cwd: cwd.to_owned(),
+        means: HostMeans::default(),
     };
     let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
     LocalTarget::new(LocalSettings { supervisor, description, grace: std::time::Duration::ZERO })
