@@ -1,4 +1,4 @@
-//! What a model is told before the conversation: the system prompt and the tools.
+//! The briefing of a model before the conversation: the system prompt and the tools.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
