@@ -15,11 +15,15 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{NameSet, climb};
 
 use crate::link_look::look_at_link;
+pub(crate) use settings::Setting as OwnSetting;
 use settings::{Setting, settings};
 
 /// The largest file of settings that is read, and the most such files.
 const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_FILES: usize = 200;
+
+/// The most settings of one repository that are looked at.
+const MAX_SETTINGS: usize = 10_000;
 
 /// The most paths that are found.
 const MAX_FOUND: usize = 400;
@@ -197,7 +201,7 @@ pub fn git_order_names(home: GitHome<'_>) -> NameSet {
     for file in user_files(home) {
         found.read(&file);
     }
-    let names = found.settings.iter().flat_map(|Setting { key, value }| relative_names(key, value));
+    let names = found.settings.iter().flat_map(|Setting { key, value, .. }| relative_names(key, value));
     let names: BTreeSet<String> = names.take(MAX_NAMES).collect();
     NameSet::trees(names.iter().map(String::as_str))
 }
@@ -279,7 +283,7 @@ const REMOTE_NAMES: &[&str] = &["branch.remote", "branch.pushremote", "remote.pu
 /// The values of these settings in these repositories, with the repository.
 pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repository, String)> {
     let mut found = Vec::new();
-    let is_remote = |Setting { key, value }: &Setting| {
+    let is_remote = |Setting { key, value, .. }: &Setting| {
         REMOTES.contains(&key.as_str()) || (REMOTE_NAMES.contains(&key.as_str()) && value.contains('/'))
     };
     for (repository, name) in repositories.iter().flat_map(|one| CONFIGS.map(|name| (one, name))) {
@@ -288,6 +292,17 @@ pub(crate) fn remotes_of(repositories: &BTreeSet<Repository>) -> Vec<(&Repositor
         found.extend(remotes.take(MAX_FOUND).map(|setting| (repository, setting.value)));
     }
     found
+}
+
+/// The settings of a repository itself, without those that they include.
+pub(crate) fn own_settings(repository: &Repository) -> Vec<OwnSetting> {
+    let texts = CONFIGS.iter().filter_map(|name| read(&repository.git.join(name)));
+    texts.flat_map(|text| settings(&text)).take(MAX_SETTINGS).collect()
+}
+
+/// The text of a small file, such as `HEAD`.
+pub(crate) fn read_small(file: &Path) -> Option<String> {
+    read(file)
 }
 
 /// The last value of a setting in a text.
@@ -332,7 +347,7 @@ impl Reader<'_> {
             return;
         }
         let Some(text) = read(file) else { return };
-        for Setting { key, value } in settings(&text) {
+        for Setting { key, value, .. } in settings(&text) {
             self.take(file, &key, &value, tops);
         }
     }

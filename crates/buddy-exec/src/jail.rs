@@ -56,6 +56,7 @@ mod words;
 pub(crate) use baselines::running_supervisors;
 pub(crate) use cache_layers::LOCK as CACHE_LOCK;
 pub use denial::{Denial, DenialKind, denials};
+pub(crate) use git_config::local_directory;
 pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};

@@ -24,6 +24,7 @@ mod file_opens;
 mod files;
 mod git_marks;
 mod git_orders;
+mod git_remotes;
 mod git_store;
 pub mod jail;
 mod link_look;
@@ -63,6 +64,7 @@ pub use files::{
 };
 pub use git_marks::adds_to_repository;
 pub use git_orders::{GitHome, git_order_names};
+pub use git_remotes::remote_lookup;
 pub use git_store::{GitStore, git_store};
 pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,

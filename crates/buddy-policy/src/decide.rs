@@ -12,7 +12,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{ClimbedBy, Risk};
+use buddy_protocol::{ClimbedBy, RemoteLookup, Risk};
 
 use crate::path::{clean, shown};
 use crate::{
@@ -33,6 +33,14 @@ const MAX_REPOSITORIES: usize = 8;
 /// The strictest answer on any of its parts is the answer. Rules and grants allow a part only if nothing in
 /// it is dangerous or unclear. The model's claims about its call raise the gate and cannot lower it.
 pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
+    // The tool names the folder that it pushes to itself.
+    let is_told =
+        |action: &Action| matches!(action, Action::Repository { change: RepositoryChange::Receive, .. });
+    if policy.places.remotes != RemoteLookup::default() && intent.actions.iter().any(is_told) {
+        let mut policy = policy.clone();
+        policy.places.remotes = RemoteLookup::default();
+        return decide(intent, &policy, now);
+    }
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
         if let Some(reason) = climbs(action, policy) {

@@ -20,6 +20,7 @@ mod readers;
 mod reading;
 mod recall;
 mod recipes;
+mod remotes;
 mod sed;
 mod telling;
 mod wrappers;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{Climbed, LinkLookup, NameSet};
+use buddy_protocol::{Climbed, LinkLookup, NameSet, RemoteLookup};
 use serde::{Deserialize, Serialize};
 
 use crate::decide::is_untrusted;
@@ -51,6 +51,8 @@ pub struct Places {
     pub remote: bool,
     /// The way to look up links on the target, for `..` after a name.
     pub links: LinkLookup,
+    /// The way to look up which folders of the target the remotes of a repository are.
+    pub remotes: RemoteLookup,
 }
 
 impl Places {

@@ -24,6 +24,7 @@ mod name_set;
 mod port;
 mod ran;
 mod recovery;
+mod remotes;
 mod schema;
 mod summary;
 mod target;
@@ -65,6 +66,7 @@ pub use port::{
 };
 pub use ran::{Ran, RanOutcome};
 pub use recovery::recovery;
+pub use remotes::{RemoteLookup, RemoteName, RemoteQuery, RemoteUse};
 pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};
 pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};

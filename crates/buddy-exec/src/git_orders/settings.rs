@@ -6,26 +6,28 @@ use std::str::Chars;
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// `section.name` in lower case, without the part between them.
-    pub(super) key: String,
-    pub(super) value: String,
+    pub(crate) key: String,
+    /// The part between them, such as the name of a remote; empty if there is none.
+    pub(crate) of: String,
+    pub(crate) value: String,
 }
 
 /// All settings of a text. A line that git would refuse is skipped.
 pub(super) fn settings(text: &str) -> Vec<Setting> {
     let text = text.replace("\r\n", "\n");
     let mut letters = text.trim_start_matches('\u{feff}').chars().peekable();
-    let mut section = String::new();
+    let (mut section, mut of) = (String::new(), String::new());
     let mut found = Vec::new();
     while let Some(letter) = letters.next() {
         match letter {
             '#' | ';' => skip_line(&mut letters),
-            '[' => section = read_section(&mut letters),
+            '[' => (section, of) = read_section(&mut letters),
             letter if letter.is_alphabetic() => {
                 let name = read_name(letter, &mut letters);
                 let value = read_value(&mut letters);
-                found.push(Setting { key: format!("{section}.{name}"), value });
+                found.push(Setting { key: format!("{section}.{name}"), of: of.clone(), value });
             }
             _ => {}
         }
@@ -41,23 +43,23 @@ fn skip_line(letters: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// The first name of a section, up to the bracket that closes it outside of quotes.
-fn read_section(letters: &mut Peekable<Chars<'_>>) -> String {
-    let (mut name, mut is_quoted, mut is_named) = (String::new(), false, false);
+/// The first name of a section and what follows it, up to the bracket that closes it outside of quotes.
+fn read_section(letters: &mut Peekable<Chars<'_>>) -> (String, String) {
+    let (mut name, mut of, mut is_quoted, mut is_named) = (String::new(), String::new(), false, false);
     while let Some(letter) = letters.next() {
         match letter {
             '\n' => break,
-            '\\' if is_quoted => drop(letters.next()),
+            '\\' if is_quoted => of.extend(letters.next()),
             '"' => (is_quoted, is_named) = (!is_quoted, true),
             ']' if !is_quoted => break,
-            letter if is_quoted || letter.is_whitespace() || letter == '.' => {
-                is_named = is_named || !name.is_empty();
-            }
+            letter if is_quoted => of.push(letter),
+            letter if !is_named && (letter.is_whitespace() || letter == '.') => is_named = !name.is_empty(),
             letter if !is_named => name.extend(letter.to_lowercase()),
+            letter if !letter.is_whitespace() => of.extend(letter.to_lowercase()),
             _ => {}
         }
     }
-    name
+    (name, of)
 }
 
 fn read_name(first: char, letters: &mut Peekable<Chars<'_>>) -> String {
@@ -105,5 +107,7 @@ mod tests {
         let found: Vec<_> = settings(text).into_iter().map(|setting| (setting.key, setting.value)).collect();
         let expected = [("core.pager", "less"), ("a.d", "x ; y z w"), ("old.e", ""), ("old.f", "1\\2")];
         assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        let parts: Vec<String> = settings(text).into_iter().map(|setting| setting.of).collect();
+        assert_eq!(parts, ["", "B ] \" c", "style", "style"]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{Climbed, ClimbedBy};
+use buddy_protocol::{Climbed, ClimbedBy, RemoteQuery, RemoteUse};
 
 use super::files::{GitPlace, Scope, git_words, outcome, passes_variables_on};
 use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
@@ -14,6 +14,7 @@ use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{loose_reading, never_writes, only_looks, reading};
 use super::recall::{Recall, recalled};
+use super::remotes::remote_meant;
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, GivenVariable, Leaf, Reach, Touch};
 use super::{
@@ -462,6 +463,9 @@ impl<'a> Examiner<'a> {
             let changes_store = outcome.as_ref().is_some_and(|outcome| outcome.changes_store);
             self.enter_git_places(&places, changes_store);
             self.discard(&words, outcome.as_ref().is_some_and(|outcome| outcome.discards));
+            for folder in self.remote_folders(&words, RemoteUse::Push) {
+                self.touch_as(Access::Write, &folder, Scope::Within);
+            }
         }
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
             self.touch_as(touched.access, &touched.word, touched.scope);
@@ -738,6 +742,19 @@ impl<'a> Examiner<'a> {
         }
     }
 
+    /// The folders that a use of git reaches by the name of a remote, from the directories that it works in.
+    fn remote_folders(&self, words: &[Word], usage: RemoteUse) -> Vec<Word> {
+        let Some((name, _)) = remote_meant(words).filter(|(_, meant)| *meant == usage) else {
+            return Vec::new();
+        };
+        let folders = self.cwds.iter().flatten().flat_map(|directory| {
+            let query = RemoteQuery { directory, name, usage };
+            self.places.remotes.folders(&query)
+        });
+        let words = folders.filter_map(|folder| Some(Word::Literal(folder.to_str()?.to_owned())));
+        words.collect()
+    }
+
     /// Notes the changes of the work tree that git throws away.
     fn discard(&mut self, words: &[Word], discards_all: bool) {
         let here = Word::Literal(".".to_owned());
@@ -772,6 +789,10 @@ impl<'a> Examiner<'a> {
         }
         if let Some(source) = &recalled.source {
             directories = self.paths(source);
+        }
+        for remote in self.remote_folders(&words, RemoteUse::Fetch) {
+            let recall = Recall::new(self.paths(&remote), Vec::new());
+            self.found.recalls.push(recall);
         }
         self.cwds = shell_cwds;
         let within = |name: &str| -> Vec<PathBuf> {

@@ -1,6 +1,9 @@
 //! The paths that a prompt names for a use of git: those that git changes, and no others.
 
-use buddy_policy::{Mode, Verdict};
+use std::path::Path;
+
+use buddy_policy::{Approvals, Found, Landing, Mode, Now, Policy, Verdict, decide, outside, recalled};
+use buddy_protocol::{RemoteLookup, RemoteName};
 
 use crate::stage::{ask, policy, run};
 
@@ -77,5 +80,50 @@ fn sources_inside_and_outside_the_workspace_are_only_read() {
     ] {
         let decision = ask(&run(line), &policy(Mode::Production));
         assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+}
+
+/// A policy under which `origin` and the remote that git uses by itself are the folder `/srv/bare.git`.
+fn with_remote(mode: Mode) -> Policy {
+    let mut policy = policy(mode);
+    policy.places.remotes = RemoteLookup::new(|query| {
+        let is_known =
+            matches!(query.name, RemoteName::Named("origin") | RemoteName::Usual | RemoteName::All);
+        (is_known && query.directory == "/w").then(|| "/w/../srv/bare.git".into()).into_iter().collect()
+    });
+    policy
+}
+
+#[test]
+fn a_push_by_the_name_of_a_remote_writes_its_folder() {
+    let landings = [Landing { path: "/srv/bare.git".into(), found: Found::Directory, directory: None }];
+    let now = Now { landings: &landings, ..Now::with(Approvals::Auto) };
+    let policy = with_remote(Mode::Development);
+    for line in ["git push", "git push origin main", "git push -u origin HEAD", "git push ../srv/bare.git"] {
+        assert_eq!(outside(&run(line), &policy), ["/srv/bare.git".as_ref() as &Path], "{line}");
+        let decision = decide(&run(line), &policy, &now);
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}");
+        assert_eq!(decision.needs.written, ["/srv/bare.git".as_ref() as &Path], "{line}");
+    }
+    for line in ["git push other", "git -C sub push", "git fetch origin", "git push $x"] {
+        let decision = decide(&run(line), &policy, &now);
+        assert!(decision.needs.written.is_empty(), "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
+fn a_fetch_by_the_name_of_a_remote_reads_the_repository_there() {
+    let policy = with_remote(Mode::Development);
+    for line in
+        ["git fetch", "git fetch origin", "git pull origin main", "git fetch --all", "git remote update"]
+    {
+        assert_eq!(recalled(&run(line), &policy), ["/srv/bare.git".as_ref() as &Path], "{line}");
+        let tracked = ["/srv/bare.git/.env".into()];
+        let now = Now { tracked: &tracked, ..Now::with(Approvals::Auto) };
+        let decision = decide(&run(line), &policy, &now);
+        assert!(decision.reads_secret && decision.verdict == Verdict::Ask, "{line}: {:?}", decision.reasons);
+    }
+    for line in ["git push origin", "git fetch other"] {
+        assert!(recalled(&run(line), &policy).is_empty(), "{line}");
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         git_names: buddy_protocol::NameSet::default(),
         remote: false,
         links: LinkLookup::new(|_| LinkLook::Plain),
+        remotes: buddy_protocol::RemoteLookup::default(),
     };
     Policy { mode, places, ..Policy::default() }
 }

@@ -10,13 +10,14 @@ use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_order_names, git_orders, link_lookup, places_of_remotes,
+    remote_lookup,
 };
 use buddy_policy::{
     ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing, Mode,
     NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names,
     registry_of,
 };
-use buddy_protocol::{GrantScope, LinkLookup, NameSet};
+use buddy_protocol::{GrantScope, LinkLookup, NameSet, RemoteLookup};
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
@@ -264,6 +265,7 @@ impl PolicySource for Policies {
             git_orders: Vec::new(),
             git_names: NameSet::default(),
             links: if self.remote.is_none() { link_lookup() } else { LinkLookup::default() },
+            remotes: if self.remote.is_none() { remote_lookup() } else { RemoteLookup::default() },
         };
         places.git_orders = self.git_orders(&places);
         places.git_names = self.git_names(&places);

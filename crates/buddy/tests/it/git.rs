@@ -274,6 +274,62 @@ async fn a_push_by_a_command_to_a_folder_happens_once_a_person_allowed_it() {
     bash(&work, &work, check).await;
 }
 
+/// A conversation in the default mode whose model runs a command beside the folder of the remote `origin`, and whose user says yes.
+async fn by_remote(command: &str, folder: &str, script: &str) -> (Stage, Vec<Value>, String) {
+    let stage = Stage::apart(vec![run(command), turn().text("Done.")]).await;
+    let work = stage.home.work();
+    let script = format!("{HONEST}\n{script}\ngit remote add origin {folder}");
+    bash(&work, &stage.home.path().join("marks"), &script).await;
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    tokio::select! {
+        () = started.stderr.wait_for("approve? [y/n]", 1) => started.write(b"y\n").await,
+        () = started.stdout.wait_for("Done.", 1) => {}
+    }
+    started.stdout.wait_for("Done.", 1).await;
+    let asked = started.finish().await.stderr;
+    let results = stage.results();
+    (stage, results, asked)
+}
+
+#[tokio::test]
+async fn a_push_by_the_name_of_a_remote_writes_its_folder_once_a_person_allowed_it() {
+    for command in ["git push origin main", "git push"] {
+        let script = "git init -q --bare ../backup.git && git config push.default current";
+        let (stage, results, asked) = by_remote(command, "../backup.git", script).await;
+        assert!(
+            asked.contains("publishes commits") && asked.contains("backup.git` to this command"),
+            "{asked}"
+        );
+        assert_eq!(results[0]["result"]["exit_code"], json!(0), "{command}: {results:#?}");
+        let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
+        bash(&stage.home.work(), &stage.home.work(), check).await;
+    }
+}
+
+#[tokio::test]
+async fn a_push_by_the_name_of_a_remote_that_no_yes_opens_is_refused_at_once() {
+    let script = "mkdir ../.ssh && git init -q --bare ../.ssh/a.git";
+    let (_stage, results, asked) = by_remote("git push origin main", "../.ssh/a.git", script).await;
+    assert_eq!(results[0]["error"]["code"], "forbidden", "{results:#?}");
+    assert_eq!(asked.matches("approve? [y/n]").count(), 0, "{asked}");
+}
+
+#[tokio::test]
+async fn a_fetch_by_the_name_of_a_remote_asks_where_that_tracks_a_secret() {
+    let other = "git init -q -b main ../other && cd ../other && echo key > .env && git add -f .env && \
+                 git -c user.name=x -c user.email=x@y commit -qm x && cd - > /dev/null";
+    let bare = "git init -q --bare ../other";
+    for (script, is_asked) in [(other, true), (bare, false)] {
+        for command in ["git fetch -q origin", "git fetch -q"] {
+            let (_stage, results, asked) = by_remote(command, "../other", script).await;
+            assert_eq!(asked.contains(".env` from what git keeps"), is_asked, "{command}: {asked}");
+            assert_eq!(results[0]["result"]["exit_code"], json!(0), "{command}: {results:#?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_push_that_cannot_work_or_may_not_be_is_refused_before_anybody_is_asked() {
     let script = "git init -q ../tree && mkdir ../empty ../.ssh && git init -q --bare ../.ssh/a.git && \
