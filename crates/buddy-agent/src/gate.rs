@@ -73,6 +73,12 @@ pub trait PolicySource: Send + Sync {
         false
     }
 
+    /// The protected files in these directories, which tools remove. One that could not be looked through is returned itself. Where the
+    /// host is not looked at, none.
+    fn protected_within(&self, _: &Policy, _: &[PathBuf]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// The registry of a package manager whose settings name a host; the package managers in these commands come first.
     fn registry(&self, _cwd: &Path, _commands: &[String], _host: &str) -> Option<Registry> {
         None
@@ -226,6 +232,10 @@ impl Gate {
             paths if paths.is_empty() => paths,
             paths => ground.source.lost(&policy, &paths, remover),
         };
+        let removed_within = match removed(intent, &policy) {
+            paths if is_tool => ground.source.protected_within(&policy, &paths),
+            _ => Vec::new(),
+        };
         let lost_to_git = lost_to_git(intent, &policy, ground.source);
         let landings = match outside(intent, &policy) {
             paths if paths.is_empty() => Vec::new(),
@@ -254,6 +264,7 @@ impl Gate {
             landings: &landings,
             git_parts: &git_parts,
             programs: &programs,
+            removed_within: &removed_within,
         };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.

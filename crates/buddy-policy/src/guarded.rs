@@ -94,6 +94,11 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
         || [order_names(), guarded_names(), &places.git_names].into_iter().any(|set| is_named(&path, set, places))
 }
 
+/// Whether changing or reading this path asks by itself, so that the removal of a directory above it does too.
+pub fn is_protected(path: &Path, places: &Places) -> bool {
+    is_guarded(path, places) || is_secret(path, places)
+}
+
 /// Whether a file of this name can make git take its directory for a repository under any name. A command may
 /// make one: its settings are checked when it ends.
 fn makes_a_repository(path: &Path) -> bool {

@@ -35,7 +35,7 @@ pub use display::display_command;
 pub use effect::ENGINE_VARIABLES;
 pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
-    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
+    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, is_protected, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
 pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};

@@ -226,6 +226,8 @@ pub struct Now<'a> {
     pub git_parts: &'a [PathBuf],
     /// The programs that it runs by name and that commands can change.
     pub programs: &'a [ChangeableProgram],
+    /// The protected files in directories that tools remove. A directory itself is one of them if it could not be looked through.
+    pub removed_within: &'a [PathBuf],
 }
 
 impl Now<'_> {
@@ -264,6 +266,7 @@ impl Now<'_> {
             landings: &[],
             git_parts: &[],
             programs: &[],
+            removed_within: &[],
         }
     }
 }

@@ -8,6 +8,7 @@ mod limits;
 mod links;
 mod project;
 mod registries;
+mod removals;
 mod rules;
 mod sessions;
 mod source;

@@ -1,6 +1,6 @@
 //! Files: reads, writes and removals by tools.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
@@ -240,6 +240,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
     }
     let allowed = rule(Thing::Delete(&path), policy, sheet);
     let places = &policy.places;
+    removes_protected(&path, policy, now, sheet);
     if policy.mode == Mode::Development && is_untrusted(&path, places) {
         sheet.deny(untrusted("remove", &path));
     } else if holds_a_root(&path, places) {
@@ -259,6 +260,44 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
         sheet.ask(Weight::Hard, Risk::High, loses(&path));
     } else if policy.mode == Mode::Development && allowed == Allowed::No {
         sheet.ask(Weight::Firm, Risk::Medium, format!("it removes `{}`", shown(&path)));
+    }
+}
+
+/// Asks about protected files that go with a directory, as about each by itself.
+fn removes_protected(directory: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    let found = || now.removed_within.iter().filter(|path| path.starts_with(directory));
+    if found().any(|path| path == directory) {
+        let reason =
+            format!("it removes `{}`, which has too many files to look for protected ones", shown(directory));
+        return sheet.ask(Weight::Boundary, Risk::High, reason);
+    }
+    let (orders, secrets): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        found().partition(|path| is_guarded(path, &policy.places));
+    let is_asked = |path: &&PathBuf| rule(Thing::Delete(path), policy, sheet) != Allowed::Always;
+    let secrets: Vec<&PathBuf> = secrets.into_iter().filter(is_asked).collect();
+    if let Some((first, others)) = orders.split_first() {
+        let more = and_others(others.len());
+        let reason =
+            format!("it removes `{}`{more}, which decides what runs later or who may say yes", shown(first));
+        sheet.ask(Weight::Boundary, Risk::High, reason);
+        sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
+    }
+    if let Some((first, others)) = secrets.split_first() {
+        let reason =
+            format!("it removes `{}`{}, which can hold secrets", shown(first), and_others(others.len()));
+        sheet.ask(Weight::Boundary, Risk::High, reason);
+        sheet.way(by_rule("delete", &shown(first)));
+    }
+    sheet.changed_orders.extend(orders.iter().map(|path| path.to_path_buf()));
+    sheet.changed_secrets.extend(secrets.iter().map(|path| path.to_path_buf()));
+    sheet.needs.asked.extend(orders.into_iter().chain(secrets).cloned());
+}
+
+fn and_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " and 1 other file".to_owned(),
+        count => format!(" and {count} other files"),
     }
 }
 

@@ -26,6 +26,7 @@ use super::landings::landing;
 use super::limits::LimitSettings;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
+use super::removals::protected_within;
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
 use crate::commands::setup::PolicyWish;
@@ -343,6 +344,12 @@ impl PolicySource for Policies {
         let remotes = places_of_remotes(paths);
         let is_part = |path: &&PathBuf| adds_to_repository(path, GIT_ORDERS) || remotes.contains(*path);
         paths.iter().filter(is_part).cloned().collect()
+    }
+
+    fn protected_within(&self, policy: &Policy, paths: &[PathBuf]) -> Vec<PathBuf> {
+        // As with links, another host is not asked.
+        let paths = paths.iter().filter(|_| self.remote.is_none());
+        paths.flat_map(|path| protected_within(path, &policy.places)).collect()
     }
 
     fn changeable_programs(&self, policy: &Policy, uses: &[ProgramUse]) -> Vec<ChangeableProgram> {

@@ -371,3 +371,34 @@ async fn a_question_about_a_link_names_the_file_that_it_leads_to() {
         assert!(to.ends_with(name), "{result:#}");
     }
 }
+
+#[tokio::test]
+async fn a_directory_with_protected_files_is_removed_only_after_a_question_about_them() {
+    for (name, asked) in [
+        ("old/deep/.env", Some("removes `old/deep/.env`, which can hold secrets")),
+        ("old/.git/hooks/pre-commit", Some("removes `old/.git/hooks/pre-commit`")),
+        ("old/src/lib.rs", None),
+    ] {
+        for answer in ["n", "y"] {
+            let call = turn().call("delete_path", json!({"path": "old", "recursive": true}));
+            let stage = Stage::apart(vec![call, done()]).await;
+            let file = stage.home.work().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, VALUE).unwrap();
+            stage.buddy(["trust"]).run().await.expect_code(0);
+            let mut started = stage.usual([]).converse();
+            started.write(b"go\n").await;
+            tokio::select! {
+                () = started.stderr.wait_for(APPROVE, 1) => started.write(format!("{answer}\n").as_bytes()).await,
+                () = started.stdout.wait_for("So be it.", 1) => {}
+            }
+            started.stdout.wait_for("So be it.", 1).await;
+            let finished = started.finish().await.expect_code(0);
+            let count = finished.stderr.matches(APPROVE).count();
+            assert_eq!(count, usize::from(asked.is_some()), "{name}: {finished}");
+            let told = finished.stderr.replace(&format!("{}/", stage.home.work().display()), "");
+            assert!(asked.is_none_or(|reason| told.contains(reason)), "{name}: {finished}");
+            assert_eq!(file.exists(), asked.is_some() && answer == "n", "{name}: {finished}");
+        }
+    }
+}
