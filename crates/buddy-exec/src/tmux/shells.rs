@@ -1,12 +1,17 @@
 //! The command line of a pane's shell: directly if calls have no bounds, and else by a warden, in a jail.
 
+use std::fs::symlink_metadata;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use tokio::task::spawn_blocking;
 
 use super::host::Host;
 use super::scripts;
 use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
+use crate::jail;
 use crate::undo::digest_of;
 use crate::warden::{Task, Told, end_file, swept_file, wish_pipe};
 use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, SweepNote, TargetError};
@@ -34,6 +39,25 @@ pub(super) struct Shells {
     hidden: Vec<PathBuf>,
     /// The directory for files that commands leave where programs take orders from them.
     pub(super) quarantine: Option<PathBuf>,
+}
+
+/// A file with secrets: its path, and its device and inode number.
+pub(super) type SealedObject = (Vec<u8>, u64, u64);
+
+/// The files that a jail with these bounds would seal if it began now.
+pub(super) async fn sealed_objects(bounds: &Bounds) -> Vec<SealedObject> {
+    let bounds = bounds.clone();
+    let look = move || {
+        let files = jail::sealed(&bounds, &bounds.anchors).into_iter();
+        let object = |file: PathBuf| {
+            let found = symlink_metadata(&file).ok()?;
+            Some((file.as_os_str().as_bytes().to_vec(), found.dev(), found.ino()))
+        };
+        let mut objects: Vec<SealedObject> = files.filter_map(object).collect();
+        objects.sort();
+        objects
+    };
+    spawn_blocking(look).await.unwrap_or_default()
 }
 
 /// The command line of one pane's shell, with its bounds.
@@ -95,13 +119,14 @@ impl Shells {
         self.warden.is_some()
     }
 
-    /// The shell of a pane for calls with these bounds.
+    /// The shell of a pane for calls with these bounds, where these files are sealed from them. A jail covers the files that were there
+    /// when it began, so others need another one.
     pub(super) fn shell(
         &self,
         host: &Host,
-        session: &str,
-        pane: &str,
+        (session, pane): (&str, &str),
         bounds: &Bounds,
+        sealed: &[SealedObject],
     ) -> Result<Shell, TargetError> {
         // On another host there is no jail that could hide files from a shell.
         if bounds.is_open() || (self.warden.is_none() && bounds.only_hide() && bounds.network) {
@@ -118,7 +143,7 @@ impl Shells {
         words.extend(warden.args.iter().cloned().chain([task.clone()]));
         let only_hides = bounds.only_hide();
         let lasting = Bounds { ways: Vec::new(), ..bounds.clone() };
-        let bounds = digest_of(&serde_json::to_vec(&lasting).map_err(unfit)?);
+        let bounds = digest_of(&serde_json::to_vec(&(lasting, sealed)).map_err(unfit)?);
         Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory, only_hides }) })
     }
 

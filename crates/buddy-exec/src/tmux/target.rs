@@ -20,7 +20,7 @@ use super::lock::Lock;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
 use super::sessions::{self, Absent, Limits};
-use super::shells::{Shell, Shells};
+use super::shells::{Shell, Shells, sealed_objects};
 use super::{keys, lock, person::Hands, records, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
@@ -38,8 +38,8 @@ pub const RECONNECT_WITHIN: Duration = Duration::from_mins(2);
 const TURN_LIMIT: Duration = Duration::from_mins(10);
 
 /// The notice for the agent about a pane whose shell had other bounds.
-const OTHER_BOUNDS: &str = "the shell of the pane had other bounds than hold now, so a new one was started; variables and \
-                            jobs of the old one are gone";
+const OTHER_BOUNDS: &str = "the shell of the pane had other bounds than hold now, or a file with secrets was made or replaced \
+                            since it began, so a new one was started; variables and jobs of the old one are gone";
 
 /// The settings of a [`TmuxTarget`].
 #[derive(Debug, Clone)]
@@ -195,9 +195,10 @@ impl TmuxTarget {
     }
 
     /// What the shell of a pane must be for a call with these bounds.
-    fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
+    async fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
         let (session, name) = self.names(pane)?;
-        self.shells.shell(&self.host, &session, &name, bounds)
+        let sealed = if self.shells.are_jailed() { sealed_objects(bounds).await } else { Vec::new() };
+        self.shells.shell(&self.host, (&session, &name), bounds, &sealed)
     }
 
     /// The link to a pane with a shell of any bounds, for a caller that only looks at it or ends it. If
@@ -214,19 +215,20 @@ impl TmuxTarget {
         absent: Absent,
         bounds: &Bounds,
     ) -> Result<(Arc<Link>, bool), TargetError> {
-        let (names, shell) = (self.names(pane)?, self.shell(pane, bounds)?);
+        let names = self.names(pane)?;
         let _one = self.opening.acquire().await.map_err(|_| PaneError::Closed)?;
         let known = self.links().get(&names).filter(|link| link.is_open()).cloned();
         if let Some(link) = known {
             return Ok((link, false));
         }
+        let shell = self.shell(pane, bounds).await?;
         let (session, name) = &names;
         self.lock(session)?;
         let absent = if name == SHARED && absent == Absent::Leave { Absent::Make } else { absent };
         let mut is_made = false;
         if *session == self.session && absent != Absent::Never {
             let first = PaneSelector { session: Some(session.clone()), pane: None };
-            let shell = self.shell(&first, bounds)?;
+            let shell = self.shell(&first, bounds).await?;
             is_made = sessions::session(&self.host, session, &shell, self.limits).await?;
         }
         let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
@@ -290,7 +292,7 @@ impl TmuxTarget {
             return Err(PaneError::Busy { program: "a command that was not waited for".to_owned() }.into());
         }
         let turn = turn(&link, command.timeout.unwrap_or(TURN_LIMIT)).await?;
-        let shell = self.shell(pane, &command.bounds)?;
+        let shell = self.shell(pane, &command.bounds).await?;
         if link.fits(&shell) {
             link.adopt(shell);
         } else {
@@ -320,7 +322,7 @@ impl TmuxTarget {
         bounds: &Bounds,
     ) -> Result<(Arc<Link>, bool), TargetError> {
         let (link, is_new) = self.link(pane, absent, bounds).await?;
-        let shell = self.shell(pane, bounds)?;
+        let shell = self.shell(pane, bounds).await?;
         if link.fits(&shell) {
             link.adopt(shell);
         } else {
@@ -379,8 +381,8 @@ impl Panes for TmuxTarget {
     }
 
     async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError> {
-        let first = self.shell(&PaneSelector::default(), bounds)?;
-        let shell = self.shell(&PaneSelector { session: Some(name.to_owned()), pane: None }, bounds)?;
+        let first = self.shell(&PaneSelector::default(), bounds).await?;
+        let shell = self.shell(&PaneSelector { session: Some(name.to_owned()), pane: None }, bounds).await?;
         // The default session counts towards the limit, even before it is needed.
         self.lock(&self.session)?;
         sessions::session(&self.host, &self.session, &first, self.limits).await?;

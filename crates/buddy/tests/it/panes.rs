@@ -512,3 +512,33 @@ async fn variables_stay_in_the_pane_and_commands_that_only_read_run_beside_it() 
     assert_eq!(std::fs::read_to_string(stage.0.home.work().join("seen")).unwrap(), "5\n");
     assert_eq!(stage.0.results()[2]["result"]["stdout"], "[]\n", "{:#?}", stage.0.results());
 }
+
+#[tokio::test]
+async fn a_secret_that_git_brings_back_is_sealed_from_the_next_command() {
+    let tracked = "git init -q && echo sesame-4711 > .env && git add -f .env && git commit -qm x && rm .env";
+    let stashed = "git init -q && git commit -q --allow-empty -m x && echo sesame-4711 > .env && git add -f .env && git stash -q";
+    let identity = "export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=x \
+                    GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=x@y";
+    for (before, restore, arguments) in [
+        (tracked, "git checkout -q -- .", &["--trust"][..]),
+        (tracked, "git restore .", &["--trust", "--tmux"]),
+        (tracked, "git reset -q --hard", &["--trust", "--tmux"]),
+        (stashed, "git stash pop -q", &["--trust", "--tmux"]),
+    ] {
+        let calls = ["touch began", restore, "sh show.sh; echo looked"].map(shell);
+        let turns = calls.into_iter().map(|call| turn().call("run_shell", call));
+        let stage = PaneStage(Stage::apart(turns.chain([turn().text("Done.")]).collect::<Vec<_>>()).await);
+        let work = stage.0.home.work();
+        std::fs::write(work.join("show.sh"), "cat .env").unwrap();
+        stage.0.in_bash(&format!("{identity}; {before}")).run().await.expect_code(0);
+        assert!(!work.join(".env").exists());
+        let mut started = stage.in_development(arguments).converse();
+        started.write(b"go\n").await;
+        started.stdout.wait_for("Done.", 1).await;
+        started.finish().await.expect_code(0);
+        let results = stage.0.results();
+        assert_eq!(std::fs::read_to_string(work.join(".env")).unwrap(), "sesame-4711\n", "{results:#?}");
+        let looked = results[2]["result"]["stdout"].as_str().unwrap_or_default();
+        assert!(looked.contains("looked") && !looked.contains("sesame"), "{restore}: {results:#?}");
+    }
+}
