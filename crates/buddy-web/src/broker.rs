@@ -15,7 +15,7 @@ mod upstream;
 #[cfg(test)]
 mod tests;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -79,6 +79,8 @@ pub struct Connection {
     pub wanted: Wanted,
     /// The outcome.
     pub outcome: Outcome,
+    /// Why it failed, or was ended; none if the warrant gave the reason, or if nothing went wrong.
+    pub why: Option<String>,
     /// Bytes that the command sent.
     pub sent: u64,
     /// Bytes that it received.
@@ -151,7 +153,7 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
             return reply.refuse(&mut client, &wanted, &reason).await;
         }
         Err(Closed::Failed(reason)) => {
-            open.set(Outcome::Failed);
+            open.end(Outcome::Failed, reason.clone());
             return reply.fail(&mut client, &wanted, &reason).await;
         }
     };
@@ -163,8 +165,8 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
         let limit = body.map_or(Limit::Tunnel(&wanted), Limit::Request);
         let first = via.first(&wanted, forward);
         let relayed = relay::relay(&mut client, &mut server, first, limit, &open.counts).await;
-        if relayed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
-            open.set(Outcome::Refused);
+        if let Some(error) = relayed.err().filter(|error| error.kind() == ErrorKind::PermissionDenied) {
+            open.end(Outcome::Refused, error.to_string());
         }
     }
 }
@@ -245,11 +247,21 @@ async fn dial(addresses: &[IpAddr], port: u16) -> Result<TcpStream, String> {
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
-            Ok(Err(error)) => reason = error.to_string(),
+            Ok(Err(error)) => reason = connect_error(&error),
             Err(_) => reason = format!("no answer within {} s", CONNECT_WITHIN.as_secs()),
         }
     }
     Err(reason)
+}
+
+/// Why a connection was not made, in the words that people know.
+fn connect_error(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "no route to it".to_owned(),
+        ErrorKind::TimedOut => "no answer".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// The address in a host, if it is a literal one.

@@ -18,13 +18,20 @@ pub(crate) async fn lookup(
 ) -> Result<Vec<IpAddr>, String> {
     let answer = timeout(within, resolver.lookup(host)).await;
     let addresses = answer
-        .map_err(|_| format!("no answer within {} s", within.as_secs_f64()))?
-        .map_err(|error| error.to_string())?;
+        .map_err(|_| format!("its name was not found within {} s", within.as_secs_f64()))?
+        .map_err(|error| lookup_error(&error))?;
     match addresses.len() {
         0 => Err("it has no address".to_owned()),
         1..=MAX_ADDRESSES => Ok(addresses),
         _ => Err(format!("it has more than {MAX_ADDRESSES} addresses")),
     }
+}
+
+/// Why a name has no address. The system's words come after the standard library's, which say nothing more.
+fn lookup_error(error: &io::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once("address information: ").map_or(text.as_str(), |(_, reason)| reason);
+    format!("its name was not found ({reason})")
 }
 
 /// A resolver of names.

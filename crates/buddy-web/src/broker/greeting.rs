@@ -23,6 +23,10 @@ const MAX_GREETING: usize = 64 * 1024;
 /// The timeout for a greeting, from its first byte on.
 const GREETING_WITHIN: Duration = Duration::from_secs(30);
 
+/// Why a greeting is not sent on.
+const TOO_LONG: &str = "its greeting is too long";
+const UNFINISHED: &str = "its greeting has no end";
+
 /// A greeting that may be sent on.
 pub(super) struct Greeting {
     pub(super) bytes: Vec<u8>,
@@ -56,7 +60,7 @@ async fn read_known(
         return whole(read_hello(client, bytes, wanted).await?);
     }
     if wanted.port == TLS_PORT && !bytes.is_empty() {
-        return Err(refused());
+        return Err(refused("what it sent is no TLS"));
     }
     if !has_neighbours(wanted) {
         return whole(bytes);
@@ -81,14 +85,15 @@ async fn read_plain(
             return Ok(Greeting { bytes, body: None });
         }
         if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n").filter(|_| is_line) {
-            let (bytes, body) = tunnelled(request, end + 4, wanted).ok_or_else(refused)?;
+            let (bytes, body) = tunnelled(request, end + 4, wanted)
+                .ok_or_else(|| refused("its request is for another host, or unclear"))?;
             return Ok(Greeting { bytes, body: Some(body) });
         }
         if bytes.len() >= MAX_HEAD {
-            return Err(refused());
+            return Err(refused(TOO_LONG));
         }
         if client.read_buf(&mut bytes).await? == 0 {
-            return if is_line { Err(refused()) } else { Ok(Greeting { bytes, body: None }) };
+            return if is_line { Err(refused(UNFINISHED)) } else { Ok(Greeting { bytes, body: None }) };
         }
     }
 }
@@ -103,13 +108,20 @@ async fn read_hello(
     loop {
         while let Some(mut rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
             taken += acceptor.read_tls(&mut rest)?;
-            if let Some(accepted) = acceptor.accept().map_err(|_| refused())? {
-                let is_wanted = is_for(accepted.client_hello().server_name(), wanted);
-                return if is_wanted { Ok(bytes) } else { Err(refused()) };
+            if let Some(accepted) = acceptor.accept().map_err(|_| refused("its TLS greeting is broken"))? {
+                let hello = accepted.client_hello();
+                return match hello.server_name() {
+                    name if is_for(name, wanted) => Ok(bytes),
+                    Some(name) => Err(refused(&format!("its TLS name is `{name}`, which differs"))),
+                    None => Err(refused("its TLS greeting names no host")),
+                };
             }
         }
-        if bytes.len() >= MAX_GREETING || client.read_buf(&mut bytes).await? == 0 {
-            return Err(refused());
+        if bytes.len() >= MAX_GREETING {
+            return Err(refused(TOO_LONG));
+        }
+        if client.read_buf(&mut bytes).await? == 0 {
+            return Err(refused(UNFINISHED));
         }
     }
 }
@@ -132,8 +144,8 @@ fn has_neighbours(wanted: &Wanted) -> bool {
     literal(host).is_none() && host.contains('.')
 }
 
-fn refused() -> io::Error {
-    ErrorKind::PermissionDenied.into()
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, why)
 }
 
 #[cfg(test)]

@@ -10,14 +10,20 @@ use super::{Connection, Outcome, Wanted, Warrant};
 pub(super) struct OpenConnection {
     warrant: Arc<dyn Warrant>,
     wanted: Wanted,
-    outcome: Mutex<Outcome>,
+    /// The outcome, and why it is a bad one.
+    outcome: Mutex<(Outcome, Option<String>)>,
     pub(super) counts: Counts,
     is_told: AtomicBool,
 }
 
 impl OpenConnection {
     pub(super) fn set(&self, outcome: Outcome) {
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = (outcome, None);
+    }
+
+    /// Sets an outcome that has a reason.
+    pub(super) fn end(&self, outcome: Outcome, why: String) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = (outcome, Some(why));
     }
 
     fn tell(&self) {
@@ -25,8 +31,8 @@ impl OpenConnection {
             return;
         }
         let (sent, received) = self.counts.read();
-        let outcome = *self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        self.warrant.ended(Connection { wanted: self.wanted.clone(), outcome, sent, received });
+        let (outcome, why) = self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.warrant.ended(Connection { wanted: self.wanted.clone(), outcome, why, sent, received });
     }
 }
 
@@ -54,7 +60,7 @@ impl OpenConnections {
 impl SharedConnections {
     /// Notes a connection that a command wants.
     pub(super) fn begin(&self, wanted: Wanted, warrant: Arc<dyn Warrant>) -> Arc<OpenConnection> {
-        let (outcome, counts) = (Mutex::new(Outcome::GivenUp), Counts::default());
+        let (outcome, counts) = (Mutex::new((Outcome::GivenUp, None)), Counts::default());
         let open = OpenConnection { warrant, wanted, outcome, counts, is_told: AtomicBool::new(false) };
         let open = Arc::new(open);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,6 +12,8 @@ use super::body::Body;
 
 /// The maximum size of a request head.
 pub(super) const MAX_HEAD: usize = 64 * 1024;
+/// The longest reason in the first line of an answer. Some clients take no longer lines.
+const MAX_REASON: usize = 300;
 /// The maximum number of headers in a request.
 const MAX_HEADERS: usize = 128;
 
@@ -58,8 +60,8 @@ impl Reply {
 
     /// Reports that the host is not permitted. If the report cannot be sent, the command is gone.
     pub(super) async fn refuse(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
-        let text = format!("buddy does not let this command reach {}: {reason}\n", wanted.host);
-        self.close(client, NOT_ALLOWED, "403 Forbidden", &text).await;
+        let text = format!("buddy does not let this command reach {}: {reason}", wanted.host);
+        self.close(client, NOT_ALLOWED, 403, &text).await;
     }
 
     /// Whether the command sends its data only after an answer.
@@ -74,11 +76,11 @@ impl Reply {
             let _ = client.shutdown().await;
             return;
         }
-        let text = format!("{}:{} cannot be reached: {reason}\n", wanted.host, wanted.port);
-        self.close(client, UNREACHABLE, "502 Bad Gateway", &text).await;
+        let text = format!("{}:{} cannot be reached: {reason}", wanted.host, wanted.port);
+        self.close(client, UNREACHABLE, 502, &text).await;
     }
 
-    async fn close(self, client: &mut TcpStream, code: u8, status: &str, text: &str) {
+    async fn close(self, client: &mut TcpStream, code: u8, status: u16, text: &str) {
         let _ = match self {
             Self::Socks => client.write_all(&socks_reply(code)).await,
             Self::Tunnel | Self::Plain => client.write_all(answer(status, text).as_bytes()).await,
@@ -87,9 +89,14 @@ impl Reply {
     }
 }
 
-fn answer(status: &str, text: &str) -> String {
+/// An answer whose text is also the reason in its first line: most programs show no more than that of a tunnel which they did not get.
+fn answer(status: u16, text: &str) -> String {
+    let plain = |letter: char| if matches!(letter, ' '..='~') { letter } else { '?' };
+    let line = text.lines().next().unwrap_or_default();
+    let reason: String = line.chars().take(MAX_REASON).map(plain).collect();
+    let text = format!("{text}\n");
     format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{text}",
         text.len()
     )
@@ -163,7 +170,7 @@ async fn read_http(client: &mut TcpStream) -> io::Result<Request> {
         return Ok(request);
     }
     let text = "this is a proxy: it takes CONNECT, and requests for whole http addresses\n";
-    client.write_all(answer("400 Bad Request", text).as_bytes()).await?;
+    client.write_all(answer(400, text).as_bytes()).await?;
     client.shutdown().await?;
     Err(ErrorKind::InvalidData.into())
 }

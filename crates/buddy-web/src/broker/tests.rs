@@ -65,6 +65,12 @@ impl Listed {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Why connections failed that have ended.
+    fn whys(&self) -> Vec<String> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.iter().filter_map(|ended| ended.why.clone()).collect()
+    }
+
     /// Waits until this many connections have ended.
     async fn outcomes(&self, count: usize) -> Vec<(Outcome, u64, u64)> {
         let told = || self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -286,10 +292,31 @@ async fn invalid_requests_get_an_error_and_no_connection() {
 async fn a_host_that_does_not_answer_is_reported() {
     let stage = Stage::new(Listed { hosts: &["gone.test"], ..Listed::default() }).await;
     let answer = stage.text("CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await;
-    assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("no such name"), "{answer}");
+    let line = "HTTP/1.1 502 gone.test:443 cannot be reached: its name was not found (no such name)\r\n";
+    assert!(answer.starts_with(line), "programs show the first line: {answer}");
     assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Failed, 0, 0)]);
+    assert_eq!(stage.warrant.whys(), ["its name was not found (no such name)"]);
     let answer = stage.text("GET http://gone.test/ HTTP/1.1\r\nHost: gone.test\r\n\r\n").await;
     assert_eq!(answer, "", "a page of the proxy would be taken for one of the server");
+}
+
+#[tokio::test]
+async fn everybody_learns_why_an_allowed_host_was_not_reached() {
+    let stage = Stage::new(allowing()).await;
+    // The port of a listener that is gone.
+    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let answer = stage.text(&format!("CONNECT here.test:{gone} HTTP/1.1\r\n\r\n")).await;
+    assert!(
+        answer.starts_with(&format!("HTTP/1.1 502 here.test:{gone} cannot be reached: connection refused")),
+        "{answer}"
+    );
+    let greeting = [
+        format!("CONNECT here.test:{} HTTP/1.1\r\n\r\n", stage.server.port()).into_bytes(),
+        super::greeting::tests::hello("evil.test", true),
+    ];
+    stage.send(&greeting.concat()).await;
+    assert_eq!(stage.warrant.outcomes(2).await, [(Outcome::Failed, 0, 0), (Outcome::Refused, 0, 0)]);
+    assert_eq!(stage.warrant.whys(), ["connection refused", "its TLS name is `evil.test`, which differs"]);
 }
 
 /// A stage whose server is the proxy of the network.
