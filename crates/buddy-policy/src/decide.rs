@@ -260,7 +260,12 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
         sheet.ask(Weight::Boundary, Risk::High, reason);
     }
     if policy.mode != Mode::Production {
-        sheet.ask(Weight::Seen, Risk::Low, "it uses the terminal that you share");
+        let network = if policy.is_confined() && !policy.is_offline {
+            ", with the network of this machine"
+        } else {
+            ""
+        };
+        sheet.ask(Weight::Seen, Risk::Low, format!("it uses the terminal that you share{network}"));
     }
 }
 

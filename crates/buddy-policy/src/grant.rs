@@ -23,6 +23,10 @@ pub struct Grant {
     /// Programs that commands can change, as they were when the user allowed them. No other such program is covered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<PinnedProgram>,
+    /// Whether its text says that its commands can reach the network. Only such a grant lets a process run on in the background, which
+    /// has the network of the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
 }
 
 /// A program that commands can change, as it was.
@@ -101,6 +105,7 @@ impl Offer {
     /// The same offer, which says that its commands can reach the network.
     pub(crate) fn with_network(mut self) -> Self {
         self.covers.push_str("; it can reach the network");
+        self.grant.network = true;
         self
     }
 }
@@ -246,7 +251,7 @@ impl fmt::Display for Grant {
 impl Grant {
     /// A grant on a target, of no program that commands can change.
     pub fn of(scope: Scope, target: &str) -> Self {
-        Self { target: target.to_owned(), scope, programs: Vec::new() }
+        Self { target: target.to_owned(), scope, programs: Vec::new(), network: false }
     }
 
     /// Whether it is about this program as it is now.

@@ -61,8 +61,10 @@ pub fn reword(
         }
         Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),
     };
-    let programs = offers.first().map(|offer| offer.grant.programs.clone()).unwrap_or_default();
-    let grant = Grant { target: policy.places.target.clone(), scope, programs };
+    let offered = offers.first().map(|offer| &offer.grant);
+    let programs = offered.map(|grant| grant.programs.clone()).unwrap_or_default();
+    let network = offered.is_some_and(|grant| grant.network);
+    let grant = Grant { target: policy.places.target.clone(), scope, programs, network };
     if offers.iter().any(|offer| is_within(&grant, &offer.grant)) {
         return if is_covering(&grant, intent, policy, grants) {
             Ok(grant)

@@ -96,10 +96,13 @@ fn samples() -> Vec<Sample> {
 }
 
 /// Whether the words of an offer promise a call. Each promise is read off the sentence that the user saw.
-fn promises(offer: &Offer, sample: &Sample) -> bool {
+fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
     let (covers, about) = (&offer.covers, sample.about);
     let names = |text: &str| covers.contains(&format!("`{text}`"));
-    let runs = matches!(sample.tool, "run_shell" | "process_start" | "git_push");
+    // A process that runs on has the network of the machine.
+    let is_told = sample.tool != "process_start" || offer.grant.network || !is_confined;
+    let runs = matches!(sample.tool, "run_shell" | "process_start" | "git_push") && is_told;
+    assert_eq!(offer.grant.network, covers.ends_with("; it can reach the network"), "{covers}");
     let writes = matches!(sample.tool, "write_file" | "edit_file" | "make_directory" | "apply_patch");
     let decides_later = about.ends_with("Makefile") || about.ends_with("AGENTS.md");
     match &offer.grant.scope {
@@ -152,7 +155,7 @@ fn a_grant_allows_no_more_than_its_label_says() {
                         let after = verdict(&other.intent, &grants).verdict;
                         let is_opened = before != Verdict::Allow && after == Verdict::Allow;
                         assert!(
-                            !is_opened || promises(&offer, other),
+                            !is_opened || promises(&offer, other, policy.is_confined()),
                             "`{}` ({}) let {} {} go on",
                             offer.grant,
                             offer.covers,
@@ -169,7 +172,7 @@ fn a_grant_allows_no_more_than_its_label_says() {
                         offer.grant
                     );
                     assert!(
-                        promises(&offer, asked),
+                        promises(&offer, asked, policy.is_confined()),
                         "{} {}: `{}` {}",
                         asked.tool,
                         asked.about,

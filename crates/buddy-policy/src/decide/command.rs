@@ -376,13 +376,12 @@ impl Judge<'_> {
                 }
                 let Some(cwd) = self.cwd else { return };
                 let offers = offers(self.command, cwd, uncovered, &self.policy.places, self.now.named_links);
-                // A grant of the host alone would ask again for the command, and a pattern of the command for
-                // the host.
+                // A pattern of the command would ask again for the host, and a grant of the host for the command, unless the mode
+                // lets that run.
                 let is_sending = sheet.has_strangers();
-                if is_sending {
-                    sheet.offer_nothing();
-                }
-                let says_network = sheet.opens_network || !self.policy.has_broker && !self.policy.is_offline;
+                let mut of_hosts = if is_sending { sheet.take_offers() } else { Vec::new() };
+                let has_no_broker = !self.policy.has_broker && !self.policy.is_offline;
+                let says_network = sheet.opens_network || self.runs_on || has_no_broker;
                 let used: Vec<&ChangeableProgram> =
                     uncovered.iter().filter_map(|leaf| self.changeable_program(leaf)).collect();
                 for offer in offers {
@@ -429,8 +428,15 @@ impl Judge<'_> {
         let is_held = self.now.programs.is_empty() || self.holds_programs();
         let Some(cwd) = self.cwd.filter(|_| is_held) else { return false };
         let pins = |grant: &Grant| self.now.programs.iter().all(|program| grant.pins(program));
-        let covers = |grant: &Grant| grant.covers_line(self.command, cwd, &self.policy.places);
+        let covers = |grant: &Grant| {
+            self.tells_enough(grant) && grant.covers_line(self.command, cwd, &self.policy.places)
+        };
         self.now.grants.iter().any(|grant| covers(grant) && pins(grant))
+    }
+
+    /// Whether a grant tells of all that it would give: a process that runs on in the background has the network of the machine.
+    fn tells_enough(&self, grant: &Grant) -> bool {
+        !self.runs_on || grant.network || !self.policy.is_confined()
     }
 
     /// The extent to which rules and grants allow each simple command. A rule that allows a launcher allows the commands
@@ -459,7 +465,8 @@ impl Judge<'_> {
             return if self.is_pinned(leaf) { Allowed::Granted } else { Allowed::No };
         }
         let (places, links) = (&self.policy.places, self.now.named_links);
-        let is_granted = || self.now.grants.iter().any(|grant| grant.covers_command(leaf, places, links));
+        let covers = |grant: &&Grant| self.tells_enough(grant) && grant.covers_command(leaf, places, links);
+        let is_granted = || self.now.grants.iter().any(|grant| covers(&grant));
         // A rule of a run lifts no question about places outside, also where no table says what a program does with its words.
         if allowed == Allowed::ThisRun && !leaf.is_known && self.policy.mode == Mode::Production {
             let is_written_down = |word: &str| self.policy.rules.run_names(word);

@@ -465,3 +465,70 @@ fn the_broker_learns_which_hosts_of_a_command_are_settled() {
     assert_eq!(reached("curl http://localhost:3000/y", &tainted(named.clone()), auto), ["localhost:3000"]);
     assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), Approvals::Ask), ["10.0.0.1:80"]);
 }
+
+/// If a yes, or a grant, gives direct network access, the question and the text of the grant say so.
+#[test]
+fn direct_network_is_never_given_without_a_word() {
+    let policy = Policy { has_broker: true, ..policy(Mode::Development) };
+    let (mut told, mut untold) = (0, 0);
+    for line in [
+        "git push",
+        "git push origin main",
+        "git push && git fetch other",
+        "git push && make",
+        "git topic",
+        "git commit -m x && git push",
+        "ssh host.test ls",
+        "rsync -a . host.test:/x",
+        "scp a host.test:",
+        "npm publish",
+        "npm install",
+        "cargo publish",
+        "curl https://evil.test/",
+        "git clone git@evil.test:a/b",
+        "git clone https://evil.test/a",
+        "make",
+    ] {
+        for (approvals, runs_on) in
+            [Approvals::Ask, Approvals::Auto].map(|one| [(one, false), (one, true)]).concat()
+        {
+            let intent = Intent { runs_on, ..run(line) };
+            let decision = decide(&intent, &policy, &Now::with(approvals));
+            if decision.verdict != Verdict::Ask {
+                continue;
+            }
+            let reasons = decision.reasons.join("; ");
+            let says =
+                reasons.contains("the whole network") || reasons.contains("the network of this machine");
+            assert_eq!(decision.tells_network, says, "{line} {runs_on}: {reasons}");
+            for offer in &decision.offers {
+                let says_so = offer.covers.ends_with("; it can reach the network");
+                assert_eq!(
+                    (offer.grant.network, says_so),
+                    (says, says),
+                    "{line} {runs_on}: {}",
+                    offer.covers
+                );
+            }
+            *(if says { &mut told } else { &mut untold }) += 1;
+        }
+    }
+    assert!(told > 10 && untold > 5, "{told} {untold}");
+}
+
+/// A grant whose text says nothing of the network lets no process run on in the background with it.
+#[test]
+fn a_grant_of_a_command_starts_no_process_that_has_the_network() {
+    let policy = Policy { has_broker: true, ..policy(Mode::Development) };
+    let background = Intent { runs_on: true, ..run("npm run dev") };
+    for (asked, starts) in [(run("npm run dev"), Verdict::Ask), (background.clone(), Verdict::Allow)] {
+        let offers = decide(&asked, &policy, &Now::with(Approvals::Ask)).offers;
+        assert!(!offers.is_empty());
+        for offer in offers {
+            let grants = [offer.grant];
+            let now = Now { grants: &grants, ..Now::with(Approvals::Ask) };
+            assert_eq!(decide(&asked, &policy, &now).verdict, Verdict::Allow, "{}", offer.covers);
+            assert_eq!(decide(&background, &policy, &now).verdict, starts, "{}", offer.covers);
+        }
+    }
+}

@@ -111,6 +111,8 @@ impl Judge<'_> {
         // If the question tells of the network for one part alone, all parts go out by the broker.
         if is_granted || is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
             sheet.tells_network();
+            // The question about a push says so, and so does what it offers.
+            sheet.opens_network |= !is_granted && self.is_held() && !self.policy.is_offline;
         }
         if is_by_letter || is_granted || !self.is_held() || self.policy.is_offline {
             return;
@@ -165,14 +167,16 @@ pub(super) fn may_publish(leaf: &Leaf) -> bool {
 
 /// Asks about publishing the work here.
 pub(super) fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
+    let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
     if uncovered.iter().any(|leaf| is_publishing(leaf)) {
-        sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
+        sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));
     }
     let git = uncovered.iter().filter(|leaf| leaf.program == "git");
     for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
         let alias = crate::display_command(&alias);
-        let reason =
-            format!("`git {alias}` is no command of git itself, and an alias can do anything, also push");
+        let reason = format!(
+            "`git {alias}` is no command of git itself, and an alias can do anything, also push{network}"
+        );
         sheet.ask(Weight::Seen, Risk::Medium, reason);
     }
 }
