@@ -256,7 +256,7 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
     }
     sheet.changes_something();
     if now.trail.has_read_secret() && *typing != Typing::Nothing {
-        let reason = "this session has read a secret, and a terminal that is open keeps its network";
+        let reason = "this session could have read a secret, and a terminal that is open keeps its network";
         sheet.ask(Weight::Boundary, Risk::High, reason);
     }
     if policy.mode != Mode::Production {

@@ -257,7 +257,7 @@ impl Judge<'_> {
         self.changeable(&examination.leaves, sheet);
         if self.now.trail.has_read_secret() && self.policy.places.remote {
             let target = &self.policy.places.target;
-            let reason = format!("this session has read a secret, and `{target}` keeps its network");
+            let reason = format!("this session could have read a secret, and `{target}` keeps its network");
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
@@ -371,7 +371,8 @@ impl Judge<'_> {
                     sheet.ask(Weight::Soft, Risk::Medium, UNTRUSTED);
                 }
                 if self.now.trail.has_read_secret() && !self.policy.is_offline {
-                    let reason = "this session has read a secret, and the command can reach the network";
+                    let reason =
+                        "this session could have read a secret, and the command can reach the network";
                     sheet.ask(Weight::Soft, Risk::Medium, reason);
                 }
                 let Some(cwd) = self.cwd else { return };

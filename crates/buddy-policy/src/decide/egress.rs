@@ -100,7 +100,7 @@ pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, s
         return true;
     }
     let (risk, mut reason) = if now.trail.has_read_secret() {
-        (Risk::High, format!("it reaches `{host}`, and this session has read a secret"))
+        (Risk::High, format!("it reaches `{host}`, and this session could have read a secret"))
     } else {
         (Risk::Medium, format!("it reaches `{host}`, which you did not name"))
     };
