@@ -346,10 +346,6 @@ impl Gate {
     pub(crate) fn passed(&self, intent: &Intent, judged: &Judged) {
         self.trace(|trail| {
             follow(trail, intent, &judged.decision);
-            // The user who allowed the command has seen these. The log does not say that they were asked.
-            if judged.decision.verdict == Verdict::Ask {
-                judged.decision.reached.iter().for_each(|authority| trail.allow(authority));
-            }
             if judged.has_secrets() {
                 trail.read_secret();
             }
@@ -578,9 +574,6 @@ fn runs(intent: &Intent) -> bool {
 
 /// Adds to a trail what a call does that went through the gate.
 pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
-    for host in &decision.strangers {
-        trail.allow(host);
-    }
     for action in &intent.actions {
         if let Action::Fetch(address) = action {
             trail.fetched(address);

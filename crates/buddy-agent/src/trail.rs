@@ -1,5 +1,5 @@
-//! The trail of a session, made from its log: whom the user named, what searches listed, who was allowed, and whether a
-//! secret was read. Calls are judged anew by their recorded input, so a restart, a fork or a summary forgets nothing.
+//! The trail of a session, made from its log: whom the user named, what searches listed, and whether a secret could have been
+//! read. Calls are judged anew by their recorded input, so a restart, a fork or a summary forgets nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,11 +10,7 @@ use serde_json::Value;
 
 use crate::gate::follow;
 use crate::targets::{Attached, Targets};
-use crate::tools::egress::{ALLOWED, CONNECTIONS};
 use crate::tools::{registry, target_field};
-
-/// The tool whose results have connections.
-const COMMANDS: &str = "run_shell";
 
 /// Tools whose results are lists of addresses, and where in a result the list is.
 const LISTS: &[(&str, &str)] = &[("web_search", "results"), ("search_youtube", "videos")];
@@ -33,13 +29,6 @@ pub(crate) fn note_result(trail: &mut Trail, call: &ToolCall) {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
     let rows = |name: &str| result.as_ref().and_then(|result| result.get(name)).and_then(Value::as_array);
     let Ok(entry) = registry::find(&call.name) else { return };
-    // Hosts that needed no question need one once a secret was read, so only answers count.
-    let connections = rows(CONNECTIONS).into_iter().flatten().filter(|_| entry.spec.name == COMMANDS);
-    for row in connections.filter(|row| row[ALLOWED] == true) {
-        if let Some(host) = row["host"].as_str() {
-            trail.allow(host);
-        }
-    }
     let Some((_, list)) = LISTS.iter().find(|(name, _)| *name == entry.spec.name) else { return };
     for row in rows(list).into_iter().flatten() {
         if let Some(address) = row.get("url").and_then(Value::as_str) {
@@ -146,9 +135,9 @@ impl Retracing<'_> {
 mod tests {
     use async_trait::async_trait;
     use buddy_protocol::{
-        Envelope, Event, Fact, ForkKind, ForkPoint, ItemEnded, LogEntry, Principal, SessionId,
-        SessionStarted, TargetHost, TargetWish, ToolKind, Transcript, TurnEnded, TurnId, TurnOutcome,
-        TurnStarted, UnixMillis, changes_since, fork, fork_end,
+        Event, Fact, ForkKind, ForkPoint, ItemEnded, LogEntry, Principal, SessionId, SessionStarted,
+        TargetHost, TargetWish, ToolKind, Transcript, TurnEnded, TurnId, TurnOutcome, TurnStarted,
+        UnixMillis, changes_since, fork, fork_end,
     };
     use buddy_web::Endpoints;
     use serde_json::json;
@@ -214,30 +203,6 @@ mod tests {
             had_secrets,
         };
         item(number, status, Content::ToolCall(Box::new(call)))
-    }
-
-    #[test]
-    fn only_a_person_makes_a_host_that_was_reached_an_allowed_one() {
-        for (name, is_allowed) in [("run_shell", true), ("read_file", false)] {
-            let rows = json!([
-                {"host": "asked.test", "outcome": "made", ALLOWED: true},
-                {"host": "named.test", "outcome": "made"},
-            ]);
-            let result = Ok(json!({ CONNECTIONS: rows }));
-            let Fact::ItemEnded(ended) = call(1, ItemStatus::Completed, false) else { unreachable!() };
-            let Content::ToolCall(mut call) = ended.item.content else { unreachable!() };
-            call.name = name.to_owned();
-            call.output = Some(Envelope::new(UnixMillis(1), result));
-            let mut trail = Trail::default();
-            note_result(&mut trail, &call);
-            let goes_on = |host: &str| {
-                let intent = Intent::of(Action::Fetch(format!("https://{host}/")));
-                let now = Now { trail: &trail, ..Now::with(Approvals::Ask) };
-                decide(&intent, &Policy::plain("/w".into()), &now).verdict == buddy_policy::Verdict::Allow
-            };
-            assert_eq!(goes_on("asked.test"), is_allowed, "{name}");
-            assert!(!goes_on("named.test"), "{name}");
-        }
     }
 
     /// Two turns: a prompt, and then a prompt with a call and a summary of everything before.

@@ -43,7 +43,7 @@ pub struct Decision {
     pub ways: Vec<String>,
     /// Whether it would read a secret.
     pub reads_secret: bool,
-    /// Hosts that it would reach and that needed a question, so that an answer is about them.
+    /// Hosts that it would reach and that needed a question, so that an answer is about them, for this call.
     pub strangers: Vec<String>,
     /// Whether whoever is asked about it is told that it uses the network.
     pub tells_network: bool,

@@ -63,7 +63,7 @@ pub enum Scope {
         /// The change.
         change: RepositoryChange,
     },
-    /// Fetching from this host.
+    /// Reaching this host, by tools and by commands.
     Fetches(String),
     /// Reaching this host at this port although it is on this machine or in a private network.
     Nearby(String),
@@ -238,8 +238,7 @@ impl fmt::Display for Grant {
             Scope::Repository { top, change: RepositoryChange::Receive } => {
                 write!(formatter, "push to {}", shown(top))
             }
-            Scope::Fetches(host) => write!(formatter, "fetch {host}"),
-            Scope::Nearby(host) => write!(formatter, "reach {host}"),
+            Scope::Fetches(host) | Scope::Nearby(host) => write!(formatter, "reach {host}"),
             Scope::Hosts { fetches, nearby } => {
                 let all: Vec<&str> = fetches.iter().chain(nearby).map(String::as_str).collect();
                 write!(formatter, "reach {}", all.join(", "))
@@ -346,7 +345,7 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
     let list = |hosts: &[String]| hosts.iter().map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ");
     let mut covers = Vec::new();
     if !fetches.is_empty() {
-        covers.push(format!("every fetch from {}", list(&fetches)));
+        covers.push(format!("every fetch and upload of tools and commands at {}", list(&fetches)));
     }
     if !nearby.is_empty() {
         covers.push(format!("every connection of commands to {}", list(&nearby)));
@@ -427,7 +426,10 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
 
 /// The offer to fetch from a host.
 pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
-    let covers = format!("every fetch from `{host}`, and from no other host, on `{}`", places.target);
+    let covers = format!(
+        "every fetch and upload of tools and commands at `{host}`, and at no other host, on `{}`",
+        places.target
+    );
     Offer { grant: Grant::of(Scope::Fetches(host.to_owned()), &places.target), covers }
 }
 

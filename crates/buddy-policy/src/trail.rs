@@ -25,7 +25,6 @@ pub struct Trail {
     addresses: BTreeSet<String>,
     listed: BTreeSet<String>,
     used: BTreeSet<String>,
-    allowed: BTreeSet<String>,
     calls: BTreeSet<String>,
     has_read_secret: bool,
 }
@@ -36,7 +35,6 @@ pub(crate) static BLANK: Trail = Trail {
     addresses: BTreeSet::new(),
     listed: BTreeSet::new(),
     used: BTreeSet::new(),
-    allowed: BTreeSet::new(),
     calls: BTreeSet::new(),
     has_read_secret: false,
 };
@@ -66,11 +64,6 @@ impl Trail {
         if let Ok(url) = Url::parse(address) {
             add(&mut self.listed, url.to_string());
         }
-    }
-
-    /// Adds a host, or a host with its port, that was reached after a user allowed it.
-    pub fn allow(&mut self, host: &str) {
-        add(&mut self.allowed, host.to_owned());
     }
 
     /// Adds an address that was fetched. After a secret was read, that says nothing about further addresses.
@@ -107,11 +100,6 @@ impl Trail {
     /// Whether the address has no data of the model: the user wrote it, or a search listed it.
     pub fn is_without_data(&self, address: &str) -> bool {
         self.is_written(address) || self.is_listed(address)
-    }
-
-    /// Whether a user allowed this host in the conversation.
-    pub(crate) fn is_allowed(&self, host: &str) -> bool {
-        self.allowed.contains(host)
     }
 
     /// Whether the user named this host. `www.` makes no difference.

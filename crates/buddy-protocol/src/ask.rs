@@ -80,8 +80,8 @@ pub struct Approval {
     pub risk: Risk,
     /// The reasons why policy asks.
     pub reasons: Vec<String>,
-    /// The simple commands that a command consists of, as policy parsed them. Set only if there is more than
-    /// one, or if the question is about hosts that the command wants to reach.
+    /// The simple commands that a command consists of, as policy parsed them, if there is more than one. If the question is
+    /// about hosts that a command wants to reach: the lines of that command as it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
     /// Files with secrets in the workspace that the command can read once it is allowed, whether it names

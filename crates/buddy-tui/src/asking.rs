@@ -6,6 +6,7 @@ use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SEC
 
 use crate::console::ApprovalWords;
 use crate::show::local_time;
+use crate::text::Look;
 
 /// How long a grant for a session holds when the user does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -86,9 +87,10 @@ fn keys(approval: &Approval) -> String {
         None => "y  Allow once".to_owned(),
     }];
     if let Some(offer) = approval.offers.first() {
-        let what = if offer.grant == approval.action { "exactly this" } else { offer.grant.as_str() };
-        let covers =
-            if offer.grant == approval.action { String::new() } else { format!(": {}", offer.covers) };
+        let is_exact = offer.grant == approval.action;
+        let granted = ApprovalWords::of(approval, |_| true).granted(&offer.grant, &Look::plain());
+        let what = if is_exact { "exactly this" } else { granted.as_str() };
+        let covers = if is_exact { String::new() } else { format!(": {}", offer.covers) };
         allow.push(format!("a  Allow {what} this session{covers}"));
         allow.push("p  Allow it for longer: choose what, where, and for how long".to_owned());
     }
@@ -140,8 +142,10 @@ fn help(question: &Question) -> String {
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
     if !approval.parts.is_empty() && ApprovalWords::of(approval, |_| true).is_about_hosts() {
-        let parts: Vec<String> = approval.parts.iter().map(|part| one_paragraph(part)).collect();
-        let _ = writeln!(text, "{indent}runs   {}", parts.join("; "));
+        for (place, line) in approval.parts.iter().enumerate() {
+            let name = if place == 0 { "runs" } else { "" };
+            let _ = writeln!(text, "{indent}{name:<6} {}", line.trim_end());
+        }
     }
     if !approval.reasons.is_empty() {
         let _ = writeln!(text, "{indent}risk   {}", approval.reasons.join("; "));

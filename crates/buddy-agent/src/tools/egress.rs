@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Decision, Intent, Registry, RegistryHost, Verdict, package_manager};
+use buddy_policy::{
+    Action, Decision, Intent, Registry, RegistryHost, Verdict, display_command, package_manager,
+};
 use buddy_protocol::{Answer, Fact, Notice, NoticeLevel, Question};
 use buddy_web::{Connection, Nearness, Wanted, Warrant};
 use futures::future::join_all;
@@ -25,7 +27,7 @@ use crate::gate::Ground;
 use crate::targets::Attached;
 use crate::tools::person::Person;
 use crate::tools::run::Pipeline;
-pub(crate) use connections::{ALLOWED, CONNECTIONS, Connections};
+pub(crate) use connections::{CONNECTIONS, Connections, NETWORK};
 use question::{HostsQuestion, NearbyHost, NewHost};
 pub(crate) use standing::LateAnswers;
 use standing::StandingQuestion;
@@ -45,6 +47,9 @@ const MAX_TOGETHER: usize = 8;
 /// How long a question waits for further hosts of the same command. Package managers connect to several at once.
 const COLLECT: Duration = Duration::from_millis(300);
 
+/// Lines of a command that a question about its hosts shows.
+const MAX_LINES: usize = 50;
+
 /// Words at the beginning of a line that run nothing of interest.
 const ASIDES: &[&str] = &["cd", "echo", "export", "printf", "set", "test", "true", ":"];
 
@@ -57,13 +62,19 @@ pub(crate) struct CallEgress {
     program: String,
     /// The simple commands that it is made of.
     commands: Vec<String>,
+    /// Its lines as they were written, for people.
+    lines: Vec<String>,
     /// Hosts with their ports that its words name and that need no further question.
     reached: Vec<String>,
+    /// Hosts that the question about the command named; its answer is about them, for this call.
+    answered: Vec<String>,
     pub(crate) cancel: CancellationToken,
     /// Decisions of this call, by host or by address. Held while a user is asked, so that there is one question at a time.
     decided: tokio::sync::Mutex<Decided>,
     /// Hosts that wait for a decision; held for a look or a change only.
     waiting: Mutex<BTreeSet<String>>,
+    /// Whether an index that the user allowed could not be read, so that an answer about it covers no further hosts.
+    index_unread: AtomicBool,
     /// How often a user was asked.
     asked: AtomicUsize,
     /// Whether the command runs on in the background, where nobody is asked about its hosts.
@@ -80,7 +91,7 @@ type Decided = HashMap<String, Result<(), HostRefusal>>;
 
 /// A yes to a question.
 struct HostsYes {
-    /// Whether no grant keeps it: it holds for this command, and for the conversation where it is about hosts of the internet.
+    /// Whether no grant keeps it, so that it holds for this command alone.
     is_once: bool,
     /// Hosts for downloads that it covers, as the allowed index names them.
     downloads: Vec<String>,
@@ -124,8 +135,7 @@ impl Warrant for CallEgress {
     async fn host(&self, wanted: &Wanted) -> Result<(), String> {
         self.waiting().insert(wanted.host.clone());
         let is_known = self.decided.try_lock().is_ok_and(|decided| decided.contains_key(&wanted.host));
-        let is_asked = || self.judge(&wanted.host).is_ok_and(|decision| decision.verdict == Verdict::Ask);
-        if !is_known && is_asked() {
+        if !is_known && self.is_asked_about(&wanted.host) {
             tokio::time::sleep(COLLECT).await;
         }
         let mut decided = self.decided.lock().await;
@@ -172,19 +182,23 @@ impl CallEgress {
         pipeline: Arc<Pipeline>,
         target: Arc<Attached>,
         person: Person,
-        decision: &Decision,
+        call: (&Intent, &Decision),
         cancel: CancellationToken,
     ) -> Self {
+        let (intent, decision) = call;
         Self {
             pipeline,
             target,
             person,
+            lines: written_lines(intent),
             program: program(&decision.parts),
             commands: decision.parts.clone(),
             reached: decision.reached.clone(),
+            answered: if decision.verdict == Verdict::Ask { decision.strangers.clone() } else { Vec::new() },
             cancel,
             decided: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
+            index_unread: AtomicBool::new(false),
             asked: AtomicUsize::new(0),
             is_left: AtomicBool::new(false),
             connections: Mutex::default(),
@@ -211,6 +225,12 @@ impl CallEgress {
         Ok(self.pipeline.parts.gate.judge(&fetch(host), self.ground())?.decision)
     }
 
+    /// Whether a host needs a question that nobody answered for this call.
+    fn is_asked_about(&self, host: &str) -> bool {
+        !self.answered.iter().any(|answered| answered == host)
+            && self.judge(host).is_ok_and(|decision| decision.verdict == Verdict::Ask)
+    }
+
     /// The registry whose settings name a host.
     fn registry(&self, host: &str) -> Option<Registry> {
         self.target.host.policy.registry(&self.target.place.cwd, &self.commands, host)
@@ -230,6 +250,7 @@ impl CallEgress {
             Verdict::Allow => Ok(()),
             // The answer is about one port.
             Verdict::Ask if is_reached => return Ok(()),
+            Verdict::Ask if self.answered.contains(&wanted.host) || self.takes_late(&wanted.host) => Ok(()),
             Verdict::Deny => Err(HostRefusal::of(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
@@ -266,8 +287,7 @@ impl CallEgress {
         if is_reached || self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }
-        let knows_secret = self.pipeline.parts.gate.has_read_secret();
-        if self.pipeline.late_answers.take(&self.commands, &authority(wanted), knows_secret) {
+        if self.takes_late(&authority(wanted)) {
             return Ok(());
         }
         if !self.pipeline.parts.gate.is_attended() {
@@ -287,6 +307,20 @@ impl CallEgress {
             }
         };
         self.put(&question, decided).await
+    }
+
+    /// Takes the answer that came after an earlier run of this command had given up.
+    fn takes_late(&self, name: &str) -> bool {
+        let knows_secret = self.pipeline.parts.gate.has_read_secret();
+        self.pipeline.late_answers.take(&self.commands, name, knows_secret)
+    }
+
+    /// Keeps an answer for this command alone that came after the command had given up.
+    fn keep_late(&self, name: &str) {
+        if self.standing.has_ended() {
+            let knew_secret = self.pipeline.parts.gate.has_read_secret();
+            self.pipeline.late_answers.keep(&self.commands, name, knew_secret);
+        }
     }
 
     fn reaches_nearby(&self, host: &str, port: u16) -> Result<bool, String> {
@@ -317,7 +351,7 @@ impl CallEgress {
             if found.is_literal {
                 continue;
             }
-            let judged = self.judge(&host.host).ok().filter(|decision| decision.verdict == Verdict::Ask);
+            let judged = self.judge(&host.host).ok().filter(|_| self.is_asked_about(&host.host));
             if let Some(decision) = judged {
                 let port = Some(host.port);
                 question.add(NewHost { host: host.host, port, decision }, Some(&host.named_in));
@@ -330,11 +364,12 @@ impl CallEgress {
     fn about_waiting(&self, wanted: &Wanted, decided: &Decided) -> HostsQuestion {
         let host = &wanted.host;
         let mut question = HostsQuestion::unnamed(&self.program, package_manager(&self.commands));
+        question.index_unread = self.index_unread.load(Ordering::Relaxed);
         let others: Vec<String> = self.waiting().iter().filter(|other| *other != host).cloned().collect();
         let mut count = 0;
         for host in std::iter::once(host.clone()).chain(others) {
             let is_new = !decided.contains_key(&host) && (count == 0 || self.registry(&host).is_none());
-            let judged = self.judge(&host).ok().filter(|decision| decision.verdict == Verdict::Ask);
+            let judged = self.judge(&host).ok().filter(|_| self.is_asked_about(&host));
             if let Some(decision) = judged.filter(|_| is_new && count < MAX_TOGETHER) {
                 let port = (host == wanted.host).then_some(wanted.port);
                 question.add(NewHost { host, port, decision }, None);
@@ -351,15 +386,17 @@ impl CallEgress {
         let downloads = answer.as_ref().map(|yes| yes.downloads.clone()).unwrap_or_default();
         let answer = answer.map(drop).map_err(HostRefusal::from);
         for host in downloads {
-            self.pipeline.parts.gate.trace(|trail| trail.allow(&host));
-            self.connections().allowed.insert(host.clone());
+            if is_once {
+                self.keep_late(&host);
+            }
             self.settle_host(decided, host, &answer);
         }
         for new in &question.hosts {
             if answer.is_ok() {
-                self.pipeline.parts.gate.trace(|trail| trail.allow(&new.host));
-                self.connections().allowed.insert(new.host.clone());
                 self.standing.allow(&new.host);
+            }
+            if is_once {
+                self.keep_late(&new.host);
             }
             self.settle_host(decided, new.host.clone(), &answer);
         }
@@ -367,9 +404,8 @@ impl CallEgress {
             if answer.is_ok() {
                 self.standing.allow(authority);
             }
-            if is_once && self.standing.has_ended() {
-                let knew_secret = self.pipeline.parts.gate.has_read_secret();
-                self.pipeline.late_answers.keep(&self.commands, authority, knew_secret);
+            if is_once {
+                self.keep_late(authority);
             }
             let key = if answer.is_ok() { authority.clone() } else { refused_key(authority, *address) };
             self.settle_host(decided, key, &answer);
@@ -399,7 +435,7 @@ impl CallEgress {
         }
         self.asked.fetch_add(1, Ordering::Relaxed);
         let offers = question.offers(&self.target.spec.name);
-        let approval = question.approval(&self.target, &offers, &self.commands);
+        let approval = question.approval(&self.target, &offers, &self.lines);
         self.standing.begin(question.names());
         let answer = tokio::select! {
             answer = self.person.ask(Question::Approval(approval)) => answer,
@@ -511,6 +547,11 @@ impl CallEgress {
         Some(Notice { level: NoticeLevel::Warning, code: "question_withdrawn".to_owned(), text })
     }
 
+    /// One line about each allowed host that could not be reached since connections were last told.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        self.connections().failures()
+    }
+
     /// The connections that ended since they were last told, for a result; none where there were none.
     pub(crate) fn rows(&self) -> Option<Value> {
         self.connections().take_list()
@@ -522,6 +563,16 @@ impl CallEgress {
         let text = format!("connections of `{}`: {}", self.program, rows.join(", "));
         Some(Notice { level: NoticeLevel::Info, code: CONNECTIONS.to_owned(), text })
     }
+}
+
+/// The lines of the command of a call as they were written, the first of many.
+fn written_lines(intent: &Intent) -> Vec<String> {
+    let command = intent.actions.iter().find_map(|action| match action {
+        Action::Run { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    let lines = command.unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
+    lines.take(MAX_LINES).map(display_command).collect()
 }
 
 /// A fetch of nothing in particular from a host, as a connection to it is judged.

@@ -121,10 +121,10 @@ pub(crate) fn with_denied_hosts(mut result: Value, refused: &[(String, HostRefus
     result
 }
 
-/// A result with these lines.
-pub(crate) fn told(mut result: Value, lines: &[String]) -> Value {
+/// A result with these lines under a name.
+pub(crate) fn told(mut result: Value, name: &str, lines: &[String]) -> Value {
     if let Some(fields) = result.as_object_mut().filter(|_| !lines.is_empty()) {
-        fields.insert(JAIL.to_owned(), json!(lines));
+        fields.insert(name.to_owned(), json!(lines));
     }
     result
 }

@@ -116,7 +116,7 @@ fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
         Scope::File(_) => covers.starts_with("every write of") && writes && names(about),
         Scope::Repository { .. } => names(sample.tool) && names(about),
         Scope::Fetches(host) => {
-            assert!(covers.starts_with("every fetch from") && names(host));
+            assert!(covers.starts_with("every fetch and upload of tools and commands at") && names(host));
             let is_there = |action: &Action| matches!(action, Action::Fetch(address) if address.contains(&format!("://{host}/")));
             sample.intent.actions.iter().all(is_there)
         }

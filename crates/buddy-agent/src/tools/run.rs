@@ -29,7 +29,7 @@ use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextRoom, clipped};
 use crate::tools::edit_checks::EditCheckMemory;
-use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers};
+use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers, NETWORK};
 use crate::tools::failure::target_failure;
 use crate::tools::opens::Closed;
 use crate::tools::outside::{self, Declined};
@@ -519,11 +519,12 @@ impl Pipeline {
             // A closed sink means that the session is going down.
             let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
         }
+        let failures = egress.map(CallEgress::failures).unwrap_or_default();
         let connections = egress.and_then(CallEgress::rows);
         let parts = text.map_or(0, |text| text.parts);
         result.map(|value| {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, parts);
-            outside::told(value, &lines)
+            outside::told(outside::told(value, NETWORK, &failures), outside::JAIL, &lines)
         })
     }
 
@@ -550,7 +551,7 @@ impl Pipeline {
             self.clone(),
             ready.target.clone(),
             person,
-            &judged.decision,
+            (&ready.intent, &judged.decision),
             cancel.clone(),
         ))
     }

@@ -395,6 +395,8 @@ impl Judge<'_> {
                         sheet.offer(offer);
                     }
                 }
+                of_hosts.retain(|offer| matches!(offer.grant.scope, Scope::Fetches(_)));
+                of_hosts.into_iter().for_each(|offer| sheet.offer(offer));
             }
         }
     }

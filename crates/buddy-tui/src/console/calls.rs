@@ -206,8 +206,8 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     }
-    for line in stopped(call) {
-        let lead = Line::styled("jail: ", look.style(Paint::Warning));
+    for (name, line) in stopped(call) {
+        let lead = Line::styled(&format!("{name}: "), look.style(Paint::Warning));
         let next = Line::plain("  ");
         rows.extend(below(wrap(&Line::plain(&line), room_below(width), &lead, &next), width));
     }
@@ -271,7 +271,7 @@ pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str)
         .then(|| format!("  ● {:<VERB$}{object}{on}", words.verb).trim_end().to_owned())
 }
 
-/// The row of a call that has ended, with the reason where it went wrong, and what the jail stopped in it.
+/// The row of a call that has ended, with the reason where it went wrong, what the jail stopped in it, and which connections failed.
 pub(crate) fn ended_line(
     call: &ToolCall,
     status: ItemStatus,
@@ -295,8 +295,8 @@ pub(crate) fn ended_line(
     let head = format!("  {mark} {:<VERB$}{object}{on}  {result}", words.verb).trim_end().to_owned();
     // The first line of a refusal is the reason, which may be cut; the option or setting that opens it never is.
     let ways = outcome.text.lines().skip(1).filter(|_| status == ItemStatus::Denied).map(visible);
-    let jail = stopped(call).into_iter().map(|line| format!("jail: {line}"));
-    let below = ways.chain(jail).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
+    let stopped = stopped(call).into_iter().map(|(name, line)| format!("{name}: {line}"));
+    let below = ways.chain(stopped).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
     std::iter::once(head).chain(below).collect::<Vec<_>>().join("\n")
 }
 

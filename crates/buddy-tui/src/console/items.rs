@@ -279,16 +279,24 @@ fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
     Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
 }
 
-/// The accesses that the jail stopped in a call, one line each. The option or setting that opens one has a line of its own and is not cut.
-pub(crate) fn stopped(call: &ToolCall) -> Vec<String> {
+/// The accesses that the jail stopped in a call and the connections that failed, one line each, after the name of what it is about. The
+/// option or setting that opens one has a line of its own and is not cut.
+pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let lines =
-        result.as_ref().and_then(|result| result.get("jail")?.as_array()).cloned().unwrap_or_default();
+    let lines = |name: &str| {
+        let lines = result.as_ref().and_then(|result| result.get(name)?.as_array());
+        lines.cloned().unwrap_or_default()
+    };
     let shown = |text: &str| match text.split_once('\n') {
         Some((stopped, way)) => vec![one_line(stopped, STOPPED), visible(&way.replace('\n', " "))],
         None => vec![one_line(text, STOPPED)],
     };
-    lines.iter().filter_map(Value::as_str).flat_map(shown).collect()
+    let mut all = Vec::new();
+    for name in ["jail", "network"] {
+        let texts = lines(name);
+        all.extend(texts.iter().filter_map(Value::as_str).flat_map(shown).map(|line| (name, line)));
+    }
+    all
 }
 
 /// The failure of a call, in one line.

@@ -70,7 +70,9 @@ impl ApprovalWords {
                 );
                 Self { is_about_hosts: true, ..words }
             }
-            _ => once(title.unwrap_or("Allow this?")),
+            _ => {
+                Self { is_about_hosts: action.starts_with("Fetch "), ..once(title.unwrap_or("Allow this?")) }
+            }
         }
     }
 }
@@ -80,12 +82,11 @@ impl ApprovalWords {
         self.is_about_hosts
     }
 
-    /// A grant as the label of a key names it: of a connection the hosts alone, of writes the directory as people write it.
-    pub(super) fn granted(&self, grant: &str, look: &Look) -> String {
-        let hosts = ["fetch ", "reach "].iter().find_map(|verb| grant.strip_prefix(verb));
+    /// A grant as the label of a key names it: of connections the hosts alone, of writes the directory as people write it.
+    pub(crate) fn granted(&self, grant: &str, look: &Look) -> String {
+        let hosts = grant.strip_prefix("reach ").filter(|_| self.is_about_hosts).map(str::to_owned);
         let beneath =
             grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
-        let hosts = hosts.filter(|_| self.is_about_hosts).map(str::to_owned);
         hosts.or(beneath).unwrap_or_else(|| grant.to_owned())
     }
 }

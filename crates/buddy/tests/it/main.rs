@@ -50,6 +50,7 @@ mod production;
 mod programs;
 mod project;
 mod protected;
+mod reach;
 mod repl;
 mod screen;
 mod security;

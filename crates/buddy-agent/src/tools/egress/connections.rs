@@ -1,20 +1,19 @@
 //! The connections of one call as its result has them.
 
-use std::collections::BTreeSet;
-
 use buddy_web::{Connection, Outcome, Wanted};
 use serde_json::{Value, json};
 
 /// Hosts of one call that its result names. Connections to others are counted.
 const MAX_ROWS: usize = 50;
 
+/// Hosts of one call whose failure has a line of its own.
+const MAX_FAILURES: usize = 5;
+
 /// Connections of one call, each host, port and outcome once.
 #[derive(Default)]
 pub(crate) struct Connections {
     rows: Vec<(Connection, u64)>,
     left_out: u64,
-    /// Hosts that a user allowed.
-    pub(super) allowed: BTreeSet<String>,
 }
 
 impl Connections {
@@ -43,6 +42,15 @@ impl Connections {
         had(Outcome::GivenUp) && !had(Outcome::Made)
     }
 
+    /// One line about each host that could not be reached although it is allowed, for the user and the model.
+    pub(super) fn failures(&self) -> Vec<String> {
+        let line = |(row, _): &(Connection, u64)| {
+            let Wanted { host, port } = &row.wanted;
+            Some(format!("no connection to `{host}:{port}`: {}", row.why.as_ref()?))
+        };
+        self.rows.iter().filter_map(line).take(MAX_FAILURES).collect()
+    }
+
     /// The connections for a result; none where there were none. They are told once.
     pub(super) fn take_list(&mut self) -> Option<Value> {
         if self.rows.is_empty() {
@@ -59,24 +67,21 @@ impl Connections {
         let line = |row: &Value| match row["left_out"].as_u64() {
             Some(count) => format!("{count} to further hosts"),
             None => format!(
-                "{}:{} {} {}× ({} bytes sent, {} received)",
+                "{}:{} {} {}× ({} bytes sent, {} received){}",
                 row["host"].as_str().unwrap_or_default(),
                 row["port"],
                 row["outcome"].as_str().unwrap_or_default(),
                 row["count"],
                 row["sent"],
-                row["received"]
+                row["received"],
+                row["why"].as_str().map(|why| format!(": {why}")).unwrap_or_default()
             ),
         };
         Some(list.as_array()?.iter().map(line).collect())
     }
 
     fn list(&self) -> Value {
-        let row = |(row, count): &(Connection, u64)| {
-            let is_allowed = self.allowed.contains(&row.wanted.host);
-            connection_row(row, *count, is_allowed)
-        };
-        let mut list: Vec<Value> = self.rows.iter().map(row).collect();
+        let mut list: Vec<Value> = self.rows.iter().map(|(row, count)| connection_row(row, *count)).collect();
         if self.left_out > 0 {
             list.push(json!({ "left_out": self.left_out }));
         }
@@ -84,7 +89,7 @@ impl Connections {
     }
 }
 
-fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
+fn connection_row(row: &Connection, count: u64) -> Value {
     let mut fields = json!({
         "host": row.wanted.host,
         "port": row.wanted.port,
@@ -98,16 +103,16 @@ fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
         "sent": row.sent,
         "received": row.received,
     });
-    if is_allowed {
-        fields[ALLOWED] = json!(true);
+    if let Some(why) = &row.why {
+        fields["why"] = json!(why);
     }
     fields
 }
 
-/// Whether a user allowed the host of a connection, as results have it.
-pub(crate) const ALLOWED: &str = "allowed_by_person";
 /// Where results have the connections of a command.
 pub(crate) const CONNECTIONS: &str = "connections";
+/// Where results tell which hosts could not be reached, and why.
+pub(crate) const NETWORK: &str = "network";
 
 #[cfg(test)]
 mod tests {
@@ -115,7 +120,7 @@ mod tests {
 
     fn connection(host: &str, outcome: Outcome) -> Connection {
         let wanted = Wanted { host: host.to_owned(), port: 443 };
-        Connection { wanted, outcome, sent: 1, received: 2 }
+        Connection { wanted, outcome, why: None, sent: 1, received: 2 }
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! script wants is on no such page.
 
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use buddy_policy::{Verdict, download_hosts, downloads_path};
+use buddy_policy::{download_hosts, downloads_path};
 use buddy_web::WebUrl;
 use futures::future::join_all;
 use tokio::time::timeout;
@@ -28,12 +29,14 @@ impl CallEgress {
         let Some(path) = downloads_path(manager) else { return Vec::new() };
         let indexes = question.hosts.iter().filter_map(|new| Some((new.host.as_str(), new.port?)));
         let pages = join_all(indexes.map(|(host, port)| self.read_page(host, port, path))).await;
+        if pages.iter().any(Option::is_none) {
+            self.index_unread.store(true, Ordering::Relaxed);
+        }
         let mut found: Vec<String> = Vec::new();
         for (host, _) in pages.iter().flatten().flat_map(|page| download_hosts(manager, page)) {
             let is_name = host.trim_matches(['[', ']']).parse::<IpAddr>().is_err() && host != "localhost";
-            let is_asked = || self.judge(&host).is_ok_and(|decision| decision.verdict == Verdict::Ask);
             let is_new = !found.contains(&host) && question.hosts.iter().all(|new| new.host != host);
-            if is_name && is_new && is_asked() {
+            if is_name && is_new && self.is_asked_about(&host) {
                 found.push(host);
             }
         }

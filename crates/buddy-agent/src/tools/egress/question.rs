@@ -25,6 +25,8 @@ pub(super) struct HostsQuestion {
     manager: Option<&'static str>,
     /// The package manager whose indexes name further hosts for downloads, which the answer covers too.
     index_of: Option<&'static str>,
+    /// Whether an index that was allowed before could not be read.
+    pub(super) index_unread: bool,
     /// Each with where it is named.
     shown: Vec<(String, Option<String>)>,
     pub(super) hosts: Vec<NewHost>,
@@ -56,7 +58,16 @@ impl HostsQuestion {
     fn new(program: &str) -> Self {
         let (shown, hosts, nearby) = (Vec::new(), Vec::new(), Vec::new());
         let program = program.to_owned();
-        Self { program, whose: None, manager: None, index_of: None, shown, hosts, nearby }
+        Self {
+            program,
+            whose: None,
+            manager: None,
+            index_of: None,
+            index_unread: false,
+            shown,
+            hosts,
+            nearby,
+        }
     }
 
     /// About the registry of a package manager.
@@ -144,7 +155,9 @@ impl HostsQuestion {
             let host = near.authority.rsplit_once(':').map_or(near.authority.as_str(), |(host, _)| host);
             format!("`{host}` is at {}, on {}", near.address, near.place())
         }));
-        if let Some(manager) = self.manager {
+        if self.index_unread {
+            reasons.push("the index could not be read, so download hosts ask separately".to_owned());
+        } else if let Some(manager) = self.manager {
             reasons.push(format!(
                 "{manager}'s settings name no such host: it is a default of {manager}, or a package asks for it"
             ));
@@ -181,7 +194,7 @@ impl HostsQuestion {
         }
     }
 
-    pub(super) fn approval(&self, target: &Attached, offers: &[Offer], commands: &[String]) -> Approval {
+    pub(super) fn approval(&self, target: &Attached, offers: &[Offer], lines: &[String]) -> Approval {
         let described = target.host.target.describe();
         let offered =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -196,7 +209,7 @@ impl HostsQuestion {
             why: None,
             risk: risks.chain([Risk::Medium]).max().unwrap_or(Risk::Medium),
             reasons: self.reasons(),
-            parts: commands.to_vec(),
+            parts: lines.to_vec(),
             opens: Vec::new(),
             diff: None,
             is_editable: false,

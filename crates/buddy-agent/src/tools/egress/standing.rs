@@ -82,8 +82,8 @@ pub(crate) struct LateAnswers(Mutex<Vec<LateAnswer>>);
 struct LateAnswer {
     /// The simple commands that the command is made of.
     commands: Vec<String>,
-    /// The host with its port.
-    authority: String,
+    /// The host, or the host with its port.
+    name: String,
     /// Whether the session had read a secret when the user answered.
     knew_secret: bool,
 }
@@ -93,19 +93,19 @@ impl LateAnswers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn keep(&self, commands: &[String], authority: &str, knew_secret: bool) {
+    pub(super) fn keep(&self, commands: &[String], name: &str, knew_secret: bool) {
         let mut answers = self.answers();
         if answers.len() >= MAX_LATE {
             answers.remove(0);
         }
-        let (commands, authority) = (commands.to_vec(), authority.to_owned());
-        answers.push(LateAnswer { commands, authority, knew_secret });
+        let (commands, name) = (commands.to_vec(), name.to_owned());
+        answers.push(LateAnswer { commands, name, knew_secret });
     }
 
     /// Takes the answer for a command and a host. One from before a secret was read does not count after it.
-    pub(super) fn take(&self, commands: &[String], authority: &str, knows_secret: bool) -> bool {
+    pub(super) fn take(&self, commands: &[String], name: &str, knows_secret: bool) -> bool {
         let mut answers = self.answers();
-        let is_meant = |answer: &LateAnswer| answer.commands == commands && answer.authority == authority;
+        let is_meant = |answer: &LateAnswer| answer.commands == commands && answer.name == name;
         let Some(at) = answers.iter().position(is_meant) else { return false };
         let answer = answers.remove(at);
         answer.knew_secret || !knows_secret

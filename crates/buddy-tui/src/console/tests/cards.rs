@@ -105,7 +105,7 @@ fn reaching() -> Approval {
         reasons: vec!["nothing allows `static.example.com` yet".to_owned()],
         parts: vec!["cargo update".to_owned()],
         offers: vec![Offer {
-            grant: "fetch static.example.com".to_owned(),
+            grant: "reach static.example.com".to_owned(),
             covers: "connections to static.example.com".to_owned(),
         }],
         ..approval(
