@@ -522,8 +522,8 @@ async fn a_secret_that_git_brings_back_is_sealed_from_the_next_command() {
     for (before, restore, arguments) in [
         (tracked, "git checkout -q -- .", &["--trust"][..]),
         (tracked, "git restore .", &["--trust", "--tmux"]),
-        (tracked, "git reset -q --hard", &["--trust", "--tmux"]),
-        (stashed, "git stash pop -q", &["--trust", "--tmux"]),
+        (tracked, "git reset -q --hard", &["--trust"]),
+        (stashed, "git stash pop -q", &["--trust"]),
     ] {
         let calls = ["touch began", restore, "sh show.sh; echo looked"].map(shell);
         let turns = calls.into_iter().map(|call| turn().call("run_shell", call));
@@ -536,6 +536,7 @@ async fn a_secret_that_git_brings_back_is_sealed_from_the_next_command() {
         started.write(b"go\n").await;
         started.stdout.wait_for("Done.", 1).await;
         started.finish().await.expect_code(0);
+        stage.until_clean().await;
         let results = stage.0.results();
         assert_eq!(std::fs::read_to_string(work.join(".env")).unwrap(), "sesame-4711\n", "{results:#?}");
         let looked = results[2]["result"]["stdout"].as_str().unwrap_or_default();
