@@ -396,7 +396,9 @@ impl Judge<'_> {
                     }
                 }
                 of_hosts.retain(|offer| matches!(offer.grant.scope, Scope::Fetches(_)));
-                of_hosts.into_iter().for_each(|offer| sheet.offer(offer));
+                for offer in of_hosts {
+                    sheet.offer(offer);
+                }
             }
         }
     }

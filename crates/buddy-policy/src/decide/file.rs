@@ -288,8 +288,8 @@ fn removes_protected(directory: &Path, policy: &Policy, now: &Now<'_>, sheet: &m
         sheet.ask(Weight::Boundary, Risk::High, reason);
         sheet.way(by_rule("delete", &shown(first)));
     }
-    sheet.changed_orders.extend(orders.iter().map(|path| path.to_path_buf()));
-    sheet.changed_secrets.extend(secrets.iter().map(|path| path.to_path_buf()));
+    sheet.changed_orders.extend(orders.iter().copied().cloned());
+    sheet.changed_secrets.extend(secrets.iter().copied().cloned());
     sheet.needs.asked.extend(orders.into_iter().chain(secrets).cloned());
 }
 
