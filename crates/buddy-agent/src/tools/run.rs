@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::{Header, PathText};
 use buddy_exec::{Denial, Kept, Recorder, SealWatch};
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Intent, RepositoryChange};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
     ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
@@ -38,6 +38,7 @@ use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::rivals::{CommandTurns, PinCheck};
+use crate::tools::snapshot::receiver;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
@@ -434,6 +435,8 @@ impl Pipeline {
             is_asked: judged.pins.is_some(),
             pins: if judged.pins.is_some() { judged.decision.pins } else { Vec::new() },
             is_read_only: judged.decision.is_read_only,
+            sends: judged.decision.sends.filter(|_| !is_pushed_here(&ready.intent)).map(receiver),
+            parts: judged.decision.parts.len(),
             reaches_here: judged.decision.reaches_here,
             egress: egress.clone(),
             is_outside: side == Side::Outside,
@@ -474,6 +477,12 @@ impl Pipeline {
             (result, images, denials)
         };
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
+        if result.is_err()
+            && let Err(error) = recorder.after_command().await
+        {
+            // The snapshot stays, and undo compares with it.
+            tracing::warn!(%error, "what a call that failed changed is not known");
+        }
         self.watch_seals(closed, &result).await;
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
@@ -658,6 +667,13 @@ fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
         }),
         _ => None,
     })
+}
+
+/// Whether a tool pushes to a folder of this host, where a change shows by itself.
+fn is_pushed_here(intent: &Intent) -> bool {
+    let receives =
+        |action: &Action| matches!(action, Action::Repository { change: RepositoryChange::Receive, .. });
+    intent.actions.iter().any(receives)
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.
