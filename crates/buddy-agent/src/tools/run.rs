@@ -38,7 +38,7 @@ use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::rivals::{CommandTurns, PinCheck};
-use crate::tools::snapshot::receiver;
+use crate::tools::snapshot::{keep_after_failure, receiver};
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
@@ -202,6 +202,15 @@ impl Side {
         }
     }
 
+    /// The id of the entry of undo.
+    fn entry_id(self, item: &Item) -> String {
+        match self {
+            Self::Usual => item.id.to_string(),
+            // The entry of the try in the jail has the id of the call.
+            Self::Outside => format!("{}-outside", item.id),
+        }
+    }
+
     /// A result that says on which side it is from, where that is not the usual one.
     fn marked(self, mut result: Value) -> Value {
         if let Some(fields) = result.as_object_mut().filter(|_| self == Self::Outside) {
@@ -307,7 +316,7 @@ impl Pipeline {
     pub(crate) async fn run(self: Arc<Self>, planned: Planned, cancel: CancellationToken) -> Item {
         let Planned { mut item, ready, share, ticket, after, ended } = planned;
         let outcome = match ready {
-            Ok(ready) => self.judge_and_run(&mut item, ready, share, after, cancel).await,
+            Ok(ready) => Box::pin(self.judge_and_run(&mut item, ready, share, after, cancel)).await,
             Err(failure) => {
                 ticket.release();
                 Ok(Outcome::failed(failure))
@@ -442,11 +451,7 @@ impl Pipeline {
             is_outside: side == Side::Outside,
             execution: judged.decision.execution,
             person: self.person(Some(item)),
-            recorder: match side {
-                Side::Usual => self.recorder(item.id.to_string(), item, &ready.target),
-                // The entry of the try in the jail has the id of the call.
-                Side::Outside => self.recorder(format!("{}-outside", item.id), item, &ready.target),
-            },
+            recorder: self.recorder(side.entry_id(item), item, &ready.target),
             env: ready.target.host.env.clone(),
             programs: ready.target.host.programs.clone(),
             background: self.background.clone(),
@@ -477,12 +482,7 @@ impl Pipeline {
             (result, images, denials)
         };
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
-        if result.is_err()
-            && let Err(error) = recorder.after_command().await
-        {
-            // The snapshot stays, and undo compares with it.
-            tracing::warn!(%error, "what a call that failed changed is not known");
-        }
+        keep_after_failure(&result, &recorder).await;
         self.watch_seals(closed, &result).await;
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {

@@ -174,15 +174,7 @@ impl Tool for RunShell {
             way_out,
         };
         let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
-        let (read, mut running) = start_kept(context, async {
-            let read = PinsRead::begin(context);
-            let running = tokio::select! {
-                running = context.target.start(exec) => running.map_err(|error| target_failure(&error))?,
-                never = &mut way => match never {},
-            };
-            Ok((read, running))
-        })
-        .await?;
+        let (read, mut running) = start_kept(context, start(exec, &mut way, context)).await?;
         let patience = if managed.is_some() { wait } else { Duration::MAX };
         let waited = tokio::select! {
             waited = watch(&mut running, patience, context) => waited?,
@@ -214,6 +206,21 @@ impl Tool for RunShell {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
         Ok(result)
+    }
+}
+
+/// Starts a command, and serves its way out meanwhile.
+async fn start(
+    exec: Exec,
+    way: &mut WayServed,
+    context: &ToolContext,
+) -> Result<(PinsRead, Running), ToolFailure> {
+    let read = PinsRead::begin(context);
+    tokio::select! {
+        running = context.target.start(exec) => {
+            running.map(|running| (read, running)).map_err(|error| target_failure(&error))
+        }
+        never = way => match never {},
     }
 }
 

@@ -6,6 +6,7 @@ use buddy_exec::undo::{CommandExtent, OpenPlace, PlaceKind};
 use buddy_exec::{Exit, Reach, Recorder};
 use buddy_policy::SentWork;
 use buddy_protocol::ToolFailure;
+use serde_json::Value;
 
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
@@ -61,6 +62,16 @@ pub(crate) async fn keep_after(exit: Option<&Exit>, parts: usize, recorder: &Rec
         recorder.sent_nothing().await;
     }
     recorder.after_command().await.map_err(|error| error.to_string())
+}
+
+/// Records the changes of a call that failed while its command ran.
+pub(crate) async fn keep_after_failure(result: &Result<Value, ToolFailure>, recorder: &Recorder) {
+    if result.is_err()
+        && let Err(error) = recorder.after_command().await
+    {
+        // The snapshot stays, and undo compares with it.
+        tracing::warn!(%error, "what a call that failed changed is not known");
+    }
 }
 
 async fn note_unknown(why: &str, context: &ToolContext) -> Result<(), ToolFailure> {

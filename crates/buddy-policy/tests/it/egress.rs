@@ -1,10 +1,11 @@
 //! Egress: fetches and commands, before and after a secret was read.
 
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, Trail, Verdict, decide,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail,
+    Verdict, decide,
 };
 
-use crate::stage::{policy, rules, run};
+use crate::stage::{ask, policy, rules, run};
 
 const MODES: [Mode; 3] = [Mode::Development, Mode::Production, Mode::Plan];
 
@@ -464,4 +465,18 @@ fn the_broker_learns_which_hosts_of_a_command_are_settled() {
     assert_eq!(reached("curl http://localhost:9000/", &named, auto), [""; 0], "another port");
     assert_eq!(reached("curl http://localhost:3000/y", &tainted(named.clone()), auto), ["localhost:3000"]);
     assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), Approvals::Ask), ["10.0.0.1:80"]);
+}
+
+#[test]
+fn work_that_a_command_sends_to_others_is_told() {
+    let sends = |command: &str| ask(&run(command), &policy(Mode::Development)).sends;
+    for command in ["git push origin main", "true && git -C sub push", "bash -c 'git push'"] {
+        assert_eq!(sends(command), Some(SentWork::Commits), "{command}");
+    }
+    for command in ["npm publish", "true; cargo publish"] {
+        assert_eq!(sends(command), Some(SentWork::Package), "{command}");
+    }
+    for command in ["git commit -m push", "git pull", "npm install", "cat push"] {
+        assert_eq!(sends(command), None, "{command}");
+    }
 }

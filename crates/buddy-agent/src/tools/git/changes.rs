@@ -62,25 +62,21 @@ async fn new_files(top: &Path, names: Vec<String>, user: &OfUser<'_>) -> (String
     let (mut diff, mut listed) = (String::new(), Vec::new());
     for (at, name) in names.into_iter().take(MAX_NEW_NAMES).enumerate() {
         let is_shown = at < MAX_NEW_FILES && diff.len() < MAX_NEW_TOTAL;
-        let content = match is_shown {
-            true => Some(user.target().read(&bounds, &top.join(&name), MAX_NEW_BYTES).await),
-            false => None,
-        };
-        let why = match content {
-            None => Some("not shown".to_owned()),
-            Some(Err(_)) => Some("cannot be read".to_owned()),
-            Some(Ok(content)) if content.size == 0 => Some("empty".to_owned()),
-            Some(Ok(content)) => match String::from_utf8(content.bytes) {
-                Ok(_) if content.truncated => Some(size("", content.size)),
-                Ok(text) if text.contains('\0') => Some(size("binary, ", content.size)),
-                Ok(text) => {
-                    diff.push_str(&added(&name, &text));
-                    None
-                }
-                // The end may be in the middle of a letter.
-                Err(_) if content.truncated => Some(size("", content.size)),
-                Err(_) => Some(size("binary, ", content.size)),
-            },
+        let why = if is_shown {
+            match user.target().read(&bounds, &top.join(&name), MAX_NEW_BYTES).await {
+                Err(_) => Some("cannot be read".to_owned()),
+                Ok(content) if content.size == 0 => Some("empty".to_owned()),
+                Ok(content) if content.truncated => Some(size("", content.size)),
+                Ok(content) => match String::from_utf8(content.bytes) {
+                    Ok(text) if !text.contains('\0') => {
+                        diff.push_str(&added(&name, &text));
+                        None
+                    }
+                    _ => Some(size("binary, ", content.size)),
+                },
+            }
+        } else {
+            Some("not shown".to_owned())
         };
         listed.push(why.map_or_else(|| name.clone(), |why| format!("{name} ({why})")));
     }

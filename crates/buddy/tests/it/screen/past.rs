@@ -153,7 +153,7 @@ async fn a_session_is_picked_where_none_is_named() {
 #[tokio::test]
 async fn after_going_back_the_note_is_on_the_screen_below_the_past() {
     let long: Vec<String> = (0..40).map(|number| format!("line {number}")).collect();
-    let turns = [turn().text(&long.join("\n\n")), turn().text("Second answer.")];
+    let turns = [turn().text(long.join("\n\n")), turn().text("Second answer.")];
     let screen = Screen::start(turns, 100, 24).await;
     screen.line("tell me");
     screen.wait_for("line 39").await;
