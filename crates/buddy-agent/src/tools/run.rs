@@ -1,6 +1,8 @@
 //! The pipeline, the same for every call: validate → intent → policy → ask → durable intent → run → clip → record.
 //!
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
+//!
+//! Long because every call goes through each of these steps, and their order is what keeps it safe.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
