@@ -6,7 +6,8 @@
 //!
 //! A file tool records the very paths it changes. The changes of a command are not known in advance, so a
 //! snapshot of the workspace is taken before it and compared afterwards; a cache of file states makes the
-//! next one cheap.
+//! next one cheap. Places outside the workspace that the command can write in only have a *fingerprint*: a
+//! change there is known, and not restored.
 //!
 //! Files on another host are read through its target, and restored through it.
 
@@ -15,6 +16,7 @@ mod cache;
 mod digest;
 mod elsewhere;
 mod evict;
+mod fingerprint;
 mod journal;
 mod look;
 mod loss;
@@ -28,12 +30,13 @@ mod state;
 mod store;
 
 pub(crate) use digest::digest_of;
+pub use fingerprint::PlaceKind;
 pub use journal::Header;
 pub(crate) use look::{Look, Seen, Upcoming};
 pub use loss::{Remover, lost};
 pub use path_text::PathText;
 pub use plan::{NotCovered, Step, UndoPlan};
 pub use project::{ProjectLock, project_root};
-pub use recorder::{CommandChange, CommandExtent, Kept, Recorder};
+pub use recorder::{CommandChange, CommandExtent, Kept, OpenPlace, Recorder};
 pub use state::State;
 pub use store::{UndoEntry, UndoError, UndoSettings, UndoStore, Which};

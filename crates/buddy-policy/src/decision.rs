@@ -26,6 +26,15 @@ pub enum Execution {
     Argv(Vec<String>),
 }
 
+/// Work that a command sends to others, who keep it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentWork {
+    /// Commits, to a remote.
+    Commits,
+    /// A package, to a registry.
+    Package,
+}
+
 /// A verdict and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
@@ -37,6 +46,8 @@ pub struct Decision {
     pub risk: Risk,
     /// The reasons why it asks or is denied, one sentence part each, for people.
     pub reasons: Vec<String>,
+    /// Work that it sends to others, by the words of its commands.
+    pub sends: Option<SentWork>,
     /// Whether it is denied only because nobody can be asked.
     pub is_unasked: bool,
     /// If it is denied for that reason: the ways for the user to allow it beforehand.

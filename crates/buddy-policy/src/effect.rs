@@ -38,7 +38,7 @@ pub(crate) use git::{
     alias as git_alias, changes_own_settings, changes_settings, only_adds_remote, publishes,
 };
 pub(crate) use git_reading::GIT_READERS;
-pub(crate) use guards::gains_rights;
+pub(crate) use guards::{PUBLISHES as PUBLISHES_PACKAGE, gains_rights};
 pub(crate) use hosts::{destinations, goes_by_proxy, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;

@@ -30,7 +30,7 @@ mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{decide, discarded, named, outside, program_uses, recalled, removed, touched, written};
-pub use decision::{Decision, Execution, Verdict};
+pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;
 pub use effect::ENGINE_VARIABLES;
 pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};

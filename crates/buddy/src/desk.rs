@@ -237,10 +237,11 @@ impl HomeDesk {
     /// The newest change that was not taken back, by its name.
     async fn last_change(&self, session: &SessionId) -> Result<Option<String>, String> {
         let listed = self.changes_of(session).await?;
-        let is_change = |entry: &UndoEntry| entry.changes > 0 || entry.is_interrupted || !entry.is_covered;
-        let is_wanted =
-            |entry: &&UndoEntry| !entry.is_undone && is_change(entry) && entry.header.undoes.is_none();
-        Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
+        let store = undo_store(&self.environment);
+        let newest = tokio::task::spawn_blocking(move || {
+            store.newest(&listed).map(|newest| newest.map(|entry| entry.header.id.clone()))
+        });
+        newest.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
     /// The newest undo of a change that was not taken back, by its name.

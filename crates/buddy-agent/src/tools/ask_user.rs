@@ -40,7 +40,7 @@ impl Tool for AskUser {
     };
 
     fn title(input: &AskUserInput) -> String {
-        input.question.clone()
+        format!("ask: {}", input.question)
     }
 
     fn intent(_: &AskUserInput, _: &Place) -> Intent {

@@ -21,6 +21,7 @@ use crate::tools::clip::clip_text;
 use crate::tools::egress::CallEgress;
 use crate::tools::plain;
 use crate::tools::run_shell::WayServed;
+use crate::tools::snapshot::keep_after;
 use crate::tools::unseen_files::{describe_unseen_changes, notice_unseen_changes};
 
 /// Commands of one session that run in the background at the same time.
@@ -99,6 +100,8 @@ pub(crate) struct Leaving {
     pub(crate) egress: Option<Arc<CallEgress>>,
     /// Compares what the command changed with what was there before it.
     pub(crate) recorder: Recorder,
+    /// The number of simple commands that it is made of.
+    pub(crate) parts: usize,
     /// Where its end is written down; none where it is in no list.
     pub(crate) managed: Option<ManagedProcesses>,
 }
@@ -277,12 +280,13 @@ struct SeenOut {
 
 /// Sees a command to its end.
 async fn see_out(leaving: Leaving) -> SeenOut {
-    let Leaving { id, command, cwd, target, log, mut running, way, egress: _, recorder, managed } = leaving;
+    let Leaving { id, command, cwd, target, log, mut running, way, egress: _, recorder, parts, managed } =
+        leaving;
     let exit = tokio::select! {
         exit = drained(&mut running) => exit,
         never = way => match never {},
     };
-    let kept = recorder.after_command().await;
+    let kept = keep_after(exit.as_ref(), parts, &recorder).await;
     let exit = Arc::new(exit);
     if let Some(managed) = managed {
         let (id, exit) = (id.clone(), exit.clone());
@@ -305,7 +309,7 @@ async fn see_out(leaving: Leaving) -> SeenOut {
     let cwd = cwd.to_string_lossy().into_owned();
     let ran = Ran { command, target, cwd, background: Some(id), outcome: Some(outcome) };
     let swept = exit.iter().flat_map(|exit| &exit.swept).map(ToString::to_string).collect();
-    SeenOut { ran, undo: kept.err().map(|error| error.to_string()), swept }
+    SeenOut { ran, undo: kept.err(), swept }
 }
 
 /// The last lines of a log, as plain text. One that cannot be read has none.

@@ -353,11 +353,16 @@ fn output_of(exit: &Exit) -> Result<String, Trouble> {
     }
 }
 
-/// The lines of an output, without those about other files.
+/// The lines of an output, without those about other files. An empty one ends an error of several lines.
 fn errors_of(output: &str, file: &Path) -> Vec<String> {
     let output = plain(output);
-    let lines = output.lines().filter(|line| !line.trim().is_empty());
+    let lines = output.lines().map(str::trim_end);
     lines.filter(|line| place_of(line).is_none_or(|place| is_named(place, file))).map(clipped).collect()
+}
+
+/// Whether a line is an error by itself, as it begins with its place.
+fn stands_alone(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| place_of(word).is_some())
 }
 
 /// The path in a line such as `src/a.py:3:1: unused` or ` --> src/a.rs:3:1`.
@@ -377,20 +382,33 @@ fn is_in(line: &str, file: &Path) -> bool {
     place_of(line).is_some_and(|place| is_named(place, file))
 }
 
-/// The errors that were not there before. Numbers do not count, since an edit moves lines.
+/// The errors that were not there before. Numbers do not count, since an edit moves lines. An error of several lines that has a new one
+/// is told whole: its message may have been there before.
 fn new_errors(before: &[String], after: Vec<String>) -> Vec<String> {
     let mut known: HashMap<String, usize> = HashMap::new();
     for line in before {
         *known.entry(without_numbers(line)).or_default() += 1;
     }
-    let is_new = |line: &String| match known.get_mut(&without_numbers(line)) {
+    let mut is_new = |line: &String| match known.get_mut(&without_numbers(line)) {
         Some(count) if *count > 0 => {
             *count -= 1;
             false
         }
         _ => true,
     };
-    after.into_iter().filter(is_new).collect()
+    let marked: Vec<(String, bool)> = after
+        .into_iter()
+        .map(|line| {
+            let is_new = !line.is_empty() && is_new(&line);
+            (line, is_new)
+        })
+        .collect();
+    let errors = marked.split(|(line, _)| line.is_empty());
+    let told = errors.flat_map(|error| {
+        let has_new = error.iter().any(|(line, is_new)| *is_new && !stands_alone(line));
+        error.iter().filter(move |(line, is_new)| *is_new || (has_new && !stands_alone(line)))
+    });
+    told.map(|(line, _)| line.clone()).collect()
 }
 
 fn without_numbers(line: &str) -> String {
@@ -428,6 +446,17 @@ mod tests {
     fn errors_of_other_files_are_left_out() {
         let output = "src/b.py:1:1: bad\na.py:2:1: bad\n\u{1b}[1m --> lib/a.py:1:1\u{1b}[0m\n  note: 3:1\n";
         assert_eq!(found(output), ["a.py:2:1: bad", "  note: 3:1"]);
+    }
+
+    #[test]
+    fn an_error_of_several_lines_is_told_with_the_message_that_was_there_before() {
+        let error = |line: &str| format!("error: mismatched types\n --> src/a.py:3:1\n3 | {line}\n\n");
+        let (old, new) = (error("let a = b;"), error("let c = d;"));
+        let told = new_errors(&found(&old), found(&new));
+        assert_eq!(told, ["error: mismatched types", " --> src/a.py:3:1", "3 | let c = d;"]);
+        let told = new_errors(&found(&old), found(&format!("{old}{new}")));
+        assert_eq!(told.len(), 3, "the error that was there is not told again: {told:?}");
+        assert_eq!(new_errors(&found(&old), found(&format!("\n{old}"))), [""; 0]);
     }
 
     #[test]

@@ -268,6 +268,22 @@ mod tests {
         assert_eq!(shell.parameters["required"], json!(["command", "why", "risk", "mutation", "privesc"]));
     }
 
+    /// The calls of which faces test the rows.
+    const CALLS: &str = include_str!("../../../../fixtures/calls.json");
+
+    #[test]
+    fn faces_test_the_row_of_every_tool() {
+        let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
+        let known: Vec<&str> = calls.iter().map(|call| call["name"].as_str().unwrap()).collect();
+        assert_eq!(known, names().collect::<Vec<_>>());
+        for call in &calls {
+            let entry = find(call["name"].as_str().unwrap()).unwrap();
+            assert_eq!(serde_json::to_value(entry.spec.kind).unwrap(), call["kind"], "{call}");
+            assert_eq!(entry.title(&call["input"]), call["title"].as_str().unwrap(), "{call}");
+            assert!(entry.prepare(call["input"].clone()).is_ok(), "{call}");
+        }
+    }
+
     #[test]
     fn a_host_without_panes_offers_nothing_that_needs_them() {
         let told = serde_json::to_string(

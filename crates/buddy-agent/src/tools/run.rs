@@ -1,6 +1,8 @@
 //! The pipeline, the same for every call: validate → intent → policy → ask → durable intent → run → clip → record.
 //!
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
+//!
+//! Long because every call goes through each of these steps, and their order is what keeps it safe.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +11,7 @@ use std::time::Duration;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::{Header, PathText};
 use buddy_exec::{Denial, Kept, Recorder, SealWatch};
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Intent, RepositoryChange};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
     ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
@@ -38,6 +40,7 @@ use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::rivals::{CommandTurns, PinCheck};
+use crate::tools::snapshot::{keep_after_failure, receiver};
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
 use crate::tools::turnstile::Ticket;
@@ -201,6 +204,15 @@ impl Side {
         }
     }
 
+    /// The id of the entry of undo.
+    fn entry_id(self, item: &Item) -> String {
+        match self {
+            Self::Usual => item.id.to_string(),
+            // The entry of the try in the jail has the id of the call.
+            Self::Outside => format!("{}-outside", item.id),
+        }
+    }
+
     /// A result that says on which side it is from, where that is not the usual one.
     fn marked(self, mut result: Value) -> Value {
         if let Some(fields) = result.as_object_mut().filter(|_| self == Self::Outside) {
@@ -306,7 +318,7 @@ impl Pipeline {
     pub(crate) async fn run(self: Arc<Self>, planned: Planned, cancel: CancellationToken) -> Item {
         let Planned { mut item, ready, share, ticket, after, ended } = planned;
         let outcome = match ready {
-            Ok(ready) => self.judge_and_run(&mut item, ready, share, after, cancel).await,
+            Ok(ready) => Box::pin(self.judge_and_run(&mut item, ready, share, after, cancel)).await,
             Err(failure) => {
                 ticket.release();
                 Ok(Outcome::failed(failure))
@@ -434,16 +446,14 @@ impl Pipeline {
             is_asked: judged.pins.is_some(),
             pins: if judged.pins.is_some() { judged.decision.pins } else { Vec::new() },
             is_read_only: judged.decision.is_read_only,
+            sends: judged.decision.sends.filter(|_| !is_pushed_here(&ready.intent)).map(receiver),
+            parts: judged.decision.parts.len(),
             reaches_here: judged.decision.reaches_here,
             egress: egress.clone(),
             is_outside: side == Side::Outside,
             execution: judged.decision.execution,
             person: self.person(Some(item)),
-            recorder: match side {
-                Side::Usual => self.recorder(item.id.to_string(), item, &ready.target),
-                // The entry of the try in the jail has the id of the call.
-                Side::Outside => self.recorder(format!("{}-outside", item.id), item, &ready.target),
-            },
+            recorder: self.recorder(side.entry_id(item), item, &ready.target),
             env: ready.target.host.env.clone(),
             programs: ready.target.host.programs.clone(),
             background: self.background.clone(),
@@ -474,6 +484,7 @@ impl Pipeline {
             (result, images, denials)
         };
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
+        keep_after_failure(&result, &recorder).await;
         self.watch_seals(closed, &result).await;
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
@@ -659,6 +670,13 @@ fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
         }),
         _ => None,
     })
+}
+
+/// Whether a tool pushes to a folder of this host, where a change shows by itself.
+fn is_pushed_here(intent: &Intent) -> bool {
+    let receives =
+        |action: &Action| matches!(action, Action::Repository { change: RepositoryChange::Receive, .. });
+    intent.actions.iter().any(receives)
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.

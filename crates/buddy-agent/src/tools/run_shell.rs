@@ -27,7 +27,7 @@ use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
 use crate::tools::process;
 use crate::tools::rivals::PinsRead;
-use crate::tools::snapshot::snapshot_workspace;
+use crate::tools::snapshot::{keep_after, start_kept};
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
@@ -173,13 +173,8 @@ impl Tool for RunShell {
             output: limits(context),
             way_out,
         };
-        snapshot_workspace(context).await?;
-        let read = PinsRead::begin(context);
         let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
-        let mut running = tokio::select! {
-            running = context.target.start(exec) => running.map_err(|error| target_failure(&error))?,
-            never = &mut way => match never {},
-        };
+        let (read, mut running) = start_kept(context, start(exec, &mut way, context)).await?;
         let patience = if managed.is_some() { wait } else { Duration::MAX };
         let waited = tokio::select! {
             waited = watch(&mut running, patience, context) => waited?,
@@ -202,7 +197,7 @@ impl Tool for RunShell {
             }
         }
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
-        let kept = context.recorder.after_command().await;
+        let kept = keep_after(Some(&exit), context.parts, &context.recorder).await;
         let mut result = outcome(&exit, wait);
         if let Some(note) = explain(&exit, &ran_in, context).await {
             result["sealed"] = json!(note);
@@ -211,6 +206,21 @@ impl Tool for RunShell {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
         Ok(result)
+    }
+}
+
+/// Starts a command, and serves its way out meanwhile.
+async fn start(
+    exec: Exec,
+    way: &mut WayServed,
+    context: &ToolContext,
+) -> Result<(PinsRead, Running), ToolFailure> {
+    let read = PinsRead::begin(context);
+    tokio::select! {
+        running = context.target.start(exec) => {
+            running.map(|running| (read, running)).map_err(|error| target_failure(&error))
+        }
+        never = way => match never {},
     }
 }
 
@@ -402,6 +412,7 @@ async fn leave(
         way,
         egress: context.egress.clone(),
         recorder,
+        parts: context.parts,
         managed: Some(managed),
     });
     let mut value = process::shown(&status);

@@ -120,6 +120,8 @@ impl Yard {
             is_asked: false,
             pins: Vec::new(),
             is_read_only: false,
+            sends: None,
+            parts: 0,
             reaches_here: false,
             egress: None,
             execution: Execution::Shell,

@@ -32,7 +32,7 @@ impl Tool for Time {
     };
 
     fn title(_: &TimeInput) -> String {
-        "time".to_owned()
+        "check the time".to_owned()
     }
 
     fn intent(_: &TimeInput, _: &Place) -> Intent {

@@ -206,6 +206,10 @@ pub(crate) struct ToolContext {
     pub(crate) pins: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
+    /// Who keeps work that its commands send, and what they keep.
+    pub(crate) sends: Option<(String, String)>,
+    /// The number of simple commands that it is made of.
+    pub(crate) parts: usize,
     /// Whether all that it does is to reach servers on this machine.
     pub(crate) reaches_here: bool,
     /// Judges the connections of its commands, where they have no network of their own.

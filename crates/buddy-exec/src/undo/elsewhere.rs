@@ -7,11 +7,11 @@ use std::io;
 
 use super::digest;
 use super::journal::{Header, Read};
-use super::plan::{NotCovered, UndoPlan, changes, left_out, step};
+use super::plan::{NotCovered, UndoPlan, changes, not_covered, step};
 use super::recorder::Recorder;
 use super::restore::{Move, moves};
 use super::state::State;
-use super::store::{UndoError, UndoStore, Which, is_covered, is_interrupted};
+use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use crate::{Bounds, Deletion, RemoteTarget, Target, TargetError};
 
 impl UndoStore {
@@ -25,7 +25,7 @@ impl UndoStore {
         let journal = self.find(which)?;
         let most = self.shared.settings.max_file_bytes;
         let mut steps = Vec::new();
-        let mut not_covered: Vec<NotCovered> = journal.records.iter().filter_map(left_out).collect();
+        let mut not_covered = not_covered(&journal);
         for (path, (before, after)) in changes(&journal)? {
             if let State::NotKept { why } = before {
                 not_covered.push(NotCovered { path, why, is_changed: true });
@@ -104,5 +104,14 @@ fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCover
     let is_covered = is_covered(journal);
     // No command in a jail of this machine writes there.
     let (roots, beside) = (Vec::new(), None);
-    UndoPlan { header: journal.header.clone(), steps, not_covered, is_interrupted, is_covered, roots, beside }
+    UndoPlan {
+        header: journal.header.clone(),
+        steps,
+        not_covered,
+        is_interrupted,
+        is_covered,
+        is_ended: is_ended(journal),
+        roots,
+        beside,
+    }
 }

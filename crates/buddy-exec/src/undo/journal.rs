@@ -1,7 +1,7 @@
 //! The journal of an entry: a file of records, one a line, each durable before the change that it announces.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::SessionTarget;
@@ -62,10 +62,34 @@ pub(super) enum Record {
         /// Files that the call was allowed to change although programs take orders from them.
         opened: Vec<PathText>,
     },
+    /// The command can change this place, of which nothing is kept.
+    Place {
+        path: PathText,
+        why: String,
+        digest: String,
+        /// Whether the place counts as changed even if its fingerprint is the same, as there is too much in it.
+        #[serde(default)]
+        is_unsure: bool,
+        #[serde(default)]
+        is_store: bool,
+        /// Paths in it that the fingerprint leaves out.
+        #[serde(default)]
+        skipped: Vec<PathText>,
+    },
+    /// The command may send work to others, who keep it.
+    Sending { to: String, why: String },
     /// The command ended and its changes are recorded.
     CommandEnded,
     /// Changes of this path, or below it, cannot be undone.
-    NotCovered { path: PathText, why: String },
+    NotCovered {
+        path: PathText,
+        why: String,
+        /// Whether a command is known to have changed it.
+        #[serde(default)]
+        is_changed: bool,
+    },
+    /// The call came to its end.
+    Ended,
     /// An undo came to its end.
     Undone,
 }
@@ -75,6 +99,7 @@ pub(super) enum Record {
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
+    bytes: u64,
 }
 
 impl Journal {
@@ -86,7 +111,7 @@ impl Journal {
             let path = folder.join(format!("{number:012}.jsonl"));
             match create_private(&path) {
                 Ok(file) => {
-                    let mut journal = Self { file, path };
+                    let mut journal = Self { file, path, bytes: 0 };
                     journal.append(&[Record::Begin { header: header.clone() }])?;
                     sync_folder(folder)?;
                     return Ok(journal);
@@ -106,6 +131,20 @@ impl Journal {
             lines.push(b'\n');
         }
         self.file.write_all(&lines)?;
+        self.bytes += lines.len() as u64;
+        self.file.sync_all()
+    }
+
+    /// The length so far, to which it can be cut.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes back the records beyond this length.
+    pub(super) fn cut(&mut self, bytes: u64) -> io::Result<()> {
+        self.file.set_len(bytes)?;
+        self.file.seek(SeekFrom::Start(bytes))?;
+        self.bytes = bytes;
         self.file.sync_all()
     }
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::fingerprint::fingerprint_of;
 use super::journal::{Header, Read, Record, snapshot_of};
 use super::path_text::PathText;
 use super::state::State;
-use super::store::{UndoError, UndoStore, Which, is_covered, is_interrupted};
+use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use crate::files::{Parents, Roots, Spot, View};
 use crate::{Bounds, Reach, TargetError};
 
@@ -28,8 +29,11 @@ pub struct UndoPlan {
     pub not_covered: Vec<NotCovered>,
     /// Whether the call did not come to its end, so that it is unknown which of these changes are its own.
     pub is_interrupted: bool,
-    /// Whether something was changed that undo has nothing of.
+    /// Whether undo has all changes of the call.
     pub is_covered: bool,
+    /// Whether the call is known to have come to its end.
+    #[serde(skip)]
+    pub(super) is_ended: bool,
     /// The directories that it is about.
     #[serde(skip)]
     pub(super) roots: Vec<PathBuf>,
@@ -62,7 +66,7 @@ pub struct Step {
 /// A path whose changes cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotCovered {
-    /// The path, or the directory in which changes are not known.
+    /// The path, the directory in which changes are not known, or the receiver of work that was sent.
     pub path: PathText,
     /// The reason.
     pub why: String,
@@ -74,6 +78,11 @@ impl UndoPlan {
     /// Whether the entry changed something, and undo can restore nothing of it.
     pub fn is_beyond_undo(&self) -> bool {
         self.steps.is_empty() && !self.is_covered
+    }
+
+    /// Whether the call was cut short, or still runs, and changed nothing so far.
+    pub fn is_void(&self) -> bool {
+        self.steps.is_empty() && self.is_covered && !self.is_ended
     }
 
     /// The same plan without a step: to pass over an entry that undo cannot restore.
@@ -102,7 +111,8 @@ impl UndoStore {
         let changes = changes(&journal)?;
         let reach = Everything::new()?;
         let mut steps = Vec::new();
-        let mut not_covered: Vec<NotCovered> = journal.records.iter().filter_map(left_out).collect();
+        let mut not_covered = not_covered(&journal);
+        let is_covered = is_covered(&journal) && !not_covered.iter().any(|place| place.is_changed);
         for (path, (before, after)) in changes {
             if let State::NotKept { why } = before {
                 not_covered.push(NotCovered { path, why, is_changed: true });
@@ -117,7 +127,8 @@ impl UndoStore {
             steps,
             not_covered,
             is_interrupted: is_interrupted(&journal),
-            is_covered: is_covered(&journal),
+            is_covered,
+            is_ended: is_ended(&journal),
             roots: roots(&journal),
             beside: beside(&journal),
         })
@@ -165,13 +176,34 @@ pub(super) fn step(path: PathText, before: State, after: &State, now: Result<Sta
     Some(Step { path, now, to: before, conflict })
 }
 
-pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
+fn left_out(record: &Record) -> Option<NotCovered> {
     match record {
-        Record::NotCovered { path, why } => {
-            Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: false })
+        Record::NotCovered { path, why, is_changed } => {
+            Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: *is_changed })
         }
         _ => None,
     }
+}
+
+/// The places that an entry changed, or may have, and of which nothing is kept. A command that was cut short is compared now.
+pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
+    let ended = journal.records.iter().rposition(|record| *record == Record::CommandEnded);
+    let pending = journal.records.iter().skip(ended.map_or(0, |at| at + 1)).filter_map(left_behind);
+    journal.records.iter().cloned().chain(pending).filter_map(|record| left_out(&record)).collect()
+}
+
+/// The record of a place that changed since its fingerprint was taken, or of work that was sent.
+pub(super) fn left_behind(record: &Record) -> Option<Record> {
+    let (path, why) = match record {
+        Record::Place { path, why, digest, is_unsure, is_store, skipped } => {
+            let skipped: Vec<PathBuf> = skipped.iter().map(|path| path.0.clone()).collect();
+            let is_same = fingerprint_of(&path.0, *is_store, &skipped).digest == *digest;
+            (!is_same || *is_unsure).then(|| (path.clone(), why.clone()))?
+        }
+        Record::Sending { to, why } => (PathText(PathBuf::from(to)), why.clone()),
+        _ => return None,
+    };
+    Some(Record::NotCovered { path, why, is_changed: true })
 }
 
 /// For each path its states before its first change and after its last.

@@ -10,16 +10,20 @@ use rustix::fs::{FlockOperation, flock};
 use tokio::task::spawn_blocking;
 
 use super::blobs::{Durability, create_private, make_private};
+use super::fingerprint::{PlaceKind, fingerprint_of};
 use super::journal::{Header, Journal, Record};
 use super::look::{Seen, Upcoming};
 use super::path_text::PathText;
-use super::plan::Beside;
+use super::plan::{Beside, left_behind};
 use super::project::ProjectLock;
 use super::snapshot::Snapshot;
 use super::state::State;
 use super::store::Shared;
 use crate::TargetError;
 use crate::files::Spot;
+
+/// Why undo has nothing of the changes of a command on another host.
+const ON_ANOTHER_HOST: &str = "undo does not cover commands on other hosts";
 
 /// Records the changes of a call, or nothing when it is off. Clones record to the same entry.
 #[derive(Clone, Default)]
@@ -52,10 +56,25 @@ pub struct CommandChange {
 pub struct CommandExtent {
     /// Directories that a snapshot is taken of.
     pub roots: Vec<PathBuf>,
-    /// Directories that are not covered.
+    /// Directories for temporary files, which are not covered.
     pub elsewhere: Vec<PathBuf>,
+    /// Other places that are not covered: a change there is known, and not restored.
+    pub places: Vec<OpenPlace>,
+    /// Paths in those places that it cannot change.
+    pub closed: Vec<PathBuf>,
+    /// Who would keep work that it sends, and what they would keep.
+    pub sends: Option<(String, String)>,
     /// Files in the roots that the user or a rule opened to it although programs take orders from them.
     pub opened: Vec<PathBuf>,
+}
+
+/// A place outside of the covered directories that a command can change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPlace {
+    /// The path.
+    pub path: PathBuf,
+    /// The kind.
+    pub kind: PlaceKind,
 }
 
 /// An entry that is being written. Its files are made with the first record.
@@ -78,11 +97,23 @@ struct Open {
     /// The workspace before the running command.
     pending: Option<Pending>,
     is_empty: bool,
+    /// The state before the last command was announced.
+    announced: Option<Announced>,
+}
+
+/// The entry as it was before a command was announced that may not start.
+#[derive(Clone, Copy)]
+struct Announced {
+    bytes: u64,
+    is_empty: bool,
+    is_partial: bool,
 }
 
 struct Pending {
     roots: Vec<(PathBuf, Snapshot)>,
     at_nanos: i64,
+    /// Records of places and of work that is sent, which are compared when the command ended.
+    outside: Vec<Record>,
 }
 
 impl Recorder {
@@ -162,7 +193,7 @@ impl Recorder {
         self.blocking(move |entry| entry.before_command(&extent)).await
     }
 
-    /// Compares with the snapshot and records the changes of the command.
+    /// Compares with the snapshot and records the changes of the command. Without a snapshot nothing happens.
     pub async fn after_command(&self) -> Result<(), TargetError> {
         self.blocking(Entry::after_command).await
     }
@@ -175,6 +206,28 @@ impl Recorder {
         let path = entry.shared.folder.clone();
         let done = spawn_blocking(move || work(&entry)).await.unwrap_or_else(|error| Err(error.into()));
         done.map_err(|source| TargetError::NotKept { path, source })
+    }
+
+    /// Takes back the announcement of a command that did not start: it changed nothing.
+    pub async fn withdraw_command(&self) {
+        let withdrawn = self.blocking(Entry::withdraw).await;
+        if let Err(error) = withdrawn {
+            // The entry stays, and says that the command may have changed something.
+            tracing::warn!(%error, "a command that did not start stays in the undo store");
+        }
+    }
+
+    /// Notes that the command sent nothing, as it failed.
+    pub async fn sent_nothing(&self) {
+        let noted = self.blocking(|entry| {
+            let mut open = entry.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(pending) = open.as_mut().and_then(|open| open.pending.as_mut()) {
+                pending.outside.retain(|record| !matches!(record, Record::Sending { .. }));
+            }
+            Ok(())
+        });
+        // Nothing here fails.
+        let _ = noted.await;
     }
 
     /// The paths that the commands of the call were found to have changed, as far as a snapshot covers them.
@@ -216,8 +269,9 @@ impl Recorder {
     pub async fn not_covered(&self, path: PathBuf, why: &str) -> Result<(), TargetError> {
         let why = why.to_owned();
         self.blocking(move |entry| {
+            entry.announce()?;
             entry.is_partial.store(true, Ordering::Relaxed);
-            entry.append(&[Record::NotCovered { path: PathText(path), why }])
+            entry.append(&[Record::NotCovered { path: PathText(path), why, is_changed: false }])
         })
         .await
     }
@@ -263,7 +317,8 @@ impl Entry {
             flock(&lock, FlockOperation::LockShared)?;
             let project = self.enter_project()?;
             let journal = Journal::create(&self.shared.entries(), &self.header)?;
-            *open = Some(Open { journal, _lock: lock, project, pending: None, is_empty: true });
+            *open =
+                Some(Open { journal, _lock: lock, project, pending: None, is_empty: true, announced: None });
         }
         match open.as_mut() {
             Some(open) => work(open),
@@ -294,7 +349,7 @@ impl Entry {
             let size = spot.stat()?.map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
             if records.len() >= limits.files || bytes + size > limits.bytes {
                 let why = "more was removed at once than is kept".to_owned();
-                records.push(Record::NotCovered { path: PathText(spot.real()), why });
+                records.push(Record::NotCovered { path: PathText(spot.real()), why, is_changed: false });
                 break;
             }
             let before = State::keep(&spot, &self.shared.blobs, Durability::Later)?;
@@ -332,10 +387,17 @@ impl Entry {
     }
 
     fn before_command(&self, extent: &CommandExtent) -> io::Result<()> {
-        let CommandExtent { roots, elsewhere, opened } = extent;
+        let CommandExtent { roots, elsewhere, opened, .. } = extent;
+        self.announce()?;
         if self.header.target.is_some() {
             // At the same path this machine has something else.
-            return Ok(());
+            self.is_partial.store(true, Ordering::Relaxed);
+            let path = PathText(roots.first().cloned().unwrap_or_default());
+            return self.append(&[Record::NotCovered {
+                path,
+                why: ON_ANOTHER_HOST.to_owned(),
+                is_changed: false,
+            }]);
         }
         let at_nanos = self.shared.now_nanos();
         let taking = self.shared.taking(at_nanos);
@@ -351,54 +413,115 @@ impl Entry {
         let mut records = vec![Record::Command { roots: names.clone() }];
         if self.shared.has_any_run(running.as_ref()) {
             let opened = opened.iter().cloned().map(PathText).collect();
-            records.push(Record::Beside { roots: names, opened });
+            records.push(Record::Beside { roots: names.clone(), opened });
         }
         for (path, why) in taken.iter().flat_map(|(_, snapshot)| &snapshot.not_covered) {
-            records.push(Record::NotCovered { path: PathText(path.clone()), why: why.clone() });
+            records.push(Record::NotCovered {
+                path: PathText(path.clone()),
+                why: why.clone(),
+                is_changed: false,
+            });
         }
         for path in elsewhere {
             let why = "it is outside the workspace".to_owned();
-            records.push(Record::NotCovered { path: PathText(path.clone()), why });
+            records.push(Record::NotCovered { path: PathText(path.clone()), why, is_changed: false });
         }
+        let outside = self.outside(extent, &names);
+        records.extend(outside.iter().cloned());
         self.with(|open| {
             save_snapshot(&open.journal.snapshot_path(), &taken)?;
             open.journal.append(&records)?;
-            open.pending = Some(Pending { roots: taken, at_nanos });
+            open.pending = Some(Pending { roots: taken, at_nanos, outside });
             Ok(())
         })
     }
 
-    fn after_command(&self) -> io::Result<()> {
+    /// The fingerprints of the places outside, and the work that is sent.
+    fn outside(&self, extent: &CommandExtent, roots: &[PathText]) -> Vec<Record> {
+        let own = [PathText(self.shared.folder.clone())];
+        let closed: Vec<PathText> = extent.closed.iter().cloned().map(PathText).collect();
+        let mut records = Vec::new();
+        for OpenPlace { path, kind } in &extent.places {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let inner = roots.iter().chain(&own).chain(&closed).filter(|other| other.0.starts_with(&real));
+            let skipped: Vec<PathText> = inner.cloned().collect();
+            let is_store = *kind == PlaceKind::GitStore;
+            let paths: Vec<PathBuf> = skipped.iter().map(|path| path.0.clone()).collect();
+            let found = fingerprint_of(&real, is_store, &paths);
+            records.push(Record::Place {
+                path: PathText(real),
+                why: kind.why().to_owned(),
+                digest: found.digest,
+                is_unsure: found.is_cut && *kind == PlaceKind::Opened,
+                is_store,
+                skipped,
+            });
+        }
+        records.extend(extent.sends.clone().map(|(to, why)| Record::Sending { to, why }));
+        records
+    }
+
+    /// Remembers the entry as it is before a command is announced.
+    fn announce(&self) -> io::Result<()> {
+        let is_partial = self.is_partial.load(Ordering::Relaxed);
         self.with(|open| {
-            let Some(pending) = open.pending.take() else { return Ok(()) };
-            let taking = self.shared.taking(self.shared.now_nanos());
-            let mut records = Vec::new();
-            for (root, before) in &pending.roots {
-                let after = taking.after(root, before, pending.at_nanos)?;
-                let changes = before.changes(&after);
-                let below = changes.iter().filter_map(|(PathText(path), ..)| path.strip_prefix(root).ok());
-                let found = below.map(|below| CommandChange { root: root.clone(), below: below.to_owned() });
-                self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
-                let changes = changes.into_iter();
-                records.extend(changes.map(|(path, before, after)| Record::Change { path, before, after }));
-            }
-            open.is_empty &= records.is_empty();
-            records.push(Record::CommandEnded);
-            open.journal.append(&records)?;
-            let snapshot = open.journal.snapshot_path();
-            std::fs::remove_file(snapshot)
+            let (bytes, is_empty) = (open.journal.bytes(), open.is_empty);
+            open.announced = Some(Announced { bytes, is_empty, is_partial });
+            Ok(())
         })
+    }
+
+    fn withdraw(&self) -> io::Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = open.as_mut() else { return Ok(()) };
+        let Some(Announced { bytes, is_empty, is_partial }) = open.announced.take() else { return Ok(()) };
+        open.journal.cut(bytes)?;
+        if open.pending.take().is_some() {
+            // One that stays is read only with a record that is gone.
+            let _ = std::fs::remove_file(open.journal.snapshot_path());
+        }
+        open.is_empty = is_empty;
+        self.is_partial.store(is_partial, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn after_command(&self) -> io::Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = open.as_mut() else { return Ok(()) };
+        let Some(pending) = &open.pending else { return Ok(()) };
+        let taking = self.shared.taking(self.shared.now_nanos());
+        let mut records = Vec::new();
+        for (root, before) in &pending.roots {
+            let after = taking.after(root, before, pending.at_nanos)?;
+            let changes = before.changes(&after);
+            let below = changes.iter().filter_map(|(PathText(path), ..)| path.strip_prefix(root).ok());
+            let found = below.map(|below| CommandChange { root: root.clone(), below: below.to_owned() });
+            self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            let changes = changes.into_iter();
+            records.extend(changes.map(|(path, before, after)| Record::Change { path, before, after }));
+        }
+        records.extend(pending.outside.iter().filter_map(left_behind));
+        open.is_empty &= records.is_empty();
+        records.push(Record::CommandEnded);
+        open.journal.append(&records)?;
+        open.pending = None;
+        std::fs::remove_file(open.journal.snapshot_path())
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(open) = open else { return };
+        let Some(mut open) = open else { return };
         // A command that changed nothing leaves nothing to undo. One that is still running keeps its
         // snapshot.
-        if open.is_empty && open.pending.is_none() {
-            open.journal.remove();
+        match (open.is_empty, open.pending.is_some()) {
+            (true, false) => open.journal.remove(),
+            (false, false) => {
+                // Without it the entry is one that was cut short, and what it changed is looked up.
+                let _ = open.journal.append(&[Record::Ended]);
+            }
+            (_, true) => {}
         }
         drop(open);
         self.shared.evict();

@@ -115,9 +115,19 @@ pub struct UndoEntry {
     pub is_interrupted: bool,
     /// A path that it changed, or the directory that its command ran in.
     pub path: Option<PathText>,
-    /// Whether all changes of its file tools can be undone. Changes of a command outside its workspace are
-    /// not counted here; the plan lists them.
+    /// Whether all changes that are known can be undone.
     pub is_covered: bool,
+    /// Whether its call is known to have come to its end.
+    #[serde(skip)]
+    is_ended: bool,
+}
+
+impl UndoEntry {
+    /// Whether it is a change that nobody took back, or passed over because undo has nothing of it.
+    fn is_standing_change(&self) -> bool {
+        let is_change = self.changes > 0 || self.is_interrupted || !self.is_covered;
+        is_change && !self.is_undone && self.header.undoes.is_none()
+    }
 }
 
 /// The store.
@@ -171,10 +181,24 @@ impl UndoStore {
             is_undone: undone.contains(&journal.header.id),
             is_interrupted: is_interrupted(journal),
             is_covered: is_covered(journal),
+            is_ended: is_ended(journal),
             path: any_path(journal),
             header: journal.header.clone(),
         };
         Ok(journals.iter().rev().map(line).collect())
+    }
+
+    /// The newest change among these entries, of which the newest is the first. An undone one does not count, and neither does one
+    /// that was cut short before it changed anything.
+    pub fn newest<'e>(&self, entries: &'e [UndoEntry]) -> Result<Option<&'e UndoEntry>, UndoError> {
+        for entry in entries.iter().filter(|entry| entry.is_standing_change()) {
+            // A plan for another host needs a connection.
+            let is_sure = entry.is_ended || entry.header.target.is_some();
+            if is_sure || !self.plan(&Which::Id(entry.header.id.clone()))?.is_void() {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn find(&self, which: &Which) -> Result<Read, UndoError> {
@@ -219,15 +243,20 @@ fn any_path(journal: &Read) -> Option<PathText> {
     })
 }
 
-/// Whether all changes are kept, apart from those of commands.
+/// Whether all changes that are known are kept.
 pub(super) fn is_covered(journal: &Read) -> bool {
     let has_command = journal.records.iter().any(|record| matches!(record, Record::Command { .. }));
     let is_left_out = |record: &Record| match record {
-        Record::NotCovered { .. } => !has_command,
+        Record::NotCovered { is_changed, .. } => *is_changed || !has_command,
         Record::Change { before, .. } => matches!(before, State::NotKept { .. }),
         _ => false,
     };
     !journal.records.iter().any(is_left_out)
+}
+
+/// Whether the call of the entry is known to have come to its end.
+pub(super) fn is_ended(journal: &Read) -> bool {
+    journal.records.iter().any(|record| matches!(record, Record::Ended | Record::Undone))
 }
 
 /// Whether a command or an undo of the entry did not come to its end.

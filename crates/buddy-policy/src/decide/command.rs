@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
-use network::published;
+use network::{published, sent_work};
 pub(super) use programs::program_uses;
 
 use super::egress::{self, Destination, is_this_machine};
@@ -223,6 +223,7 @@ impl Judge<'_> {
             }
         }
         sheet.needs.removed = self.removed(&examination);
+        sheet.sends = sheet.sends.or_else(|| sent_work(&examination));
         let is_held = self.policy.holds_to_reading() && self.policy.places.untrusted.is_none();
         let only_reads = |leaf: &Leaf| match leaf.effect {
             Effect::None => true,

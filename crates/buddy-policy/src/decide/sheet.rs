@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use buddy_protocol::Risk;
 
 use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, Tier, Verdict,
+    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier, Verdict,
 };
 
 /// The approval that a finding needs to run without a prompt.
@@ -92,6 +92,8 @@ pub(crate) struct Sheet {
     pub(crate) keeps_broker: bool,
     /// Whether the broker is left to judge a host that cannot be read off the words.
     pub(crate) needs_broker: bool,
+    /// Work that its commands send to others.
+    pub(crate) sends: Option<SentWork>,
 }
 
 impl Sheet {
@@ -118,6 +120,7 @@ impl Sheet {
             reached: Vec::new(),
             needs_broker: false,
             keeps_broker: false,
+            sends: None,
         }
     }
 
@@ -277,6 +280,7 @@ impl Sheet {
             reasons,
             ways: if is_unasked { self.ways } else { Vec::new() },
             is_unasked,
+            sends: self.sends,
             parts: self.parts,
             offers: if may_offer { self.offers } else { Vec::new() },
             execution: self.execution,

@@ -1,10 +1,11 @@
 //! Egress: fetches and commands, before and after a secret was read.
 
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, Trail, Verdict, decide,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail,
+    Verdict, decide,
 };
 
-use crate::stage::{policy, rules, run};
+use crate::stage::{ask, policy, rules, run};
 
 const MODES: [Mode; 3] = [Mode::Development, Mode::Production, Mode::Plan];
 
@@ -559,5 +560,19 @@ fn a_grant_of_a_command_starts_no_process_that_has_the_network() {
             assert_eq!(decide(&asked, &policy, &now).verdict, Verdict::Allow, "{}", offer.covers);
             assert_eq!(decide(&background, &policy, &now).verdict, starts, "{}", offer.covers);
         }
+    }
+}
+
+#[test]
+fn work_that_a_command_sends_to_others_is_told() {
+    let sends = |command: &str| ask(&run(command), &policy(Mode::Development)).sends;
+    for command in ["git push origin main", "true && git -C sub push", "bash -c 'git push'"] {
+        assert_eq!(sends(command), Some(SentWork::Commits), "{command}");
+    }
+    for command in ["npm publish", "true; cargo publish"] {
+        assert_eq!(sends(command), Some(SentWork::Package), "{command}");
+    }
+    for command in ["git commit -m push", "git pull", "npm install", "cat push"] {
+        assert_eq!(sends(command), None, "{command}");
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct CallWords {
 }
 
 /// The beginnings of titles, each with its verb before and after the call, and whether the rest is a path.
-const VERBS: [(&str, &str, &str, bool); 11] = [
+const VERBS: [(&str, &str, &str, bool); 17] = [
     ("read ", "Read", "Read", true),
     ("edit ", "Edit", "Edited", true),
     ("patch ", "Edit", "Edited", true),
@@ -63,17 +63,28 @@ const VERBS: [(&str, &str, &str, bool); 11] = [
     ("search ", "Find", "Found", false),
     ("fetch ", "Fetch", "Fetched", false),
     ("plan: ", "Plan", "Planned", false),
+    ("ask: ", "Ask", "Asked", false),
+    ("check ", "Check", "Checked", false),
+    ("stop ", "Stop", "Stopped", false),
+    ("type ", "Type", "Typed", false),
+    ("make ", "Make", "Made", false),
+    ("end ", "End", "Ended", false),
 ];
+/// The beginnings of titles of calls that execute something and yet run no command.
+const NO_COMMANDS: [&str; 4] = ["stop ", "type ", "make the ", "end the "];
+/// Names of tools whose commands run on.
+const STARTERS: [&str; 2] = ["process_start", "shell_background"];
 
 impl CallWords {
     /// The words of a call that has ended well, or of one that has not, in a session that works in `cwd`.
     pub(crate) fn of(call: &ToolCall, is_done: bool, look: &Look, cwd: &str) -> Self {
         let title = call.title.lines().next().unwrap_or_default().trim();
         let pick = |before, after| if is_done { after } else { before };
-        if call.kind == ToolKind::Execute || title.starts_with("git ") {
-            let is_process = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-            let is_process = is_process.is_some_and(|result| result.get("condition").is_some());
-            let verb = if is_process { pick("Start", "Started") } else { pick("Run", "Ran") };
+        if is_command(call, title) || title.starts_with("git ") {
+            let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+            let runs_on = STARTERS.contains(&call.name.as_str())
+                || result.is_some_and(|result| result.get("condition").is_some());
+            let verb = if runs_on { pick("Start", "Started") } else { pick("Run", "Ran") };
             return Self { verb, object: title.to_owned() };
         }
         let known = VERBS.iter().find_map(|(beginning, before, after, is_path)| {
@@ -98,6 +109,13 @@ impl CallWords {
             Self { verb: pick(before, after), object }
         })
     }
+}
+
+/// Whether the title of a call is a command.
+fn is_command(call: &ToolCall, title: &str) -> bool {
+    let is_given = || call.input.value().get("command").is_some_and(Value::is_string);
+    call.kind == ToolKind::Execute
+        && (is_given() || !NO_COMMANDS.iter().any(|beginning| title.starts_with(beginning)))
 }
 
 /// A path, without the size that may follow it.
@@ -206,12 +224,28 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     }
-    for (name, line) in stopped(call) {
-        let lead = Line::styled(&format!("{name}: "), look.style(Paint::Warning));
+    let told = stopped(call).into_iter().map(|(name, line)| (format!("{name}: "), line));
+    let checks = found_by_checks(call).into_iter().map(|line| ("check ".to_owned(), line));
+    for (word, line) in told.chain(checks) {
+        let lead = Line::styled(&word, look.style(Paint::Warning));
         let next = Line::plain("  ");
         rows.extend(below(wrap(&Line::plain(&line), room_below(width), &lead, &next), width));
     }
     Shown { kind: Kind::Call, rows, folded }
+}
+
+/// A line for each check that found new errors in a file that the call edited.
+fn found_by_checks(call: &ToolCall) -> Vec<String> {
+    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+    let checks = result.as_ref().and_then(|result| result.get("checks")).and_then(Value::as_array);
+    let line = |check: &Value| {
+        let text = |name: &str| check.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_new = check.get("new").and_then(Value::as_array).is_some_and(|new| !new.is_empty());
+        let count = check.get("count").and_then(Value::as_u64).unwrap_or_default();
+        let line = format!("{}: {} in {}", text("name"), counted(count, "new error"), text("file"));
+        is_new.then(|| one_line(&line, OBJECT))
+    };
+    checks.into_iter().flatten().filter_map(line).collect()
 }
 
 /// The result of a call, with its time if that is long.
@@ -296,7 +330,8 @@ pub(crate) fn ended_line(
     // The first line of a refusal is the reason, which may be cut; the option or setting that opens it never is.
     let ways = outcome.text.lines().skip(1).filter(|_| status == ItemStatus::Denied).map(visible);
     let stopped = stopped(call).into_iter().map(|(name, line)| format!("{name}: {line}"));
-    let below = ways.chain(stopped).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
+    let checks = found_by_checks(call).into_iter().map(|line| format!("check {line}"));
+    let below = ways.chain(stopped).chain(checks).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
     std::iter::once(head).chain(below).collect::<Vec<_>>().join("\n")
 }
 
@@ -412,6 +447,7 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use buddy_protocol::{Envelope, ToolFailure, UnixMillis};
 
     fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
         let call = ToolCall {
@@ -428,6 +464,81 @@ mod tests {
         let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
         let CallWords { verb, object } = CallWords::of(&call, is_done, &look, "/home/ann/app");
         (verb, object)
+    }
+
+    /// One call of each of buddy's tools; the test of its registry compares it with the tools.
+    const CALLS: &str = include_str!("../../../../fixtures/calls.json");
+
+    #[test]
+    fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
+        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+        let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
+        for known in &calls {
+            let text = |name: &str| known[name].as_str().unwrap().to_owned();
+            let answer = |result: Result<Value, &str>| {
+                let result = result.map_err(|message| ToolFailure::new("failed", message));
+                Some(Envelope::new(UnixMillis(0), result))
+            };
+            let call = |output: Option<Envelope>| ToolCall {
+                call_id: String::new(),
+                name: text("name"),
+                kind: serde_json::from_value(known["kind"].clone()).unwrap(),
+                title: text("title"),
+                input: Json::from(known["input"].clone()),
+                output,
+                images: Vec::new(),
+                target: None,
+                had_secrets: false,
+            };
+            let (object, name) = (text("object"), text("name"));
+            let running = CallWords::of(&call(None), false, &look, "/w");
+            assert_eq!((running.verb, &running.object), (text("before").as_str(), &object), "{name}");
+            // Tools for processes tell the condition of one.
+            let done = call(answer(Ok(serde_json::json!({"id": "dev", "condition": "ended"}))));
+            let row = |call: &ToolCall, status| ended_line(call, status, "", Details::default(), "/w");
+            let is_process = name.starts_with("process_");
+            let done = if is_process { done } else { call(answer(Ok(serde_json::json!({})))) };
+            let begins = |row: &str, mark: &str, verb: &str| {
+                assert!(row.starts_with(&format!("  {mark} {verb:<VERB$}{object}")), "{name}: {row}");
+            };
+            begins(&row(&done, ItemStatus::Completed), "✓", &text("after"));
+            let failed = row(&call(answer(Err("no"))), ItemStatus::Failed);
+            begins(&failed, "✗", &text("before"));
+            assert!(failed.ends_with("  failed: no"), "{failed}");
+            let denied = row(&call(answer(Err("no"))), ItemStatus::Denied);
+            begins(&denied, "✗", &text("before"));
+            assert!(denied.ends_with("  denied: no"), "{denied}");
+        }
+    }
+
+    #[test]
+    fn new_errors_of_checks_stand_below_the_edit() {
+        let result = serde_json::json!({
+            "diff": "--- a\n+++ a\n@@ -1 +1 @@\n-one\n+two\n",
+            "checks": [
+                {"name": "lint", "file": "a.txt", "count": 1, "new": ["a.txt:1: BAD"]},
+                {"name": "style", "file": "a.txt", "count": 0, "new": []},
+            ],
+        });
+        let call = ToolCall {
+            call_id: String::new(),
+            name: "edit_file".to_owned(),
+            kind: ToolKind::Edit,
+            title: "edit a.txt".to_owned(),
+            input: Json::from(serde_json::json!({})),
+            output: Some(Envelope::new(UnixMillis(0), Ok(result))),
+            images: Vec::new(),
+            target: None,
+            had_secrets: false,
+        };
+        let line = ended_line(&call, ItemStatus::Completed, "", Details::default(), "/w");
+        assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
+        let look = Look::plain();
+        let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "" };
+        let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
+        let rows: Vec<String> = shown.rows.iter().map(Line::text).collect();
+        assert_eq!(rows.first().unwrap(), "  ✓ Edited  a.txt  +1 −1");
+        assert_eq!(rows.last().unwrap(), "            check lint: 1 new error in a.txt");
     }
 
     #[test]

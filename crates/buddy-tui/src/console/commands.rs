@@ -9,7 +9,7 @@ use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::picker::Picker;
 use super::state::Console;
-use super::tasks::{MAX_QUEUED, Task, elapsed_text, task_name};
+use super::tasks::{MAX_QUEUED, SHOWN, Task, elapsed_text, task_name};
 use crate::asking::seconds;
 use crate::branches::Another;
 use crate::changes;
@@ -333,11 +333,21 @@ impl Console {
         if let Some((session, item)) = self.tasks.iter().find_map(own) {
             return self.effect(Effect::Send(session, Command::Stop { item }));
         }
-        match self.tasks.iter().find(|task| task.number == number) {
+        match self.tasks.iter_mut().find(|task| task.number == number) {
             Some(task) if task.is_idle() => self.say(&format!("{} does not run", task_name(number))),
+            // What was queued for its end comes back into the draft.
+            Some(_) if number == SHOWN => self.interrupt(),
             Some(task) => {
                 let session = task.session.clone();
+                let dropped: Vec<String> = task.queue.drain(..).collect();
                 self.effect(Effect::Send(session, Command::Interrupt));
+                for prompt in dropped {
+                    let line = prompt.lines().next().unwrap_or_default();
+                    self.say(&format!(
+                        "the prompt that waited for {} was not sent: {line}",
+                        task_name(number)
+                    ));
+                }
             }
             None => self.complain(&format!("there is no task {number}; /ps lists them")),
         }

@@ -374,7 +374,7 @@ impl Console {
     }
 
     /// Stops the turn. What was queued for its end comes back into the draft.
-    fn interrupt(&mut self) {
+    pub(super) fn interrupt(&mut self) {
         self.take_queue_back();
         self.send(Command::Interrupt);
     }

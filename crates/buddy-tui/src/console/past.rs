@@ -82,6 +82,14 @@ impl Console {
         self.effect(Effect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
     }
 
+    /// Says something below the past of the conversation, which is shown first.
+    fn say_on_arrival(&mut self, text: String) {
+        if self.front().skip_until == 0 {
+            return self.say(&text);
+        }
+        self.front_mut().arrival = Some(text);
+    }
+
     /// The fork is the conversation from now on.
     pub(super) fn forked(&mut self, branched: Branched) {
         let Branched { session, head, left, purpose, changes } = branched;
@@ -90,15 +98,18 @@ impl Console {
         }
         self.opened(session, head);
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
-            return self.say(&format!("a copy of the conversation; the one before is /resume {left}"));
+            return self
+                .say_on_arrival(format!("a copy of the conversation; the one before is /resume {left}"));
         };
         let since = changed(changes);
-        self.say(&format!(
-            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}"
+        let lost = if images > images_in(&draft).len() {
+            "\nThe prompt's images do not come back with it. Mention them again"
+        } else {
+            ""
+        };
+        self.say_on_arrival(format!(
+            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}{lost}"
         ));
-        if images > images_in(&draft).len() {
-            self.say("The prompt's images do not come back with it. Mention them again");
-        }
         self.draft.set(&draft);
         self.changed_draft();
     }

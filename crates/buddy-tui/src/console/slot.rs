@@ -120,7 +120,10 @@ impl Console {
             return format!("Trying again{left}");
         }
         let items = reader.transcript().items();
-        let plan = items.iter().rev().find_map(|item| match &item.content {
+        // The plan of an earlier turn says nothing about this one.
+        let turn = reader.transcript().turn();
+        let own = items.iter().rev().filter(|item| turn.is_some() && item.turn.as_ref() == turn);
+        let plan = own.into_iter().find_map(|item| match &item.content {
             Content::Plan { steps } => Some(steps),
             _ => None,
         });

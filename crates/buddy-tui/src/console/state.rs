@@ -333,6 +333,8 @@ impl Console {
             return self.take_up(place, event);
         }
         let ran = task.elapsed(now);
+        let had_plan = self.tasks[0].reader.plan().is_some();
+        let task = &mut self.tasks[place];
         // Of what runs beside the conversation only the end is shown.
         let applied = if place == 0 {
             task.reader.apply(event, &look, columns, now)
@@ -342,6 +344,11 @@ impl Console {
         if let Err(error) = applied {
             return self.complain(&format!("buddy: {error}"));
         }
+        if had_plan != self.tasks[0].reader.plan().is_some() {
+            // A plan that was hidden does not come back when it is done, and a new one is shown.
+            self.is_plan_toggled = false;
+        }
+        let task = &mut self.tasks[place];
         match &event.fact {
             Fact::SessionStarted(_) if place == 0 => self.effect(Effect::LookAround),
             Fact::ItemEnded(ended)
@@ -387,6 +394,9 @@ impl Console {
             let is_apart = rows.first().is_none_or(Line::is_empty);
             self.show((!is_apart).then(Line::default));
             self.show(rows);
+            if let Some(text) = self.front_mut().arrival.take() {
+                self.say(&text);
+            }
             // Which host it works on is known now and not before.
             self.effect(Effect::LookAround);
         }

@@ -41,6 +41,8 @@ pub(super) struct Task {
     pub(super) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
+    /// What is said once its past is on the screen.
+    pub(super) arrival: Option<String>,
     /// The command of the user's own that runs in the background.
     pub(super) own_aside: Option<OwnAside>,
     /// Whether it was stopped because its time was over.
@@ -61,6 +63,7 @@ impl Task {
             deadline: None,
             billed: Bill::default(),
             is_known: false,
+            arrival: None,
             own_aside: None,
             is_stopped: false,
         }

@@ -2,6 +2,7 @@
 
 mod cards;
 mod scenes;
+mod tasks;
 mod undoing;
 mod whole;
 

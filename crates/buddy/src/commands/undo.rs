@@ -54,7 +54,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         Which::Id(whole_id(&store, id)?)
     } else {
         let entries = scope.filter(store.list()?);
-        let Some(newest) = entries.iter().find(|entry| is_newest(entry)) else {
+        let Some(newest) = store.newest(&entries)? else {
             printer.status(&scope.nothing());
             return Ok(Exit::Ok);
         };
@@ -67,19 +67,15 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         }
         header => header?,
     };
-    let place = Place::reach(environment, &header).await?;
+    let has_paths = store.list()?.iter().any(|entry| entry.header.id == header.id && entry.changes > 0);
+    // Without a path to look at, nothing is needed of another host.
+    let place = if has_paths { Place::reach(environment, &header).await? } else { Place::Here };
     let work = UndoWork { store: &store, place: &place, undo };
     let outcome = work.carry_out(header, &mut printer).await?;
     if undo.listing.is_json() {
         printer.line(&serde_json::to_string_pretty(&outcome.report)?)?;
     }
     Ok(outcome.exit)
-}
-
-/// Whether an entry is a change that nobody took back, or passed over because undo has nothing of it.
-fn is_newest(entry: &UndoEntry) -> bool {
-    let is_change = entry.changes > 0 || entry.is_interrupted || !entry.is_covered;
-    is_change && !entry.is_undone && entry.header.undoes.is_none()
 }
 
 fn list(

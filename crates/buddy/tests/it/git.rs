@@ -252,6 +252,13 @@ async fn a_push_to_a_folder_beside_the_project_happens_once_a_person_allowed_it(
     assert_eq!(asked.matches("approve? [y/n]").count(), 1, "{asked}");
     let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
     bash(&stage.home.work(), &stage.home.work(), check).await;
+    // The remote is a folder outside, which undo does not restore.
+    let told = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    for expected in ["Undone in part: git push main", "restored", "/backup.git  it is outside the workspace"]
+    {
+        assert!(told.stderr.contains(expected), "{expected}: {told}");
+    }
+    bash(&stage.home.work(), &stage.home.work(), check).await;
 }
 
 #[tokio::test]
@@ -272,6 +279,10 @@ async fn a_push_by_a_command_to_a_folder_happens_once_a_person_allowed_it() {
     started.finish().await;
     let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
     bash(&work, &work, check).await;
+    let told = stage.buddy(["undo", "--yes"]).run().await.expect_code(1);
+    for expected in ["undo cannot restore this change: git push", "the remote  it keeps what was pushed"] {
+        assert!(told.stderr.contains(expected), "{expected}: {told}");
+    }
 }
 
 /// A conversation in the default mode whose model runs a command beside the folder of the remote `origin`, and whose user says yes.

@@ -123,3 +123,47 @@ async fn an_edited_command_that_would_open_another_path_is_asked_about_again() {
     started.finish().await.expect_code(0);
     assert_eq!(read(stage.home.path(), "other.txt"), "kept\n");
 }
+
+/// Fails unless the next undo names a change, with its reason, and reverts nothing.
+async fn assert_named(stage: &Stage, call: &str, why: &str) {
+    let told = stage.buddy(["undo", "--yes"]).run().await.expect_code(1);
+    for expected in ["undo cannot restore this change", call, why, "nothing was undone"] {
+        assert!(told.stderr.contains(expected), "{expected}: {told}");
+    }
+    assert!(!told.stderr.contains("  /tmp  "), "only the place that changed is named: {told}");
+}
+
+#[tokio::test]
+async fn a_change_outside_is_named_before_anything_older_is_undone() {
+    let stage = stage(vec![
+        turn().call("write_file", json!({"path": "made.txt", "content": "x"})),
+        run("rm ~/docs/a.txt"),
+        run("echo made > ~/new.txt"),
+        run("echo more >> ~/notes.txt"),
+        run("false && echo x > ~/never.txt; true"),
+        run("cat ~/notes.txt"),
+    ])
+    .await;
+    let (asked, _) = approved(&stage, "auto", true).await;
+    assert_named(&stage, "echo more >> ~/notes.txt", "/notes.txt  it is outside the workspace").await;
+    assert_named(&stage, "echo made > ~/new.txt", "/new.txt  it is outside the workspace").await;
+    assert_named(&stage, "rm ~/docs/a.txt", "/docs  it is outside the workspace").await;
+    let made = stage.home.work().join("made.txt");
+    assert!(made.exists(), "{asked:#?}");
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert!(!made.exists());
+}
+
+#[tokio::test]
+async fn an_undo_says_what_stays_outside() {
+    let stage = stage(vec![run("echo x > made.txt; echo more >> ~/notes.txt")]).await;
+    approved(&stage, "auto", true).await;
+    let told = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    for expected in
+        ["Undone in part: echo x", "removed   made.txt", "/notes.txt  it is outside the workspace"]
+    {
+        assert!(told.stderr.contains(expected), "{expected}: {told}");
+    }
+    assert!(!stage.home.work().join("made.txt").exists());
+    assert_eq!(read(stage.home.path(), "notes.txt"), "kept\nmore\n");
+}

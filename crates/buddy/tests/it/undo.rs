@@ -1,6 +1,7 @@
 //! `buddy undo`, after real calls of a scripted model.
 
 use buddy_testkit::model::turn;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, shell};
@@ -55,8 +56,46 @@ async fn a_kill_between_keeping_and_changing_leaves_nothing_to_undo() {
     assert_eq!(killed.signal, Some(9), "{killed}");
     assert_eq!(text(&stage), "one\n");
     let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
-    assert!(undone.stderr.contains("already as it was"), "{undone}");
+    assert!(undone.stderr.contains("nothing to undo"), "{undone}");
     assert_eq!(text(&stage), "one\n");
+}
+
+#[tokio::test]
+async fn a_change_that_you_took_back_yourself_is_told_before_anything_older_is_undone() {
+    let turns = [
+        turn().call("write_file", json!({"path": "older.txt", "content": "x"})),
+        turn().call("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"})),
+        turn().text("Done."),
+    ];
+    let stage = Stage::new(turns).await;
+    std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+    stage.completed("edit").await;
+    std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+    let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert!(undone.stderr.contains("already as it was"), "{undone}");
+    assert!(stage.home.work().join("older.txt").exists());
+}
+
+#[tokio::test]
+async fn a_call_that_was_killed_before_it_changed_anything_is_passed_over() {
+    for (command, is_changed) in
+        [("echo begun > ready; cat pipe", false), ("echo x > a.txt; echo begun > ready; cat pipe", true)]
+    {
+        let turns = [
+            turn().call("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"})),
+            crate::stage::run(command),
+            turn().text("Done."),
+        ];
+        let stage = Stage::new(turns).await;
+        std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+        stage.in_bash("mkfifo pipe ready").run().await.expect_code(0);
+        let running = stage.exec(["go"]).start();
+        stage.in_bash("read line < ready").run().await.expect_code(0);
+        running.signal(Signal::KILL);
+        running.finish().await;
+        let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+        assert_eq!(text(&stage), if is_changed { "two\n" } else { "one\n" }, "{undone}");
+    }
 }
 
 #[tokio::test]
@@ -133,6 +172,30 @@ async fn a_command_outside_the_sandbox_is_named_before_anything_older_is_undone(
     let stage = uncovered("run_shell", touch, "production").await;
     assert!(stage.home.work().join("made").exists());
     check_passed_over(&stage, "touch made", "outside the sandbox").await;
+}
+
+#[tokio::test]
+async fn a_managed_process_is_named_before_anything_older_is_undone() {
+    let stage = uncovered("process_start", shell("touch made"), "development").await;
+    check_passed_over(&stage, "touch made", "runs on").await;
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_start_is_no_change() {
+    for mode in ["production", "development"] {
+        let mut lost = shell("touch made");
+        lost["cwd"] = json!("missing");
+        let stage = uncovered("run_shell", lost, mode).await;
+        let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+        assert_eq!(text(&stage), "one\n", "{mode}: {undone}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_only_reads_outside_the_sandbox_is_no_change() {
+    let stage = uncovered("run_shell", shell("ls"), "production").await;
+    let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(text(&stage), "one\n", "{undone}");
 }
 
 #[tokio::test]

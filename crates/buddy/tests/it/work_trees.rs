@@ -109,3 +109,25 @@ async fn a_store_that_does_not_name_the_folder_stays_closed_and_is_named() {
     assert_eq!(results[1]["error"]["code"], "refused", "{results:#?}");
     assert_eq!(bash(&stage.home.work(), "git -C . diff --cached --name-only").await, "");
 }
+
+#[tokio::test]
+async fn a_commit_in_a_work_tree_is_named_before_anything_older_is_undone() {
+    let tools = vec![
+        ("write_file", json!({"path": "file", "content": "two\n"})),
+        ("git_add", json!({"files": ["file"]})),
+        command("git commit -q -m two"),
+        command("git log --oneline"),
+    ];
+    let (stage, results) = results(tools, &beside()).await;
+    assert_ran(&results, 4);
+    for call in ["git commit -q -m two", "git add file"] {
+        let told = stage.buddy(["undo", "--yes"]).run().await.expect_code(1);
+        let why = "/main/.git  git keeps the data of this work tree there";
+        for expected in ["undo cannot restore this change", call, why, "nothing was undone"] {
+            assert!(told.stderr.contains(expected), "{expected}: {told}");
+        }
+        assert_eq!(stage.home.text("file"), "two\n");
+    }
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(stage.home.text("file"), "one\n");
+}

@@ -8,7 +8,7 @@ use buddy_protocol::{LinkLook, ToolFailure, climb};
 
 use super::shield::{MARK, Reach};
 use super::start::{self, Call, Said, Surroundings, run};
-use crate::tools::snapshot::snapshot_workspace;
+use crate::tools::snapshot::keep_before;
 use crate::tools::tool::{ToolContext, shown};
 
 /// The longest `.git` file that is read.
@@ -161,8 +161,11 @@ impl Repository {
         if reach == Reach::Read {
             return run(call, context).await;
         }
-        snapshot_workspace(context).await?;
+        keep_before(context).await?;
         let said = run(call, context).await;
+        if said.as_ref().is_ok_and(|said| !said.is_success()) {
+            context.recorder.sent_nothing().await;
+        }
         if let Err(error) = context.recorder.after_command().await {
             // It happened all the same; the snapshot from before it stays.
             tracing::warn!(%error, "what git changed is not known");

@@ -65,7 +65,7 @@ impl Tool for ProcessLogs {
     };
 
     fn title(input: &ProcessLogsInput) -> String {
-        format!("output of {}", input.id)
+        format!("check the output of {}", input.id)
     }
 
     fn intent(_: &ProcessLogsInput, _: &Place) -> Intent {

@@ -17,6 +17,7 @@ use super::shown::shown;
 use super::{failure, with_managed};
 use crate::tools::rivals::PinsRead;
 use crate::tools::run_shell::argv;
+use crate::tools::snapshot::start_unfollowed;
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 
 /// How long a call waits for the health check. What takes longer is looked at again with `process_status`.
@@ -187,9 +188,9 @@ pub(crate) fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> La
 
 async fn start(launch: Launch, patience: Duration, context: &ToolContext) -> Result<Value, ToolFailure> {
     let read = PinsRead::begin(context);
-    let started =
+    let starting =
         with_managed(context, move |managed| managed.start(&launch).map_err(|error| failure(&error)));
-    let id = started.await?.record.id;
+    let id = start_unfollowed(context, starting).await?.record.id;
     let status = watch(&id, patience, context).await?;
     if status.condition.is_live() {
         read.wait().await;

@@ -38,7 +38,7 @@ impl Tool for ProcessStatus {
     };
 
     fn title(input: &ProcessStatusInput) -> String {
-        input.id.as_ref().map_or_else(|| "all processes".to_owned(), |id| format!("status of {id}"))
+        format!("check {}", input.id.as_deref().unwrap_or("all processes"))
     }
 
     fn intent(_: &ProcessStatusInput, _: &Place) -> Intent {

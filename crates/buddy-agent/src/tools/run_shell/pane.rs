@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{MAX_RUN, Waited, explain, limits, outcome, watch};
 use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
-use crate::tools::snapshot::snapshot_workspace;
+use crate::tools::snapshot::{keep_after, start_kept, start_unfollowed};
 use crate::tools::tool::ToolContext;
 
 /// A command for a pane.
@@ -38,8 +38,11 @@ impl InPane<'_> {
             bounds: context.bounds.clone(),
         };
         let Some(wait) = self.wait else {
-            let sent = context.until_cancelled(self.panes.dispatch(&self.selector, command)).await?;
-            let pane = sent.map_err(|error| target_failure(&error))?;
+            let pane = start_unfollowed(context, async {
+                let sent = context.until_cancelled(self.panes.dispatch(&self.selector, command)).await?;
+                sent.map_err(|error| target_failure(&error))
+            })
+            .await?;
             return Ok(json!({
                 "dispatched": true,
                 "pane": pane,
@@ -47,9 +50,11 @@ impl InPane<'_> {
                          interrupt it with the key C-c",
             }));
         };
-        snapshot_workspace(context).await?;
-        let started = context.until_cancelled(self.panes.start(&self.selector, command)).await?;
-        let mut run = started.map_err(|error| target_failure(&error))?;
+        let mut run = start_kept(context, async {
+            let started = context.until_cancelled(self.panes.start(&self.selector, command)).await?;
+            started.map_err(|error| target_failure(&error))
+        })
+        .await?;
         let patience = if has_room { wait } else { std::time::Duration::MAX };
         let exit = match watch(&mut run.running, patience, context).await? {
             Waited::Ended(exit) => *exit,
@@ -66,6 +71,7 @@ impl InPane<'_> {
                     way: Box::pin(std::future::pending()),
                     egress: None,
                     recorder: context.recorder.clone(),
+                    parts: context.parts,
                     managed: None,
                 });
                 return Ok(json!({
@@ -80,7 +86,7 @@ impl InPane<'_> {
                 }));
             }
         };
-        let kept = context.recorder.after_command().await;
+        let kept = keep_after(Some(&exit), context.parts, &context.recorder).await;
         let mut result = outcome(&exit, wait);
         if let Some(note) = explain(&exit, &ran_in, context).await {
             result["sealed"] = json!(note);

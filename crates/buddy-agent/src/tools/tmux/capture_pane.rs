@@ -108,7 +108,7 @@ impl Tool for CapturePane {
     };
 
     fn title(input: &CapturePaneInput) -> String {
-        format!("look at the pane {}", input.selector().pane.as_deref().unwrap_or("shared"))
+        format!("check the pane {}", input.selector().pane.as_deref().unwrap_or("shared"))
     }
 
     fn intent(_: &CapturePaneInput, _: &Place) -> Intent {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{pane_place, panes, put_off, selector};
 use crate::tools::failure::target_failure;
+use crate::tools::snapshot::start_unfollowed;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 
@@ -111,16 +112,19 @@ impl Tool for SendKeys {
         put_off(input.delay, context).await?;
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let keys = input.keys();
-        let sent = context.until_cancelled(panes.send_keys(&context.bounds, &selector, &keys)).await?;
-        let sent = match sent {
-            // Keys that a user allowed may go to a program that was started with less.
-            Err(TargetError::Pane(PaneError::OtherBounds { .. } | PaneError::Busy { .. })) => {
-                let narrower = panes.send_keys(&context.unasked_bounds, &selector, &keys);
-                context.until_cancelled(narrower).await?
-            }
-            sent => sent,
+        let sending = async {
+            let sent = context.until_cancelled(panes.send_keys(&context.bounds, &selector, &keys)).await?;
+            let sent = match sent {
+                // Keys that a user allowed may go to a program that was started with less.
+                Err(TargetError::Pane(PaneError::OtherBounds { .. } | PaneError::Busy { .. })) => {
+                    let narrower = panes.send_keys(&context.unasked_bounds, &selector, &keys);
+                    context.until_cancelled(narrower).await?
+                }
+                sent => sent,
+            };
+            sent.map_err(|error| target_failure(&error))
         };
-        sent.map_err(|error| target_failure(&error))?;
+        start_unfollowed(context, sending).await?;
         Ok(json!({"sent": true, "note": "see what it did with tmux_capture_pane"}))
     }
 }

@@ -7,13 +7,13 @@ use crate::decide::egress::{self, Destination, is_this_machine};
 use crate::decide::file::Allowed;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{
-    Effect, Examination, Leaf, changes_settings, destinations, git_alias, goes_by_proxy, only_adds_remote,
-    publishes, socket,
+    Effect, Examination, Leaf, PUBLISHES_PACKAGE, changes_settings, destinations, git_alias, goes_by_proxy,
+    only_adds_remote, publishes, socket,
 };
 use crate::grant::offers;
 use crate::registries::is_package_manager;
 use crate::rules::Thing;
-use crate::{Mode, Tier};
+use crate::{Mode, SentWork, Tier};
 
 /// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
@@ -157,6 +157,16 @@ pub(super) fn launchers(leaves: &[Leaf], at: usize) -> impl Iterator<Item = &Lea
 /// Whether a simple command publishes commits.
 fn is_publishing(leaf: &Leaf) -> bool {
     leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
+}
+
+/// The work that a line sends to others.
+pub(super) fn sent_work(examination: &Examination) -> Option<SentWork> {
+    let has_package =
+        || examination.concerns.iter().any(|concern| concern.reason.contains(PUBLISHES_PACKAGE));
+    if examination.leaves.iter().any(is_publishing) {
+        return Some(SentWork::Commits);
+    }
+    has_package().then_some(SentWork::Package)
 }
 
 /// Whether a simple command publishes commits, or runs an alias that can.

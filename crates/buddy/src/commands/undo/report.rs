@@ -47,6 +47,8 @@ fn head(plan: &UndoPlan, tense: Tense) -> String {
         _ if plan.is_beyond_undo() => "undo cannot restore this change",
         Tense::Ahead if is_redo => "Redo",
         Tense::Behind if is_redo => "Redone",
+        Tense::Ahead if has_kept(plan) => "Undo in part",
+        Tense::Behind if has_kept(plan) => "Undone in part",
         Tense::Ahead => "Undo",
         Tense::Behind => "Undone",
     };
@@ -55,6 +57,11 @@ fn head(plan: &UndoPlan, tense: Tense) -> String {
     let time = time_of_day(plan.header.unix_ms).map(|time| format!("from {time}"));
     let facts: Vec<String> = count.into_iter().chain(time).collect();
     format!("{verb}: {label}{}  ({})", on(&plan.header), facts.join(", "))
+}
+
+/// Whether the call changed something that stays.
+fn has_kept(plan: &UndoPlan) -> bool {
+    plan.not_covered.iter().any(|place| place.is_changed)
 }
 
 /// The time of day of an entry, where the user is.
@@ -80,7 +87,9 @@ fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
     let goes = |step: &&Step| step.to == State::Absent;
     let back = plan.steps.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
     let gone = plan.steps.iter().filter(goes).map(|step| row(step, removed, "  the call made it"));
-    let changed = plan.not_covered.iter().filter(|place| place.is_changed || plan.is_beyond_undo());
+    // Where no place is known to have changed, each may have.
+    let is_unknown = plan.is_beyond_undo() && !has_kept(plan);
+    let changed = plan.not_covered.iter().filter(|place| place.is_changed || is_unknown);
     let stays = changed.map(|place| format!("  {kept}  {}  {}", shown(&place.path.0), place.why));
     back.chain(gone).chain(stays).collect()
 }

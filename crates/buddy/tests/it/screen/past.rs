@@ -149,3 +149,28 @@ async fn a_session_is_picked_where_none_is_named() {
     let shown = screen.wait_until("a prompt", super::has_prompt).await;
     assert!(shown.contains("● Second answer."), "{shown}");
 }
+
+#[tokio::test]
+async fn after_going_back_the_note_is_on_the_screen_below_the_past() {
+    let long: Vec<String> = (0..40).map(|number| format!("line {number}")).collect();
+    let turns = [turn().text(long.join("\n\n")), turn().text("Second answer.")];
+    let screen = Screen::start(turns, 100, 24).await;
+    screen.line("tell me");
+    screen.wait_for("line 39").await;
+    screen.wait_idle().await;
+    screen.line("and more");
+    screen.wait_for("Second answer.").await;
+    screen.wait_idle().await;
+    screen.line("/rewind");
+    screen.wait_for("❯ 2 and more").await;
+    screen.keys(&["Enter"]);
+    screen.wait_until("the draft", |shown| shown.lines().rev().nth(2) == Some("› and more")).await;
+    let shown = screen
+        .wait_until("the note", |shown| {
+            let place = |text: &str| shown.find(text);
+            place("line 39")
+                .is_some_and(|past| place("back before that prompt").is_some_and(|note| note > past))
+        })
+        .await;
+    assert!(shown.contains("the conversation before is /resume"), "{shown}");
+}

@@ -53,6 +53,10 @@ async fn what_file_tools_changed_over_there_is_put_back_through_the_host() {
     let listed = stage.buddy(["undo", "--list"]).run().await.expect_code(0).text();
     assert_eq!(listed.lines().filter(|line| line.contains("  ssh:machine  ")).count(), 6, "{listed}");
     assert_eq!(listed.lines().filter(|line| line.contains("  not kept  ")).count(), 2, "{listed}");
+    // A command over there is named, and nothing is needed of the host for that.
+    let command = stage.buddy(["undo", "--yes"]).env("PATH", "/nowhere").run().await.expect_code(1);
+    command.expect_stderr("undo cannot restore this change: touch by-command");
+    assert!(machine.path("by-command").exists() && !machine.path("gone.txt").exists());
     let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
     let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
     for entry in entries.as_array().unwrap().iter().skip(2) {

@@ -35,6 +35,19 @@ async fn what_changed_in_the_repository_is_shown() {
     screen.line("/diff");
     screen.wait_for("not in git yet: new.txt").await;
     std::fs::remove_file(screen.stage.home.work().join("new.txt")).unwrap();
+    let make = "printf 'first\nsecond' > made.txt; printf 'a\\0b' > bin.dat; head -c 100000 /dev/zero | tr '\\0' x > huge.txt; ln -s /etc/passwd link";
+    screen.stage.in_bash(make).run().await.expect_code(0);
+    screen.line("/diff");
+    screen
+        .wait_until("the new files", |shown| {
+            shown.contains("\n  made.txt (new)  +2 −0\n        1 + first\n        2 + second")
+                && shown.contains("not in git yet: bin.dat (binary, 3 bytes, not shown)")
+                && shown.contains("not in git yet: huge.txt (100 kB, not shown)")
+                && shown.contains("not in git yet: link (cannot be read)")
+                && shown.contains("not in git yet: made.txt\n")
+        })
+        .await;
+    screen.stage.in_bash("rm made.txt bin.dat huge.txt link").run().await.expect_code(0);
     screen.line("/undo");
     screen.wait_until("the old text", |_| screen.stage.home.text("a.txt") == "one\n").await;
     screen.line("/diff");
@@ -45,7 +58,7 @@ async fn what_changed_in_the_repository_is_shown() {
 async fn the_diff_comes_from_no_program_of_the_project() {
     let stage = Stage::new([]).await;
     let begin = "git init -q && echo one > a.txt && git add . && git -c user.name=a -c user.email=b commit -q -m first
-        echo two > a.txt; mkdir -p .venv/bin; printf '#!/bin/sh\necho > ran; echo PLANTED' > .venv/bin/git; chmod +x .venv/bin/git";
+        echo two > a.txt; mkdir -p .venv/bin; printf '#!/bin/sh\necho > ran; echo PLANT\"\"ED' > .venv/bin/git; chmod +x .venv/bin/git";
     stage.in_bash(begin).run().await.expect_code(0);
     let path = format!("{}/.venv/bin:/usr/local/bin:/usr/bin:/bin", stage.home.work().display());
     let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("PATH", &path)]);
