@@ -112,7 +112,8 @@ mod tests {
         let text = "{\"name\": \"now\", \"arguments\": {}}\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a\"}}\n";
         assert_eq!(check(text), r#"|now{}|read_file{"path":"a"}"#);
         assert_eq!(check(&format!("```json\n{text}```")), r#"|now{}|read_file{"path":"a"}"#);
-        for other in ["{\"name\": \"rm\", \"arguments\": {}}", "{\"name\": \"now\", \"argum", "That is all."] {
+        for other in ["{\"name\": \"rm\", \"arguments\": {}}", "{\"name\": \"now\", \"argum", "That is all."]
+        {
             assert_eq!(check(&format!("{text}{other}")), "text", "{other}");
         }
     }
