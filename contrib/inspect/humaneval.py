@@ -7,10 +7,12 @@ The samples come from the dataset that inspect_evals uses, or from a file in the
 
 import gzip
 import json
+import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 from inspect_ai import Task, task  # noqa: E402
 from inspect_ai.dataset import MemoryDataset  # noqa: E402
@@ -25,6 +27,7 @@ def buddy_humaneval(
     model: str | None = None,
     timeout: str = "10m",
     sandbox: str = "docker",
+    compose: str | None = None,
     dataset: str | None = None,
     scripted_model: str | None = None,
 ) -> Task:
@@ -35,16 +38,24 @@ def buddy_humaneval(
         model: The model, as `buddy -m` takes it.
         timeout: The time limit of a run.
         sandbox: `docker`, or `local` for scripted runs: the scorer runs the answer without a jail there.
+        compose: The compose file of the containers [default: `compose.yaml` beside this file].
         dataset: A file with HumanEval's records, `.jsonl` or `.jsonl.gz` [default: from Hugging Face].
         scripted_model: The scripted-model program, to run without a key.
     """
     if sandbox == "local" and scripted_model is None:
         raise ValueError("the scorer runs answers without a jail in the local sandbox; use sandbox=docker with a real model")
-    solver = buddy(binary, model, timeout, scripted_model, throwaway=sandbox != "local")
+    scripted_model = scripted_model and from_start(scripted_model)
+    solver = buddy(from_start(binary), model, timeout, scripted_model, throwaway=sandbox != "local")
     scorers = [verify(), cpu_seconds()]
+    place = sandbox if sandbox == "local" else (sandbox, from_start(compose or str(HERE / "compose.yaml")))
     if dataset is None:
-        return humaneval(solver=solver, scorer=scorers, sandbox=sandbox)
-    return Task(dataset=read_dataset(dataset), solver=solver, scorer=scorers, sandbox=sandbox)
+        return humaneval(solver=solver, scorer=scorers, sandbox=place)
+    return Task(dataset=read_dataset(from_start(dataset)), solver=solver, scorer=scorers, sandbox=place)
+
+
+def from_start(path: str) -> str:
+    """A path as you gave it: inspect_ai makes tasks in the folder of their file, and `PWD` is still that of your shell."""
+    return str(Path(os.environ.get("PWD", ""), Path(path).expanduser()).resolve())
 
 
 def read_dataset(path: str) -> MemoryDataset:

@@ -34,6 +34,7 @@ from buddy_harbor.atif import convert_events, parse_lines
 from buddy_harbor.command import (
     BINARY,
     CPU_TIMES,
+    ENDED,
     EVENTS,
     SCRIPT,
     SCRIPTED_MODEL,
@@ -55,8 +56,6 @@ PROVIDERS = {
 # Variables of yours that buddy gets as they are; they win over the table above.
 PASSED_ON = ("BUDDY_BASE_URL", "BUDDY_API", "BUDDY_API_KEY", "BUDDY_MODEL")
 
-# Exit codes of runs that came to an end, which the task's tests judge: success, a limit, a budget, a denied call.
-ENDED = (0, 3, 4, 5)
 # Errors of a failed run by `error.kind` of its result; harbor retries by the type.
 ERRORS: dict[str, type[NonZeroAgentExitCodeError]] = {
     "auth": AgentAuthenticationError,

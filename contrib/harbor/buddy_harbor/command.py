@@ -9,6 +9,9 @@ SCRIPT = "/installed-agent/script.json"
 EVENTS = "buddy.jsonl"
 CPU_TIMES = "cpu-times.txt"
 
+# Exit codes of runs that came to an end, which the task's tests judge: success, a limit, a budget, a denied call, a timeout.
+ENDED = (0, 3, 4, 5, 124)
+
 
 def build_command(instruction: str, logs_dir: str, flags: str, binary: str = BINARY) -> str:
     """The shell command of a run. It prints only the result; the events go to a file, also of a run that is killed."""

@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from buddy_harbor.command import build_command, parse_times  # noqa: E402
+from buddy_harbor.command import ENDED, build_command, parse_times  # noqa: E402
 
 
 class CommandTest(unittest.TestCase):
@@ -26,6 +26,10 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(done.stdout, last)
             self.assertEqual((Path(folder) / "buddy.jsonl").read_text(encoding="utf-8"), f"first\n{last}")
             self.assertIsNotNone(parse_times((Path(folder) / "cpu-times.txt").read_text(encoding="utf-8")))
+
+    def test_a_run_that_reached_a_limit_came_to_an_end(self) -> None:
+        success, turns, budget, denied, timeout = 0, 3, 4, 5, 124
+        self.assertEqual(set(ENDED), {success, turns, budget, denied, timeout})
 
     def test_cpu_times_add_up(self) -> None:
         self.assertEqual(parse_times("0m0.00s 0m0.00s\n1m2.250000s 0m0.500000s\n"), 62.75)

@@ -9,8 +9,9 @@ EVENTS = "buddy.jsonl"
 CPU_TIMES = "cpu-times.txt"
 ADDRESS = "address"
 
-# Exit codes of runs that came to an end, whose answer counts: success, a limit, a budget, a denied call.
-ENDED = (0, 3, 4, 5)
+# Exit codes of runs that came to an end, whose answer counts: success, a limit, a budget, a denied call, a full context,
+# a timeout. One sample that raises would end the whole evaluation.
+ENDED = (0, 3, 4, 5, 7, 124)
 
 
 @dataclass

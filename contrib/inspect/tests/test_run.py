@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from buddy_inspect.run import build_command, parse_times, read_outcome, script_answers  # noqa: E402
+from buddy_inspect.run import ENDED, build_command, parse_times, read_outcome, script_answers  # noqa: E402
 
 RECORDED = HERE.parents[2] / "xtask/src/trajectory/fixtures/recorded.json"
 RESULT = {
@@ -66,6 +66,10 @@ class CommandTest(unittest.TestCase):
             seconds = parse_times((Path(folder) / "cpu-times.txt").read_text(encoding="utf-8"))
             self.assertIsNotNone(seconds)
             self.assertLess(seconds, 5)
+
+    def test_a_run_that_reached_a_limit_came_to_an_end(self) -> None:
+        success, turns, budget, denied, full_context, timeout = 0, 3, 4, 5, 7, 124
+        self.assertEqual(set(ENDED), {success, turns, budget, denied, full_context, timeout})
 
     def test_cpu_times_add_up(self) -> None:
         self.assertEqual(parse_times("0m0.00s 0m0.00s\n1m2.25s 0m0.50s\n"), 62.75)

@@ -35,9 +35,13 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
 
-    /// Serve this GGUF file with its own chat template [default: SmolLM2-135M-Instruct]
+    /// Serve this GGUF file [default: SmolLM2-135M-Instruct]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
+
+    /// Use this chat template [default: the model's own; for SmolLM2-135M-Instruct that of this repository]
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
 
     /// Run every task this often
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -46,6 +50,10 @@ pub(crate) struct Options {
     /// Stop a run after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
+
+    /// Set a configuration key of buddy, such as `agent.gates.finish=false`; can be repeated
+    #[arg(long = "setting", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
 
     /// Write every run to this file.
     #[arg(long, value_name = "FILE")]
@@ -69,10 +77,13 @@ pub(crate) fn small_model(options: &Options) -> Result<()> {
         installed.model = std::path::absolute(model)?;
         installed.template = None;
     }
+    if let Some(template) = &options.template {
+        installed.template = Some(std::path::absolute(template)?);
+    }
     let name = name(&installed.model)?;
     let serving = Serving { name, context: CONTEXT, threads: THREADS, batch: BATCH };
     let peer = Peer::start(&installed, &serving, &place::target()?.join("small-model"))?;
-    let stage = Stage::new(&account, &toolbox, peer, name)?;
+    let stage = Stage::new(&account, &toolbox, peer, name, &options.settings)?;
     stage.warm_up().context("cannot warm up")?;
     let mut judged = Vec::new();
     for run in 1..=options.runs {

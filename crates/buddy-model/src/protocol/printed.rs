@@ -1,15 +1,15 @@
 //! Calls that a model printed as text because its server does not parse them.
 //!
-//! Small local models answer with `{"name": "read_file", "arguments": {…}}` or with `<tool_call>` blocks.
-//! That is a call only if tools were offered, the object names one of them and the answer consists of nothing
-//! but the object (or the blocks): an answer that merely quotes such an object stays text.
+//! Small local models answer with one or more objects `{"name": "read_file", "arguments": {…}}`, or with objects in
+//! `<tool_call>` or `<tools>` blocks. Those are calls only if tools were offered, every object names one of them, and the
+//! answer consists of nothing but the objects, or has them in blocks: an answer that merely quotes such an object stays text.
 
 use serde_json::{Map, Value};
 
 use crate::Arguments;
 
-const OPEN: &str = "<tool_call>";
-const CLOSE: &str = "</tool_call>";
+/// The tags of blocks. Templates list the tools in `<tools>`, and Qwen2.5-Coder answers in the same tag.
+const BLOCKS: [(&str, &str); 2] = [("<tool_call>", "</tool_call>"), ("<tools>", "</tools>")];
 
 /// A text with printed calls, taken apart.
 #[derive(Debug, PartialEq)]
@@ -25,28 +25,29 @@ pub(crate) fn printed_calls(text: &str, tools: &[String]) -> Option<Printed> {
     if tools.is_empty() {
         return None;
     }
-    in_blocks(text, tools).or_else(|| alone(text, tools))
+    BLOCKS.iter().find_map(|tags| in_blocks(text, tags, tools)).or_else(|| alone(text, tools))
 }
 
-/// The call if the whole answer is one object, with or without a code fence.
+/// The calls if the whole answer is objects, with or without a code fence.
 fn alone(text: &str, tools: &[String]) -> Option<Printed> {
     let text = text.trim();
     let text = match text.strip_prefix("```") {
         Some(rest) => rest.strip_prefix("json").unwrap_or(rest).strip_suffix("```")?.trim(),
         None => text,
     };
-    let Ok(Value::Object(object)) = serde_json::from_str(text) else { return None };
-    Some(Printed { text: String::new(), calls: vec![call(&object, tools)?] })
+    let objects = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+    let calls = objects.map(|object| call(&object.ok()?, tools)).collect::<Option<Vec<_>>>()?;
+    (!calls.is_empty()).then(|| Printed { text: String::new(), calls })
 }
 
 /// The calls in blocks. Every block must name a tool; one that does not makes the whole answer text.
-fn in_blocks(text: &str, tools: &[String]) -> Option<Printed> {
-    let (mut said, mut rest) = text.split_once(OPEN).map(|(head, tail)| (head.to_owned(), tail))?;
+fn in_blocks(text: &str, (open, close): &(&str, &str), tools: &[String]) -> Option<Printed> {
+    let (mut said, mut rest) = text.split_once(open).map(|(head, tail)| (head.to_owned(), tail))?;
     let mut calls = Vec::new();
     loop {
-        let (block, tail) = rest.split_once(CLOSE)?;
+        let (block, tail) = rest.split_once(close)?;
         calls.push(block_call(block, tools)?);
-        let Some((between, next)) = tail.split_once(OPEN) else {
+        let Some((between, next)) = tail.split_once(open) else {
             said.push_str(tail);
             break;
         };
@@ -69,7 +70,8 @@ fn block_call(block: &str, tools: &[String]) -> Option<(String, Arguments)> {
 fn call(object: &Map<String, Value>, tools: &[String]) -> Option<(String, Arguments)> {
     let object = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let name = object.get("name")?.as_str()?;
-    if !tools.iter().any(|tool| tool == name) {
+    // An object with a description is a tool of the list that the model was given, and not a call.
+    if object.contains_key("description") || !tools.iter().any(|tool| tool == name) {
         return None;
     }
     let arguments = match object.get("arguments").or_else(|| object.get("parameters"))? {
@@ -106,6 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn several_objects_are_several_calls() {
+        let text = "{\"name\": \"now\", \"arguments\": {}}\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a\"}}\n";
+        assert_eq!(check(text), r#"|now{}|read_file{"path":"a"}"#);
+        assert_eq!(check(&format!("```json\n{text}```")), r#"|now{}|read_file{"path":"a"}"#);
+        for other in ["{\"name\": \"rm\", \"arguments\": {}}", "{\"name\": \"now\", \"argum", "That is all."]
+        {
+            assert_eq!(check(&format!("{text}{other}")), "text", "{other}");
+        }
+    }
+
+    #[test]
     fn blocks() {
         let text = "Let me see.\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>\n\
             <tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"a\"}}</tool_call>";
@@ -114,6 +127,11 @@ mod tests {
             check(r#"<tool_call>{"name": "now", "arguments": {"a": 1}</tool_call>"#),
             r#"|now{"a":1} repaired"#
         );
+        let copied = "<tools>\n{\"name\": \"now\", \"arguments\": {}}\n</tools>";
+        assert_eq!(check(&format!("Let me see.\n{copied}")), "Let me see.|now{}");
+        let listed = r#"{"name": "now", "description": "Tells the time.", "parameters": {"type": "object"}}"#;
+        assert_eq!(check(&format!("<tools>{listed}</tools>")), "text");
+        assert_eq!(check(listed), "text");
         assert_eq!(check(r#"<tool_call>{"name": "now", "argum"#), "text");
         assert_eq!(check(r#"<tool_call>{"name": "rm", "arguments": {}}</tool_call>"#), "text");
     }

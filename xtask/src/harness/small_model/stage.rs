@@ -29,6 +29,8 @@ pub(super) struct Stage<'a> {
     toolbox: &'a Toolbox,
     peer: Peer,
     model: &'a str,
+    /// Settings of buddy for every run, `KEY=VALUE`.
+    settings: &'a [String],
     folder: PathBuf,
 }
 
@@ -38,8 +40,10 @@ impl<'a> Stage<'a> {
         toolbox: &'a Toolbox,
         peer: Peer,
         model: &'a str,
+        settings: &'a [String],
     ) -> Result<Self> {
-        let stage = Self { account, toolbox, peer, model, folder: account.base().join("small-model") };
+        let folder = account.base().join("small-model");
+        let stage = Self { account, toolbox, peer, model, settings, folder };
         stage.clean()?;
         Ok(stage)
     }
@@ -98,6 +102,7 @@ impl<'a> Stage<'a> {
             .arg(settings)
             .args(["--model", "small", "exec", "--json", "--trust", "--max-turns", MOST_TURNS])
             .args(["--timeout", &format!("{seconds}s"), prompt])
+            .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
             .current_dir(workspace(home))
             .env("PATH", self.toolbox.path());
         let output = command.output()?;
