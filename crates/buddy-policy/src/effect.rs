@@ -123,6 +123,8 @@ pub(crate) enum Access {
     Discard,
     /// Perhaps it is written: an option that no table lists names it, or a link leads to it.
     Perhaps,
+    /// A program that runs code of the project has a word for it, so without a jail it may be written.
+    Named,
 }
 
 /// A file that is touched.

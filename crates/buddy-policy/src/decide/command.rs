@@ -538,7 +538,8 @@ impl Judge<'_> {
                 }
                 false
             }
-            (Access::Perhaps, reach) => {
+            (Access::Named, _) if self.policy.mode != Mode::Production => true,
+            (Access::Named | Access::Perhaps, reach) => {
                 let reason = match reach {
                     Reach::Unknown(words) => {
                         Some(format!("it may change `{}`", crate::display_command(words)))

@@ -123,7 +123,6 @@ fn an_option_that_no_table_lists_may_name_a_file_here_and_no_other() {
         ("cargo clean --manifest-path sub/Cargo.toml", "cargo clean --manifest-path ~/other/Cargo.toml"),
         ("cloc --report-file=lines .", "cloc --report-file=/home/ann/f.txt ."),
         ("pv -P pid a.txt", "pv -P ~/f.txt a.txt"),
-        ("m4 -F frozen a.m4", "m4 -F ../../f.txt a.m4"),
         ("npm ci --logs-dir=logs", "npm ci --logs-dir=$HOME/logs"),
         ("pytest --rootdir sub", "pytest --rootdir \"$PLACE/x\""),
     ] {
@@ -915,7 +914,55 @@ const OUTSIDE: &[&str] = &[
     "aria2c -d /srv u",
     "patch -p0 -o /srv/x < p",
     "curl -w '%output{/srv/x}' u",
+    "java -Xshare:dump -XX:SharedArchiveFile=/srv/x",
+    "java -Xlog:gc*=info:file=/srv/x:time -version",
+    "java '-Xlog:gc*=info:file=/srv/x:time' -version",
+    "black /srv/x.py",
+    "black ../x.py",
+    "isort ~/x.py",
+    "ruff format /srv/x.py",
+    "dart format /srv/x",
+    "mix format /srv/x.ex",
+    "deno fmt /srv/x.ts",
+    "zig fmt /srv/x.zig",
+    "cargo fmt -- /srv/x.rs",
+    "cargo vendor /srv/x",
+    "cargo vendor src/../../x",
+    "gradle -p /srv/x clean",
+    "ant -logfile /srv/x",
+    "pytest -o log_file=/srv/x",
+    "pytest -o log_file=../x",
+    "go build -o=../..",
+    "sphinx-build . /srv/x",
+    "latexmk -C -outdir=/srv/x",
+    "make -C \"$PLACE/x\"",
+    "black $(echo /srv/x)",
+    "make DESTDIR=//srv/x install",
+    "npm --prefix=/srv/x install",
 ];
+
+#[test]
+fn addresses_and_places_in_the_workspace_are_no_paths_outside() {
+    for line in [
+        "npm install --registry=https://registry.example/npm/",
+        "cargo install --git https://code.example/x.git --root target",
+        "cargo run -- ./data/x.json",
+        "eslint 'src/**/*.ts' --config=./lint.json",
+        "pytest tests/a.py::test_b -k 'a/b'",
+        "go test ./... -run Test/Sub",
+        "DATABASE_URL=postgres://localhost/x alembic upgrade head",
+    ] {
+        let reasons = ask(&run(line), &policy(Mode::Production)).reasons;
+        assert!(!reasons.iter().any(|reason| reason.contains("may change")), "{line}: {reasons:?}");
+    }
+}
+
+#[test]
+fn other_version_control_and_macros_ask_in_production() {
+    for line in ["hg archive x", "svn export --force u .", "jj restore", "m4 <<< 'syscmd(x)'", "m4 x.m4"] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
 
 #[test]
 fn packages_are_removed_by_a_subcommand_and_not_by_any_word() {

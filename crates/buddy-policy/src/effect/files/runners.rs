@@ -1,7 +1,8 @@
 //! Programs that run the project's own code, and clients: their words do not tell their effect on files.
 //!
-//! They run unasked in production, as the project's own scripts do. A program that is neither here nor in
-//! another table is unknown, and an unknown program asks there.
+//! They run unasked in production, as the project's own scripts do, unless a word names a path outside the
+//! workspace: then the program may change it. A program that is neither here nor in another table is unknown,
+//! and an unknown program asks there.
 
 use super::{Does, Flags, Operands, Row, row};
 use crate::shell::Word;
@@ -57,7 +58,6 @@ pub(crate) const RUNNERS: &[Kind] = &[
             "buf",
             "flex",
             "bison",
-            "m4",
             "xcodebuild",
             "xcrun",
             "latexmk",
@@ -322,7 +322,7 @@ pub(crate) const RUNNERS: &[Kind] = &[
             "man",
         ],
     ),
-    ("other version control", &["hg", "svn", "jj", "git-lfs"]),
+    ("other version control", &["git-lfs"]),
     (
         "builtins of the shell",
         &[

@@ -1,7 +1,7 @@
 //! A row applied to words: the files that are touched.
 
 use super::parse::{Parsed, parse};
-use super::{Access, Does, Form, Operands, Row, When, git, git_options, rows, runners};
+use super::{Access, Does, Form, Operands, Row, When, git, git_options, passes_variables_on, rows, runners};
 use crate::shell::Word;
 
 /// The effect of a program with its words on files.
@@ -57,6 +57,13 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
         })?;
     let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
     weigher.weigh();
+    let is_by_runners = row.names.is_empty();
+    if is_by_runners && passes_variables_on(program) {
+        // Nobody lists what all the options of such programs write, so each path that a word names may be written.
+        for word in arguments.iter().flat_map(named_in) {
+            weigher.touch(Access::Named, &word, Scope::Itself);
+        }
+    }
     if program == "git" {
         weigher.store();
     }
@@ -405,16 +412,53 @@ impl Weigher {
     }
 }
 
-/// The paths that the value of an option can name: alone, or after a name as in `-Xlog:gc:/tmp/log`.
+/// The paths that a word can name: alone, or after a name as in `-Xlog:gc:/tmp/log`.
 fn named_in(value: &Word) -> Vec<Word> {
-    let Some(text) = value.literal() else {
-        let is_path = !value.is_unknown() || value.unexpanded().contains('/');
-        return if is_path { vec![value.clone()] } else { Vec::new() };
+    let (text, part_of): (&str, fn(String) -> Word) = match value {
+        Word::Literal(text) => (text, Word::Literal),
+        Word::Glob(text) => (text, Word::Glob),
+        Word::Home { .. } => return vec![value.clone()],
+        Word::Unknown(text) => return may_lead_out(text).then(|| value.clone()).into_iter().collect(),
     };
     let starts = text.match_indices([':', '=', ',']).map(|(at, _)| at + 1);
-    let parts = std::iter::once(0).chain(starts).filter_map(|start| text.get(start..));
-    let is_path = |part: &&str| part.starts_with(['/', '.']);
-    parts.filter(is_path).map(|part| Word::Literal(part.to_owned())).collect()
+    let starts = std::iter::once(0).chain(starts).filter(|start| !follows_scheme(text, *start));
+    let parts = starts.filter_map(|start| text.get(start..));
+    let is_path = |part: &&str| part.starts_with(['/', '.']) || part.contains("/../");
+    parts.filter(is_path).map(|part| part_of(part.to_owned())).collect()
+}
+
+/// Whether a word that is computed can be a path outside. Of the output of a command, only the paths that the command names are known.
+fn may_lead_out(text: &str) -> bool {
+    let is_output = text.contains("$(") || text.contains('`');
+    let is_mark = |letter: char| letter.is_whitespace() || "\"'`$(){}=:,;|&<>".contains(letter);
+    let leads_out = |part: &str| {
+        part.starts_with(['/', '~']) || part == ".." || part.contains("../") || part.ends_with("/..")
+    };
+    if is_output { text.split(is_mark).any(leads_out) } else { text.contains('/') }
+}
+
+/// Whether the part of a word that starts here is the rest of an address on the network, such as `//docs.rs` of `https://docs.rs`.
+fn follows_scheme(text: &str, start: usize) -> bool {
+    const SCHEMES: &[&str] = &[
+        "http",
+        "https",
+        "ssh",
+        "git",
+        "ws",
+        "wss",
+        "redis",
+        "postgres",
+        "postgresql",
+        "mysql",
+        "mongodb",
+        "amqp",
+    ];
+    let (before, rest) = text.split_at(start);
+    let scheme = before.strip_suffix(':').map(|before| {
+        let from = before.rfind(|letter: char| !letter.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        &before[from..]
+    });
+    rest.starts_with("//") && scheme.is_some_and(|scheme| SCHEMES.contains(&scheme))
 }
 
 /// The folder that the address of a repository names; none for the name of a remote and for one that is elsewhere, which git tells by
