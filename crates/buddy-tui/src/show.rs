@@ -247,7 +247,7 @@ pub(crate) fn image_label(image: &Image) -> String {
 
 /// The output of a command that a user ran, and its end unless it succeeded.
 pub(crate) fn printed(ran: &Ran) -> String {
-    let Some(outcome) = &ran.outcome else { return "how it ended is not known".to_owned() };
+    let Some(outcome) = &ran.outcome else { return "exit status unknown".to_owned() };
     let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
     text.truncate(text.trim_end().len());
     let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));

@@ -61,7 +61,7 @@ impl Console {
     pub(super) fn rewind(&mut self) {
         let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
-            return self.say("nothing was said yet");
+            return self.say("There is no prompt yet.");
         }
         self.picker = Some(Picker::prompts(&prompts));
     }
@@ -90,7 +90,9 @@ impl Console {
         }
         self.opened(session, head);
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
-            return self.say(&format!("a copy of the conversation; the one before is /resume {left}"));
+            return self.say(&format!(
+                "This is a copy of the conversation. Return to the original with /resume {left}"
+            ));
         };
         let since = changed(changes);
         self.say(&format!(

@@ -131,7 +131,7 @@ impl Console {
         self.paths = Paths::Unknown;
         self.forget_approvals();
         if head == 0 {
-            self.say("a new conversation");
+            self.say("This is a new conversation.");
         }
     }
 
