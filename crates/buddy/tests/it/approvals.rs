@@ -57,8 +57,8 @@ async fn a_grant_in_other_words_is_judged_and_covers_what_they_say() {
     started.write(b"make them\n").await;
     let refused = [
         ("s *", "names a program"),
-        ("s mkdir three", "`mkdir three` does not cover what is asked for"),
-        ("p 2 m* *", "`m* *` is more than can be allowed here; the most is `mkdir *`"),
+        ("s mkdir three", "`mkdir three` does not cover this call"),
+        ("p 2 m* *", "`m* *` is wider than what can be allowed here; the widest is `mkdir *`"),
         ("s mkdir one; rm -rf ~", "a pattern is about one simple command"),
     ];
     for (count, (line, why)) in (1..).zip(refused) {
@@ -225,7 +225,7 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     std::fs::write(config.join("guards.json"), guards).unwrap();
     let finished = stage.exec(["go"]).run().await.expect_code(0);
     assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
-    finished.expect_stderr("guards.json has changes that you did not approve, so they have no effect");
+    finished.expect_stderr("guards.json has changes that you have not approved, so they have no effect");
     let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
     assert!(refused.stderr.contains("user at a terminal"), "{refused}");
     // As the approval leaves it.

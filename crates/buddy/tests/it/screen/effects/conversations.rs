@@ -61,7 +61,7 @@ async fn the_last_conversation_is_the_last_one_beside_this() {
     check_there_and_back("/new", "/session resume last").await;
     let alone = Screen::start([], 80, 24).await;
     alone.line("/resume last");
-    alone.wait_for("there is no other conversation").await;
+    alone.wait_for("There is no other conversation.").await;
     alone.line("/resume ses_nonsense");
     alone.wait_for_words("/session lists them").await;
 }

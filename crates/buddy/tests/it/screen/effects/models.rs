@@ -64,7 +64,7 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     screen.wait_gone("enter use").await;
     let refused = screen.wait_for("there is no key for").await;
     assert!(refused.contains(&name) && !refused.contains(&format!("model: {name}")), "{refused}");
-    assert!(refused.contains(&format!("say /login {name}")), "{refused}");
+    assert!(refused.contains(&format!("run /login {name}")), "{refused}");
     assert!(
         screen.wait_for("scripted-green   ~/work").await.contains("scripted-green"),
         "the model is in the status"
@@ -132,7 +132,7 @@ async fn a_server_at_another_address_is_gone_on_with_at_once() {
     screen.keys(&[number]);
     screen.wait_for("Address of the API").await;
     screen.line(&format!("{}/v1", other.url()));
-    screen.wait_for("API key (not shown; enter alone").await;
+    screen.wait_for("API key (not shown; press Enter").await;
     screen.line("sk-other");
     screen.wait_for("Which model?").await;
     screen.keys(&["1"]);
@@ -145,7 +145,7 @@ async fn a_server_at_another_address_is_gone_on_with_at_once() {
     assert_eq!(request.headers.get("authorization").map(String::as_str), Some("Bearer sk-other"));
     assert!(screen.stage.requests().is_empty(), "the first server is asked nothing");
     screen.line(&format!("/logout {name}"));
-    screen.wait_for("is forgotten").await;
+    screen.wait_for("Removed the key for").await;
 }
 
 #[tokio::test]
