@@ -244,7 +244,7 @@ impl Table {
     /// The rows of the table, with its header and its hint.
     pub(crate) fn lines(&self, view: &ListView) -> Vec<Line> {
         let shown = self.fitted(view.columns);
-        if self.breaks_words(&shown) {
+        if self.breaks_words(&shown, view.width()) {
             return self.stacked(&shown, view);
         }
         let style = view.look.style(Paint::Strong);
@@ -260,12 +260,13 @@ impl Table {
     }
 
     /// Whether a word of a column that goes on in the next row would be broken.
-    fn breaks_words(&self, shown: &[(usize, usize)]) -> bool {
+    fn breaks_words(&self, shown: &[(usize, usize)], window: usize) -> bool {
         shown.iter().any(|(place, width)| {
             let is_wrapped =
                 self.columns.get(*place).is_some_and(|column| column.kind == ColumnKind::Wrapped);
             let texts = self.rows.iter().filter_map(|row| row.get(*place));
-            is_wrapped && shown.len() > 1 && texts.map(|cell| longest_word(&cell.text)).max() > Some(*width)
+            let longest = texts.map(|cell| longest_word(&cell.text, window.saturating_sub(2))).max();
+            is_wrapped && shown.len() > 1 && longest > Some(*width)
         })
     }
 
@@ -363,8 +364,9 @@ fn heading(name: &str, view: &ListView) -> String {
     head + &letters.as_str().to_lowercase()
 }
 
-fn longest_word(text: &str) -> usize {
-    text.split(' ').map(|word| Line::plain(word).width()).max().unwrap_or(0)
+/// The width of the longest word that fits into so many columns.
+fn longest_word(text: &str, columns: usize) -> usize {
+    text.split(' ').map(|word| Line::plain(word).width()).filter(|width| *width <= columns).max().unwrap_or(0)
 }
 
 fn total(widths: impl Iterator<Item = usize>) -> usize {

@@ -260,7 +260,7 @@ impl HomeDesk {
     /// changes are shown first, and `yes` accepts what was shown.
     async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
         if target.host != TargetHost::Local {
-            return Err("a directory on another host is trusted with --trust at the start".to_owned());
+            return Err("to trust a directory on another host, start buddy with --trust".to_owned());
         }
         let store = TrustStore::new(&self.environment.data);
         let cwd = Path::new(&target.cwd);
@@ -478,7 +478,7 @@ impl Desk for HomeDesk {
         let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
         match ran {
             Ok(Ok(status)) if status.success() => {}
-            Ok(Ok(_)) => return Err("nothing was connected".to_owned()),
+            Ok(Ok(_)) => return Err("No model was connected.".to_owned()),
             Ok(Err(error)) => return Err(failed(error.to_string())),
             Err(error) => return Err(failed(error.to_string())),
         }

@@ -10,19 +10,19 @@ use crate::TargetError;
 #[non_exhaustive]
 pub enum ManagedError {
     /// There is no process with this id.
-    #[error("there is no background process `{id}`")]
+    #[error("there is no managed process `{id}`")]
     NotFound {
         /// The requested id.
         id: String,
     },
     /// The most that may run are running.
-    #[error("{limit} background processes are running already, which is the limit")]
+    #[error("{limit} managed processes are running already, which is the limit")]
     TooMany {
         /// The most that may run.
         limit: usize,
     },
     /// The process was told to end and still runs.
-    #[error("the background process `{id}` could not be stopped")]
+    #[error("the managed process `{id}` could not be stopped")]
     NotEnded {
         /// Its id.
         id: String,

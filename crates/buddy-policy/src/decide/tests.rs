@@ -158,7 +158,10 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
     }
     let make = decide(&run("make", None), &policy, &Now::with(Approvals::Ask));
     assert_eq!(make.verdict, Verdict::Ask);
-    assert!(make.reasons.join("; ").contains("cannot change anything in it; run /trust to allow changes"), "{make:?}");
+    assert!(
+        make.reasons.join("; ").contains("cannot change anything in it; run /trust to allow changes"),
+        "{make:?}"
+    );
     assert_eq!(judge(&run("echo x > /tmp/a", None), &policy).0, Verdict::Allow, "scratch places stay open");
     assert_eq!(judge(&run("cat a", None), &policy).0, Verdict::Allow);
 }

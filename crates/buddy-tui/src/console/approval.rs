@@ -12,7 +12,7 @@ use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted, short_paths, without_counts};
+use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
@@ -231,7 +231,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push([runs(approval, card, fold), risks(approval, card, fold)].concat());
+                parts.push([runs(approval, card, fold), risks(approval, card, head, fold)].concat());
                 parts.push(remarks(approval, room, card, fold));
             }
             parts
@@ -320,18 +320,18 @@ fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
 }
 
 /// Why it is asked for, and which secrets it can read.
-fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
     let look = card.look;
-    let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
+    let is_titled =
+        approval.diff.is_some() && ApprovalWords::of(approval, |title| title == head.title).is_told;
+    let ink = tone(&Question::Approval(approval.clone())).ink();
     let mut rows = Vec::new();
-    let texts = if approval.risk == Risk::High {
-        approval.reasons.clone()
-    } else {
-        vec![approval.reasons.join("; ")]
-    };
+    let reasons: Vec<String> =
+        approval.reasons.iter().filter(|reason| !is_in_title(reason, is_titled)).cloned().collect();
+    let texts = if approval.risk == Risk::High { reasons } else { vec![reasons.join("; ")] };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
+        rows.extend(card.fact(name, &reason_line(&short_paths(text, &approval.cwd, look), ink, look)));
     }
     rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
@@ -339,6 +339,12 @@ fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
         rows.extend(folded(opens, FOLDED_WHY, 0, card, fold));
     }
     rows
+}
+
+/// Whether the title of an edit says all of a reason: that it writes the file, and nothing more about that.
+fn is_in_title(reason: &str, is_titled: bool) -> bool {
+    let path = reason.strip_prefix("it writes `").and_then(|path| path.strip_suffix('`'));
+    is_titled && path.is_some_and(|path| !path.contains('`'))
 }
 
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
@@ -374,8 +380,8 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     }
     let mut rows = Vec::new();
     for reason in &approval.reasons {
-        let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
-        rows.extend(card.fact("asked", &Line::styled(&flat(reason).text(), ink)));
+        let ink = tone(&Question::Approval(approval.clone())).ink();
+        rows.extend(card.fact("asked", &reason_line(&flat(reason).text(), ink, look)));
     }
     if !approval.opens.is_empty() {
         let opens = Line::styled(&approval.opens.join(", "), look.style(Paint::Warning));

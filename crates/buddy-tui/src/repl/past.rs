@@ -132,7 +132,7 @@ impl Repl<'_> {
 
     async fn search(&mut self, words: &str) -> Result<(), SessionsError> {
         match self.sessions.search(&self.who, words, LISTED).await {
-            Ok(found) if found.is_empty() => self.tell("nothing was found"),
+            Ok(found) if found.is_empty() => self.tell("No conversation contains these words."),
             Ok(found) => self.tell(found_lines(&found).trim_end()),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }

@@ -36,7 +36,7 @@ pub(crate) fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Re
 }
 
 fn table(all: &[Status], view: &ListView) -> Table {
-    let mut table = Table::new(&COLUMNS, "No background processes.");
+    let mut table = Table::new(&COLUMNS, "No managed processes.");
     let sessions: Vec<&str> = all.iter().map(|status| status.record.owner.session.as_str()).collect();
     for (status, session) in all.iter().zip(view.session_ids(&sessions)) {
         let record = &status.record;

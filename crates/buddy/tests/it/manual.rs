@@ -96,12 +96,7 @@ async fn nobody_is_asked_for_a_newer_version_unless_that_is_wanted() {
         "{text}"
     );
     let wanted = ["update", "-c", "update.check=true"];
-    stage
-        .buddy(wanted)
-        .run()
-        .await
-        .expect_code(1)
-        .expect_stderr("`update.address` is not set");
+    stage.buddy(wanted).run().await.expect_code(1).expect_stderr("`update.address` is not set");
     let private = stage.buddy(wanted).args(["-c", "update.address=http://127.0.0.1:9/latest.json"]);
     private.run().await.expect_code(1).expect_stderr("cannot ask http://127.0.0.1:9/latest.json");
 }

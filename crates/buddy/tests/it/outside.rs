@@ -133,11 +133,17 @@ async fn a_work_tree_beside_other_projects_is_refused_with_what_to_do_instead() 
         let message = results[0]["error"]["message"].as_str().unwrap_or_default();
         let wt = stage.home.path().join("wt");
         let told = format!("{results:#?}");
-        assert!(message.contains(&format!("it writes `{}`, which is outside the workspace", wt.display())), "{told}");
+        assert!(
+            message.contains(&format!("it writes `{}`, which is outside the workspace", wt.display())),
+            "{told}"
+        );
         assert!(message.contains("a yes would have to open all of `"), "{told}");
         let step = message.rsplit(". ").next().unwrap_or_default();
         assert!(step.starts_with("Use a directory inside the workspace, or put `write = [\""), "{told}");
-        assert!(step.contains(&format!("\"{}\"]` under `[jail]` in your buddy.toml", wt.display())), "{told}");
+        assert!(
+            step.contains(&format!("\"{}\"]` under `[jail]` in your buddy.toml", wt.display())),
+            "{told}"
+        );
         assert!(!wt.exists());
     }
 }

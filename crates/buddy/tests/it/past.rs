@@ -46,7 +46,7 @@ async fn what_was_said_is_found_again() {
         .run()
         .await
         .expect_code(0)
-        .expect_stderr("nothing was found");
+        .expect_stderr("No conversation contains these words.");
     stage.buddy(["store", "rebuild"]).run().await.expect_code(0);
     assert_eq!(found(&stage, "harbour").await.len(), 1);
 }

@@ -181,7 +181,10 @@ async fn nothing_is_lost_when_the_terminal_is_killed_while_it_asks() {
 async fn a_copy_of_the_conversation_is_gone_on_with_and_the_one_before_stays() {
     let (stage, mut started) = stage([turn().text("In the copy.")]).await;
     started.write(b"/fork\n").await;
-    started.stderr.wait_for("This is a copy of the conversation. Return to the one before with /resume ses_", 1).await;
+    started
+        .stderr
+        .wait_for("This is a copy of the conversation. Return to the one before with /resume ses_", 1)
+        .await;
     started.write(b"go on\n").await;
     started.stdout.wait_for("In the copy.", 1).await;
     started.write(b"/session search Hello\n").await;

@@ -25,7 +25,7 @@ async fn listed(stage: &Stage, arguments: &[&str]) -> Vec<Value> {
 async fn no_sessions_is_an_empty_list() {
     let stage = stage().await;
     assert_eq!(listed(&stage, &[]).await, Vec::<Value>::new());
-    let finished = stage.buddy(["sessions"]).run().await.expect_code(0).expect_stderr("no sessions yet");
+    let finished = stage.buddy(["sessions"]).run().await.expect_code(0).expect_stderr("No sessions yet");
     assert!(finished.stdout.is_empty());
 }
 

@@ -100,7 +100,7 @@ async fn a_past_conversation_is_found_by_what_was_said() {
     screen.keys(&["Enter"]);
     screen.wait_until("the conversation", |shown| shown.matches("Second answer.").count() == 2).await;
     screen.line("/session search submarine");
-    screen.wait_for("nothing was found").await;
+    screen.wait_for("No conversation contains these words.").await;
 }
 
 #[tokio::test]

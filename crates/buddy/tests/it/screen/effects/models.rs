@@ -114,7 +114,7 @@ async fn a_model_that_was_connected_is_gone_on_with() {
     assert_eq!(asked(&screen), ("scripted-green".to_owned(), Some("Bearer sk-green".to_owned())));
     assert!(!screen.everything().contains("sk-green"));
     screen.line("/login nobody");
-    screen.wait_for("nothing was connected").await;
+    screen.wait_for("No model was connected.").await;
 }
 
 #[tokio::test]
