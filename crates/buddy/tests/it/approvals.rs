@@ -304,7 +304,7 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
     let whole = stage.buddy(["asks", "--json"]).run().await.expect_code(0).text();
     assert!(waiting.contains("ses_") && whole.contains("\"red\""), "{waiting}{whole}");
     assert!(
-        !waiting.contains("[y/n]") && !waiting.contains("your own words"),
+        !waiting.contains("[y/n]") && !waiting.contains("your own answer"),
         "nobody answers here: {waiting}"
     );
     started.write(b"2\n").await;
@@ -324,7 +324,7 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
     });
     assert!(matches!(asked, Some(Question::Text { .. })));
     let none = stage.buddy(["asks"]).run().await.expect_code(0);
-    assert!(none.text().is_empty() && none.stderr.contains("nothing waits"), "{none}");
+    assert!(none.text().is_empty() && none.stderr.contains("Nothing waits"), "{none}");
 }
 
 #[tokio::test]

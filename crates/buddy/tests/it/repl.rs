@@ -132,7 +132,7 @@ async fn last_of_a_directory_is_not_one_of_another() {
     assert_eq!(said(&body, "assistant"), ["First."]);
     let work = stage.home.work();
     let program = stage.buddy(["resume", "--last", "-C", work.to_str().unwrap()]).input("again\n");
-    program.run().await.expect_code(1).expect_stderr("no session to go on with in");
+    program.run().await.expect_code(1).expect_stderr("no session to resume in");
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn what_was_denied_and_what_failed_is_told_in_a_line() {
 async fn the_commands_of_the_screen_are_there_line_by_line() {
     let (stage, mut started) = stage([turn().text("Reviewed."), turn().text("Written.")]).await;
     started.write(b"/help\n/status\n/context\n/cost\n/model\n/copy\n/rename A plain title\n/approve\n").await;
-    started.stderr.wait_for("approvals: ask; say /approve auto", 1).await;
+    started.stderr.wait_for("approvals: ask; use /approve auto", 1).await;
     let told = started.stderr.text();
     for text in [
         "/review [WHAT]",
@@ -302,7 +302,7 @@ async fn a_turn_is_ended_after_a_time() {
     started.write(b"go\n").await;
     started.stdout.wait_for("Half", 1).await;
     started.write(b"/timeout 1s\n").await;
-    started.stderr.wait_for("The turn reached its time limit\n", 1).await;
+    started.stderr.wait_for("The turn reached its time limit.\n", 1).await;
     started.stderr.wait_for("interrupted\n", 1).await;
     started.finish().await.expect_code(0);
 }

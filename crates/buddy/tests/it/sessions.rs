@@ -96,7 +96,7 @@ async fn a_store_can_be_checked_and_rebuilt() {
     let before = listed(&stage, &[]).await;
     let checked = stage.buddy(["store", "check"]).run().await.expect_code(0).text();
     let events = printed.events.len();
-    assert_eq!(checked, format!("1 session, {events} events checked\nall is well\n"));
+    assert_eq!(checked, format!("1 session, {events} events checked\nNo problems found.\n"));
     let rebuilt = stage.buddy(["store", "rebuild"]).run().await.expect_code(0).text();
     assert_eq!(rebuilt, format!("rebuilt 1 session from {events} events\n"));
     assert_eq!(listed(&stage, &[]).await, before);

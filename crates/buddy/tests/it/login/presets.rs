@@ -66,7 +66,7 @@ async fn openrouter_gives_a_key_that_is_kept_like_any_other() {
     let text = started.stderr.text();
     let address = text.lines().find(|line| line.contains("/auth?callback_url=")).unwrap().trim().to_owned();
     assert_eq!(follow(&address).await.status, 200);
-    scene.checked(started.finish().await.expect_code(0)).expect_stderr("its key is kept for `glm`");
+    scene.checked(started.finish().await.expect_code(0)).expect_stderr("Its key is saved for `glm`");
     assert_eq!(scene.run(["exec", "hi"]).await.expect_code(0).text(), "Well.\n");
     assert!(scene.shown()[0].starts_with("Bearer sk-or-"));
     scene.run(["login", "openrouter", "--status"]).await.expect_code(0).expect_stderr("glm: API key");

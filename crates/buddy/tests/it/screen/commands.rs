@@ -91,7 +91,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("/rename the first one");
     screen.wait_for("title: the first one").await;
     screen.line("/new");
-    screen.wait_for("\n  a new conversation").await;
+    screen.wait_for("\n  This is a new conversation").await;
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
@@ -263,7 +263,7 @@ async fn approvals_are_picked_and_the_present_one_is_pointed_at() {
 async fn the_doctor_sees_the_terminal_of_the_conversation_and_a_file_is_exported_over() {
     let screen = Screen::start([turn().text("Answer.")], 100, 60).await;
     screen.line("/doctor");
-    screen.wait_for("TERM tmux-256color").await;
+    screen.wait_for("tmux-256color, colours").await;
     assert!(!screen.everything().contains("input or output is not a terminal"), "{}", screen.everything());
     std::fs::write(screen.stage.home.work().join("talk.md"), "old").unwrap();
     screen.line("/export talk.md");

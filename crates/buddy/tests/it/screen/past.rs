@@ -93,7 +93,7 @@ async fn a_task_in_the_background_knows_the_conversation() {
 async fn a_past_conversation_is_found_by_what_was_said() {
     let screen = talked().await;
     screen.line("/new");
-    screen.wait_for("\n  a new conversation").await;
+    screen.wait_for("\n  This is a new conversation").await;
     screen.line("/session search paint boat");
     let shown = screen.wait_for("── Found ──").await;
     assert!(shown.contains("❯ paint the boat  find the boat"), "{shown}");

@@ -28,8 +28,8 @@ async fn check_there_and_back(new: &str, back: &str) {
     let first = screen.stage.log().await.remove(0).session.to_string();
     screen.line(new);
     // The menu of commands says the same words beside a name.
-    let is_new = |shown: &str| shown.lines().any(|line| line == "  a new conversation");
-    screen.wait_until("a new conversation", is_new).await;
+    let is_new = |shown: &str| shown.lines().any(|line| line == "  This is a new conversation.");
+    screen.wait_until("This is a new conversation", is_new).await;
     screen.line("other words");
     screen.wait_for("Second answer.").await;
     screen.wait_idle().await;
