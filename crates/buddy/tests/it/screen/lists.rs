@@ -86,7 +86,7 @@ async fn config(size: Size) {
     for word in ["models.chatgpt.api_base_url", "https://chatgpt.com/backend-api/codex", "display.motion"] {
         assert!(rows.iter().any(|row| row.contains(word)), "{word}: {shown}");
     }
-    if size.columns >= 80 {
+    if size.columns >= 200 {
         assert!(rows[0].starts_with("Key ") && rows[0].ends_with(" Value"), "{shown}");
         let column = rows[0].find("Value").unwrap();
         let motion = rows.iter().find(|row| row.starts_with("display.motion ")).unwrap();

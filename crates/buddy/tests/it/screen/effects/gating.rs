@@ -22,7 +22,7 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once()
         ("/ps", "task 0  0s  this conversation"),
         ("/approve edits", "Accept edits ──"),
         ("/rename at work", "title: at work"),
-        ("/theme light", "theme: light"),
+        ("/theme light", "Theme: light"),
     ] {
         screen.line(line);
         screen.wait_for(shown).await;

@@ -175,6 +175,6 @@ async fn another_theme_has_other_colours() {
     let prompt = |shown: String| shown.lines().rev().find(|line| line.contains('›')).unwrap().to_owned();
     let dark = prompt(colours());
     screen.line("/theme light");
-    screen.wait_for("theme: light").await;
+    screen.wait_for("Theme: light").await;
     screen.wait_until("other colours", |_| prompt(colours()) != dark).await;
 }
