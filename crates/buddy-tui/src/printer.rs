@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::spoken::spoken;
-use crate::text::wrap_printed;
+use crate::text::{Line, wrap_printed};
 use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -106,7 +106,7 @@ impl Printer {
     pub fn prompt(&mut self, text: &str) {
         let mut text = self.said(text);
         if let Some(columns) = self.columns() {
-            let rows: Vec<String> = wrap_printed(&text, columns).iter().map(|row| row.text()).collect();
+            let rows: Vec<String> = wrap_printed(&text, columns).iter().map(Line::text).collect();
             text = rows.join("\n");
         }
         let _ = write!(self.status, "{text}");

@@ -167,7 +167,7 @@ fn has_plain_quotes(reason: &str) -> bool {
         let ends = place == last || place == 0 && part.is_empty() || part.ends_with([' ', '(']);
         place % 2 == 1 || (begins && ends)
     };
-    last % 2 == 0 && parts.iter().enumerate().all(is_apart)
+    last.is_multiple_of(2) && parts.iter().enumerate().all(is_apart)
 }
 
 /// A quotation.
