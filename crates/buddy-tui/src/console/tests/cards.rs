@@ -340,8 +340,8 @@ fn a_line_of_a_command_cannot_pass_for_a_row_of_the_card() {
 
 #[test]
 fn a_long_command_that_is_edited_leaves_the_keys_on_the_screen() {
-    let long: String = (0..60).map(|number| format!("echo number {number} && ")).collect::<String>() + "true";
-    let document: String = (0..40).map(|number| format!("line {number}\n")).collect();
+    let long = (0..60).map(|number| format!("echo number {number}")).collect::<Vec<_>>().join(" && ");
+    let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
     for command in [long, format!("cat > notes.md <<'EOF'\n{document}EOF")] {
         for size in [(30, 10), (40, 15), (60, 12), (80, 24), (100, 30), (200, 50)] {
             for (key, words) in [("e", ["enter", "esc"]), ("n", ["enter", "esc"]), ("p", ["enter", "esc"])] {

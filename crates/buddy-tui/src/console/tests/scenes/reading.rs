@@ -131,7 +131,7 @@ proptest! {
 
 #[test]
 fn a_command_with_a_document_shows_its_first_line_and_how_many_follow() {
-    let document: String = (0..40).map(|number| format!("line {number}\n")).collect();
+    let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
     let command = format!("cat > notes.md <<'EOF'\n{document}EOF");
     for width in [40, 80, 200] {
         let mut stage = Stage::new(&palette(), (width, 24));
