@@ -46,7 +46,7 @@ impl Budget {
         }
         let has_money = self.session.cost.is_some() || self.day.cost.is_some();
         if has_money && facts.cost(&Usage::default()).is_none() {
-            return Some("money is limited and the price of this model is not known".to_owned());
+            return Some("there is a cost limit, but the price of this model is unknown".to_owned());
         }
         let today = UnixMillis(now.0 - now.0 % DAY);
         let scopes = [
@@ -63,7 +63,7 @@ impl Budget {
                         return Some(reason);
                     }
                 }
-                Err(error) => return Some(format!("what was spent cannot be read: {error}")),
+                Err(error) => return Some(format!("cannot read what was spent: {error}")),
             }
         }
         None

@@ -471,7 +471,7 @@ async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
         None => Spoken::Failed(Failure {
             http_status: None,
             kind: FailureKind::Transport,
-            message: "the model's answer broke off".to_owned(),
+            message: "the model's answer was cut off".to_owned(),
             hint: None,
         }),
     };

@@ -138,7 +138,7 @@ impl Models {
             return None;
         }
         let percent = ready.used * 100 / window.max(1);
-        Some(format!("{percent} % of the model's context window of {window} tokens is used"))
+        Some(format!("Context is {percent}% full: the window of this model holds {window} tokens."))
     }
 
     /// Forgets what was measured, because the history is another one now.

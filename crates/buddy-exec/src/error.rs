@@ -37,7 +37,7 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The path is outside what the call may touch, or leads there.
-    #[error("`{}` is outside what may be touched here", path.display())]
+    #[error("`{}` is outside the directories that are open here", path.display())]
     Outside {
         /// The requested path.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The path may be read but not changed.
-    #[error("`{}` is protected and stays as it is", path.display())]
+    #[error("`{}` is protected, so it was not changed", path.display())]
     Guarded {
         /// The requested path.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum TargetError {
         real: Option<PathBuf>,
     },
     /// Another directory now has the name of one that the user opened.
-    #[error("`{}` is not the directory any more that it was when the session first used it", path.display())]
+    #[error("`{}` is no longer the directory that the session first used", path.display())]
     Replaced {
         /// The directory.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum TargetError {
         to: Option<PathBuf>,
     },
     /// The path is a root: a directory that everything else is in.
-    #[error("`{}` is the top of what may be touched and stays", path.display())]
+    #[error("refusing to delete the workspace root `{}`", path.display())]
     IsRoot {
         /// The requested path.
         path: PathBuf,
@@ -95,7 +95,7 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The path exists already.
-    #[error("`{}` is there already", path.display())]
+    #[error("`{}` already exists", path.display())]
     Exists {
         /// The requested path.
         path: PathBuf,
@@ -115,7 +115,7 @@ pub enum TargetError {
         limit: usize,
     },
     /// A search pattern is not understood.
-    #[error("the pattern is not understood: {reason}")]
+    #[error("invalid pattern: {reason}")]
     BadPattern {
         /// The reason.
         reason: String,
@@ -164,7 +164,7 @@ pub enum TargetError {
         source: io::Error,
     },
     /// A layer of the jail could not be applied, so the command was not run: it would not have been kept to its bounds.
-    #[error("the command was not run, because its jail cannot be made: {layer}: {reason}")]
+    #[error("the command did not run, because its jail cannot be set up: {layer}: {reason}")]
     NotJailed {
         /// The layer, by the name that [`crate::layers`] gives it.
         layer: String,

@@ -248,6 +248,14 @@ impl fmt::Display for Grant {
 }
 
 impl Grant {
+    /// The grant as a notice names it: of a command with several lines, the first and how many follow.
+    pub fn folded(&self) -> String {
+        match &self.scope {
+            Scope::Command { line, .. } => crate::display_command(&buddy_protocol::folded_command(line)),
+            _ => self.to_string(),
+        }
+    }
+
     /// A grant on a target, of no program that commands can change.
     pub fn of(scope: Scope, target: &str) -> Self {
         Self { target: target.to_owned(), scope, programs: Vec::new(), network: false }

@@ -14,13 +14,13 @@ pub enum RewordError {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// They are no directory.
-    #[error("`{0}`: say a directory from `/` on, such as `write beneath /srv/notes`")]
+    #[error("`{0}`: give a full path, such as `write beneath /srv/notes`")]
     Directory(String),
     /// The call would be asked for again.
-    #[error("`{0}` does not cover what is asked for")]
+    #[error("`{0}` does not cover this call")]
     Misses(String),
     /// They say more than was offered.
-    #[error("`{words}` is more than can be allowed here; the most is `{most}`")]
+    #[error("`{words}` is wider than what can be allowed here; the widest is `{most}`")]
     Wider {
         /// The words.
         words: String,
@@ -28,7 +28,7 @@ pub enum RewordError {
         most: String,
     },
     /// No pattern of it can be allowed.
-    #[error("only exactly `{0}` can be allowed for longer, and no pattern of it")]
+    #[error("buddy can remember only exactly `{0}`, not a pattern of it")]
     Exact(String),
 }
 

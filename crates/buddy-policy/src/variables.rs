@@ -49,7 +49,7 @@ impl Withheld {
         match self {
             Self::SecretName => "its name looks like a secret",
             Self::SecretValue => "its value contains a password or a key",
-            Self::Orders => "programs take orders from it",
+            Self::Orders => "it decides what programs run",
             Self::Terminal => "it names a program that needs your terminal",
             Self::Shell => "it describes another shell",
             Self::Service => "it leads to a service that acts for you",

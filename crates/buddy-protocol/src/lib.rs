@@ -13,6 +13,7 @@ mod cost;
 mod envelope;
 mod event;
 mod fact;
+mod folded_command;
 mod fork;
 mod git_setting;
 mod hidden;
@@ -48,6 +49,7 @@ pub use fact::{
     ItemStarted, Native, Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded,
     SessionStarted, TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
+pub use folded_command::{first_line, folded_command};
 pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
 pub use git_setting::{PlainIn, is_plain_git_value, plain_git_setting};
 pub use hidden::is_hidden;

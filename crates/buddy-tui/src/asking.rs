@@ -25,7 +25,7 @@ pub(crate) enum Said {
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
 pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
     let until =
-        ask.expires.map(|time| format!("denied by itself at {}\n", local_time(time))).unwrap_or_default();
+        ask.expires.map(|time| format!("denied automatically at {}\n", local_time(time))).unwrap_or_default();
     format!("{until}{}", put(&ask.question, cwd))
 }
 
@@ -63,7 +63,7 @@ fn put(question: &Question, cwd: &str) -> String {
             for (number, option) in (1..).zip(options) {
                 let _ = writeln!(shown, "{number:>3}. {option}");
             }
-            shown.push_str("a number, or your own words: ");
+            shown.push_str("a number, or your own answer: ");
             shown
         }
     }
@@ -92,7 +92,7 @@ fn keys(approval: &Approval) -> String {
         let what = if is_exact { "exactly this" } else { granted.as_str() };
         let covers = if is_exact { String::new() } else { format!(": {}", offer.covers) };
         allow.push(format!("a  Allow {what} this session{covers}"));
-        allow.push("p  Allow it for longer: choose what, where, and for how long".to_owned());
+        allow.push("p  Allow it for longer: choose what, where and for how long".to_owned());
     }
     let mut deny = vec!["d  Deny".to_owned(), "n  Deny and say why: n WORDS".to_owned()];
     match &approval.word {
@@ -117,23 +117,23 @@ fn help(question: &Question) -> String {
                 let _ = writeln!(text, "runs {part}");
             }
             let yes = approval.word.as_deref().unwrap_or("y");
-            let _ = writeln!(text, "{yes:<9} do it, this once");
+            let _ = writeln!(text, "{yes:<9} allow it once");
             if let Some(offer) = approval.offers.first() {
-                let _ = writeln!(text, "a [TIME]  do it, and allow this until you quit, for 8h at most: {}", offer.covers);
-                text.push_str("p         allow it for longer: choose what, where, and for how long\n");
+                let _ = writeln!(text, "a [TIME]  allow it in this session, for 8h at most: {}", offer.covers);
+                text.push_str("p         allow it for longer: choose what, where and for how long\n");
             }
             if approval.is_editable {
                 let word = approval.word.as_ref().map(|word| format!(" {word}")).unwrap_or_default();
-                let _ = writeln!(text, "e{word} COMMAND run that instead, once it is judged anew");
+                let _ = writeln!(text, "e{word} COMMAND run COMMAND instead; buddy checks it like any other");
             }
-            text.push_str("d         do not do it, and go on\nn WORDS   do not do it, and tell the agent this\n");
+            text.push_str("d         deny it\nn WORDS   deny it and tell the agent why\n");
         }
         Question::Batch { .. } => text.push_str(
-            "y         do all of it\n1 3       do these, and not the others\nd         do none of it, and go on\nn WORDS   do none of it, and tell the agent this\n",
+            "y         allow all of them\n1 3       allow these and deny the others\nd         deny all of them\nn WORDS   deny all of them and tell the agent why\n",
         ),
-        Question::Text { .. } => text.push_str("your words, or the number of an answer\n"),
+        Question::Text { .. } => text.push_str("type your answer, or the number of one\n"),
     }
-    text.push_str("deny all  deny everything that waits");
+    text.push_str("deny all  deny every question that waits");
     text
 }
 
@@ -261,7 +261,7 @@ fn with_word(approval: &Approval, line: &str) -> Option<Said> {
                 Said::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
             }
             None => {
-                Said::Help(format!("say e {word} and the command to run instead of:\n  {}", approval.action))
+                Said::Help(format!("Type e {word} and the command to run instead of:\n  {}", approval.action))
             }
         }),
         ("no", "") => None,
@@ -302,10 +302,10 @@ fn one(approval: &Approval, line: &str) -> Option<Said> {
         "u" => Some(for_longer(approval, GrantScope::User, rest)),
         "p" => Some(choice(approval, rest)),
         "e" if approval.is_editable && rest.is_empty() => {
-            Some(Said::Help(format!("say e and the command to run instead of:\n  {}", approval.action)))
+            Some(Said::Help(format!("Type e and the command to run instead of:\n  {}", approval.action)))
         }
         "e" if approval.is_editable => Some(Said::Answer(Answer::edit(rest))),
-        "e" => Some(Said::Help("this cannot be changed; say y, d or n".to_owned())),
+        "e" => Some(Said::Help("This cannot be edited. Answer y, d or n.".to_owned())),
         _ => None,
     }
 }
@@ -314,7 +314,7 @@ fn one(approval: &Approval, line: &str) -> Option<Said> {
 fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> Said {
     let wish = lasting(approval).into_iter().map(|one| one.wish).find(|wish| wish.scope == scope);
     let Some(wish) = wish else {
-        return Said::Help("this is not allowed for longer; say y, d or n".to_owned());
+        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     };
     within(&wish, rest)
 }
@@ -328,13 +328,13 @@ fn choice(approval: &Approval, rest: &str) -> Said {
         return within(&one.wish, rest);
     }
     if all.is_empty() {
-        return Said::Help("this is not allowed for longer; say y, d or n".to_owned());
+        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     }
     let mut text = String::new();
     for (number, Lasting { words, covers, .. }) in (1..).zip(&all) {
         let _ = writeln!(text, "{number:>3}. {words}: {covers}");
     }
-    text.push_str("say p and a number, with a time if you want: `p 2 10m`; less than that: `p 2 PATTERN`");
+    text.push_str("Answer p and a number, such as `p 2`. To allow it for less time or less often, add a time or a pattern: `p 2 10m`, `p 2 PATTERN`.");
     Said::Help(text)
 }
 
@@ -553,7 +553,7 @@ mod tests {
         let ask = Ask { expires: Some(UnixMillis(0)), ..ask(Question::Approval(approval("ls", vec![]))) };
         let shown = question(&ask, "/elsewhere");
         assert!(
-            shown.starts_with("denied by itself at 19") && shown.contains("\n  where  in /w\n"),
+            shown.starts_with("denied automatically at 19") && shown.contains("\n  where  in /w\n"),
             "{shown}"
         );
     }
@@ -578,7 +578,7 @@ mod tests {
             Answer::Each { answers: vec![Answer::allow(), Answer::allow()] }
         );
         assert_eq!(answer(&question, "n"), deny);
-        assert!(helped(&question, "3").contains("1 3       do these"));
+        assert!(helped(&question, "3").contains("1 3       allow these"));
     }
 
     #[test]

@@ -18,8 +18,7 @@ pub(crate) fn approve(policy: &str) -> Result<Command, String> {
             Some(seconds) => ApprovalPolicy::Window { seconds },
             None => {
                 return Err(
-                    "say /approve auto, ask, edits, all, none, or for how long, such as /approve 10m"
-                        .to_owned(),
+                    "use /approve auto, ask, edits, all, none, or a time such as /approve 10m".to_owned()
                 );
             }
         },
@@ -55,7 +54,7 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "Approvals: buddy asks before every change".to_owned(),
         ApprovalPolicy::All => "Approvals: buddy allows everything that no rule denies".to_owned(),
-        ApprovalPolicy::None => "Approvals: buddy denies everything that needs one".to_owned(),
+        ApprovalPolicy::None => "Approvals: buddy denies everything that needs approval".to_owned(),
         ApprovalPolicy::Edits => {
             "Approvals: buddy accepts edits in the workspace and asks for the rest".to_owned()
         }

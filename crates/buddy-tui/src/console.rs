@@ -56,6 +56,7 @@ pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
 pub use greeting::Greeting;
 pub(crate) use help::listed;
+pub(crate) use items::notice_rows;
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
 pub(crate) use tasks::elapsed_text;

@@ -69,7 +69,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
         Content::Plan { steps } => Some(plan(steps)),
         Content::SubSession { session, title } => Some(format!("Session `{session}`: {title}")),
         Content::Compaction { summary, .. } => {
-            Some(folded("What came before was summed up for the model", &quoted(summary)))
+            Some(folded("buddy summarised the earlier conversation for the model", &quoted(summary)))
         }
         Content::Reminder { text, .. } => Some(folded("buddy reminded the model", &quoted(text))),
         Content::Environment { facts } => {

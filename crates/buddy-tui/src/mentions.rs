@@ -68,7 +68,7 @@ pub(crate) async fn attach_images(
         }
         Ok(())
     };
-    let late = || Err(format!("the images could not be read within {} s", READ_WITHIN.as_secs()));
+    let late = || Err(format!("buddy could not read the images within {} s", READ_WITHIN.as_secs()));
     timeout(READ_WITHIN, read).await.unwrap_or_else(|_| late())
 }
 

@@ -54,32 +54,19 @@ impl Output {
         rows.iter().map(Line::trimmed).collect()
     }
 
-    /// The lines that tell the most, `most` of them, and how many others there are. Only lines that are held are looked at.
-    pub(crate) fn telling(
-        &self,
-        look: &Look,
-        width: usize,
-        wish: Telling,
-        most: usize,
-    ) -> (Vec<Line>, usize) {
+    /// The first line that names a failure and those that follow it, `most` of them, and how many others there are. Only lines that
+    /// are held are looked at.
+    pub(crate) fn telling_trouble(&self, look: &Look, width: usize, most: usize) -> (Vec<Line>, usize) {
         let lines: Vec<&Held> =
             self.lines.head.iter().chain(&self.lines.tail).chain(self.lines.open()).collect();
         let lines: Vec<&Held> = lines.into_iter().filter(|line| !line.text.trim().is_empty()).collect();
-        let first = match wish {
-            Telling::First => 0,
-            Telling::Trouble => lines.iter().position(|line| tells_trouble(&line.text)).unwrap_or(0),
-        };
+        let first = lines.iter().position(|line| tells_trouble(&line.text)).unwrap_or(0);
         let first = first.min(lines.len().saturating_sub(most));
         let mark = look.sign("…", "...");
         let chosen: Vec<&Held> = lines.iter().skip(first).take(most).copied().collect();
-        // A reason is a sentence, which is read to its end; a line of output has one row.
-        let rows = if wish == Telling::First { LINE_ROWS } else { 1 };
-        let width = width.max(1);
-        let shown = chosen
-            .iter()
-            .flat_map(|line| fold(&line.shown(mark).cut(width.saturating_mul(rows), mark), width));
+        let shown = chosen.iter().map(|line| line.shown(mark).cut(width.max(1), mark).trimmed());
         let more = (lines.len() + self.lines.left_out).saturating_sub(chosen.len());
-        (shown.map(|line| line.trimmed()).collect(), more)
+        (shown.collect(), more)
     }
 
     /// The last rows, `limit` at most, of a program that still runs.
@@ -96,15 +83,6 @@ impl Output {
         rows.truncate(limit);
         rows.iter().rev().map(Line::trimmed).collect()
     }
-}
-
-/// Which lines tell the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// The first ones.
-    First,
-    /// The first that name a failure, and those that follow.
-    Trouble,
 }
 
 /// Whether a line names a failure.

@@ -5,7 +5,7 @@ use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcr
 use crate::console::Surroundings;
 
 /// The note about an untrusted directory, which holds in every approval mode.
-const UNTRUSTED: &str = "read-only, as this folder is not trusted; /trust changes that";
+const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allow changes";
 
 /// The session, its model and how it goes about its work, one fact a line.
 pub(crate) fn status(
@@ -51,7 +51,7 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
         ApprovalPolicy::None => "none".to_owned(),
         ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
         ApprovalPolicy::Auto => "auto".to_owned(),
-        ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
+        ApprovalPolicy::Window { seconds } => format!("everything for {seconds} s"),
     }
 }
 
@@ -59,19 +59,19 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
 pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> String {
     let usage = transcript.bill().usage;
     let totals = format!(
-        "in all     {} tokens in, {} of them cached, and {} out",
+        "total      {} tokens in, {} of them cached, and {} out",
         short(usage.input),
         short(usage.cached_input),
         short(usage.output)
     );
     let now = match (transcript.last_usage(), surroundings.window) {
-        (None, _) => "no model was called yet".to_owned(),
+        (None, _) => "no model call yet".to_owned(),
         (Some(usage), Some(window)) if window > 0 => {
             let used = usage.input + usage.output;
             format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
         }
         (Some(usage), _) => {
-            format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
+            format!("{} tokens; the limit of this model is unknown", short(usage.input + usage.output))
         }
     };
     if transcript.last_usage().is_some() { format!("{now}\n{totals}") } else { now }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::spoken::spoken;
-use crate::text::{Line, wrap};
+use crate::text::{Line, wrap_printed};
 use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -17,6 +17,8 @@ pub struct Printer {
     status: Box<dyn Write + Send>,
     /// Whether the output is a terminal, which text must not steer. A file or pipe gets the exact bytes.
     is_terminal: bool,
+    /// Whether status goes to a terminal, which would break its lines within words.
+    is_status_wrapped: bool,
     /// Whether a program reads the status aloud: signs become words.
     is_read_aloud: bool,
 }
@@ -24,7 +26,20 @@ pub struct Printer {
 impl Printer {
     /// A printer on these streams.
     pub fn new(output: Box<dyn Write + Send>, status: Box<dyn Write + Send>, is_terminal: bool) -> Self {
-        Self { output, status, is_terminal, is_read_aloud: false }
+        Self { output, status, is_terminal, is_status_wrapped: false, is_read_aloud: false }
+    }
+
+    /// A printer on stdout and stderr.
+    pub fn standard() -> Self {
+        let is_status_wrapped = io::stderr().is_terminal();
+        let printer = Self::new(Box::new(io::stdout()), Box::new(io::stderr()), io::stdout().is_terminal());
+        Self { is_status_wrapped, ..printer }
+    }
+
+    /// The width of the terminal that status goes to; none where it is no terminal or tells no width.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let size = self.is_status_wrapped.then(crossterm::terminal::size).and_then(Result::ok);
+        size.map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
     }
 
     /// Prints a part of the answer.
@@ -68,29 +83,32 @@ impl Printer {
         if self.is_read_aloud { spoken(&text) } else { text }
     }
 
-    /// Prints a line of status. Losing status is no reason to stop.
+    /// Prints lines of status, on a terminal broken between words. Losing status is no reason to stop.
     pub fn status(&mut self, text: &str) {
         let text = self.said(text);
-        let _ = writeln!(self.status, "{text}");
+        let Some(columns) = self.columns() else { return self.status_as_is(&text) };
+        for row in wrap_printed(&text, columns) {
+            self.status_as_is(&row.text());
+        }
     }
 
-    /// Prints a sentence of status, broken between words where a terminal would break it within one.
-    pub fn tell(&mut self, text: &str) {
-        let columns = std::io::stderr().is_terminal().then(crossterm::terminal::size).and_then(Result::ok);
-        let Some((columns, _)) = columns.filter(|(columns, _)| *columns > 0) else {
-            return self.status(text);
-        };
-        let none = Line::default();
-        for line in visible(text).lines() {
-            for row in wrap(&Line::plain(line), columns.into(), &none, &none) {
-                self.status(&row.text());
-            }
-        }
+    /// Prints what a program wrote, whose lines have a shape of their own.
+    pub(crate) fn program_output(&mut self, text: &str) {
+        let text = self.said(text);
+        self.status_as_is(&text);
+    }
+
+    fn status_as_is(&mut self, text: &str) {
+        let _ = writeln!(self.status, "{text}");
     }
 
     /// Prints status without ending the line, as a prompt does.
     pub fn prompt(&mut self, text: &str) {
-        let text = self.said(text);
+        let mut text = self.said(text);
+        if let Some(columns) = self.columns() {
+            let rows: Vec<String> = wrap_printed(&text, columns).iter().map(Line::text).collect();
+            text = rows.join("\n");
+        }
         let _ = write!(self.status, "{text}");
         let _ = self.status.flush();
     }

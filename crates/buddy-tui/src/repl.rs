@@ -289,7 +289,7 @@ impl Repl<'_> {
         }
         if !self.later.is_empty() {
             self.later.clear();
-            self.tell("Lines that waited for the end of the turn were dropped");
+            self.tell("The lines that you queued were dropped.");
         }
         self.interrupt().await?;
         Ok(None)
@@ -317,13 +317,13 @@ impl Repl<'_> {
             LineInput::Terminal { .. } => {}
         }
         self.armed = Some(now);
-        self.tell("ctrl-c again leaves");
+        self.tell("Press ctrl-c again to leave.");
         None
     }
 
     async fn end_in_time(&mut self) -> Result<(), SessionsError> {
         self.deadline = None;
-        self.tell("The turn reached its time limit");
+        self.tell("The turn reached its time limit.");
         self.interrupt().await
     }
 
@@ -359,7 +359,7 @@ impl Repl<'_> {
             ("", _) => {}
             ("?", _) => self.help(),
             (_, Some("")) => {
-                self.tell("Put a command after !, such as !git status. It runs as you, without approval");
+                self.tell("Put a command after !, such as !git status. It runs as you, without approval.");
             }
             (_, Some(command)) => {
                 self.say(Command::Run { command: command.to_owned(), target: None }).await?;
@@ -458,7 +458,7 @@ impl Repl<'_> {
             return true;
         }
         if pages.since.elapsed() < READ {
-            self.tell("You typed that before the question appeared, so it allows nothing");
+            self.tell("You typed that before the question appeared, so it allows nothing.");
             return false;
         }
         !pages.turn()
@@ -500,7 +500,7 @@ impl Repl<'_> {
                 if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content
                     && ran.background.is_none()
                 {
-                    self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;
+                    self.show_output(&format!("! {}\n{}", ran.command, printed(ran)))?;
                 }
                 if let Content::ToolCall(call) = &ended.item.content {
                     let (on, cwd) = (self.where_of(call), self.cwd());
@@ -590,16 +590,25 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Prints a line of status, above a question that waits or the prompt.
+    /// Prints lines of status, above a question that waits or the prompt.
     fn status(&mut self, text: &str) -> Result<(), OutputClosed> {
+        self.print_above(|printer| printer.status(text))
+    }
+
+    /// Prints what a program wrote, above a question that waits or the prompt.
+    fn show_output(&mut self, text: &str) -> Result<(), OutputClosed> {
+        self.print_above(|printer| printer.program_output(text))
+    }
+
+    fn print_above(&mut self, print: impl FnOnce(&mut Printer)) -> Result<(), OutputClosed> {
         self.end_line()?;
         if !self.transcript.asks().is_empty() {
             self.printer.prompt("\n");
-            self.printer.status(text);
+            print(self.printer);
             return self.ask();
         }
         self.leave_prompt();
-        self.printer.status(text);
+        print(self.printer);
         Ok(())
     }
 

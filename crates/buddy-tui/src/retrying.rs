@@ -7,7 +7,7 @@ use buddy_protocol::{Fact, Notice};
 /// The word of a notice that a model is asked again.
 const MODEL_RETRY: &str = "model_retry";
 /// The beginning of such a notice, before the seconds.
-const ASKING: &str = "asking again in ";
+const ASKING: &str = "trying again in ";
 
 /// The notice that a model is asked again, if a fact is one.
 pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
@@ -27,7 +27,7 @@ pub(crate) fn counted_down(text: &str, since: Duration) -> String {
         Some((seconds, rest)) if seconds > since.as_secs_f32() => {
             format!("{ASKING}{:.0} s, {rest}", (seconds - since.as_secs_f32()).ceil())
         }
-        Some((_, rest)) => format!("asking again, {rest}"),
+        Some((_, rest)) => format!("trying again, {rest}"),
         None => text.to_owned(),
     }
 }
@@ -70,9 +70,9 @@ mod tests {
         let check = |text: &str, millis, expected: &str| {
             assert_eq!(counted_down(text, Duration::from_millis(millis)), expected);
         };
-        check("asking again in 6.8 s, try 7: busy", 0, "asking again in 7 s, try 7: busy");
-        check("asking again in 6.8 s, try 7: busy", 5_900, "asking again in 1 s, try 7: busy");
-        check("asking again in 6.8 s, try 7: busy", 9_000, "asking again, try 7: busy");
+        check("trying again in 6.8 s, attempt 7: busy", 0, "trying again in 7 s, attempt 7: busy");
+        check("trying again in 6.8 s, attempt 7: busy", 5_900, "trying again in 1 s, attempt 7: busy");
+        check("trying again in 6.8 s, attempt 7: busy", 9_000, "trying again, attempt 7: busy");
         check("busy", 9_000, "busy");
     }
 

@@ -57,7 +57,7 @@ pub fn show_sessions(
 }
 
 fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
-    let mut table = Table::new(&SESSION_COLUMNS, "no sessions yet; start one with `buddy`");
+    let mut table = Table::new(&SESSION_COLUMNS, "No sessions yet. Start one with `buddy`.");
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     for (session, id) in sessions.iter().zip(view.ids(&ids)) {
         let cost = session.bill.total().filter(|_| session.turns > 0);
@@ -94,7 +94,7 @@ pub fn show_found(found: &[Found], view: &ListView, printer: &mut Printer) -> Re
 }
 
 fn found_table(found: &[Found], view: &ListView) -> Table {
-    let mut table = Table::new(&FOUND_COLUMNS, "nothing was found");
+    let mut table = Table::new(&FOUND_COLUMNS, "No conversation contains these words.");
     let ids: Vec<&str> = found.iter().map(|found| found.summary.id.as_str()).collect();
     for (found, id) in found.iter().zip(view.ids(&ids)) {
         table.add([
@@ -118,7 +118,7 @@ fn plain_lines(table: &Table) -> String {
 
 /// Prints what waits for a user, with the session that each is of.
 pub fn show_asks(asks: &[WaitingAsk], view: &ListView, printer: &mut Printer) -> Result<(), OutputClosed> {
-    let mut table = Table::new(&ASK_COLUMNS, "nothing waits for you");
+    let mut table = Table::new(&ASK_COLUMNS, "Nothing waits for your answer.");
     let ids: Vec<&str> = asks.iter().map(|waiting| waiting.session.as_str()).collect();
     for (waiting, id) in asks.iter().zip(view.session_ids(&ids)) {
         let WaitingAsk { ask, title, .. } = waiting;
@@ -247,7 +247,7 @@ pub(crate) fn image_label(image: &Image) -> String {
 
 /// The output of a command that a user ran, and its end unless it succeeded.
 pub(crate) fn printed(ran: &Ran) -> String {
-    let Some(outcome) = &ran.outcome else { return "how it ended is not known".to_owned() };
+    let Some(outcome) = &ran.outcome else { return "exit status unknown".to_owned() };
     let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
     text.truncate(text.trim_end().len());
     let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));

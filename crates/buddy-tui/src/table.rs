@@ -12,6 +12,8 @@ use crate::text::{Line, Look, Paint, encode, wrap};
 
 /// The width of a terminal that does not tell it.
 const USUAL_COLUMNS: usize = 80;
+/// Headings that are written in capitals everywhere.
+const ACRONYMS: [&str; 4] = ["ID", "PID", "API", "N"];
 /// The space between two columns.
 const GAP: usize = 2;
 /// A free column is not cut below this while another column can be left out.
@@ -242,16 +244,47 @@ impl Table {
     /// The rows of the table, with its header and its hint.
     pub(crate) fn lines(&self, view: &ListView) -> Vec<Line> {
         let shown = self.fitted(view.columns);
+        if self.breaks_words(&shown, view.width()) {
+            return self.stacked(&shown, view);
+        }
         let style = view.look.style(Paint::Strong);
         let header = shown.iter().map(|(place, width)| {
             let column = self.columns.get(*place);
             let name = column.map(|column| column.name).unwrap_or_default();
-            (padded(&Line::styled(name, style), *width, column, view), *width)
+            (padded(&Line::styled(&heading(name, view), style), *width, column, view), *width)
         });
         let header = joined(header.map(|(line, _)| line), view);
         let rows = self.rows.iter().flat_map(|row| self.row_lines(row, &shown, view));
         let hint = (view.is_terminal() && !self.hint.is_empty()).then(|| hint_rows(&self.hint, view));
         std::iter::once(header).chain(rows).chain(hint.into_iter().flatten()).collect()
+    }
+
+    /// Whether a word of a column that goes on in the next row would be broken.
+    fn breaks_words(&self, shown: &[(usize, usize)], window: usize) -> bool {
+        shown.iter().any(|(place, width)| {
+            let is_wrapped =
+                self.columns.get(*place).is_some_and(|column| column.kind == ColumnKind::Wrapped);
+            let texts = self.rows.iter().filter_map(|row| row.get(*place));
+            let longest = texts.map(|cell| longest_word(&cell.text, window.saturating_sub(2))).max();
+            is_wrapped && shown.len() > 1 && longest > Some(*width)
+        })
+    }
+
+    /// The rows for a window that is too narrow for columns: of each row, the cells stand below each other, and all but the first are
+    /// indented.
+    fn stacked(&self, shown: &[(usize, usize)], view: &ListView) -> Vec<Line> {
+        let (none, indent) = (Line::default(), Line::plain("  "));
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            let cells = shown.iter().filter_map(|(place, _)| row.get(*place));
+            for (number, cell) in cells.filter(|cell| !cell.text.is_empty()).enumerate() {
+                let style = cell.paint.map(|paint| view.look.style(paint)).unwrap_or_default();
+                let lead = if number == 0 { &none } else { &indent };
+                lines.extend(wrap(&Line::styled(&cell.text, style), view.width(), lead, &indent));
+            }
+        }
+        let hint = Some(&self.hint).filter(|hint| view.is_terminal() && !hint.is_empty());
+        lines.into_iter().chain(hint.into_iter().flat_map(|hint| hint_rows(hint, view))).collect()
     }
 
     /// The lines of one row: as many as its highest cell has.
@@ -318,6 +351,22 @@ impl Table {
         }
         shown.into_iter().map(|(place, _, width)| (place, width)).collect()
     }
+}
+
+/// The heading of a column: for a user in sentence case, for a script as it is.
+fn heading(name: &str, view: &ListView) -> String {
+    if !view.is_terminal() || ACRONYMS.contains(&name.trim()) {
+        return name.to_owned();
+    }
+    let first = name.find(|letter: char| letter.is_alphabetic()).unwrap_or(0);
+    let mut letters = name.chars();
+    let head: String = letters.by_ref().take(first + 1).collect();
+    head + &letters.as_str().to_lowercase()
+}
+
+/// The width of the longest word that fits into so many columns.
+fn longest_word(text: &str, columns: usize) -> usize {
+    text.split(' ').map(|word| Line::plain(word).width()).filter(|width| *width <= columns).max().unwrap_or(0)
 }
 
 fn total(widths: impl Iterator<Item = usize>) -> usize {
@@ -393,7 +442,7 @@ mod tests {
     #[test]
     fn a_wide_window_has_everything_and_the_hint() {
         let expected = [
-            "ID        STATUS    COST  TITLE",
+            "ID        Status    Cost  Title",
             "01m7hzvm  idle    $12.40  Fix the overflow in parse_number",
             "01m7gwyb  waits    $0.10  漢字漢字漢字漢字漢字",
             "Open one with buddy resume ID",
@@ -403,7 +452,9 @@ mod tests {
 
     #[test]
     fn elsewhere_there_is_no_hint_and_nothing_is_cut() {
-        assert_eq!(shown(&ListView::plain()), shown(&terminal(80, Look::plain()))[..3]);
+        let plain = shown(&ListView::plain());
+        assert_eq!(plain[0], "ID        STATUS    COST  TITLE");
+        assert_eq!(plain[1..], shown(&terminal(80, Look::plain()))[1..3]);
     }
 
     #[test]
@@ -431,7 +482,7 @@ mod tests {
         table.add(["display.theme", "dark"].map(TableCell::from));
         let lines: Vec<String> = table.lines(&terminal(36, Look::plain())).iter().map(Line::text).collect();
         let expected = [
-            "KEY            VALUE",
+            "Key            Value",
             "agent.model    a name that is long",
             "               enough to be broken",
             "               twice",
@@ -445,8 +496,42 @@ mod tests {
         for width in 1..60 {
             let lines = table.lines(&terminal(width, Look::plain()));
             assert!(lines.iter().all(|line| line.width() <= width), "{width}");
-            // In fewer columns the header is cut.
-            assert!(width < 20 || letters(width) == letters(200), "{width}");
+            // In fewer columns cells stand below each other, without a header.
+            let header = if lines[0].text().starts_with("Key ") { 0 } else { "KeyValue".len() };
+            assert!(width < 20 || letters(width) + header == letters(200), "{width}");
+        }
+    }
+
+    #[test]
+    fn words_that_would_be_broken_stand_below_each_other() {
+        let columns =
+            [TableColumn::wrapped("KEY"), TableColumn::wrapped("VALUE"), TableColumn::wrapped("SET BY")];
+        let mut table = Table::new(&columns, "nothing").hint("Change one with `buddy config set KEY VALUE`");
+        let address = "https://chatgpt.com/backend-api/codex";
+        table.add(["models.chatgpt.api_base_url", address, "built in"].map(TableCell::from));
+        table.add(["display.theme", "dark", "~/.config/buddy/buddy.toml"].map(TableCell::from));
+        let lines = |width| {
+            let lines = table.lines(&terminal(width, Look::plain()));
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}");
+            lines.iter().map(Line::text).collect::<Vec<_>>()
+        };
+        let expected = [
+            "models.chatgpt.api_base_url",
+            "  https://chatgpt.com/backend-api/codex",
+            "  built in",
+            "display.theme",
+            "  dark",
+            "  ~/.config/buddy/buddy.toml",
+            "Change one with buddy config set KEY",
+            "VALUE",
+        ];
+        assert_eq!(lines(40), expected);
+        assert_eq!(lines(200)[0].split_whitespace().collect::<Vec<_>>(), ["Key", "Value", "Set", "by"]);
+        for width in 40..=200 {
+            let shown = lines(width).join("\n");
+            for word in ["models.chatgpt.api_base_url", address, "~/.config/buddy/buddy.toml"] {
+                assert!(shown.contains(word), "{width}: {shown}");
+            }
         }
     }
 

@@ -16,4 +16,4 @@ pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;
 pub use theme::Theme;
 pub(crate) use theme::{Paint, Tone};
-pub(crate) use wrap::{fold, wrap};
+pub(crate) use wrap::{ShortenedText, fold, shorten_text, wrap, wrap_printed, wrap_text};

@@ -60,6 +60,18 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     format!("{kept}… ({} more)", count - limit)
 }
 
+/// A text in about `limit` characters. Its middle is left out, as its end says what to do next.
+pub(crate) fn without_middle(text: &str, limit: usize) -> String {
+    let shown = visible(text);
+    let count = shown.chars().count();
+    if count <= limit {
+        return shown;
+    }
+    let head: String = shown.chars().take(limit / 2).collect();
+    let tail: String = shown.chars().skip(count - limit / 2).collect();
+    format!("{head} … ({} more) … {tail}", count - 2 * (limit / 2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +98,12 @@ mod tests {
         }
         assert_eq!(visible("r\u{200d}m\u{fe0f}"), "r\\u{200d}m\\u{fe0f}");
         assert_eq!(visible("👩\u{200d}m"), "👩\\u{200d}m");
+    }
+
+    #[test]
+    fn the_end_of_a_long_text_stays() {
+        assert_eq!(without_middle("abcdef", 6), "abcdef");
+        assert_eq!(without_middle("abcdefgh", 4), "ab … (4 more) … gh");
     }
 
     #[test]

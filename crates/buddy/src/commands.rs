@@ -77,13 +77,14 @@ fn checked(cli: Cli) -> Result<Cli, UsageError> {
         return Err(UsageError::new(message));
     }
     if cli.print {
-        return Err(UsageError::new("`-p` is written as an option of its own and not together with others"));
+        return Err(UsageError::new("write `-p` as an option of its own, not joined with others"));
     }
     let has_choice = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if matches!(&cli.command, Some(Action::Resume(resume)) if resume.id.is_none() && !resume.last)
         && !has_choice
     {
-        let message = "without a terminal there is nothing to pick from: run `buddy resume ID` or `buddy resume --last`";
+        let message =
+            "there is no terminal to pick a session on; run `buddy resume ID` or `buddy resume --last`";
         return Err(UsageError::new(message));
     }
     Ok(cli)
@@ -120,7 +121,7 @@ fn hosts(cli: &Cli) -> Result<Vec<TargetWish>, UsageError> {
         && first.host != TargetHost::Local
     {
         if first.directory.is_some() {
-            let message = format!("`{}` has a directory already, so -C has no meaning", first.host);
+            let message = format!("`{}` already names a directory, so -C cannot be used", first.host);
             return Err(UsageError::new(message));
         }
         let text = directory.to_str().ok_or_else(|| UsageError::new("the directory's name is not text"))?;
@@ -216,8 +217,7 @@ fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
 }
 
 pub(crate) fn printer() -> Printer {
-    let is_terminal = std::io::stdout().is_terminal();
-    Printer::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()), is_terminal)
+    Printer::standard()
 }
 
 /// The one of these ids that a user means by the digits that it begins with, as lists on a terminal show them. None where
@@ -262,7 +262,7 @@ async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummar
     let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
     let found = found.into_iter().find(|session| session.turns > 0);
-    found.with_context(|| format!("there is no session to go on with{place}"))
+    found.with_context(|| format!("there is no session to resume{place}"))
 }
 
 /// A copy of a session, to go on in.

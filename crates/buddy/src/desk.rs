@@ -261,7 +261,7 @@ impl HomeDesk {
     /// changes are shown first, and `yes` accepts what was shown.
     async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
         if target.host != TargetHost::Local {
-            return Err("a directory on another host is trusted with --trust at the start".to_owned());
+            return Err("to trust a directory on another host, start buddy with --trust".to_owned());
         }
         let store = TrustStore::new(&self.environment.data);
         let cwd = Path::new(&target.cwd);
@@ -278,16 +278,17 @@ impl HomeDesk {
             "yes" => {
                 let changes = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
                 if changes.is_empty() {
-                    return Err("no change was shown; say /trust first".to_owned());
+                    return Err("no change was shown; run /trust first".to_owned());
                 }
                 store.accept(cwd, &changes).map_err(|error| format!("{error:#}"))?;
-                return Ok("the rules hold from the next call, and buddy.toml from the next start".to_owned());
+                return Ok("The rules take effect with the next call, buddy.toml when you next start buddy."
+                    .to_owned());
             }
             "off" => words.push("--remove".to_owned()),
-            _ => return Err("say /trust, /trust yes or /trust off".to_owned()),
+            _ => return Err("use /trust, /trust yes or /trust off".to_owned()),
         }
         let said = self.own(words).await?;
-        Ok(format!("{said}its buddy.toml and its own commands count from the next start"))
+        Ok(format!("{said}Its buddy.toml and its commands take effect when you next start buddy."))
     }
 
     /// Shows the configuration, or changes the user's file.
@@ -297,10 +298,10 @@ impl HomeDesk {
             ("", _) => return Ok(self.settings.clone()),
             ("set", Some((key, value))) => vec!["config", "set", key, value.trim()],
             ("unset", None) if !rest.trim().is_empty() => vec!["config", "unset", rest.trim()],
-            _ => return Err("say /config, /config set KEY VALUE or /config unset KEY".to_owned()),
+            _ => return Err("use /config, /config set KEY VALUE or /config unset KEY".to_owned()),
         };
         let said = self.own(words.into_iter().map(str::to_owned).collect()).await?;
-        Ok(format!("{said}it holds from the next start of buddy"))
+        Ok(format!("{said}It takes effect when you next start buddy."))
     }
 
     /// What changed in the repository.
@@ -428,7 +429,7 @@ impl Desk for HomeDesk {
         let _ = std::fs::remove_file(&file);
         match ran {
             Ok(Ok(status)) if status.success() => edited.map_err(failed),
-            Ok(Ok(status)) => Err(format!("`{editor}` ended with {status}; the draft stays as it was")),
+            Ok(Ok(status)) => Err(format!("`{editor}` exited with {status}; your draft is unchanged")),
             Ok(Err(error)) => Err(failed(error)),
             Err(error) => Err(error.to_string()),
         }
@@ -453,8 +454,8 @@ impl Desk for HomeDesk {
         let exit = running.wait().await.map_err(|error| error.to_string())?;
         match exit.code {
             Some(0) => Ok(String::from_utf8_lossy(&exit.stdout.head).into_owned()),
-            Some(code) => Err(format!("it ended with code {code}: {}", exit.stderr.text().trim())),
-            None => Err(format!("it did not end within {} s", STATUS_LIMIT.as_secs())),
+            Some(code) => Err(format!("it exited with code {code}: {}", exit.stderr.text().trim())),
+            None => Err(format!("it did not finish within {} s", STATUS_LIMIT.as_secs())),
         }
     }
 
@@ -478,7 +479,7 @@ impl Desk for HomeDesk {
         let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
         match ran {
             Ok(Ok(status)) if status.success() => {}
-            Ok(Ok(_)) => return Err("nothing was connected".to_owned()),
+            Ok(Ok(_)) => return Err("No model was connected.".to_owned()),
             Ok(Err(error)) => return Err(failed(error.to_string())),
             Err(error) => return Err(failed(error.to_string())),
         }

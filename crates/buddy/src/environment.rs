@@ -64,7 +64,7 @@ impl Environment {
         let data = match (path("BUDDY_HOME"), &home) {
             (Some(data), _) => data,
             (None, Some(home)) => home.join(".buddy"),
-            (None, None) => bail!("neither BUDDY_HOME nor HOME is set, so there is no place for the data"),
+            (None, None) => bail!("neither BUDDY_HOME nor HOME is set, so buddy has nowhere to store data"),
         };
         // The XDG rules ignore a path that is not absolute.
         let config_home = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());

@@ -53,7 +53,7 @@ impl EphemeralPlace {
             private_file::make_directory(&path)?;
             locked(&path.join(LOCK))
         };
-        let lock = made().with_context(|| format!("cannot make `{}`", path.display()))?;
+        let lock = made().with_context(|| format!("cannot create `{}`", path.display()))?;
         Ok(Self { path, logs, _lock: lock })
     }
 }

@@ -124,12 +124,12 @@ impl RunHosts {
         let name = &remote.name;
         Some(if self.is_production() {
             format!(
-                "`{name}` has no jail: commands run with all rights of the account there, and only flagged ones ask"
+                "`{name}` has no jail: commands run with the full permissions of the account there, and only dangerous ones ask"
             )
         } else {
             format!(
-                "`{name}` has no jail: commands that only read run, every other one asks you and then has all rights of the account there. \
-                 File tools keep to the directory and can be undone; commands cannot"
+                "`{name}` has no jail. Commands that only read run; every other command asks you first and then has the full permissions of \
+                 the account there. Undo covers file tools, not commands."
             )
         })
     }
@@ -143,7 +143,7 @@ impl RunHosts {
         let names: Vec<&str> = by_value.map(|(name, _)| name.as_str()).filter(|_| is_here).collect();
         (!names.is_empty()).then(|| {
             format!(
-                "withheld from commands, as the value contains a password or a key: {}; list names in `environment.pass` to pass them on",
+                "commands do not get these variables, because their values contain a password or a key: {}. List names in `environment.pass` to pass them on.",
                 names.join(", ")
             )
         })

@@ -41,7 +41,7 @@ fn number(path: &Path) -> anyhow::Result<String> {
     let kept = std::fs::read_to_string(path)?;
     let kept = kept.trim();
     if kept.len() != DIGITS || !kept.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        bail!("there is no number of {DIGITS} digits; remove the file to draw a new one");
+        bail!("it does not hold a number of {DIGITS} digits; remove the file, and buddy creates a new one");
     }
     Ok(kept.to_owned())
 }

@@ -95,7 +95,7 @@ fn event_session(event: &Value) -> String {
 
 fn verify(stage: &Stage, session: Option<&str>, events: &[Value]) -> Result<()> {
     let checked = stage.insist(&["store", "check"])?;
-    ensure!(checked.contains("all is well"), "{checked}");
+    ensure!(checked.contains("No problems found."), "{checked}");
     no_leftovers()?;
     let Some(session) = session else { return Ok(()) };
     let log = whole_events(&stage.insist(&["show", "--json", session])?);

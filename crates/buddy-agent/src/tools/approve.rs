@@ -306,16 +306,16 @@ impl Pipeline {
         let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ground) {
             Ok(()) => {
                 let place = match wish.scope {
-                    GrantScope::Session => "until buddy ends",
-                    GrantScope::Project => "in this project",
-                    GrantScope::User => "everywhere",
+                    GrantScope::Session => "Allowed until you quit",
+                    GrantScope::Project => "Allowed in this project",
+                    GrantScope::User => "Allowed everywhere",
                 };
-                (NoticeLevel::Info, GRANTED, format!("allowed {place} from now on: {grant}"))
+                (NoticeLevel::Info, GRANTED, format!("{place}: {}", grant.folded()))
             }
             Err(error) => (
                 NoticeLevel::Warning,
                 "grant_not_kept",
-                format!("it was allowed this once, but `{grant}` could not be allowed for longer: {error}"),
+                format!("Allowed once only. buddy could not save `{}`: {error}", grant.folded()),
             ),
         };
         let notice = Notice { level, code: code.to_owned(), text };
@@ -324,7 +324,7 @@ impl Pipeline {
 
     /// Tells that something was allowed once and cannot be allowed for longer.
     pub(crate) async fn note_lost_grant(&self, why: &str) -> Result<(), SinkClosed> {
-        let text = format!("it was allowed this once, but could not be allowed for longer: {why}");
+        let text = format!("Allowed once only. buddy could not save the permission: {why}");
         let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
@@ -501,7 +501,7 @@ fn action_line(intent: &Intent, place: &Place, judged: &Judged) -> (String, Stri
     };
     let outside = |path: &PathBuf| {
         let is_outside = judged.decision.needs.written_alone.contains(path);
-        if is_outside { ", outside the project?" } else { "" }
+        if is_outside { ", outside the project" } else { "" }
     };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {

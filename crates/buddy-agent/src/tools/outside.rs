@@ -75,7 +75,7 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
              `read_file` or `edit_file`, which asks the user"
         ),
         DenialKind::Guarded => format!(
-            "other programs take orders from `{subject}`, so the jail does not let commands change it; change it with a tool for files, \
+            "other programs run code from `{subject}`, so the jail keeps commands from changing it; change it with a tool for files, \
              which asks the user"
         ),
         DenialKind::Held => "the jail lets commands neither move nor remove a protected file, nor a directory that one is in".to_owned(),

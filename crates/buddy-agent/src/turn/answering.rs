@@ -106,7 +106,8 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
         Delta::Restarted { attempt, delay, error } => {
             let mut facts = answer.restart();
             // The time stands first: a row that is cut still has it.
-            let text = format!("asking again in {:.1} s, try {}: {error}", delay.as_secs_f32(), attempt + 1);
+            let text =
+                format!("trying again in {:.1} s, attempt {}: {error}", delay.as_secs_f32(), attempt + 1);
             facts.push(notice(NoticeLevel::Warning, "model_retry", text));
             facts
         }

@@ -56,7 +56,7 @@ impl Machine {
         };
         let Some(cut) = cut else {
             if turn.is_compaction {
-                let text = "there is nothing to sum up yet".to_owned();
+                let text = "there is nothing to summarise yet".to_owned();
                 let notice = emit(notice(NoticeLevel::Info, "nothing_to_compact", text));
                 return vec![notice, end(&turn, TurnOutcome::Completed, None)];
             }
@@ -83,7 +83,7 @@ impl Machine {
     fn clear_results(&mut self, mut turn: Turn, kept_from: ItemId) -> Vec<Effect> {
         let item = self.whole(&turn, turn.step, Content::ResultsCleared { kept_from });
         self.put(item.clone());
-        let text = "long results of older calls were cleared for the model to make room".to_owned();
+        let text = "buddy cleared long results of older calls to free context".to_owned();
         let mut effects = vec![
             emit(notice(NoticeLevel::Info, "results_cleared", text)),
             emit(Fact::ItemEnded(ItemEnded { item })),
@@ -120,8 +120,8 @@ impl Machine {
             content: Content::Compaction { summary: text, kept_from },
             private: None,
         };
-        let how = if is_mechanical { "by rule, as no model could do it" } else { "by the model" };
-        let text = format!("{} earlier items were summed up {how}", cut.summed_up);
+        let how = if is_mechanical { "without the model, which could not do it" } else { "by the model" };
+        let text = format!("{} earlier items summarised {how}", cut.summed_up);
         effects.push(emit(notice(NoticeLevel::Info, "compacted", text)));
         self.put(item.clone());
         effects.push(emit(Fact::ItemEnded(ItemEnded { item })));

@@ -145,9 +145,9 @@ impl Machine {
                     http_status: None,
                     kind: FailureKind::Stuck,
                     message: format!(
-                        "the turn was stopped: the model made the same calls {times} times with the same results"
+                        "buddy stopped the turn: the model made the same calls {times} times with the same results"
                     ),
-                    hint: Some("prompt again to go on, with more about what you want".to_owned()),
+                    hint: Some("prompt again, with more about what you want, to continue".to_owned()),
                 };
                 self.report(turn, Ending::failed(TurnOutcome::Failed, failure))
             }

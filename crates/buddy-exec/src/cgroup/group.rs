@@ -81,9 +81,9 @@ impl Group {
     pub(crate) fn described(&self) -> String {
         let keeps_processes = self.parts.iter().any(|part| part.limits.processes);
         match (keeps_processes, self.keeps_memory()) {
-            (true, true) => "processes and memory of a command are limited as a whole",
-            (true, false) => "processes of a command are limited as a whole, its memory is not",
-            (false, true) => "memory of a command is limited as a whole, its processes are not",
+            (true, true) => "limits the processes and memory of a whole command",
+            (true, false) => "limits the processes of a whole command, not its memory",
+            (false, true) => "limits the memory of a whole command, not its processes",
             (false, false) => "",
         }
         .to_owned()

@@ -50,8 +50,8 @@ fn bubblewrap() -> Layer {
     let program = match bubblewrap::find() {
         Ok(Some(program)) => program,
         Ok(None) => {
-            let weaker = "not installed; without it nothing can be created beside a protected name, modes and times \
-                          of files outside the bounds can be changed, and processes can be seen";
+            let weaker = "not installed; commands can see your processes, change modes and times of files outside the \
+                          workspace, and create nothing beside a protected name";
             return layer(BUBBLEWRAP, LayerState::Absent, weaker);
         }
         Err(refusal) => return layer(BUBBLEWRAP, LayerState::Fails, refusal.reason),
@@ -71,7 +71,7 @@ fn bubblewrap() -> Layer {
         "/bin/true",
     ]);
     match probe::run(&program, &words) {
-        Ok(()) => layer(BUBBLEWRAP, LayerState::Works, format!("{program} makes namespaces")),
+        Ok(()) => layer(BUBBLEWRAP, LayerState::Works, format!("{program} works")),
         Err(error) => layer(BUBBLEWRAP, LayerState::Fails, error),
     }
 }
@@ -106,7 +106,7 @@ fn user_namespaces() -> Layer {
         return layer(USER_NAMESPACES, LayerState::Absent, format!("not tried: there is no {UNSHARE}"));
     }
     match probe::run(UNSHARE, &["--user", "--", "/bin/true"]) {
-        Ok(()) => layer(USER_NAMESPACES, LayerState::Works, "this account can make them"),
+        Ok(()) => layer(USER_NAMESPACES, LayerState::Works, "this account can create them"),
         Err(error) => {
             let detail = format!("{error}; bubblewrap needs them unless it runs as root");
             layer(USER_NAMESPACES, LayerState::Absent, detail)
@@ -120,11 +120,11 @@ fn cgroup() -> Layer {
         (true, ..) => "version 2",
         (false, true, true) => "version 1, with version 2 beside it",
         (false, true, false) => "version 1",
-        (false, false, _) => return layer(CGROUP, LayerState::Absent, "none is mounted"),
+        (false, false, _) => return layer(CGROUP, LayerState::Absent, "not mounted"),
     };
     match cgroup::tried().as_str() {
         "" => {
-            let detail = format!("{version}, but this account can limit nothing with it");
+            let detail = format!("{version}, but this account cannot set limits with it");
             layer(CGROUP, LayerState::Absent, detail)
         }
         kept => layer(CGROUP, LayerState::Works, format!("{version}: {kept}")),

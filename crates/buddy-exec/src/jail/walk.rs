@@ -58,7 +58,7 @@ impl fmt::Display for Unseen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "buddy did not look through all files for secrets and for files that programs take orders from: it ended at `{}`, \
+            "buddy did not look through all files for secrets and for files that run code later: it stopped at `{}`, \
              because {}",
             self.at.display(),
             self.why

@@ -47,16 +47,16 @@ type StepFilter = fn(&str) -> Option<String>;
 /// The most moves that are reported.
 const MAX_TOLD: usize = 50;
 
-const ORDERS: &str = "programs take orders from this name";
-const GIT_ORDERS: &str = "git takes orders from it";
-const CHANGED: &str = "programs take orders from this file; its old content was put back";
-const LOST: &str = "programs take orders from this file; its old content was not kept";
-const TOO_MANY: &str = "programs take orders from it, and it has more files than buddy compares; those that were there before were put back";
+const ORDERS: &str = "programs run code from files of this name";
+const GIT_ORDERS: &str = "git runs code from it";
+const CHANGED: &str = "programs run code from this file; buddy put its old content back";
+const LOST: &str = "programs run code from this file; its old content was not kept";
+const TOO_MANY: &str = "programs run code from it, and it has more files than buddy compares; buddy put back those that were there before";
 const TOO_DEEP: &str = "it lies too deep to be looked through";
 const NOT_OF_GIT: &str =
     "git makes no links and no pipes in its own directory, and would write to what they lead to";
 const FURTHER_NAME: &str =
-    "programs take orders from this file, and it was given another name; a copy was put in its place";
+    "programs run code from this file, and it was renamed; buddy put a copy in its place";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
 

@@ -16,13 +16,13 @@ pub enum ManagedError {
         id: String,
     },
     /// The most that may run are running.
-    #[error("{limit} managed processes run already, which is the limit")]
+    #[error("{limit} managed processes are running already, which is the limit")]
     TooMany {
         /// The most that may run.
         limit: usize,
     },
     /// The process was told to end and still runs.
-    #[error("the managed process `{id}` could not be ended")]
+    #[error("the managed process `{id}` could not be stopped")]
     NotEnded {
         /// Its id.
         id: String,

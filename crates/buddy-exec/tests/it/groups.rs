@@ -164,5 +164,5 @@ fn is_limited() -> bool {
 fn doctor_is_told_that_it_works() {
     let layers = buddy_exec::layers();
     let group = layers.iter().find(|layer| layer.name == "cgroup").unwrap();
-    assert!(group.detail.contains("processes and memory of a command are limited"), "{group:?}");
+    assert!(group.detail.contains("limits the processes and memory of a whole command"), "{group:?}");
 }

@@ -37,7 +37,7 @@ use crate::{
 
 /// The reason for a command in a directory that the user does not trust.
 const UNTRUSTED: &str =
-    "this folder is not trusted, so the command can change nothing in it; /trust changes that";
+    "this folder is untrusted, so the command cannot change anything in it; run /trust to allow changes";
 
 /// The settings of the repository of a workspace.
 const GIT_CONFIG: &str = ".git/config";
@@ -70,7 +70,7 @@ const OWN_GIT_SETTINGS: &str = "it changes your settings of git for every reposi
 const MAX_NAMED: usize = 5;
 
 /// The reason why every command of production asks that is not known to only read.
-const EXPOSED: &str = "nothing on this machine keeps buddy's own files and your other sessions from the command; install bubblewrap to change that";
+const EXPOSED: &str = "nothing on this machine protects buddy's own files and your other sessions from the command; install bubblewrap to change that";
 
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
 pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
@@ -153,10 +153,10 @@ pub(crate) fn run(line: Line<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
                 return sheet.ask(
                     Weight::Contained,
                     Risk::Medium,
-                    format!("the command cannot be judged, as {error}"),
+                    format!("buddy cannot judge the command, as {error}"),
                 );
             }
-            return sheet.deny(format!("the command cannot be judged, as {error}; write it more plainly"));
+            return sheet.deny(format!("buddy cannot judge the command, as {error}; write it more plainly"));
         }
     };
     let judge = Judge { command, cwd, runs_on, policy, now };
@@ -176,7 +176,7 @@ fn listed(
         Err(error) => return Some(Err(error)),
     };
     let Some(words) = words else {
-        sheet.deny("only one simple command is run here, without a shell: no pipes, chains, redirections or substitutions");
+        sheet.deny("only one simple command runs here, without a shell: no pipes, chains, redirections or substitutions");
         return None;
     };
     let words: Vec<String> = words.iter().map(Word::unexpanded).collect();
@@ -184,7 +184,7 @@ fn listed(
     let program = words.first().map_or("", String::as_str);
     if !patterns.iter().any(|pattern| pattern.matches(program, &literal) == Match::Yes) {
         sheet.deny(format!(
-            "`{}` is not on the list of commands that are run here",
+            "`{}` is not on the list of commands that may run here",
             crate::display_command(program)
         ));
         return None;
@@ -612,14 +612,13 @@ impl Judge<'_> {
             return (!is_there).then(|| format!("the jail has no device `{}`", shown(path)));
         }
         if let Some(change) = self.change_outside(touch, path) {
-            let opening = if change.is_outside(self.policy) {
-                change.opening(self.policy, self.now).err()
-            } else {
-                let is_plan = self.policy.mode == Mode::Plan;
-                let why = if is_plan { "plan mode changes nothing" } else { "this folder is not trusted" };
-                Some(why.to_owned())
-            };
-            return opening.map(|why| outside_jail(verb, path, &why));
+            if change.is_outside(self.policy) {
+                let closed = change.opening(self.policy, self.now).err();
+                return closed.map(|why| outside_jail(&change, &why, self.policy));
+            }
+            let is_plan = self.policy.mode == Mode::Plan;
+            let planned = || format!("plan mode: nothing is changed, and it {verb}s `{}`", shown(path));
+            return Some(if is_plan { planned() } else { untrusted(verb, path) });
         }
         let shown = shown(path);
         is_git_order(path, places).then(|| {

@@ -379,7 +379,7 @@ pub(crate) fn is_untrusted(path: &Path, places: &Places) -> bool {
 /// The reason why nothing is changed there, for people and for the model.
 pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
     format!(
-        "this folder is not trusted, so it is only read: it would {verb} `{}`; the user changes that with /trust",
+        "this folder is untrusted, so it is read-only: it would {verb} `{}`; the user can run /trust to allow changes",
         shown(path)
     )
 }

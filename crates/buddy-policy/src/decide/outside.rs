@@ -71,7 +71,7 @@ impl Change<'_> {
     pub(crate) fn opening(&self, policy: &Policy, now: &Now<'_>) -> Result<Opening, String> {
         let (path, places) = (clean(self.path), &policy.places);
         if SYSTEM.iter().any(|place| path.starts_with(place)) {
-            return Err("it is a place of the system".to_owned());
+            return Err("it is a system directory".to_owned());
         }
         if is_sensitive(&path, places) || is_secret(&path, places) {
             return Err("it can hold secrets".to_owned());
@@ -154,10 +154,28 @@ fn whole_directory(directory: &Path, policy: &Policy) -> Result<Opening, String>
     Ok(Opening::Directory(directory.to_owned()))
 }
 
-/// Why the jail keeps a command from a path outside the workspace, and the ways that there are.
-pub(crate) fn outside_jail(verb: &str, path: &Path, why: &str) -> String {
+/// Why no question opens a path outside the workspace to a command, and what to do instead.
+pub(crate) fn outside_jail(change: &Change<'_>, why: &str, policy: &Policy) -> String {
+    let (path, named) = (clean(change.path), shown(change.path));
+    let is_removal = change.verb == "remove";
+    let verb = if is_removal { "removes" } else { "writes" };
+    let places = &policy.places;
+    let is_listed = !is_removal
+        && !is_sensitive(&path, places)
+        && !is_secret(&path, places)
+        && !is_guarded(&path, places)
+        && whole_directory(&path, policy).is_ok();
+    let instead = match (is_removal, is_listed) {
+        (true, _) => "Run the command yourself with `!`".to_owned(),
+        (false, false) => {
+            "Use a directory inside the workspace, or run the command yourself with `!`".to_owned()
+        }
+        (false, true) => format!(
+            "Use a directory inside the workspace, or put `write = [\"{named}\"]` under `[jail]` in your buddy.toml (the directory must \
+             exist), or run the command yourself with `!`"
+        ),
+    };
     format!(
-        "it would {verb} `{}`, and the jail lets commands write only in the workspace and in places for temporary files; no question can open it, as {why}; `[jail] write` opens a directory, or run it yourself with `!`",
-        shown(path)
+        "it {verb} `{named}`, which is outside the workspace, and no question can open it, as {why}. {instead}"
     )
 }

@@ -154,11 +154,14 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
     for intent in &changes {
         let (verdict, reasons) = judge(intent, &policy);
         assert_eq!(verdict, Verdict::Deny, "{intent:?}: {reasons}");
-        assert!(reasons.contains("this folder is not trusted") && reasons.contains("/trust"), "{reasons}");
+        assert!(reasons.contains("this folder is untrusted") && reasons.contains("/trust"), "{reasons}");
     }
     let make = decide(&run("make", None), &policy, &Now::with(Approvals::Ask));
     assert_eq!(make.verdict, Verdict::Ask);
-    assert!(make.reasons.join("; ").contains("can change nothing in it; /trust changes that"), "{make:?}");
+    assert!(
+        make.reasons.join("; ").contains("cannot change anything in it; run /trust to allow changes"),
+        "{make:?}"
+    );
     assert_eq!(judge(&run("echo x > /tmp/a", None), &policy).0, Verdict::Allow, "scratch places stay open");
     assert_eq!(judge(&run("cat a", None), &policy).0, Verdict::Allow);
 }

@@ -12,7 +12,7 @@ use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted, short_paths, without_counts};
+use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
 use crate::screen::{Layout, QuestionPart};
@@ -65,12 +65,10 @@ pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, Question
     let shown = rows.len();
     let is_cut = shown < count;
     if (is_cut || is_folded) && card.is_marked() {
-        let text = mark(asking, top + 1..top + shown + 1, count, is_cut);
-        rows.push(
-            Line::styled(&text, room.look.style(Paint::Warning)).cut(card.width(), room.look.sign("…", "~")),
-        );
+        let texts = mark(asking, top + 1..top + shown + 1, count, is_cut);
+        rows.push(card.one_row(&texts, Paint::Warning));
     }
-    let note = asking.note().map(|text| Line::styled(&text, room.look.style(Paint::Warning)));
+    let note = asking.note().map(|texts| card.one_row(&texts, Paint::Warning));
     let Framed { view, begin } = card.framed(&head, &rows, note, &end);
     let part = QuestionPart { at: begin + above..begin + shown, first: top.saturating_sub(lead), layout };
     (view, part)
@@ -147,15 +145,25 @@ fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
     parts.chain(chosen).chain(changed).chain(place).collect::<Vec<_>>().join(", ")
 }
 
-/// The note about rows that are not shown.
-fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> String {
+/// The note about rows that are not shown, and a shorter one for a narrow window.
+fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> [String; 2] {
     let is_approval = !matches!(asking.ask.question, Question::Text { .. });
     let (first, last) = (rows.start, rows.end - 1);
     match (is_cut, is_approval && !asking.seen.is_whole()) {
-        (true, true) => format!("rows {first} to {last} of {count}: y shows the others first"),
-        (true, false) => format!("rows {first} to {last} of {count}: arrows and page keys show the others"),
-        (false, true) => "some rows are folded: y shows them first".to_owned(),
-        (false, false) => "some rows are folded: ? shows them".to_owned(),
+        (true, true) => [
+            format!("Rows {first} to {last} of {count}. y shows the others first."),
+            format!("{last} of {count}. y shows more."),
+        ],
+        (true, false) => [
+            format!("Rows {first} to {last} of {count}. Arrows and page keys show the others."),
+            format!("{last} of {count}. Arrows scroll."),
+        ],
+        (false, true) => {
+            ["Some rows are folded. y shows them first.".to_owned(), "Folded. y shows all first.".to_owned()]
+        }
+        (false, false) => {
+            ["Some rows are folded. ? shows them.".to_owned(), "Folded. ? shows all.".to_owned()]
+        }
     }
 }
 
@@ -207,8 +215,9 @@ fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
         rows.push(row.cut(card.width(), mark));
     }
     if let Some(time) = asking.ask.expires {
-        let text = format!("denied by itself at {}", local_time(time));
-        rows.push(Line::styled(&text, room.look.style(Paint::Dim)).cut(card.width(), mark));
+        let time = local_time(time);
+        let texts = [format!("denied automatically at {time}"), format!("until {time}")];
+        rows.push(card.one_row(&texts, Paint::Dim));
     }
     rows
 }
@@ -222,7 +231,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push([runs(approval, card, fold), risks(approval, card, fold)].concat());
+                parts.push([runs(approval, card, fold), risks(approval, card, head, fold)].concat());
                 parts.push(remarks(approval, room, card, fold));
             }
             parts
@@ -313,18 +322,18 @@ fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
 }
 
 /// Why it is asked for, and which secrets it can read.
-fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
     let look = card.look;
-    let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
+    let is_titled =
+        approval.diff.is_some() && ApprovalWords::of(approval, |title| title == head.title).is_told;
+    let ink = tone(&Question::Approval(approval.clone())).ink();
     let mut rows = Vec::new();
-    let texts = if approval.risk == Risk::High {
-        approval.reasons.clone()
-    } else {
-        vec![approval.reasons.join("; ")]
-    };
+    let reasons: Vec<String> =
+        approval.reasons.iter().filter(|reason| !is_in_title(reason, is_titled)).cloned().collect();
+    let texts = if approval.risk == Risk::High { reasons } else { vec![reasons.join("; ")] };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &Line::styled(&short_paths(text, &approval.cwd, look), ink)));
+        rows.extend(card.fact(name, &reason_line(&short_paths(text, &approval.cwd, look), ink, look)));
     }
     rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
@@ -332,6 +341,12 @@ fn risks(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
         rows.extend(folded(opens, FOLDED_WHY, 0, card, fold));
     }
     rows
+}
+
+/// Whether the title of an edit says all of a reason: that it writes the file, and nothing more about that.
+fn is_in_title(reason: &str, is_titled: bool) -> bool {
+    let path = reason.strip_prefix("it writes `").and_then(|path| path.strip_suffix('`'));
+    is_titled && path.is_some_and(|path| !path.contains('`'))
 }
 
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
@@ -367,8 +382,8 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     }
     let mut rows = Vec::new();
     for reason in &approval.reasons {
-        let ink = look.style(tone(&Question::Approval(approval.clone())).ink());
-        rows.extend(card.fact("asked", &Line::styled(&flat(reason).text(), ink)));
+        let ink = tone(&Question::Approval(approval.clone())).ink();
+        rows.extend(card.fact("asked", &reason_line(&flat(reason).text(), ink, look)));
     }
     if !approval.opens.is_empty() {
         let opens = Line::styled(&approval.opens.join(", "), look.style(Paint::Warning));
@@ -380,7 +395,7 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
         rows.extend(card.fact("why", &Line::plain(&quoted(why, look))));
     }
     if approval.offers.is_empty() && approval.is_editable {
-        rows.extend(card.fact("a, p", &Line::plain("not offered: buddy remembers no yes to this command")));
+        rows.extend(card.fact("a, p", &Line::plain("not offered: buddy asks about this command every time")));
     }
     for offer in &approval.offers {
         let covers = Line::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
@@ -456,22 +471,35 @@ fn text_question(
     vec![words, rows]
 }
 
-/// The last rows, as many as leave room for a row of the question.
+/// The last rows, as many as leave room for a row of the question. The keys stay; of a line that is written, the rows around the cursor
+/// do.
 fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
-    let InputView { mut rows, cursor } = whole_end(asking, card, body);
+    let CardEnd { written, keys } = whole_end(asking, card, body);
     let most = card.most_end();
-    if rows.len() <= most {
+    let Some(InputView { mut rows, cursor }) = written else {
+        let InputView { mut rows, cursor } = keys;
+        rows.truncate(most);
         return InputView { rows, cursor };
-    }
-    // A line that is written shows where the cursor is, and the keys show the first of them.
-    let above = asking.stage.entry().map_or(0, |_| cursor.0.saturating_sub(most - 1));
+    };
+    let mut keys = keys.rows;
+    keys.truncate(most.saturating_sub(1));
+    let room = most - keys.len();
+    let above = if rows.len() > room { cursor.0.saturating_sub(room - 1) } else { 0 };
     rows.drain(..above);
-    rows.truncate(most);
-    InputView { rows, cursor: (cursor.0.saturating_sub(above).min(most - 1), cursor.1) }
+    rows.truncate(room);
+    rows.extend(keys);
+    InputView { rows, cursor: (cursor.0 - above, cursor.1) }
 }
 
-/// The keys, or the line being written.
-fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
+/// The end of a card.
+pub(super) struct CardEnd {
+    /// The line that is written, with what stands around it.
+    pub(super) written: Option<InputView>,
+    pub(super) keys: InputView,
+}
+
+/// The keys, and the line being written.
+fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
     let written = |label: &str, entry: &Entry, keys: &[KeyChoice]| {
         let mut rows = wrapped(&Line::styled(label, card.look.style(Paint::Strong)), card.width());
         rows.retain(|row| !row.is_empty());
@@ -479,15 +507,16 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
         let line = view(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
         let first = rows.len();
         rows.extend(line.rows);
-        let used = body + rows.len();
-        rows.extend(card.keys(&[keys.to_vec()], used).rows);
-        InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
+        let keys = card.keys(&[keys.to_vec()], body + rows.len());
+        let cursor = (first + line.cursor.0, line.cursor.1);
+        CardEnd { written: Some(InputView { rows, cursor }), keys }
     };
+    let only = |keys| CardEnd { written: None, keys };
     let key = |key, label, weight| KeyChoice::new(key, label, label, weight);
     let back = || key("esc", "Back", KeyWeight::Usual);
     match &asking.stage {
-        Stage::Choosing => card.keys(&choices(asking, card), body),
-        Stage::Picking(allowed) => card.keys(&batch_choices(asking, allowed), body),
+        Stage::Choosing => only(card.keys(&choices(asking, card), body)),
+        Stage::Picking(allowed) => only(card.keys(&batch_choices(asking, allowed), body)),
         Stage::Telling(entry) => {
             let keys = [key("enter", "Deny", KeyWeight::Primary), back()];
             written("Deny it. What should buddy do instead?", entry, &keys)
@@ -504,7 +533,8 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
         Stage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
-            let choose = has_options.then(|| key("↑↓", "Choose", KeyWeight::Usual));
+            let choose =
+                has_options.then(|| key(card.look.sign("↑↓", "up/down"), "Choose", KeyWeight::Usual));
             let skip = key("esc", "Skip", KeyWeight::Usual);
             let answer = key("enter", "Answer", KeyWeight::Primary);
             let keys: Vec<KeyChoice> = std::iter::once(answer).chain(choose).chain([skip]).collect();
@@ -512,7 +542,7 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
         }
         Stage::Granting(granting) => match &asking.ask.question {
             Question::Approval(approval) => granting.view(approval, card, body),
-            _ => InputView { rows: vec![Line::default()], cursor: (0, 0) },
+            _ => only(InputView { rows: vec![Line::default()], cursor: (0, 0) }),
         },
     }
 }

@@ -346,11 +346,14 @@ impl Asking {
         }
     }
 
-    /// The message about the last key.
-    pub(super) fn note(&self) -> Option<String> {
+    /// The message about the last key, and a shorter one for a narrow window.
+    pub(super) fn note(&self) -> Option<[String; 2]> {
         match self.remark.as_ref()? {
-            Remark::Typing => Some("You were typing. Keys count after a short pause.".to_owned()),
-            Remark::NoChoice(key) => Some(format!("{key} does nothing here.")),
+            Remark::Typing => Some([
+                "You were typing. Keys count after a short pause.".to_owned(),
+                "You were typing. Pause first.".to_owned(),
+            ]),
+            Remark::NoChoice(key) => Some([format!("{key} does nothing here."), format!("{key}: no effect")]),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind};
+use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
 use super::items::{Kind, Shown, stopped, trouble};
@@ -14,9 +14,9 @@ use super::tasks::elapsed_text;
 use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
-use crate::output::{Output, Telling};
-use crate::text::{Line, Look, Paint, Span, wrap};
-use crate::visible::{one_line, visible};
+use crate::output::Output;
+use crate::text::{Line, Look, Paint, ShortenedText, Span, shorten_text};
+use crate::visible::{one_line, without_middle};
 
 /// Columns of a verb.
 const VERB: usize = 8;
@@ -30,8 +30,8 @@ const LEAST_OBJECT: usize = 12;
 const FAILED_LINES: usize = 2;
 /// How many lines are searched for the one that says why.
 const SEARCHED_LINES: usize = 2_000;
-/// Rows of the reason why a call failed.
-const REASON_ROWS: usize = 4;
+/// Rows of the reason why a call failed. Its last sentence, which says what to do next, may take more.
+const REASON_ROWS: usize = 6;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
 /// Columns before the numbers of a diff.
@@ -40,14 +40,22 @@ pub(super) const DIFF_INDENT: usize = 5;
 const LONG: Duration = Duration::from_secs(2);
 /// Characters of what a call is about where rows are not cut.
 const OBJECT: usize = 160;
+/// Characters of a line of the reason why a call failed where rows are not cut, and lines of it.
+const REASON: usize = 1_000;
+const REASON_LINES: usize = 20;
 /// The longest line of output that stands for the whole of it.
 const ONE_LINE: usize = 100;
+
+/// The beginning of a refusal, which the row of a call says already.
+const NOT_ALLOWED: &str = "this is not allowed: ";
 
 /// The name of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CallWords {
     pub(crate) verb: &'static str,
     pub(crate) object: String,
+    /// How many lines of a command follow those that the object shows.
+    pub(crate) more_lines: usize,
 }
 
 /// The beginnings of titles, each with its verb before and after the call, and whether the rest is a path.
@@ -78,20 +86,20 @@ const STARTERS: [&str; 2] = ["process_start", "shell_background"];
 impl CallWords {
     /// The words of a call that has ended well, or of one that has not, in a session that works in `cwd`.
     pub(crate) fn of(call: &ToolCall, is_done: bool, look: &Look, cwd: &str) -> Self {
-        let title = call.title.lines().next().unwrap_or_default().trim();
+        let (title, more_lines) = first_line(&call.title);
         let pick = |before, after| if is_done { after } else { before };
         if is_command(call, title) || title.starts_with("git ") {
             let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
             let runs_on = STARTERS.contains(&call.name.as_str())
                 || result.is_some_and(|result| result.get("condition").is_some());
             let verb = if runs_on { pick("Start", "Started") } else { pick("Run", "Ran") };
-            return Self { verb, object: title.to_owned() };
+            return Self { verb, object: title.to_owned(), more_lines };
         }
         let known = VERBS.iter().find_map(|(beginning, before, after, is_path)| {
             let object = title.strip_prefix(beginning)?;
             let object =
                 if *is_path { path(object, look, cwd) } else { sought(beginning, object, look, cwd) };
-            Some(Self { verb: pick(before, after), object })
+            Some(Self { verb: pick(before, after), object, more_lines: 0 })
         });
         known.unwrap_or_else(|| {
             let (before, after) = match call.kind {
@@ -106,9 +114,21 @@ impl CallWords {
                 ToolKind::Other => ("Use", "Used"),
             };
             let object = if title.is_empty() { call.name.clone() } else { title.to_owned() };
-            Self { verb: pick(before, after), object }
+            Self { verb: pick(before, after), object, more_lines: 0 }
         })
     }
+
+    /// How many lines are not shown, in words; empty if there are none.
+    fn folded(&self) -> String {
+        match self.more_lines {
+            0 => String::new(),
+            more => format!(" … {}", counted_more(more, "line")),
+        }
+    }
+}
+
+fn counted_more(more: usize, noun: &str) -> String {
+    format!("{more} more {noun}{}", if more == 1 { "" } else { "s" })
 }
 
 /// Whether the title of a call is a command.
@@ -175,10 +195,13 @@ pub(super) fn row(
         line = line.and(" ", Style::new());
     }
     let cut = look.sign("…", "~");
-    let taken = line.width() + if result.is_empty() { 0 } else { result.width() + 2 };
+    let folded = look.details.called("", &words.folded()).replace('…', look.sign("…", "..."));
+    let folded = Line::styled(&folded, look.style(Paint::Dim));
+    let taken = line.width() + folded.width() + if result.is_empty() { 0 } else { result.width() + 2 };
     let room = width.saturating_sub(taken).max(LEAST_OBJECT);
     let object = Line::styled(&look.details.called("", &words.object), style).cut(room, cut);
     line.append(object);
+    line.append(folded);
     if !result.is_empty() {
         line = line.and("  ", Style::new());
         line.append(result.clone());
@@ -217,19 +240,26 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         }));
         folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
     } else if outcome.is_bad {
-        let most = if outcome.is_output { FAILED_LINES } else { REASON_ROWS };
-        let shown = failure_rows(&outcome, most, look, width);
+        let shown = if outcome.is_output {
+            failure_rows(&outcome, look, width)
+        } else {
+            reason_rows(&outcome, look, width)
+        };
         folded = shown.has_more.then(|| outcome.text.clone());
         rows.extend(below(shown.rows, width));
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     }
-    let told = stopped(call).into_iter().map(|(name, line)| (format!("{name}: "), line));
-    let checks = found_by_checks(call).into_iter().map(|line| ("check ".to_owned(), line));
-    for (word, line) in told.chain(checks) {
-        let lead = Line::styled(&word, look.style(Paint::Warning));
-        let next = Line::plain("  ");
-        rows.extend(below(wrap(&Line::plain(&line), room_below(width), &lead, &next), width));
+    let told = stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
+    let checks = found_by_checks(call).into_iter().map(|text| ("check ".to_owned(), text));
+    for (word, text) in told.chain(checks) {
+        let leads = (&Line::styled(&word, look.style(Paint::Warning)), &Line::plain("  "));
+        let text = shorten_text(&text, Style::new(), room_below(width), leads, REASON_ROWS);
+        rows.extend(below(shortened_rows(text, look, width).rows, width));
+    }
+    if words.more_lines > 0 {
+        let output = folded.unwrap_or_else(|| outcome.text.clone());
+        folded = Some(format!("{}\n\n{output}", call.title.trim_end()).trim_end().to_owned());
     }
     Shown { kind: Kind::Call, rows, folded }
 }
@@ -263,32 +293,46 @@ struct FailureRows {
     has_more: bool,
 }
 
-/// The lines that say why a call failed, and how many more there are.
-fn failure_rows(outcome: &Outcome, most: usize, look: &Look, width: usize) -> FailureRows {
-    let mut output = Output::new(SEARCHED_LINES, most);
+/// The lines of a program's output that say why it failed, and how many more there are.
+fn failure_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
+    let mut output = Output::new(SEARCHED_LINES, FAILED_LINES);
     output.push(&outcome.text);
-    let (from, is_quoted) = (outcome.is_output, outcome.is_said);
-    let (shown, more) =
-        output.telling(look, room_below(width), if from { Telling::Trouble } else { Telling::First }, most);
+    let (shown, more) = output.telling_trouble(look, room_below(width), FAILED_LINES);
     let soft = look.style(Paint::Soft);
     let mut rows: Vec<Line> = shown.iter().map(|row| Line::styled(&row.text(), soft)).collect();
-    if let (true, Some(first)) = (is_quoted, rows.first_mut()) {
-        *first = Line::styled(look.sign("“", "\""), soft).and_line(first.clone());
-        if let Some(last) = rows.last_mut() {
-            *last = last.clone().and(look.sign("”", "\""), soft);
-        }
-    }
-    if more > 0 {
-        let dim = look.style(Paint::Dim);
-        let text =
-            format!("{} {} more {}", look.sign("…", "..."), more, if more == 1 { "line" } else { "lines" });
-        let mut row = Line::styled(&text, dim);
-        if width >= NARROW {
-            row = row.and("  ctrl+o", look.style(Paint::Strong)).and(" show", dim);
-        }
-        rows.push(row);
-    }
+    rows.extend((more > 0).then(|| more_row(more, "line", look, width)));
     FailureRows { rows, has_more: more > 0 }
+}
+
+/// The reason why a call failed, or the user's words about it.
+fn reason_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
+    let text = outcome.text.trim_end();
+    let text = if outcome.is_said {
+        format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))
+    } else {
+        text.to_owned()
+    };
+    let (none, room) = (Line::default(), room_below(width));
+    let text = shorten_text(&text, look.style(Paint::Soft), room, (&none, &none), REASON_ROWS);
+    shortened_rows(text, look, width)
+}
+
+/// The rows of a text, with a note where some are left out.
+fn shortened_rows(text: ShortenedText, look: &Look, width: usize) -> FailureRows {
+    let ShortenedText { head: mut rows, left_out, tail } = text;
+    rows.extend((left_out > 0).then(|| more_row(left_out, "row", look, width)));
+    rows.extend(tail);
+    FailureRows { rows, has_more: left_out > 0 }
+}
+
+/// The note that there is more, and the key that shows it.
+fn more_row(more: usize, noun: &str, look: &Look, width: usize) -> Line {
+    let dim = look.style(Paint::Dim);
+    let row = Line::styled(&format!("{} {}", look.sign("…", "..."), counted_more(more, noun)), dim);
+    if width < NARROW {
+        return row.cut(room_below(width), "");
+    }
+    row.and("  ctrl+o", look.style(Paint::Strong)).and(" show", dim)
 }
 
 /// Columns before the object of a call.
@@ -300,7 +344,7 @@ pub(super) fn verb_columns(width: usize) -> usize {
 pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
     let look = Look { details, ..Look::plain() };
     let words = CallWords::of(call, false, &look, cwd);
-    let object = one_line(&details.called("", &words.object), OBJECT);
+    let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     (call.kind == ToolKind::Execute)
         .then(|| format!("  ● {:<VERB$}{object}{on}", words.verb).trim_end().to_owned())
 }
@@ -316,23 +360,26 @@ pub(crate) fn ended_line(
     let look = Look { details, ..Look::plain() };
     let outcome = Outcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &look, cwd);
-    let object = one_line(&details.called("", &words.object), OBJECT);
+    let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     // How a command ended is said already, and why mostly last.
     let why = trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
-    let why = why.split_once(": ").map(|(_, why)| why.to_owned());
-    let told =
-        outcome.text.lines().next().filter(|_| outcome.is_bad && !outcome.is_output).map(str::to_owned);
-    let reason = why.or(told);
-    let parts = [outcome.result, one_line(&reason.unwrap_or_default(), OBJECT)];
-    let result = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    let why = why.split_once(": ").map(|(_, why)| one_line(why, OBJECT));
+    let is_reason = outcome.is_bad && !outcome.is_output;
+    let reasons = outcome.text.lines().take(if status == ItemStatus::Denied { REASON_LINES } else { 1 });
+    let reasons: Vec<String> =
+        reasons.filter(|_| is_reason).map(|line| without_middle(line, REASON)).collect();
+    let parts = [Some(outcome.result), why.or_else(|| reasons.first().cloned())];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     let mark = if outcome.is_bad { "✗" } else { "✓" };
-    let head = format!("  {mark} {:<VERB$}{object}{on}  {result}", words.verb).trim_end().to_owned();
-    // The first line of a refusal is the reason, which may be cut; the option or setting that opens it never is.
-    let ways = outcome.text.lines().skip(1).filter(|_| status == ItemStatus::Denied).map(visible);
-    let stopped = stopped(call).into_iter().map(|(name, line)| format!("{name}: {line}"));
-    let checks = found_by_checks(call).into_iter().map(|line| format!("check {line}"));
-    let below = ways.chain(stopped).chain(checks).map(|line| format!("{}{line}", " ".repeat(4 + VERB)));
-    std::iter::once(head).chain(below).collect::<Vec<_>>().join("\n")
+    let head = format!("  {mark} {:<VERB$}{object}{on}  {}", words.verb, parts.join(": "));
+    let gap = " ".repeat(4 + VERB);
+    let stopped = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let checks = found_by_checks(call).into_iter().map(|text| format!("check {text}"));
+    let below = reasons.into_iter().skip(1).chain(stopped).chain(checks);
+    let below =
+        below.flat_map(|text| text.lines().map(|line| without_middle(line, REASON)).collect::<Vec<_>>());
+    let lines = std::iter::once(head.trim_end().to_owned()).chain(below.map(|line| format!("{gap}{line}")));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The row of a call by its words alone.
@@ -340,7 +387,7 @@ pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &st
     let outcome = Outcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &Look::plain(), cwd);
     let mark = if outcome.is_bad { "✗" } else { "✓" };
-    format!("  {mark} {:<VERB$}{}{on}", words.verb, one_line(&words.object, OBJECT))
+    format!("  {mark} {:<VERB$}{}{}{on}", words.verb, one_line(&words.object, OBJECT), words.folded())
 }
 
 /// The surface that things are shown on.
@@ -393,7 +440,9 @@ impl Outcome {
                     let words = words.trim_start_matches([':', ' ']);
                     Self { is_said: !words.is_empty(), ..bad("you denied it", words) }
                 }
-                (ItemStatus::Denied, None) => bad("denied", &error.message),
+                (ItemStatus::Denied, None) => {
+                    bad("denied", error.message.strip_prefix(NOT_ALLOWED).unwrap_or(&error.message))
+                }
                 _ => bad("failed", &format!("{}{hint}", error.message)),
             };
         }
@@ -462,7 +511,7 @@ mod tests {
             had_secrets: false,
         };
         let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
-        let CallWords { verb, object } = CallWords::of(&call, is_done, &look, "/home/ann/app");
+        let CallWords { verb, object, .. } = CallWords::of(&call, is_done, &look, "/home/ann/app");
         (verb, object)
     }
 

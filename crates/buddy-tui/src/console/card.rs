@@ -181,6 +181,13 @@ impl<'a> Card<'a> {
         edge
     }
 
+    /// The first of these texts that fits a row; the last one is cut if it must be.
+    pub(super) fn one_row(&self, texts: &[String], paint: Paint) -> Line {
+        let fits = |text: &&String| text.width() <= self.width();
+        let text = texts.iter().find(fits).or(texts.last()).map(String::as_str).unwrap_or_default();
+        Line::styled(text, self.look.style(paint)).cut(self.width(), self.look.sign("…", "~"))
+    }
+
     /// A fact with its name.
     pub(super) fn fact(&self, name: &str, value: &Line) -> Vec<Line> {
         let lead = Line::styled(&format!("{name:<NAME$}"), self.look.style(Paint::Dim));
@@ -253,14 +260,26 @@ impl<'a> Card<'a> {
             if let Some(other) = other {
                 let other = short(other);
                 if COLUMN + other.width() > self.width() {
-                    rows.extend((!row.is_empty()).then_some(row));
-                    row = Line::default();
-                } else {
-                    row = row.clone().and(&" ".repeat(COLUMN.saturating_sub(row.width())), Style::new());
+                    return self.flow_of(groups.iter().flatten().map(short));
                 }
+                row = row.clone().and(&" ".repeat(COLUMN.saturating_sub(row.width())), Style::new());
                 row.append(other);
             }
             rows.push(row);
+        }
+        rows
+    }
+
+    /// As many keys a row as fit, for windows that are too narrow for two columns.
+    fn flow_of(&self, chips: impl Iterator<Item = Line>) -> Vec<Line> {
+        let mut rows: Vec<Line> = Vec::new();
+        for chip in chips {
+            match rows.last_mut() {
+                Some(row) if row.width() + 1 + chip.width() <= self.width() => {
+                    *row = row.clone().and(" ", Style::new()).and_line(chip);
+                }
+                _ => rows.push(chip),
+            }
         }
         rows
     }

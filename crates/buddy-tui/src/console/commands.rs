@@ -195,7 +195,7 @@ impl Console {
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.say_to_agent(&prompt, Some(line)),
-            (None, None) => self.complain(&format!("There is no command `/{name}`. /help lists all")),
+            (None, None) => self.complain(&format!("There is no command `/{name}`. /help lists them.")),
         }
     }
 
@@ -205,7 +205,7 @@ impl Console {
             return self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
         }
         self.front_mut().queue.push_back(line.to_owned());
-        self.say("This runs when the turn has ended. Esc interrupts the turn");
+        self.say("This runs when the turn has ended. Esc interrupts the turn.");
     }
 
     /// Has the desk carry out one of buddy's own commands.
@@ -245,7 +245,7 @@ impl Console {
         let is_on = match wish {
             "" | "on" => true,
             "off" => false,
-            _ => return self.complain("Use /plan on or /plan off"),
+            _ => return self.complain("Use /plan on or /plan off."),
         };
         self.send(changes::plan(is_on));
     }
@@ -255,7 +255,7 @@ impl Console {
             "take" => true,
             "give" => false,
             "" => return self.show_pane(),
-            _ => return self.complain("Use /pane, /pane take or /pane give"),
+            _ => return self.complain("Use /pane, /pane take or /pane give."),
         };
         self.send(changes::panes(is_taken));
     }
@@ -263,9 +263,9 @@ impl Console {
     fn show_pane(&mut self) {
         match self.surroundings.attach.clone() {
             Some(command) => self.say_plain(&format!(
-                "Commands of the agent run in a terminal that you share. Attach from another one with:\n{command}"
+                "The agent's commands run in a terminal that you can attach to:\n{command}"
             )),
-            None => self.say("This session has no shared terminal"),
+            None => self.say("This session has no shared terminal."),
         }
     }
 
@@ -283,7 +283,7 @@ impl Console {
 
     fn rename(&mut self, title: &str) {
         if title.is_empty() {
-            return self.complain("Give a title: /rename TITLE");
+            return self.complain("Give a title: /rename TITLE.");
         }
         self.send(Command::Change(Change { title: Some(title.to_owned()), ..Change::default() }));
     }
@@ -296,7 +296,9 @@ impl Console {
             ("resume", id) => self.resume(id),
             ("new", "") => self.start_anew(),
             _ => {
-                self.complain("Use /session, /session search WORDS, /session resume ID|last or /session new");
+                self.complain(
+                    "Use /session, /session search WORDS, /session resume ID|last or /session new.",
+                );
             }
         }
     }
@@ -425,7 +427,7 @@ impl Console {
     fn copy(&mut self) {
         match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(Effect::Copy(text)),
-            None => self.say("There is no answer yet"),
+            None => self.say("There is no answer yet."),
         }
     }
 }

@@ -335,7 +335,7 @@ impl Driver {
             Effect::Send(session, command) => {
                 if !self.order(session, command) {
                     self.console.answer_refused();
-                    self.console.complain("buddy is busy, so this was not sent");
+                    self.console.complain("buddy is busy, so this was not sent.");
                 }
             }
             Effect::Begin(session, prompt) => self.begin(session, prompt),
@@ -482,7 +482,7 @@ impl Driver {
             };
             match found {
                 Some(session) => followed(&*sessions, &who, session).await,
-                None => Done::Reply(Reply::Failed("there is no other conversation".to_owned())),
+                None => Done::Reply(Reply::Failed("There is no other conversation.".to_owned())),
             }
         });
     }
@@ -547,7 +547,7 @@ impl Driver {
             if let Effect::Send(session, command) = effect
                 && !self.order(session, command)
             {
-                self.console.complain("buddy is busy, so this was not sent");
+                self.console.complain("buddy is busy, so this was not sent.");
             }
         }
         // A login without a name can have changed which model answers.
@@ -579,9 +579,10 @@ impl Driver {
 
     fn copy(&mut self, text: &str) {
         match self.terminal.copy(text) {
-            Ok(true) => self.console.say("Copied to the terminal's clipboard, if it has one"),
+            Ok(true) => self.console.say("Copied to the terminal's clipboard, if it has one."),
             Ok(false) => {
-                self.console.complain("That is too long for a terminal's clipboard. /export writes a file");
+                self.console
+                    .complain("That is too long for the terminal's clipboard. Use /export to write a file.");
             }
             Err(error) => self.console.complain(&format!("cannot reach the terminal: {error}")),
         }

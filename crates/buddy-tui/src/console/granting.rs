@@ -5,6 +5,7 @@
 use anstyle::Style;
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
+use super::approval::CardEnd;
 use super::card::{Card, KeyChoice, KeyWeight};
 use super::items::wrapped;
 use crate::editor::{Entry, InputView, KeyStyle, view};
@@ -78,7 +79,7 @@ impl Granting {
     }
 
     /// Why it was refused before, the line, what it covers, the places, and the keys.
-    pub(super) fn view(&self, approval: &Approval, card: &Card<'_>, body: usize) -> InputView {
+    pub(super) fn view(&self, approval: &Approval, card: &Card<'_>, body: usize) -> CardEnd {
         let (look, width) = (card.look, card.width());
         let refused = approval.unfit.as_ref().map(|unfit| Line::styled(&unfit.why, look.style(Paint::Bad)));
         let mut rows: Vec<Line> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
@@ -103,9 +104,9 @@ impl Granting {
         keys.push(usual(look.sign("↑↓", "up/down"), "Where"));
         keys.extend((approval.offers.len() > 1).then(|| usual("tab", "Another pattern")));
         keys.push(usual("esc", "Back"));
-        let used = body + rows.len();
-        rows.extend(card.keys(&[keys], used).rows);
-        InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
+        let keys = card.keys(&[keys], body + rows.len());
+        let cursor = (first + line.cursor.0, line.cursor.1);
+        CardEnd { written: Some(InputView { rows, cursor }), keys }
     }
 
     /// The actions that the words would cover, as far as the offer says.

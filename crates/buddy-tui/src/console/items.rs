@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{Content, Image, Item, ItemStatus, Json, Ran, ToolCall, ToolKind, Transcript};
+use buddy_protocol::{
+    Content, Image, Item, ItemStatus, Json, NoticeLevel, Ran, ToolCall, ToolKind, Transcript, folded_command,
+};
 use serde_json::Value;
 
 use super::calls::{self, Paper};
@@ -14,11 +16,8 @@ use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed, reminded};
-use crate::text::{Line, Look, Paint, Picture, Pictures, wrap};
-use crate::visible::{one_line, visible};
+use crate::text::{Line, Look, Paint, Picture, Pictures, wrap, wrap_text};
 
-/// Characters of what the jail stopped.
-const STOPPED: usize = 400;
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
@@ -93,6 +92,16 @@ pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
     rows.into_iter().map(put).collect()
 }
 
+/// A notice of a session, as a run shows it.
+pub(crate) fn notice_rows(text: &str, level: NoticeLevel, look: &Look, width: usize) -> Vec<Line> {
+    let level = match level {
+        NoticeLevel::Info => Notice::Aside,
+        NoticeLevel::Warning => Notice::Careful,
+        NoticeLevel::Error => Notice::Failed,
+    };
+    notice(text, level, look, width)
+}
+
 /// A notice behind its sign.
 pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Vec<Line> {
     let (sign, paint) = match level {
@@ -102,12 +111,7 @@ pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Ve
     };
     let style = if level == Notice::Aside { look.style(Paint::Dim) } else { Style::new() };
     let (first, next) = (Line::styled(sign, look.style(paint)), Line::plain("  "));
-    let mut rows = Vec::new();
-    for line in text.lines() {
-        let lead = if rows.is_empty() { &first } else { &next };
-        rows.extend(wrap(&Line::styled(line, style), width.min(PROSE), lead, &next));
-    }
-    rows
+    wrap_text(text, style, width.min(PROSE), &first, &next)
 }
 
 /// How much a notice matters.
@@ -141,7 +145,7 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             let rows = markdown.finish(look, prose_width(width));
             shown(Kind::Message, said(rows, Gutter::Lamp, look))
         }
-        Content::Reasoning { text } => thought(text, ran, look),
+        Content::Reasoning { text } => thought(text, ran, look, width),
         Content::ToolCall(call) => {
             let mut shown = calls::finished(call, item.status, ran, paper);
             let lead = Line::plain("    ");
@@ -157,13 +161,13 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             let row = Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
                 .and(" Summarised the conversation", look.style(Paint::Strong))
                 .and("  ctrl+o shows the summary", look.style(Paint::Dim));
-            let rows = vec![row.cut(width, look.sign("…", "~"))];
+            let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
             Shown { kind: Kind::Note, rows, folded: Some(summary.clone()) }
         }
         Content::Reminder { cause, text } => {
             let row = Line::styled(look.sign("▲", "!"), look.style(Paint::Dim))
                 .and(&format!(" {}", reminded(*cause)), look.style(Paint::Dim));
-            let rows = vec![row.cut(width, look.sign("…", "~"))];
+            let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
             Shown { kind: Kind::Note, rows, folded: Some(text.clone()) }
         }
         // A notice tells of cleared results, and the user knows their own environment.
@@ -205,11 +209,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
     let style = look.style(Paint::Person);
     let (first, next) = (Line::styled(look.sign("› ", "> "), style), Line::plain("  "));
     let width = width.min(PROSE);
-    let mut rows = Vec::new();
-    for line in text.lines() {
-        let lead = if rows.is_empty() { &first } else { &next };
-        rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
-    }
+    let mut rows = wrap_text(text, style, width, &first, &next);
     if let Some(first) = rows.first_mut() {
         *first = std::mem::take(first).marked_as_prompt();
     }
@@ -244,8 +244,8 @@ fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) 
 /// The line of a command that the user runs themselves.
 pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
     let style = look.style(Paint::Person);
-    let line = ran.command.lines().next().unwrap_or_default();
-    Line::styled("! ", style.bold()).and(line, style)
+    let command = folded_command(&ran.command).replace('…', look.sign("…", "..."));
+    Line::styled("! ", style.bold()).and(&command, style)
 }
 
 /// A command that the user ran: they wanted to see what comes out, so more of it is shown.
@@ -267,34 +267,30 @@ fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width:
     Shown { kind: Kind::Person, rows, folded }
 }
 
-fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
+fn thought(text: &str, ran: Duration, look: &Look, width: usize) -> Shown {
     let lines = text.lines().count();
     if lines == 0 {
         return Shown { kind: Kind::Thought, rows: Vec::new(), folded: None };
     }
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
-        format!("  {} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
+        format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
     let row = Line::styled(&text_row, look.style(Paint::Dim));
-    Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
+    let rows = wrap(&row, width, &Line::plain("  "), &Line::plain("    "));
+    Shown { kind: Kind::Thought, rows, folded: Some(text.to_owned()) }
 }
 
-/// The accesses that the jail stopped in a call and the connections that failed, one line each, after the name of what it is about. The
-/// option or setting that opens one has a line of its own and is not cut.
+/// The accesses that the jail stopped in a call and the connections that failed, each after the name of what it is about. Of
+/// each, the last line says what opens it.
 pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let lines = |name: &str| {
-        let lines = result.as_ref().and_then(|result| result.get(name)?.as_array());
-        lines.cloned().unwrap_or_default()
-    };
-    let shown = |text: &str| match text.split_once('\n') {
-        Some((stopped, way)) => vec![one_line(stopped, STOPPED), visible(&way.replace('\n', " "))],
-        None => vec![one_line(text, STOPPED)],
+    let texts = |name: &str| {
+        let texts = result.as_ref().and_then(|result| result.get(name)?.as_array());
+        texts.cloned().unwrap_or_default()
     };
     let mut all = Vec::new();
     for name in ["jail", "network"] {
-        let texts = lines(name);
-        all.extend(texts.iter().filter_map(Value::as_str).flat_map(shown).map(|line| (name, line)));
+        all.extend(texts(name).iter().filter_map(Value::as_str).map(|text| (name, text.to_owned())));
     }
     all
 }

@@ -73,7 +73,7 @@ impl JoinedCalls {
         let result = result_text(&result, self.ran, width);
         let result = Line::styled(&result, look.style(Paint::Dim));
         let room = width.saturating_sub(verb_columns(width) + result.width() + 2);
-        let words = CallWords { verb: self.verb, object: self.listed(room) };
+        let words = CallWords { verb: self.verb, object: self.listed(room), more_lines: 0 };
         let mark = Span::new(look.sign("✓", "+"), look.style(Paint::Dim));
         row(mark, &words, &result, Style::new(), look, width)
     }

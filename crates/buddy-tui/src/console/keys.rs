@@ -298,7 +298,7 @@ impl Console {
     fn run_command(&mut self, command: &str) {
         if command.is_empty() {
             return self
-                .complain("Put a command after !, such as !git status. It runs as you, without approval");
+                .complain("Put a command after !, such as !git status. It runs as you, without approval.");
         }
         self.send(Command::Run { command: command.to_owned(), target: None });
     }
@@ -337,7 +337,7 @@ impl Console {
             return;
         }
         if self.front().queue.len() >= MAX_QUEUED {
-            return self.complain(&format!("{MAX_QUEUED} prompts wait already"));
+            return self.complain(&format!("{MAX_QUEUED} prompts are queued already."));
         }
         let text = self.take_draft();
         self.front_mut().queue.push_back(text);
@@ -416,12 +416,12 @@ impl Console {
             return self.effect(Effect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
-        self.say(&format!("{} would be stopped. Press the key again to leave", running.join(" and ")));
+        self.say(&format!("Leaving stops {}. Press the key again to leave.", running.join(" and ")));
     }
 
     /// The running work, in the user's words.
     fn running(&self) -> Vec<String> {
-        let turn = (!self.front().is_idle()).then(|| "what the agent does".to_owned());
+        let turn = (!self.front().is_idle()).then(|| "the agent's work".to_owned());
         let command = self.front().reader.own_command().map(|_| "your command".to_owned());
         let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
         let tasks = tasks.map(|task| format!("task {}", task.number));
@@ -463,7 +463,7 @@ impl Console {
     }
 
     fn expand(&mut self) {
-        let Some(text) = self.front().reader.folded() else { return self.say("There is no folded output") };
+        let Some(text) = self.front().reader.folded() else { return self.say("There is no folded output.") };
         let mut output = Output::new(text.lines().count(), 1);
         output.push(text);
         let dim = self.look.style(Paint::Dim);

@@ -200,7 +200,7 @@ impl Console {
                     Content::Plan { steps } => Some(steps),
                     _ => None,
                 });
-                let none = || vec![Line::styled("  there is no plan yet", self.look.style(Paint::Dim))];
+                let none = || vec![Line::styled("  There is no plan yet.", self.look.style(Paint::Dim))];
                 steps.map_or_else(none, |steps| plan_card(steps, &self.look, self.columns))
             }
         };

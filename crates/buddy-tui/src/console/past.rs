@@ -61,7 +61,7 @@ impl Console {
     pub(super) fn rewind(&mut self) {
         let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
-            return self.say("nothing was said yet");
+            return self.say("There is no prompt yet.");
         }
         self.picker = Some(Picker::prompts(&prompts));
     }
@@ -98,8 +98,9 @@ impl Console {
         }
         self.opened(session, head);
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
-            return self
-                .say_on_arrival(format!("a copy of the conversation; the one before is /resume {left}"));
+            return self.say_on_arrival(format!(
+                "This is a copy of the conversation. Return to the original with /resume {left}"
+            ));
         };
         let since = changed(changes);
         let lost = if images > images_in(&draft).len() {

@@ -60,8 +60,8 @@ const APPROVALS: [(&str, &str); 6] = [
     ("ask", "asks before every change"),
     ("edits", "accepts edits in the workspace and asks for the rest"),
     ("all", "allows everything that no rule denies"),
-    ("none", "denies everything that needs an approval"),
-    ("10m", "allows everything that is not dangerous for ten minutes"),
+    ("none", "denies everything that needs approval"),
+    ("10m", "for ten minutes, allows everything that is not dangerous"),
 ];
 
 fn titled(session: &SessionSummary) -> String {
@@ -303,10 +303,10 @@ impl Console {
             self.look.theme = theme;
             self.is_theme_chosen = true;
             self.effect(Effect::Redraw);
-            self.say(&format!("theme: {name}; /config set display.theme {name} keeps it"));
+            self.say(&format!("Theme: {name}. Keep it with /config set display.theme {name}."));
         } else {
             let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
-            self.complain(&format!("there is no theme `{name}`; there are {}", names.join(", ")));
+            self.complain(&format!("There is no theme `{name}`. Use one of {}.", names.join(", ")));
         }
     }
 }

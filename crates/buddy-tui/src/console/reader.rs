@@ -319,7 +319,7 @@ impl Reader {
             self.put(Kind::Message, message.finish(look, width));
         }
         if is_begun {
-            self.remark("the answer broke off here and starts over", look);
+            self.remark("The answer was cut off here and starts again.", look);
         }
     }
 
@@ -400,7 +400,7 @@ impl Reader {
                 if self.has_hole && message.length != text.len() =>
             {
                 if message.is_begun {
-                    self.remark("some of this was missed; here it is whole", look);
+                    self.remark("Part of this was missed. Here is all of it.", look);
                 }
                 self.tell(items::finished(item, ran, &paper), look, width);
             }

@@ -42,10 +42,10 @@ impl Console {
             }
             Reply::Opened { session, head } => self.opened(session, head),
             Reply::Forked(branched) => self.forked(branched),
-            Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
+            Reply::Found(found) if found.is_empty() => self.say("No conversation contains these words."),
             Reply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
             Reply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
-                self.say("No conversation found");
+                self.say("There is no earlier conversation.");
             }
             Reply::Sessions { sessions, now } => {
                 self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
@@ -131,7 +131,7 @@ impl Console {
         self.paths = Paths::Unknown;
         self.forget_approvals();
         if head == 0 {
-            self.say("a new conversation");
+            self.say("This is a new conversation.");
         }
     }
 

@@ -363,7 +363,7 @@ impl Console {
                 if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
             {
                 task.own_aside = None;
-                self.ring("your command has ended");
+                self.ring("your command is done");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
             Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),

@@ -563,7 +563,7 @@ fn an_answer_that_starts_over_is_not_joined_to_what_broke_off() {
     for fact in [change(2), delta(2, "Uno."), ended(2, message("Uno."))] {
         seat.fact(1, fact);
     }
-    assert_eq!(seat.rows(), ["  Two", "the answer broke off here and starts over", "● Uno."]);
+    assert_eq!(seat.rows(), ["  Two", "The answer was cut off here and starts again.", "● Uno."]);
 }
 
 #[test]
@@ -577,7 +577,7 @@ fn an_answer_of_which_some_was_missed_is_shown_whole_at_its_end() {
     for fact in [delta(1, "ree."), ended(1, message("One.\n\nTwo. Three."))] {
         seat.fact(1, fact);
     }
-    assert_eq!(seat.rows(), ["some of this was missed; here it is whole", "● One.", "  Two. Three."]);
+    assert_eq!(seat.rows(), ["Part of this was missed. Here is all of it.", "● One.", "  Two. Three."]);
 }
 
 #[test]

@@ -5,11 +5,13 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{ItemStatus, ToolCall, ToolKind};
 
-use super::calls::{CallWords, Paper, finished, row};
-use crate::text::{Line, Look, Paint, Span};
+use super::calls::{CallWords, Paper, below, finished, room_below, row};
+use crate::text::{Line, Look, Paint, Span, wrap_text};
 
 /// The class of failure of a call that needed an approval.
 const APPROVAL_NEEDED: &str = "approval_needed";
+/// The beginning of the line of a refusal that names options and settings.
+const WAYS: &str = "The user can allow it with ";
 /// Letters that mean something to a shell, or in a pattern. A command with one of them has no pattern that is worth offering.
 const SPECIAL: &str = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
 
@@ -33,17 +35,30 @@ pub(crate) fn watched_rows(
     let is_narrow = width < NARROW;
     let result = Line::styled(if is_narrow { "denied" } else { "denied: exec never prompts" }, bad);
     let line = row(mark, &words, &result, look.style(Paint::Strong), look, width);
-    let why = Line::plain(&" ".repeat(4)).and("exec never prompts", bad).cut(width, "");
+    let none = Line::default();
+    let text_below =
+        |text: &str, style| below(wrap_text(text, style, room_below(width), &none, &none), width);
+    let dim = look.style(Paint::Dim);
     let mut rows = vec![line.clone()];
-    rows.extend(is_narrow.then_some(why));
-    let Some(pattern) = pattern(call) else { return rows };
-    let hint = Line::styled(&format!("allow it with --allow \"{pattern}\""), look.style(Paint::Dim));
+    rows.extend(is_narrow.then(|| text_below("exec never prompts", bad)).into_iter().flatten());
+    let Some(way) = way(call) else {
+        let reason = error.and_then(|error| error.message.split_once(": ")).map(|(_, reason)| reason);
+        rows.extend(text_below(reason.unwrap_or_default(), dim));
+        return rows;
+    };
+    let hint = Line::styled(&format!("allow it with {way}"), dim);
     if !is_narrow && line.width() + 2 + hint.width() <= width {
         return vec![line.and("  ", Style::new()).and_line(hint)];
     }
-    let below = Line::plain(&" ".repeat(4)).and_line(hint);
-    rows.push(below.cut(width, look.sign("…", "...")));
+    rows.extend(text_below(&hint.text(), dim));
     rows
+}
+
+/// The options and settings that would have allowed a call: those that its refusal names, or else a pattern for its command.
+fn way(call: &ToolCall) -> Option<String> {
+    let error = call.output.as_ref().and_then(|output| output.error.as_ref());
+    let named = error.and_then(|error| error.message.lines().find_map(|line| line.strip_prefix(WAYS)));
+    named.map(str::to_owned).or_else(|| pattern(call).map(|pattern| format!("--allow \"{pattern}\"")))
 }
 
 /// The row of a command that runs, as wide as leaves the cursor in it.
@@ -106,7 +121,7 @@ mod tests {
         };
         let whole = "  ✗ Run     git push  denied: exec never prompts  allow it with --allow \"git push *\"";
         assert_eq!(rows("git push", 100), [whole]);
-        assert_eq!(rows("git push", 60)[1], "    allow it with --allow \"git push *\"");
+        assert_eq!(rows("git push", 60)[1], "            allow it with --allow \"git push *\"");
         assert_eq!(rows("git push", 40)[..2], ["  ✗ Run   git push  denied", "    exec never prompts"]);
         assert_eq!(rows("make", 100)[0].split("--allow ").nth(1), Some("\"make\""));
         assert_eq!(rows("rm -r a", 100)[0].split("--allow ").nth(1), Some("\"rm *\""));

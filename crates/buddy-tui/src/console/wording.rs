@@ -3,7 +3,7 @@
 use anstyle::Style;
 use buddy_protocol::Approval;
 
-use crate::text::{Line, Look, Paint};
+use crate::text::{Colors, Line, Look, Paint};
 
 /// The words of an approval.
 pub(crate) struct ApprovalWords {
@@ -145,6 +145,32 @@ pub(super) fn short_paths(reason: &str, cwd: &str, look: &Look) -> String {
     reason.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
+/// A reason in the colour of its risk. Names stand out by their own colour; where there are no colours, they keep their quotes.
+pub(super) fn reason_line(reason: &str, ink: Paint, look: &Look) -> Line {
+    let style = look.style(ink);
+    if look.colors < Colors::Palette || !has_plain_quotes(reason) {
+        return Line::styled(reason, style);
+    }
+    let parts = reason.split('`').enumerate();
+    parts.fold(Line::default(), |line, (place, part)| {
+        line.and(part, if place % 2 == 1 { look.style(Paint::Strong) } else { style })
+    })
+}
+
+/// Whether the quotes of a reason stand around whole words. Another one belongs to a name, so nothing tells where that ends.
+fn has_plain_quotes(reason: &str) -> bool {
+    let parts: Vec<&str> = reason.split('`').collect();
+    let last = parts.len() - 1;
+    let is_apart = |(place, part): (usize, &&str)| {
+        let begins = place == 0
+            || place == last && part.is_empty()
+            || part.starts_with([' ', ',', ';', ':', '.', ')']);
+        let ends = place == last || place == 0 && part.is_empty() || part.ends_with([' ', '(']);
+        place % 2 == 1 || (begins && ends)
+    };
+    last.is_multiple_of(2) && parts.iter().enumerate().all(is_apart)
+}
+
 /// A quotation.
 pub(super) fn quoted(text: &str, look: &Look) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -177,7 +203,6 @@ pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Colors;
 
     #[test]
     fn quoted_paths_are_short() {
@@ -186,6 +211,21 @@ mod tests {
         assert_eq!(short("it writes `/home/ann/app/src/a.rs`"), "it writes `src/a.rs`");
         assert_eq!(short("it reads `/home/ann/.ssh/id` and /etc"), "it reads `~/.ssh/id` and /etc");
         assert_eq!(short("it removes `build`, in `/etc/x`"), "it removes `build`, in `/etc/x`");
+    }
+
+    #[test]
+    fn names_in_reasons_stand_out_without_quotes() {
+        let line = |reason: &str, colors| {
+            let look = Look { colors, ..Look::plain() };
+            reason_line(reason, Paint::Warning, &look)
+        };
+        let reaches = line("it reaches `a.test`, which you did not name", Colors::Palette);
+        assert_eq!(reaches.text(), "it reaches a.test, which you did not name");
+        assert_eq!(reaches.spans().len(), 3);
+        assert_eq!(line("it reads `x`", Colors::None).text(), "it reads `x`");
+        for odd in ["it reads `a`b`", "it reads `a`b`c`"] {
+            assert_eq!(line(odd, Colors::Palette).text(), odd, "a name with a quote in it");
+        }
     }
 
     #[track_caller]

@@ -163,7 +163,7 @@ impl Keymap {
     /// Gives a key another action. Says what is wrong with the names.
     pub(crate) fn bind(&mut self, key: &str, action: &str) -> Result<(), String> {
         let found = Key::named(key)
-            .ok_or_else(|| format!("`{key}` is no key; say for example `ctrl-x` or `alt-enter`"))?;
+            .ok_or_else(|| format!("`{key}` is not a key; use a name such as `ctrl-x` or `alt-enter`"))?;
         if action == "none" {
             self.actions.remove(&found);
             return Ok(());
@@ -171,7 +171,7 @@ impl Keymap {
         let named = ACTIONS.iter().find(|(name, ..)| *name == action);
         let (_, action, _) = named.ok_or_else(|| {
             let names: Vec<&str> = ACTIONS.iter().map(|(name, ..)| *name).collect();
-            format!("`{action}` is nothing that a key can do; there are {}, none", names.join(", "))
+            format!("`{action}` is not an action; use one of {}, none", names.join(", "))
         })?;
         self.actions.insert(found, *action);
         Ok(())
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(keymap.action(enter), Some(Action::Newline));
         assert_eq!(keymap.bind("enter", "none"), Ok(()));
         assert_eq!(keymap.action(enter), None);
-        assert!(keymap.bind("hyper-x", "submit").unwrap_err().contains("is no key"));
-        assert!(keymap.bind("f5", "dance").unwrap_err().contains("there are submit"));
+        assert!(keymap.bind("hyper-x", "submit").unwrap_err().contains("is not a key"));
+        assert!(keymap.bind("f5", "dance").unwrap_err().contains("use one of submit"));
     }
 }

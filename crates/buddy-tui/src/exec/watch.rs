@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, NoticeLevel, UnixMillis};
+use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, UnixMillis};
 
-use crate::console::{elapsed_text, running_row, watched_rows};
+use crate::console::{elapsed_text, notice_rows, running_row, watched_rows};
 use crate::exit::Exit;
-use crate::text::{Line, Look, Paint, encode, wrap};
+use crate::text::{Line, Look, Paint, encode};
 
 /// Goes to the start of the row and clears it.
 const CLEAR: &str = "\r\u{1b}[K";
@@ -68,15 +68,8 @@ impl WatchedRun {
                 Some(self.written(&rows))
             }
             Fact::Notice(notice) => {
-                let (sign, ascii, paint) = match notice.level {
-                    NoticeLevel::Info => (" ", " ", Paint::Dim),
-                    NoticeLevel::Warning => ("▲", "!", Paint::Warning),
-                    NoticeLevel::Error => ("✗", "x", Paint::Bad),
-                };
-                let mark = self.watch.look.sign(sign, ascii);
-                let lead = Line::styled(mark, self.watch.look.style(paint)).and(" ", Style::new());
-                let text = Line::styled(&notice.text, self.watch.look.style(Paint::Soft));
-                let rows = wrap(&text, self.watch.columns.max(4), &lead, &Line::plain("  "));
+                let rows =
+                    notice_rows(&notice.text, notice.level, &self.watch.look, self.watch.columns.max(4));
                 Some(self.written(&rows))
             }
             _ => None,

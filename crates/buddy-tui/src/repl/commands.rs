@@ -28,14 +28,14 @@ impl Repl<'_> {
         match canonical(name) {
             Some(name) if is_for_idle(name) && !self.is_idle() => self.keep_for_later(line),
             Some(name) if ON_A_SCREEN.contains(&name) => {
-                self.tell(&format!("/{name} is for a conversation on a screen"));
+                self.tell(&format!("/{name} needs a full-screen conversation; this one is line by line."));
             }
             Some(name) => self.carry_out(name, argument).await?,
             None => {
                 let own = self.custom.iter().find(|command| command.name == name);
                 match own.map(|command| command.prompt(argument)) {
                     Some(prompt) => return self.say(Command::given(prompt, line)).await,
-                    None => self.tell(&format!("There is no command `/{name}`. /help lists all")),
+                    None => self.tell(&format!("There is no command `/{name}`. /help lists them.")),
                 }
             }
         }
@@ -45,10 +45,10 @@ impl Repl<'_> {
     /// Keeps a command for the end of the turn.
     fn keep_for_later(&mut self, line: &str) {
         if self.later.len() >= MAX_LATER {
-            return self.tell(&format!("{MAX_LATER} lines wait already, so this one was dropped"));
+            return self.tell(&format!("{MAX_LATER} lines are queued already, so this one was dropped."));
         }
         self.later.push_back(line.to_owned());
-        self.tell("This runs when the turn has ended. Ctrl-C interrupts the turn");
+        self.tell("This runs when the turn has ended. Ctrl-C interrupts the turn.");
     }
 
     async fn carry_out(&mut self, name: &str, argument: &str) -> Result<(), SessionsError> {
@@ -71,7 +71,7 @@ impl Repl<'_> {
                 Ok(model) => self.change(Change { model: Some(model), ..Change::default() }).await?,
                 Err(text) => self.tell(&text),
             },
-            ("rename", "") => self.tell("Give a title: /rename TITLE"),
+            ("rename", "") => self.tell("Give a title: /rename TITLE."),
             ("rename", title) => {
                 self.change(Change { title: Some(title.to_owned()), ..Change::default() }).await?;
             }
@@ -91,7 +91,7 @@ impl Repl<'_> {
 
     pub(super) fn help(&mut self) {
         let text = listed(&self.custom, |name| !ON_A_SCREEN.contains(&name));
-        self.tell(&format!("{text}\n!COMMAND runs it as you; any other line goes to the agent"));
+        self.tell(&format!("{text}\n!COMMAND runs a command as you; any other line goes to the agent"));
     }
 
     /// Carries out what becomes a command to the session.
@@ -101,18 +101,18 @@ impl Repl<'_> {
             ("approve", "") => {
                 let now = overview::policy(self.transcript.approvals().unwrap_or(self.approvals));
                 Err(format!(
-                    "approvals: {now}; say /approve auto, ask, edits, all, none, or for how long, such as /approve 10m"
+                    "approvals: {now}; use /approve auto, ask, edits, all, none, or a time such as /approve 10m"
                 ))
             }
             ("approve", policy) => approve(policy),
             ("plan", "" | "on") => Ok(plan(true)),
             ("plan", "off") => Ok(plan(false)),
-            ("plan", _) => Err("Use /plan on or /plan off".to_owned()),
+            ("plan", _) => Err("Use /plan on or /plan off.".to_owned()),
             ("pane", "take") => Ok(panes(true)),
             ("pane", "give") => Ok(panes(false)),
             ("pane", _) => Err(match self.surroundings().await.attach {
-                Some(command) => format!("attach from another terminal with: {command}"),
-                None => "This session has no shared terminal".to_owned(),
+                Some(command) => format!("Attach from another terminal with: {command}"),
+                None => "This session has no shared terminal.".to_owned(),
             }),
             ("target", line) => match targets::read(line) {
                 TargetLine::List => {
@@ -121,7 +121,7 @@ impl Repl<'_> {
                 TargetLine::Send(command) => Ok(command),
                 TargetLine::Help(help) => Err(help),
             },
-            _ => Err(format!("/{name} needs something else; /help says what")),
+            _ => Err(format!("/{name} has other arguments; see /help")),
         };
         match command {
             Ok(command) => self.send_plainly(command).await,
@@ -159,14 +159,14 @@ impl Repl<'_> {
         for (number, model) in (1..).zip(self.desk.models(self.transcript.model()).await) {
             lines.push(format!("{number:>3}  {:<20} {}", model.name, model.note));
         }
-        lines.push(format!("{current} is used; /model NAME or /model NUMBER takes another"));
+        lines.push(format!("Using {current}. Switch with /model NAME or /model NUMBER."));
         self.tell(&lines.join("\n"));
     }
 
     /// Lets the user connect a model. The terminal is theirs meanwhile.
     async fn log_in(&mut self, profile: &str) -> Result<(), SessionsError> {
         if self.input == LineInput::Pipe {
-            self.tell("/login needs a terminal; `buddy login NAME --api-key` takes a key from its input");
+            self.tell("/login needs a terminal. `buddy login NAME --api-key` reads a key from stdin.");
             return Ok(());
         }
         let profile = Some(profile).filter(|profile| !profile.is_empty());
@@ -182,16 +182,16 @@ impl Repl<'_> {
 
     fn copy(&mut self) {
         let text = match (overview::last_answer(&self.transcript), self.input) {
-            (None, _) => "There is no answer yet",
+            (None, _) => "There is no answer yet.",
             (Some(_), LineInput::Pipe | LineInput::Terminal { has_clipboard: false, .. }) => {
-                "this terminal has no clipboard; /export writes a file"
+                "this terminal has no clipboard; use /export to write a file"
             }
             (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match copy_order(answer, is_in_tmux) {
                 Some(order) => {
                     self.printer.order(&order);
-                    "Copied to the terminal's clipboard, if it has one"
+                    "Copied to the terminal's clipboard, if it has one."
                 }
-                None => "That is too long for a terminal's clipboard. /export writes a file",
+                None => "That is too long for the terminal's clipboard. Use /export to write a file.",
             },
         };
         self.tell(text);
@@ -203,9 +203,9 @@ impl Repl<'_> {
             _ if self.is_idle() => "nothing runs".to_owned(),
             Some(seconds) => {
                 self.deadline = Instant::now().checked_add(Duration::from_secs(seconds));
-                format!("the turn ends in {seconds} s")
+                format!("The turn stops in {seconds} s.")
             }
-            None => "say after which time, such as /timeout 10m".to_owned(),
+            None => "Give a time, such as /timeout 10m.".to_owned(),
         };
         self.tell(&text);
     }

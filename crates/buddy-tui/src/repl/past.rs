@@ -21,12 +21,12 @@ impl Repl<'_> {
     /// Carries out a command that is not for this session. False if it is none.
     pub(super) async fn go_elsewhere(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
         if matches!(name, "fork" | "rewind" | "new" | "resume") && !self.is_idle() {
-            self.tell("buddy is working; ctrl-c interrupts it");
+            self.tell("buddy is working. Interrupt it with ctrl-c.");
             return Ok(true);
         }
         match (name, argument.split_once(' ').unwrap_or((argument, ""))) {
             ("quit", _) => self.is_leaving = true,
-            ("fork", _) => self.fork(ForkPoint::Now, "a copy of the conversation").await?,
+            ("fork", _) => self.fork(ForkPoint::Now, "This is a copy of the conversation").await?,
             ("rewind", _) => self.rewind(argument).await?,
             ("new", _) | ("session", ("new", "")) => self.begin_anew().await?,
             ("resume", (id, "")) | ("session", ("resume", id)) if !id.is_empty() => self.resume(id).await?,
@@ -70,7 +70,7 @@ impl Repl<'_> {
     }
 
     fn leave_for(&mut self, opened: Opened, what: &str) {
-        self.tell(&format!("{what}; the one before is /resume {}", self.session));
+        self.tell(&format!("{what}. Return to the one before with /resume {}", self.session));
         self.next = Some(opened);
     }
 
@@ -91,7 +91,7 @@ impl Repl<'_> {
             let _ = writeln!(text, "{number:>3}. {}", one_line(prompt, PROMPT));
         }
         text.push_str(if all.is_empty() {
-            "nothing was said yet"
+            "There is no prompt yet."
         } else {
             "/rewind and a number goes back before it"
         });
@@ -103,7 +103,7 @@ impl Repl<'_> {
         let Some(another) = Another::like(&self.transcript) else { return Ok(()) };
         let session = another.begin(&*self.sessions, &self.who).await?;
         let opened = branches::opened(&*self.sessions, &self.who, session).await?;
-        self.leave_for(opened, "a new conversation");
+        self.leave_for(opened, "This is a new conversation");
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl Repl<'_> {
 
     async fn search(&mut self, words: &str) -> Result<(), SessionsError> {
         match self.sessions.search(&self.who, words, LISTED).await {
-            Ok(found) if found.is_empty() => self.tell("nothing was found"),
+            Ok(found) if found.is_empty() => self.tell("No conversation contains these words."),
             Ok(found) => self.tell(found_lines(&found).trim_end()),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }

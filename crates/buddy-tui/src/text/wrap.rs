@@ -4,12 +4,16 @@
 //! Some terminals show letters that are joined to one, such as a family or a hand with a colour, beside each other. They get
 //! the room for that, so that the end of a row is not lost there.
 
+use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::line::{Line, Span};
 
 /// The narrowest room for text beside an indent; what is narrower gives the indent up.
 const LEAST_ROOM: usize = 8;
+
+/// The last column in which the text of a printed line begins.
+const LAST_TEXT_COLUMN: usize = 16;
 
 /// The stand-in for a character that is wider than a row.
 const TOO_WIDE: &str = "?";
@@ -35,6 +39,91 @@ pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
         rows.add(letter);
     }
     rows.finish()
+}
+
+/// The rows of a text for people: each of its lines is wrapped. The first row begins with `first`, all others with `next`.
+pub(crate) fn wrap_text(text: &str, style: Style, width: usize, first: &Line, next: &Line) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let lead = if rows.is_empty() { first } else { next };
+        rows.extend(wrap(&Line::styled(line, style), width, lead, next));
+    }
+    rows
+}
+
+/// The rows of lines that are printed one below the other. Rows that follow from one line are indented to its text.
+pub(crate) fn wrap_printed(text: &str, width: usize) -> Vec<Line> {
+    let rows = |line: &str| {
+        let next = Line::plain(&" ".repeat(text_column(line)));
+        wrap(&Line::plain(line), width, &Line::default(), &next)
+    };
+    text.split('\n').flat_map(rows).collect()
+}
+
+/// The column in which the text of a line begins: behind its indent and, in a list, behind its name or key.
+fn text_column(line: &str) -> usize {
+    let indent = line.chars().take_while(|letter| *letter == ' ').count();
+    let mut spaces = 0;
+    let letters =
+        line.chars().enumerate().skip(indent).take(LAST_TEXT_COLUMN + 1 - indent.min(LAST_TEXT_COLUMN));
+    for (column, letter) in letters {
+        if letter != ' ' && spaces > 1 {
+            return column;
+        }
+        spaces = if letter == ' ' { spaces + 1 } else { 0 };
+    }
+    indent
+}
+
+/// A text in about as many rows as there is room for.
+pub(crate) struct ShortenedText {
+    /// The first rows.
+    pub(crate) head: Vec<Line>,
+    /// How many rows were left out behind them.
+    pub(crate) left_out: usize,
+    /// The last rows: the last sentence, if rows were left out.
+    pub(crate) tail: Vec<Line>,
+}
+
+/// Wraps a text to `most` rows, one of which is for a note that rows are missing. The last sentence says what to do next, so it stays
+/// whole however many rows it needs; the rows before it are left out.
+pub(crate) fn shorten_text(
+    text: &str,
+    style: Style,
+    width: usize,
+    (first, next): (&Line, &Line),
+    most: usize,
+) -> ShortenedText {
+    let text = text.trim_end();
+    let rows = wrap_text(text, style, width, first, next);
+    let (cause, step) = text.split_at(last_sentence(text));
+    let mut head = wrap_text(cause.trim_end(), style, width, first, next);
+    if rows.len() <= most || head.is_empty() {
+        return ShortenedText { head: rows, left_out: 0, tail: Vec::new() };
+    }
+    let tail = wrap_text(step, style, width, next, next);
+    let kept = most.saturating_sub(tail.len() + 1).max(1);
+    // A note that one row is missing would take its place.
+    let left_out = if head.len() <= kept + 1 { 0 } else { head.len() - kept };
+    head.truncate(head.len() - left_out);
+    ShortenedText { head, left_out, tail }
+}
+
+/// Where the last sentence of a text begins: on its last line, or else behind the last full stop or semicolon that is not in a quotation.
+fn last_sentence(text: &str) -> usize {
+    if let Some(end) = text.rfind('\n') {
+        return end + 1;
+    }
+    let mut is_quoted = false;
+    let mut begin = 0;
+    let mut letters = text.char_indices().peekable();
+    while let Some((_, letter)) = letters.next() {
+        is_quoted ^= letter == '`';
+        if let (false, '.' | ';', Some((space, ' '))) = (is_quoted, letter, letters.peek()) {
+            begin = space + 1;
+        }
+    }
+    begin
 }
 
 /// A word with the spaces before it: it is broken only if it does not fit a row.
@@ -155,6 +244,40 @@ mod tests {
         check("abcdefghij", 4, &["abcd", "efgh", "ij"]);
         check("a abcdefghij", 4, &["a", "abcd", "efgh", "ij"]);
         check("  indented text", 10, &["  indented", "text"]);
+    }
+
+    #[test]
+    fn the_last_sentence_stays_and_rows_before_it_go() {
+        let check = |text: &str, most, head: &[&str], left_out, tail: &[&str]| {
+            let none = Line::default();
+            let text = shorten_text(text, Style::new(), 10, (&none, &none), most);
+            let shown = |rows: &[Line]| rows.iter().map(Line::text).collect::<Vec<_>>();
+            assert_eq!(
+                (shown(&text.head), text.left_out, shown(&text.tail)),
+                (head_of(head), left_out, head_of(tail))
+            );
+        };
+        check("why not. Do it.", 4, &["why not.", "Do it."], 0, &[]);
+        let long = "a reason in many many many words and more; set `a; b. c` in x";
+        check(long, 4, &["a reason"], 4, &["set `a; b.", "c` in x"]);
+        check("one two three four five six\nlast line", 3, &["one two"], 2, &["last line"]);
+        check("one two three four five six", 1, &["one two", "three four", "five six"], 0, &[]);
+    }
+
+    #[test]
+    fn printed_lines_hang_below_their_text() {
+        let check = |text: &str, rows: &[&str]| {
+            assert_eq!(wrap_printed(text, 20).iter().map(Line::text).collect::<Vec<_>>(), rows);
+        };
+        check("one two three four five six", &["one two three four", "five six"]);
+        check("  one two three four five", &["  one two three four", "  five"]);
+        check("  y  Allow once, and only once", &["  y  Allow once, and", "     only once"]);
+        check("  ✗ Run     a b c d e f", &["  ✗ Run     a b c d", "            e f"]);
+        check("a\n\nb", &["a", "", "b"]);
+    }
+
+    fn head_of(rows: &[&str]) -> Vec<String> {
+        rows.iter().map(|row| (*row).to_owned()).collect()
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl AuthStore {
             return Err(AuthStoreError::new("read", &path, &"it is too large"));
         }
         // The cause could quote a secret.
-        let damaged = |_| AuthStoreError::new("read", &path, &"it is damaged; move it away and log in again");
+        let damaged =
+            |_| AuthStoreError::new("read", &path, &"it is damaged; move it elsewhere and log in again");
         let contents: Contents = serde_json::from_str(&text).map_err(damaged)?;
         if contents.version > VERSION {
             return Err(AuthStoreError::new("read", &path, &"it was written by a newer buddy"));

@@ -97,7 +97,7 @@ impl Renewer {
             return Ok(kept.token());
         }
         let Some(refresh) = &kept.refresh else {
-            return Err(self.refused("the login has ended, and the provider gave nothing to renew it with"));
+            return Err(self.refused("the login has expired, and the provider gave no token to renew it"));
         };
         tracing::info!(provider = self.provider.name, "renewing the login");
         fail::fail_point!("login.refreshing");
@@ -133,7 +133,7 @@ impl Renewer {
         let is_same = kept.client_id == self.provider.client_id
             && origin(&kept.token_url) == origin(&self.provider.token_url);
         if !is_same {
-            return Err(self.refused("the provider was configured anew since the login"));
+            return Err(self.refused("the provider's settings changed since you logged in"));
         }
         Ok(kept)
     }
@@ -155,6 +155,6 @@ impl Renewer {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn unkept(error: AuthStoreError) -> ModelError {
-    let hint = "look after that file, then log in again";
+    let hint = "fix that file, then log in again";
     ModelError::new(ModelErrorKind::Auth, error.to_string()).with_hint(hint)
 }

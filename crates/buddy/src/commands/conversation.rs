@@ -7,6 +7,7 @@ use buddy_agent::BuddyAgent;
 use buddy_exec::managed::Status;
 use buddy_protocol::{
     ApprovalPolicy, Change, Clock, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
+    folded_command,
 };
 use buddy_tui::{
     ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose_session, run_console, run_repl,
@@ -293,7 +294,7 @@ fn tell_running(environment: &Environment, session: &SessionId, printer: &mut Pr
     let is_own =
         |status: &&Status| status.condition.is_live() && status.record.owner.session == session.as_str();
     for Status { record, .. } in listed.unwrap_or_default().iter().filter(is_own) {
-        let command = record.command.replace('\n', "⏎");
+        let command = folded_command(&record.command);
         printer.status(&format!("  running   {command}  stop it with `buddy kill {}`", record.id));
     }
 }

@@ -54,7 +54,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
-            printer().status("buddy: the time limit was reached while the prompt was read");
+            printer().status("buddy: timed out while reading the prompt");
             return Ok(Exit::Timeout);
         }
     }

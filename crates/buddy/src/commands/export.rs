@@ -85,7 +85,7 @@ fn write(path: &Path, text: &str, is_forced: bool) -> anyhow::Result<()> {
     };
     let mut file = match options.open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("`{}` exists; `--force` overwrites it", path.display())
+            bail!("`{}` already exists; overwrite it with `--force`", path.display())
         }
         file => file.with_context(|| format!("cannot write `{}`", path.display()))?,
     };

@@ -33,13 +33,13 @@ pub(crate) fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Resul
         let grant = Grant::command(pattern, LOCAL)?;
         let project = (!grants.everywhere).then_some(invocation.cwd.as_path());
         book.add(grant, project, grants.time.unwrap_or(longest).min(longest))?;
-        printer.status("allowed; `buddy grants` lists it and takes it back");
+        printer.status("Allowed. List and revoke it with `buddy grants`.");
         return Ok(Exit::Ok);
     }
     if grants.revoke_all || !grants.revoke.is_empty() {
         let places = (!grants.revoke_all).then_some(grants.revoke.as_slice());
         let count = book.revoke(places)?;
-        printer.status(&format!("{count} taken back"));
+        printer.status(&format!("{count} revoked"));
         return Ok(if count > 0 || grants.revoke_all { Exit::Ok } else { Exit::Failed });
     }
     listing::print(invocation, &grants.listing, book.list()?, |kept, view, printer| {
@@ -48,7 +48,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Resul
 }
 
 fn table(kept: &[Kept], view: &ListView) -> Table {
-    let mut table = Table::new(&COLUMNS, "no saved permissions");
+    let mut table = Table::new(&COLUMNS, "No saved permissions.");
     for (number, kept) in (1..).zip(kept) {
         let target = &kept.grant.target;
         let project = kept.project.as_ref().map(|project| view.path(&project.to_string_lossy()));

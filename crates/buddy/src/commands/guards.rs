@@ -34,15 +34,15 @@ pub(crate) fn run(environment: &Environment, action: &GuardsAction) -> anyhow::R
     match action {
         GuardsAction::Show => {
             let file = guards.file().display();
-            printer.status(&format!("{file} takes effect with: buddy guards approve"));
+            printer.status(&format!("To put {file} into effect, run: buddy guards approve"));
         }
         GuardsAction::Approve => {
             if !confirmed()? {
-                printer.status("nothing was changed");
+                printer.status("Nothing changed.");
                 return Ok(Exit::Failed);
             }
             guards.approve(&pending)?;
-            printer.status("approved; it takes effect at once");
+            printer.status("Approved. It takes effect at once.");
         }
     }
     Ok(Exit::Ok)

@@ -69,7 +69,7 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
     }
     store.close().await?;
     printer.status(&format!(
-        "{} imported, {known} there already, {failed} not readable",
+        "{} imported, {known} already here, {failed} unreadable",
         counted(imported as u64, "session")
     ));
     Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
@@ -120,5 +120,5 @@ pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String
     }
     let more = if files.len() > seen { " or more" } else { "" };
     let noun = if new == 1 { "session is" } else { "sessions are" };
-    (new > 0).then(|| format!("{new}{more} older {noun} here; `buddy import` brings them in"))
+    (new > 0).then(|| format!("{new}{more} older {noun} found; import them with `buddy import`"))
 }

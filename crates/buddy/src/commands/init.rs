@@ -21,15 +21,15 @@ pub(crate) fn run(init: &Init, cwd: &Path) -> anyhow::Result<Exit> {
     let is_there = path.symlink_metadata().is_ok();
     if is_there
         && !init.force
-        && !is_wanted(&mut printer, "AGENTS.md is there already. Overwrite it?", "--force")?
+        && !is_wanted(&mut printer, "AGENTS.md already exists. Overwrite it?", "--force")?
     {
-        printer.status("AGENTS.md stays as it is");
+        printer.status("AGENTS.md is unchanged.");
         return Ok(Exit::Failed);
     }
     let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let text = Project::of(name, &top(cwd)).agents_file();
     write(&path, &text, is_there).with_context(|| format!("cannot write `{}`", path.display()))?;
-    printer.status("AGENTS.md written; /init in a conversation has the agent write a better one");
+    printer.status("AGENTS.md written. For a better one, type /init in a conversation: the agent writes it.");
     offer_folder(init, cwd, &mut printer)?;
     Ok(Exit::Ok)
 }
@@ -63,11 +63,11 @@ fn offer_folder(init: &Init, cwd: &Path, printer: &mut Printer) -> anyhow::Resul
     let is_asked = !init.folder && std::io::stdin().is_terminal() && !folder.exists();
     let is_wanted = init.folder
         || (is_asked
-            && is_wanted(printer, "Make .buddy/commands for commands of this project?", "--folder")?);
+            && is_wanted(printer, "Create .buddy/commands for this project's own commands?", "--folder")?);
     if is_wanted {
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
         printer.status(
-            ".buddy/commands made; each Markdown file in it is a command once the directory is trusted",
+            ".buddy/commands created. Each Markdown file in it becomes a command once you trust the folder.",
         );
     }
     Ok(())
@@ -76,8 +76,9 @@ fn offer_folder(init: &Init, cwd: &Path, printer: &mut Printer) -> anyhow::Resul
 /// Asks on a terminal. Where nobody can be asked the answer is no, and the flag that does it without asking is told.
 fn is_wanted(printer: &mut Printer, question: &str, flag: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        printer
-            .status(&format!("{question} There is no terminal to ask on; `{flag}` does it without asking"));
+        printer.status(&format!(
+            "{question} There is no terminal to ask on; use `{flag}` to do it without asking"
+        ));
         return Ok(false);
     }
     printer.prompt(&format!("{question} [y/N] "));

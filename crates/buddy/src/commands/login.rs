@@ -102,7 +102,7 @@ async fn log_in(
         Flow::BrowserOrBack => {
             let open = |url: &_| {
                 browser::open(environment, url);
-                printer().status("Enter alone goes back.");
+                printer().status("Press Enter to go back.");
             };
             login.browser(open, input::pasted(Pasted::Any)).await
         }
@@ -126,7 +126,7 @@ async fn log_in(
     contents.logins.insert(name.to_owned(), login);
     locked.write(&contents)?;
     let mut printer = printer();
-    printer.status(&format!("logged in to {name}{who}; its tokens go to {addresses}"));
+    printer.status(&format!("Logged in to {name}{who}. buddy sends its tokens to {addresses}."));
     Ok(Exit::Ok)
 }
 
@@ -140,13 +140,13 @@ async fn keep_granted(
 ) -> anyhow::Result<()> {
     let profiles = subject::keyed_profiles(config, section);
     if profiles.is_empty() {
-        anyhow::bail!("logged in to {name}, but no profile is at {}", section.addresses.join(", "));
+        anyhow::bail!("Logged in to {name}, but no profile uses {}.", section.addresses.join(", "));
     }
     for (profile, address) in &profiles {
         put_key(store, profile, key.clone(), address.clone()).await?;
     }
     let names: Vec<String> = profiles.iter().map(|(profile, _)| format!("`{profile}`")).collect();
-    printer().status(&format!("logged in to {name}; its key is kept for {}", names.join(", ")));
+    printer().status(&format!("Logged in to {name}. Its key is saved for {}.", names.join(", ")));
     Ok(())
 }
 
@@ -186,7 +186,7 @@ async fn put_key(store: &AuthStore, profile: &str, key: SecretString, address: S
 }
 
 fn tell_kept(profile: &str, address: &str) {
-    printer().status(&format!("the key for `{profile}` is kept; it goes to {address}"));
+    printer().status(&format!("Saved the key for `{profile}`. buddy sends it to {address}."));
 }
 
 fn store(environment: &Environment) -> anyhow::Result<AuthStore> {

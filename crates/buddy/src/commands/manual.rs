@@ -34,7 +34,7 @@ pub(crate) fn man(man: &Man) -> anyhow::Result<Exit> {
         return Ok(print(&page));
     };
     write_pages(directory).with_context(|| format!("cannot write to `{}`", directory.display()))?;
-    printer().status(&format!("the pages of the manual are in {}", directory.display()));
+    printer().status(&format!("The manual pages are in {}", directory.display()));
     Ok(Exit::Ok)
 }
 

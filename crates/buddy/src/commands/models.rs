@@ -29,7 +29,7 @@ pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyh
 }
 
 fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new(&COLUMNS, "no models");
+    let mut table = Table::new(&COLUMNS, "No models.");
     for row in rows {
         let mark = if row.active { "*" } else { " " };
         let context = match (row.context_window, row.context_source) {

@@ -22,7 +22,7 @@ pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
 
 /// How to attach to the panes that there are.
 pub(super) async fn ways(hosts: &RunHosts) -> Vec<String> {
-    let way = |command: String| format!("commands run in a terminal that you can attach to: {command}");
+    let way = |command: String| format!("Commands run in a terminal that you can attach to: {command}");
     hosts.panes().await.iter().map(|panes| way(panes.attach_command())).collect()
 }
 
@@ -33,8 +33,10 @@ pub(super) async fn tell_remaining(hosts: &RunHosts, printer: &mut Printer) {
         let _ = panes.end_idle().await;
         for left in panes.remaining().await.unwrap_or_default() {
             let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
-            printer
-                .status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));
+            printer.status(&format!(
+                "The tmux session {} keeps running with {count}: {}",
+                left.session, left.attach
+            ));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use buddy_exec::managed::{Condition, Force, ManagedError, State, Status};
-use buddy_protocol::UnixMillis;
+use buddy_protocol::{UnixMillis, folded_command};
 use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn};
 
 use crate::cli::{Kill, Listing, Logs};
@@ -36,7 +36,7 @@ pub(crate) fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Re
 }
 
 fn table(all: &[Status], view: &ListView) -> Table {
-    let mut table = Table::new(&COLUMNS, "no background processes");
+    let mut table = Table::new(&COLUMNS, "No managed processes.");
     let sessions: Vec<&str> = all.iter().map(|status| status.record.owner.session.as_str()).collect();
     for (status, session) in all.iter().zip(view.session_ids(&sessions)) {
         let record = &status.record;
@@ -48,10 +48,15 @@ fn table(all: &[Status], view: &ListView) -> Table {
             view.since(UnixMillis(record.started_unix_ms)).into(),
             pid.unwrap_or_default().into(),
             session.into(),
-            format!("{name}{}", record.command.replace('\n', "⏎")).into(),
+            format!("{name}{}", command(&record.command, view)).into(),
         ]);
     }
     table
+}
+
+/// A command in one line: folded for a user, whole for a script.
+fn command(command: &str, view: &ListView) -> String {
+    if view.is_terminal() { folded_command(command) } else { command.replace('\n', "⏎") }
 }
 
 /// Shows the end of an output, and what follows it.
@@ -99,7 +104,11 @@ pub(crate) fn kill(environment: &Environment, kill: &Kill) -> anyhow::Result<Exi
         Err(error @ ManagedError::NotFound { .. }) => Ok(not_found(&error)),
         Err(error) => Err(error.into()),
         Ok(status) => {
-            printer().status(&format!("stopped {}: {}", status.record.id, status.record.command));
+            printer().status(&format!(
+                "stopped {}: {}",
+                status.record.id,
+                folded_command(&status.record.command)
+            ));
             Ok(Exit::Ok)
         }
     }

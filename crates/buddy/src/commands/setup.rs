@@ -141,16 +141,16 @@ impl Invocation<'_> {
             loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only();
         let is_told = matches!(notes, Notes::Shown | Notes::Headless);
         if is_told && self.environment.is_throwaway {
-            printer.tell(THROWAWAY);
+            printer.status(THROWAWAY);
         } else if is_told && is_open {
             printer.status(FULL_ACCESS);
             if let Some(typed) = typed_into(self.environment) {
-                printer.tell(&typed);
+                printer.status(&typed);
             }
         }
         let has_answer = notes == Notes::Shown || !models.is_demo(None);
         if let (true, None, Some(found)) = (is_told && has_answer, wish, models.found()) {
-            printer.tell(&found);
+            printer.status(&found);
         }
         Ok(Setup { loaded, models: Arc::new(CurrentModels::new(models)) })
     }
@@ -160,7 +160,7 @@ impl Invocation<'_> {
 fn typed_into(environment: &Environment) -> Option<String> {
     let (_, name) = MULTIPLEXERS.iter().find(|(variable, _)| environment.get(variable).is_some())?;
     Some(format!(
-        "buddy runs inside {name}: programs of your account can type here, so dangerous commands ask for a word"
+        "buddy runs inside {name}, where other programs of your account can type, so dangerous commands ask you to type a word."
     ))
 }
 

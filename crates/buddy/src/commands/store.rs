@@ -26,14 +26,15 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: Store) -> anyhow::R
                 counted(report.events, "event")
             );
             let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
-            let verdict = if findings.is_empty() { "all is well".to_owned() } else { findings.join("\n") };
+            let verdict =
+                if findings.is_empty() { "No problems found.".to_owned() } else { findings.join("\n") };
             let exit = if report.findings.is_empty() { Exit::Ok } else { Exit::Failed };
             (format!("{counted}\n{verdict}\n"), exit)
         }
         Store::Rebuild => {
             let rebuilt = store.rebuild().await?;
             let text = format!(
-                "{} made anew from {}\n",
+                "rebuilt {} from {}\n",
                 counted(rebuilt.after, "session"),
                 counted(rebuilt.events, "event")
             );

@@ -29,7 +29,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<
     let mut printer = printer();
     if trust.list {
         return listing::print(invocation, &trust.listing, store.list()?, |trusted, view, printer| {
-            let mut table = Table::new(&[TableColumn::free("FOLDER")], "no trusted folders");
+            let mut table = Table::new(&[TableColumn::free("FOLDER")], "No trusted folders.");
             for trusted in trusted {
                 table.add([view.path(&trusted.path.to_string_lossy()).into()]);
             }
@@ -54,7 +54,7 @@ fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
     } else {
         show(&changes);
         if is_terminal() {
-            printer.prompt(&format!("{ACCEPT} y or n, enter alone is n: "));
+            printer.prompt(&format!("{ACCEPT} [y/N] "));
             let mut line = String::new();
             std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line)?;
             if !matches!(line.trim(), "y" | "yes") {
@@ -64,10 +64,8 @@ fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
         }
         store.accept(directory, &changes)?
     };
-    printer.status(&format!(
-        "{}: its project files are read from now on, and files in it can be changed",
-        path.display()
-    ));
+    printer
+        .status(&format!("Trusted {}: buddy reads its settings and can change files there.", path.display()));
     Ok(Exit::Ok)
 }
 
@@ -108,7 +106,10 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
         folder: cwd.display().to_string(),
         finds: found(cwd).join(", "),
         yes: ["buddy reads its settings and can change files here", "changes files here"],
-        no: ["the folder stays read-only and its settings are ignored; /trust changes it later", "read-only"],
+        no: [
+            "the folder stays read-only and buddy ignores its settings; run /trust to change that",
+            "read-only",
+        ],
         keep: ["Keep it read-only", "Read-only"],
         allow: ["Trust it", "Trust it"],
     };
@@ -116,7 +117,7 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
         Some(true) => drop(store.add(cwd)?),
         Some(false) => {
             store.refuse(cwd)?;
-            printer().tell("This folder is untrusted, so it is read-only. Run /trust to allow changes.");
+            printer().status("This folder is untrusted, so it is read-only. Run /trust to allow changes.");
         }
         None => return Ok(Offered::Left),
     }
@@ -188,14 +189,14 @@ impl TrustQuestion {
         let mut printer = printer();
         let FolderQuestion { title: [title, _], folder, finds, yes: [yes, _], no: [no, _], .. } = self.0;
         printer.status("");
-        printer.tell(&folder);
+        printer.status(&folder);
         if !finds.is_empty() {
-            printer.tell(&format!("finds: {finds}"));
+            printer.status(&format!("finds: {finds}"));
         }
-        printer.tell(&format!("yes: {yes}"));
-        printer.tell(&format!("no: {no}"));
+        printer.status(&format!("yes: {yes}"));
+        printer.status(&format!("no: {no}"));
         for _ in 0..MAX_TRIES {
-            printer.prompt(&format!("{title} y or n, enter alone is n: "));
+            printer.prompt(&format!("{title} [y/N] "));
             let reading = tokio::task::spawn_blocking(|| {
                 let mut line = String::new();
                 std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line).map(|count| (count, line))
@@ -205,7 +206,7 @@ impl TrustQuestion {
                 _ if count == 0 => return Ok(None),
                 "y" | "yes" => return Ok(Some(true)),
                 "n" | "no" | "" => return Ok(Some(false)),
-                other => printer.tell(&format!("`{other}` is no answer.")),
+                other => printer.status(&format!("`{other}` is not an answer. Type y or n.")),
             }
         }
         Ok(None)

@@ -263,7 +263,7 @@ impl UndoWork<'_> {
             (true, false) => "/redo".to_owned(),
             (false, _) => format!("`buddy undo {id} --yes`"),
         };
-        printer.tell(&format!("{} restored; {back} takes {} back", counted(count, "path"), self.it()));
+        printer.status(&format!("{} restored; {back} takes {} back", counted(count, "path"), self.it()));
         Ok(Outcome::of(&told, Some(&id), Exit::Ok))
     }
 
@@ -293,7 +293,7 @@ impl UndoWork<'_> {
             let header = undo_header(&id, &plan);
             self.place.apply(self.store, &plan.passing_over(), header).await.context("the undo broke off")?;
         }
-        printer.tell(&format!("nothing was undone; to undo the change before it, {again}"));
+        printer.status(&format!("nothing was undone; to undo the change before it, {again}"));
         Ok(Outcome::of(&told, None, Exit::Failed))
     }
 
@@ -316,7 +316,7 @@ impl UndoWork<'_> {
             return;
         }
         for row in report::rows(plan, tense) {
-            printer.tell(&row);
+            printer.status(&row);
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::commands::printer;
 use crate::commands::setup::Invocation;
 
 const HOW: &str = "buddy does not change itself. Get the new version the way you got this one: from your package manager, by \
-                   `cargo install --path crates/buddy` in a newer checkout, or by putting a newer program in its place. What is \
-                   stored is brought up to date when the newer one opens it.";
+                   `cargo install --path crates/buddy` in a newer checkout, or by putting a newer program in its place. The \
+                   newer version updates the stored data when it opens it.";
 
 /// Says which version runs. Nobody is asked for a newer one unless the configuration wants it.
 pub(crate) async fn run(invocation: &Invocation<'_>) -> anyhow::Result<Exit> {
@@ -20,13 +20,13 @@ pub(crate) async fn run(invocation: &Invocation<'_>) -> anyhow::Result<Exit> {
     printer.answer(&format!("buddy {} ({program})\n", env!("CARGO_PKG_VERSION")))?;
     if config.update.check {
         let Some(address) = &config.update.address else {
-            bail!("`update.check` is on, and `update.address` does not say where to ask");
+            bail!("`update.check` is on, but `update.address` is not set");
         };
         let newest = newest(&config.web.web()?.fetcher, address).await?;
         let verdict = if newest.trim_start_matches('v') == env!("CARGO_PKG_VERSION") {
-            format!("{newest} is the newest version there is")
+            "this is the newest version".to_owned()
         } else {
-            format!("the newest version there is: {newest}")
+            format!("the newest version is {newest}")
         };
         printer.answer(&format!("{verdict}\n"))?;
     }

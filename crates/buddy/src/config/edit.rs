@@ -163,7 +163,7 @@ mod tests {
         assert!(check("agent", "x").unwrap_err().contains("table"));
         let one = check("models.m.api_key_env", "A").unwrap();
         let error = set(Path::new("f"), &one, "models.m.api_key", "k").unwrap_err();
-        assert!(error.to_string().contains("both say where the key is"), "{error}");
+        assert!(error.to_string().contains("both say where to find the key"), "{error}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl JailSettings {
         for (directory, section) in &config.projects {
             let key = format!("projects.{directory:?}");
             let project = absolute(directory, home).ok_or_else(|| {
-                format!("`{key}`: a project is named by its whole path, or one that begins with `~/`")
+                format!("`{key}`: name a project by its full path, or by one that begins with `~/`")
             })?;
             projects.push((project, openings(&key, section, home, own)?));
         }
@@ -77,12 +77,12 @@ fn openings(
     let directory = |text: &String| {
         let bad = |why: &str| format!("`{key}.write`: `{text}` {why}");
         let path = absolute(text, home)
-            .ok_or_else(|| bad("is no whole path; give one that begins with `/` or `~/`"))?;
+            .ok_or_else(|| bad("is not a full path; use one that begins with `/` or `~/`"))?;
         if path.parent().is_none() || home.is_some_and(|home| home.starts_with(&path)) {
-            return Err(bad("is too much: it holds your whole home; name a directory inside"));
+            return Err(bad("is too wide: it contains your whole home; name a directory inside it"));
         }
         if own.iter().any(|own| own.starts_with(&path) || path.starts_with(own)) {
-            return Err(bad("holds files of buddy itself, which commands never write"));
+            return Err(bad("contains buddy's own files, which commands must never write"));
         }
         Ok(path)
     };
@@ -95,7 +95,7 @@ fn openings(
             Ok(host)
         } else {
             Err(format!(
-                "`{key}.hosts`: `{text}` is no host such as `api.example.com`, without scheme, port and path"
+                "`{key}.hosts`: `{text}` is not a host; write a name such as `api.example.com`, without scheme, port or path"
             ))
         }
     };

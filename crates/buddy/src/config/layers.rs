@@ -81,7 +81,7 @@ impl Effective {
         if let (Some(one), Some(other)) = (source, sources.next()) {
             let (one_key, other_key) = (written(&one.path), written(&other.path));
             let message =
-                format!("`{other_key}` and `{one_key}` both say where the key is; keep one of them");
+                format!("`{other_key}` and `{one_key}` both say where to find the key; keep one of them");
             return Err(ConfigError::new(other.origin.to_string(), message));
         }
         let is_moved = of("api_base_url").is_some_and(|moved| self.is_moved(profile, moved));

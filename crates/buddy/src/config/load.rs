@@ -72,7 +72,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     for Found { path, role } in search(environment, cwd, named)? {
         match role {
             Role::Untrusted => loader.warnings.push(format!(
-                "{} is not read, as nobody trusted this directory; if you do: buddy trust",
+                "{} is ignored, because this folder is untrusted. To trust it, run: buddy trust",
                 path.display()
             )),
             Role::User if request.is_user_ignored => {}
@@ -116,13 +116,14 @@ impl Loader {
         let layer = self.layer(path, &text_of(path)?)?;
         if let Some(reserved) = layer.iter().find(|setting| is_reserved(&setting.path)) {
             let key = written(&reserved.path);
-            let message = format!("`{key}` comes from the environment alone, as BUDDY_BASE_URL does");
+            let message = format!("`{key}` can only be set in the environment, like BUDDY_BASE_URL");
             return Err(ConfigError::new(reserved.origin.to_string(), message));
         }
         let has_key = layer.iter().any(|setting| setting.path.last().is_some_and(|key| key == "api_key"));
         if has_key && is_open(path) {
             let path = path.display();
-            self.warnings.push(format!("{path} has a key in it and others can read it: chmod 600 {path}"));
+            self.warnings
+                .push(format!("{path} contains a key and others can read it. Run: chmod 600 {path}"));
         }
         self.effective.add(layer)
     }
@@ -235,7 +236,7 @@ impl Loader {
         let rules = rules.and_then(|text| toml::from_str::<Rules>(&text).ok());
         if rules.is_some_and(|rules| !rules.allow.is_empty()) {
             let place = cwd.join(RULES_FILE).display().to_string();
-            let message = "its allow rules have no effect, as a project can only ask and deny";
+            let message = "its allow rules have no effect: a project can only ask and deny";
             if self.is_strict {
                 return Err(ConfigError::new(place, message));
             }
@@ -264,7 +265,7 @@ impl Loader {
             if is_reserved(&path) {
                 return Err(ConfigError::new(
                     &place,
-                    "comes from the environment alone, as BUDDY_BASE_URL does",
+                    "can only be set in the environment, like BUDDY_BASE_URL",
                 ));
             }
             let contents = edit::lookup(&path);

@@ -40,7 +40,7 @@ pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
             continue;
         }
         let words = value.as_str().filter(|words| !words.is_empty());
-        let text = words.map_or_else(|| value.to_string(), str::to_owned);
+        let text = words.map_or_else(|| spaced(&value), str::to_owned);
         table.add([written(&path), text, origin(loaded, &path)].map(TableCell::from));
     }
     for FamilyGate { key, is_on, family, why } in family_gates(loaded) {
@@ -54,6 +54,17 @@ pub(crate) fn as_table(loaded: &Loaded, with_origins: bool) -> Table {
         table.add([key.clone().into(), reason, origin.to_string().into()]);
     }
     table
+}
+
+/// A value in JSON, with spaces between the entries of a list, where a row can end.
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Array(entries) => {
+            let entries: Vec<String> = entries.iter().map(Value::to_string).collect();
+            format!("[{}]", entries.join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A list of keys with value and origin, and with what a project set in vain.

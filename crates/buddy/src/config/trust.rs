@@ -153,7 +153,7 @@ impl TrustStore {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", self.path.display())),
         };
         let file: TrustFile = serde_json::from_str(&text).with_context(|| {
-            format!("{} is damaged; nothing is trusted until it is removed", self.path.display())
+            format!("{} is damaged; no folder is trusted until you remove it", self.path.display())
         })?;
         if file.version != VERSION {
             bail!("{} was written by another version of buddy", self.path.display());

@@ -16,7 +16,10 @@ pub(crate) fn keys(config: Option<&Path>) -> anyhow::Result<Vec<(String, String)
         .into_iter()
         .map(|(key, action)| match action {
             toml::Value::String(action) => Ok((key, action)),
-            _ => anyhow::bail!("`{}`: what `{key}` does is a text, such as \"newline\"", path.display()),
+            _ => anyhow::bail!(
+                "`{}`: the value of `{key}` must be a string, such as \"newline\"",
+                path.display()
+            ),
         })
         .collect()
 }

@@ -28,7 +28,7 @@ impl DayLedger {
         };
         let is_kept = data.join("buddy.db").exists();
         let kept = is_kept.then(|| SqliteStore::open_read_only(settings)).transpose();
-        Ok(Self { own, kept: kept.context("cannot read what was spent today")? })
+        Ok(Self { own, kept: kept.context("cannot read today's spending")? })
     }
 }
 

@@ -121,7 +121,7 @@ impl Log {
                 Fact::SessionChanged(SessionChanged { title: Some(title), ..SessionChanged::default() }),
             ));
         }
-        let text = format!("Imported from {}: buddy did not see what is told here", place.file);
+        let text = format!("Imported from {}: buddy did not witness this conversation", place.file);
         let notice = Notice { level: NoticeLevel::Info, code: IMPORTED.to_owned(), text };
         facts.push((now, Fact::Notice(notice)));
         let file = place.file.clone();

@@ -185,9 +185,8 @@ impl Keys {
 
 fn filled(name: &str, key: SecretString, place: &str) -> Result<Key, Failure> {
     if key.expose_secret().is_empty() {
-        let hint = format!(
-            "say /login {name} (or `buddy login {name}`), put it into {place}, or choose another model"
-        );
+        let hint =
+            format!("run /login {name} (or `buddy login {name}`), set {place}, or choose another model");
         return Err(failure(&format!("there is no key for `{name}`"), Some(hint)));
     }
     Ok(Key::Ready(key))

@@ -50,7 +50,7 @@ impl Lessons {
         match parsed {
             Ok(file) => Self { file, warning: None },
             Err(error) => {
-                let warning = format!("{error}; `buddy doctor provider` writes it anew");
+                let warning = format!("{error}; `buddy doctor provider` writes it again");
                 Self { file: File::default(), warning: Some(warning) }
             }
         }

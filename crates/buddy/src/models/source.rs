@@ -93,7 +93,7 @@ impl Models {
     /// What was found and why, when the user did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
         if self.choice == ModelChoice::Demo {
-            let text = "model: the built-in demo, as no key and no local server was found; say tour to see it work, or see `buddy login`";
+            let text = "No API key or local model found, so the built-in demo is answering. Type `tour`, or run `buddy login` to connect a model.";
             return Some(text.to_owned());
         }
         let active = self.active.as_ref()?;
@@ -312,7 +312,7 @@ impl ModelSource for NoModels {
 }
 
 fn missing() -> Failure {
-    let hint = "put a key into OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY, choose a profile with `buddy config set agent.model NAME`, or set BUDDY_BASE_URL to an OpenAI-compatible server, BUDDY_MODEL to a model there and BUDDY_API_KEY to its key";
+    let hint = "set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY, choose a profile with `buddy config set agent.model NAME`, or set BUDDY_BASE_URL to an OpenAI-compatible server, BUDDY_MODEL to a model there and BUDDY_API_KEY to its key";
     let message = "no model is configured".to_owned();
     Failure { http_status: None, kind: FailureKind::ModelMissing, message, hint: Some(hint.to_owned()) }
 }

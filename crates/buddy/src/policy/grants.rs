@@ -130,7 +130,9 @@ impl GrantBook {
         let mut grants = self.list()?;
         change(&mut grants);
         if grants.len() > MAX_GRANTS {
-            bail!("there are {MAX_GRANTS} grants already; take some back with `buddy grants --revoke`");
+            bail!(
+                "there are already {MAX_GRANTS} saved permissions; revoke some with `buddy grants --revoke`"
+            );
         }
         let text = serde_json::to_string_pretty(&GrantFile { version: VERSION, grants })?;
         private_file::replace(&self.path, &format!("{text}\n"))
@@ -144,7 +146,7 @@ impl GrantBook {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", self.path.display())),
         };
         let damaged =
-            || format!("{} is damaged; nothing is granted until it is removed", self.path.display());
+            || format!("{} is damaged; no saved permission applies until you remove it", self.path.display());
         let file: GrantFile = serde_json::from_str(&text).with_context(damaged)?;
         if file.version != VERSION {
             bail!("{} was written by another version of buddy", self.path.display());

@@ -77,7 +77,7 @@ impl Guards {
         }
         Ok(standing.pending.map(|pending| {
             let what = match pending {
-                Pending::Text(_) => "has changes that you did not approve, so they have no effect",
+                Pending::Text(_) => "has changes that you have not approved, so they have no effect",
                 Pending::Removal => "is gone, and the guards that you approved stay in effect",
             };
             format!("{} {what}. Run `buddy guards show`, then `buddy guards approve`.", self.file.display())
@@ -107,7 +107,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         }
         Err(error) => return Err(error).with_context(cannot),
         Ok(metadata) if !metadata.is_file() || metadata.len() > MAX_BYTES => {
-            anyhow::bail!("{} is no file of at most {MAX_BYTES} bytes", path.display())
+            anyhow::bail!("{} is not a file of at most {MAX_BYTES} bytes", path.display())
         }
         Ok(_) => {}
     }

@@ -19,12 +19,12 @@ impl LimitSettings {
         let file = |text: &String| {
             let path = PathBuf::from(text);
             let is_plain = !path.components().any(|part| part == Component::ParentDir);
-            let why = "is no path; write `src`, `~/notes` or `/srv/www`, without `..`";
+            let why = "is not a path; write `src`, `~/notes` or `/srv/www`, without `..`";
             let is_path = !text.is_empty() && is_plain;
             is_path.then_some(path).ok_or_else(|| format!("`tools.files_allowed_paths`: `{text}` {why}"))
         };
         let host = |text: &String| {
-            let why = "is no host; write `docs.rs` or `*.example.org`, without scheme, port and path";
+            let why = "is not a host; write `docs.rs` or `*.example.org`, without scheme, port or path";
             let host = Limits::host(text).filter(|host| !host.contains(':') || host.starts_with('['));
             host.ok_or_else(|| format!("`tools.fetch_allowed_hosts`: `{text}` {why}"))
         };

@@ -122,8 +122,7 @@ impl ProjectRules {
             format!("the version of {} that you trusted is lost. Trust it again: buddy trust", path.display())
         })?;
         let rules = read_rules(&path, &text.unwrap_or_default());
-        rules
-            .context("the rules that you trusted cannot be used. Mend them and trust them again: buddy trust")
+        rules.context("the rules that you trusted cannot be used. Fix them and trust them again: buddy trust")
     }
 }
 

@@ -57,8 +57,8 @@ async fn a_grant_in_other_words_is_judged_and_covers_what_they_say() {
     started.write(b"make them\n").await;
     let refused = [
         ("s *", "names a program"),
-        ("s mkdir three", "`mkdir three` does not cover what is asked for"),
-        ("p 2 m* *", "`m* *` is more than can be allowed here; the most is `mkdir *`"),
+        ("s mkdir three", "`mkdir three` does not cover this call"),
+        ("p 2 m* *", "`m* *` is wider than what can be allowed here; the widest is `mkdir *`"),
         ("s mkdir one; rm -rf ~", "a pattern is about one simple command"),
     ];
     for (count, (line, why)) in (1..).zip(refused) {
@@ -225,7 +225,7 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     std::fs::write(config.join("guards.json"), guards).unwrap();
     let finished = stage.exec(["go"]).run().await.expect_code(0);
     assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
-    finished.expect_stderr("guards.json has changes that you did not approve, so they have no effect");
+    finished.expect_stderr("guards.json has changes that you have not approved, so they have no effect");
     let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
     assert!(refused.stderr.contains("user at a terminal"), "{refused}");
     // As the approval leaves it.
@@ -304,7 +304,7 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
     let whole = stage.buddy(["asks", "--json"]).run().await.expect_code(0).text();
     assert!(waiting.contains("ses_") && whole.contains("\"red\""), "{waiting}{whole}");
     assert!(
-        !waiting.contains("[y/n]") && !waiting.contains("your own words"),
+        !waiting.contains("[y/n]") && !waiting.contains("your own answer"),
         "nobody answers here: {waiting}"
     );
     started.write(b"2\n").await;
@@ -324,7 +324,7 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
     });
     assert!(matches!(asked, Some(Question::Text { .. })));
     let none = stage.buddy(["asks"]).run().await.expect_code(0);
-    assert!(none.text().is_empty() && none.stderr.contains("nothing waits"), "{none}");
+    assert!(none.text().is_empty() && none.stderr.contains("Nothing waits"), "{none}");
 }
 
 #[tokio::test]

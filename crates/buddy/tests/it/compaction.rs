@@ -59,7 +59,7 @@ async fn a_window_that_is_known_to_be_full_is_made_room_in_before_the_call() {
     let profile = "api = \"completions\"\nmodel = \"m\"\nauth = \"none\"\ncontext_limit = 20000";
     std::fs::write(&config, format!("[models.small]\napi_base_url = \"{url}/v1\"\n{profile}\n")).unwrap();
     let run = stage.exec(["--config", config.to_str().unwrap(), "-m", "small", "--last", "more"]).run().await;
-    run.expect_code(0).expect_stderr("summed up by the model");
+    run.expect_code(0).expect_stderr("summarised by the model");
     assert_eq!(stage.requests().len(), 3, "no call was made in vain");
 }
 

@@ -329,6 +329,6 @@ async fn a_tool_that_is_switched_off_is_neither_offered_nor_run() {
 async fn a_conversation_without_any_model_is_a_demo() {
     let home = Home::new();
     let program = bare(&home, ["-c", "network.local_servers=false"]).input("time\n");
-    let finished = program.run().await.expect_code(0).expect_stderr("model: the built-in demo");
+    let finished = program.run().await.expect_code(0).expect_stderr("the built-in demo is answering");
     assert!(finished.text().contains("[demo]"), "{finished}");
 }

@@ -51,7 +51,7 @@ async fn its_tour_of_an_untrusted_folder_shows_what_is_possible_there() {
     std::fs::write(stage.home.work().join("notes.md"), "").unwrap();
     let mut started = stage.usual(["-m", "demo"]).converse();
     started.write(b"tour\n").await;
-    started.stderr.wait_for("this folder is not trusted, so the command can change nothing in it", 1).await;
+    started.stderr.wait_for("this folder is untrusted, so the command cannot change anything in it", 1).await;
     started.stderr.wait_for("approve? [y/n]", 1).await;
     started.write(b"n\n").await;
     started.stdout.wait_for("Commands that only read run without a prompt", 1).await;

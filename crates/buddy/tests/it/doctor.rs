@@ -288,7 +288,7 @@ async fn the_machine_s_store_and_configuration_are_looked_at() {
     };
     let (finished, report) = read().await;
     let store = check(&report, "store")["evidence"].as_str().unwrap();
-    assert!(store.contains("1 session") && store.ends_with("all is well"), "{store}");
+    assert!(store.contains("1 session") && store.ends_with("no problems"), "{store}");
     assert_eq!(check(&report, "model")["evidence"], "own (chosen by you)");
     for layer in ["bubblewrap", "landlock", "seccomp"] {
         assert_eq!(check(&report, layer)["verdict"], "ok", "{layer}: the tests of the jail need it");

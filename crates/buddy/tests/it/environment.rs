@@ -105,6 +105,6 @@ async fn a_failed_command_is_told_which_of_the_variables_that_it_names_it_did_no
         );
     }
     assert_eq!((told(3), told(4)), ("null".to_owned(), "null".to_owned()), "nothing is told without need");
-    let line = "withheld from commands, as the value contains a password or a key: DATABASE_URL;";
+    let line = "because their values contain a password or a key: DATABASE_URL. ";
     assert_eq!(finished.stderr.matches(line).count(), 1, "{finished}");
 }

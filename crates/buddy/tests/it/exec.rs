@@ -235,7 +235,7 @@ async fn last_is_the_last_of_the_directory() {
 async fn there_may_be_no_last_session() {
     let stage = Stage::new([]).await;
     let finished = stage.exec(["--last", "again"]).run().await.expect_code(1);
-    finished.expect_stderr("there is no session to go on with");
+    finished.expect_stderr("there is no session to resume");
     assert!(stage.log().await.is_empty() && stage.requests().is_empty());
 }
 

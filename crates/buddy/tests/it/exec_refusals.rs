@@ -31,7 +31,7 @@ async fn bad_flags_are_named() {
         (&["exec", "hi", "--trust", "--output-schema", "missing"], "missing"),
         (&["exec", "hi", "--trust", "-o", "missing/file"], "missing"),
         (&["exec", "hi", "-C", "/missing"], "cannot work in `/missing`"),
-        (&["exec", "hi", "-C", "/there", "--ssh", "atlas:/here"], "has a directory already"),
+        (&["exec", "hi", "-C", "/there", "--ssh", "atlas:/here"], "already names a directory"),
         (&["resume", "-p"], "-p"),
         (&["frobnicate"], "frobnicate"),
         (&["show"], "ID"),

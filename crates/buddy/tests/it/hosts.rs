@@ -56,7 +56,7 @@ async fn without_a_jail_over_there_commands_ask_and_files_are_kept_to_their_boun
         "what holds in a jail holds not here: {results:#?}"
     );
     assert_eq!(results[1]["ok"], false, "{results:#?}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was changed");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "Nothing changed.");
     let trusting = Stage::new([
         turn().call("write_file", json!({"path": "by-tool", "content": "x"})),
         turn().text("Done."),

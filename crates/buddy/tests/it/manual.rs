@@ -79,7 +79,7 @@ async fn a_project_gets_its_notes_and_keeps_those_it_has() {
     assert!(text.contains("- test: `cargo test`") && text.contains("Read first: `README.md`"), "{text}");
     assert!(!work.join(".buddy").exists());
     fs::write(work.join("AGENTS.md"), "mine").unwrap();
-    stage.buddy(["init"]).run().await.expect_code(1).expect_stderr("AGENTS.md stays as it is");
+    stage.buddy(["init"]).run().await.expect_code(1).expect_stderr("AGENTS.md is unchanged.");
     assert_eq!(fs::read_to_string(work.join("AGENTS.md")).unwrap(), "mine");
     stage.buddy(["init", "--force", "--folder"]).run().await.expect_code(0);
     assert_eq!(fs::read_to_string(work.join("AGENTS.md")).unwrap(), text);
@@ -96,12 +96,7 @@ async fn nobody_is_asked_for_a_newer_version_unless_that_is_wanted() {
         "{text}"
     );
     let wanted = ["update", "-c", "update.check=true"];
-    stage
-        .buddy(wanted)
-        .run()
-        .await
-        .expect_code(1)
-        .expect_stderr("`update.address` does not say where to ask");
+    stage.buddy(wanted).run().await.expect_code(1).expect_stderr("`update.address` is not set");
     let private = stage.buddy(wanted).args(["-c", "update.address=http://127.0.0.1:9/latest.json"]);
     private.run().await.expect_code(1).expect_stderr("cannot ask http://127.0.0.1:9/latest.json");
 }
@@ -110,8 +105,8 @@ async fn nobody_is_asked_for_a_newer_version_unless_that_is_wanted() {
 async fn a_newer_version_is_told_by_the_address_that_the_person_named() {
     let own = format!("v{}", env!("CARGO_PKG_VERSION"));
     for (answer, told) in [
-        (r#"{"version": "99.1.0"}"#.to_owned(), "the newest version there is: 99.1.0".to_owned()),
-        (format!(r#"{{"tag_name": "{own}"}}"#), format!("{own} is the newest version there is")),
+        (r#"{"version": "99.1.0"}"#.to_owned(), "the newest version is 99.1.0".to_owned()),
+        (format!(r#"{{"tag_name": "{own}"}}"#), "this is the newest version".to_owned()),
     ] {
         let address = answering(&answer);
         let finished = checked(&address).await.expect_code(0);

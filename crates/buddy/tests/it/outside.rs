@@ -89,7 +89,7 @@ async fn a_yes_opens_the_one_file_and_nothing_beside_it() {
         let named = |text: &str| asked.iter().any(|asked| asked.contains(text));
         assert!(named("/notes.txt`, which is outside the workspace: a yes opens it alone"), "{told}");
         assert!(named("/docs` to this command; undo does not cover it"), "{told}");
-        assert!(named("Write ~/tool.txt, outside the project?"), "{told}");
+        assert!(named("Write ~/tool.txt, outside the project"), "{told}");
     }
 }
 
@@ -166,4 +166,28 @@ async fn an_undo_says_what_stays_outside() {
     }
     assert!(!stage.home.work().join("made.txt").exists());
     assert_eq!(read(stage.home.path(), "notes.txt"), "kept\nmore\n");
+}
+
+#[tokio::test]
+async fn a_work_tree_beside_other_projects_is_refused_with_what_to_do_instead() {
+    for words in [["exec", "--approve", "auto", "go"], ["exec", "--approve", "all", "go"]] {
+        let stage = stage(vec![run("git worktree add ../wt")]).await;
+        stage.buddy(words).run().await;
+        let results = stage.results();
+        let message = results[0]["error"]["message"].as_str().unwrap_or_default();
+        let wt = stage.home.path().join("wt");
+        let told = format!("{results:#?}");
+        assert!(
+            message.contains(&format!("it writes `{}`, which is outside the workspace", wt.display())),
+            "{told}"
+        );
+        assert!(message.contains("a yes would have to open all of `"), "{told}");
+        let step = message.rsplit(". ").next().unwrap_or_default();
+        assert!(step.starts_with("Use a directory inside the workspace, or put `write = [\""), "{told}");
+        assert!(
+            step.contains(&format!("\"{}\"]` under `[jail]` in your buddy.toml", wt.display())),
+            "{told}"
+        );
+        assert!(!wt.exists());
+    }
 }

@@ -139,7 +139,7 @@ async fn commands_run_in_a_terminal_that_stays() {
     let attach = format!("tmux -S {} attach -t buddy-buddy", stage.socket().display());
     let told = finished.to_string();
     assert_eq!(told.matches(&attach).count(), 2, "at the start and at the end: {told}");
-    assert!(told.contains("the tmux session buddy-buddy lives on with 1 pane"), "{told}");
+    assert!(told.contains("The tmux session buddy-buddy keeps running with 1 pane"), "{told}");
     assert!(told.contains("Production mode: commands run unsandboxed with your full permissions."), "{told}");
     assert!(stage.offered().contains(&"tmux_send_keys".to_owned()));
 }
@@ -249,7 +249,7 @@ async fn in_development_the_terminal_is_jailed_and_keeps_its_state() {
     assert_eq!(std::fs::read_to_string(stage.0.home.work().join("inside")).unwrap(), "in\n");
     let told = finished.to_string();
     assert!(told.contains("tmux -S") && !told.contains("Production mode"), "{told}");
-    assert!(!told.contains("lives on"), "nothing goes on in it: {told}");
+    assert!(!told.contains("keeps running"), "nothing goes on in it: {told}");
     stage.until_clean().await;
 }
 
@@ -309,7 +309,7 @@ async fn keys_are_asked_for_where_commands_have_bounds() {
     started.write(b"n\n").await;
     started.stdout.wait_for("Done.", 1).await;
     let finished = started.finish().await.expect_code(0);
-    assert!(!finished.stderr.contains("lives on"), "nothing was typed anywhere: {finished}");
+    assert!(!finished.stderr.contains("keeps running"), "nothing was typed anywhere: {finished}");
     assert_eq!(stage.0.results()[0]["error"]["code"], "denied");
 }
 
@@ -343,7 +343,7 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
     started.write(b"go\n").await;
     started.stdout.wait_for("First.", 1).await;
     let finished = started.finish().await.expect_code(0);
-    assert!(finished.to_string().contains("lives on with 1 pane"), "{finished}");
+    assert!(finished.to_string().contains("keeps running with 1 pane"), "{finished}");
     let mut started = stage.in_development(&["--tmux"]).converse();
     started.write(b"go on\n").await;
     started.stdout.wait_for("Second.", 1).await;
@@ -500,7 +500,7 @@ async fn a_session_to_which_no_command_came_ends_with_buddy() {
     started.write(b"go\n").await;
     started.stdout.wait_for("Done.", 1).await;
     let finished = started.finish().await.expect_code(0);
-    assert!(!finished.stderr.contains("lives on"), "{finished}");
+    assert!(!finished.stderr.contains("keeps running"), "{finished}");
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn what_was_said_is_found_again() {
         .run()
         .await
         .expect_code(0)
-        .expect_stderr("nothing was found");
+        .expect_stderr("No conversation contains these words.");
     stage.buddy(["store", "rebuild"]).run().await.expect_code(0);
     assert_eq!(found(&stage, "harbour").await.len(), 1);
 }
@@ -103,7 +103,7 @@ async fn a_session_is_exported_for_people_and_for_programs() {
         .run()
         .await
         .expect_code(1)
-        .expect_stderr("`talk.json` exists; `--force` overwrites it");
+        .expect_stderr("`talk.json` already exists; overwrite it with `--force`");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     stage.buddy(arguments).args(["--force", "--format", "markdown"]).run().await.expect_code(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
@@ -135,17 +135,17 @@ async fn older_sessions_become_ordinary_ones_once() {
     fs::write(work.join(".agentx/sessions/copy.json"), OLD).unwrap();
     fs::write(work.join(".agentx/sessions/broken.json"), "{").unwrap();
 
-    stage.buddy([]).input("").run().await.expect_code(0).expect_stderr("`buddy import` brings them in");
+    stage.buddy([]).input("").run().await.expect_code(0).expect_stderr("import them with `buddy import`");
     let finished = stage.buddy(["import"]).run().await.expect_code(1);
     for part in [
         "message 6 has the role `oracle`",
         "broken.json: not imported: it is not JSON",
-        "1 session imported, 1 there already, 1 not readable",
+        "1 session imported, 1 already here, 1 unreadable",
     ] {
         assert!(finished.stderr.contains(part), "{part}: {finished}");
     }
     fs::remove_file(work.join(".agentx/sessions/broken.json")).unwrap();
-    stage.buddy(["import"]).run().await.expect_code(0).expect_stderr("0 sessions imported, 2 there already");
+    stage.buddy(["import"]).run().await.expect_code(0).expect_stderr("0 sessions imported, 2 already here");
 
     let hits = found(&stage, "lighthouses").await;
     assert_eq!(hits.len(), 1);

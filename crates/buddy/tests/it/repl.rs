@@ -50,7 +50,7 @@ async fn help_and_an_empty_line_answer_nothing() {
     started.write(b"make it\n").await;
     started.stderr.wait_for(APPROVE, 1).await;
     started.write(b"?\n").await;
-    started.stderr.wait_for("d         do not do it, and go on", 1).await;
+    started.stderr.wait_for("d         deny it", 1).await;
     started.stderr.wait_for(APPROVE, 2).await;
     started.write(b"\n").await;
     started.stderr.wait_for(APPROVE, 3).await;
@@ -132,7 +132,7 @@ async fn last_of_a_directory_is_not_one_of_another() {
     assert_eq!(said(&body, "assistant"), ["First."]);
     let work = stage.home.work();
     let program = stage.buddy(["resume", "--last", "-C", work.to_str().unwrap()]).input("again\n");
-    program.run().await.expect_code(1).expect_stderr("no session to go on with in");
+    program.run().await.expect_code(1).expect_stderr("no session to resume in");
 }
 
 #[tokio::test]
@@ -181,7 +181,10 @@ async fn nothing_is_lost_when_the_terminal_is_killed_while_it_asks() {
 async fn a_copy_of_the_conversation_is_gone_on_with_and_the_one_before_stays() {
     let (stage, mut started) = stage([turn().text("In the copy.")]).await;
     started.write(b"/fork\n").await;
-    started.stderr.wait_for("a copy of the conversation; the one before is /resume ses_", 1).await;
+    started
+        .stderr
+        .wait_for("This is a copy of the conversation. Return to the one before with /resume ses_", 1)
+        .await;
     started.write(b"go on\n").await;
     started.stdout.wait_for("In the copy.", 1).await;
     started.write(b"/session search Hello\n").await;
@@ -217,7 +220,7 @@ async fn a_conversation_is_exported_and_commands_that_there_are_not_are_told() {
     let finished = started.finish().await.expect_code(0);
     let text = stage.home.text("talk.md");
     assert!(text.contains("Hello."), "{text}");
-    finished.expect_stderr("There is no command `/nonsense`. /help lists all");
+    finished.expect_stderr("There is no command `/nonsense`. /help lists them.");
 }
 
 #[tokio::test]
@@ -261,16 +264,16 @@ async fn what_was_denied_and_what_failed_is_told_in_a_line() {
 async fn the_commands_of_the_screen_are_there_line_by_line() {
     let (stage, mut started) = stage([turn().text("Reviewed."), turn().text("Written.")]).await;
     started.write(b"/help\n/status\n/context\n/cost\n/model\n/copy\n/rename A plain title\n/approve\n").await;
-    started.stderr.wait_for("approvals: ask; say /approve auto", 1).await;
+    started.stderr.wait_for("approvals: ask; use /approve auto", 1).await;
     let told = started.stderr.text();
     for text in [
         "/review [WHAT]",
         "session    ses_",
         "turns      1",
-        "tokens; how many fit is not known",
+        "tokens; the limit of this model is unknown",
         "input      ",
-        "scripted is used; /model NAME or /model NUMBER takes another",
-        "this terminal has no clipboard; /export writes a file",
+        "Using scripted. Switch with /model NAME or /model NUMBER.",
+        "this terminal has no clipboard; use /export to write a file",
         "title: A plain title",
     ] {
         assert!(told.contains(text), "{text} in:\n{told}");
@@ -284,7 +287,7 @@ async fn the_commands_of_the_screen_are_there_line_by_line() {
     started.stdout.wait_for("Written.", 1).await;
     started.stderr.wait_for("> ", 11).await;
     started.write(b"/login\n/theme light\n").await;
-    started.stderr.wait_for("/theme is for a conversation on a screen", 1).await;
+    started.stderr.wait_for("/theme needs a full-screen conversation", 1).await;
     started.finish().await.expect_code(0).expect_stderr("/login needs a terminal");
     let seen = said(&stage.requests()[2].body, "user").join("|");
     assert!(seen.contains("Look at: the last commit") && seen.contains("Write an AGENTS.md"), "{seen}");
@@ -299,7 +302,7 @@ async fn a_turn_is_ended_after_a_time() {
     started.write(b"go\n").await;
     started.stdout.wait_for("Half", 1).await;
     started.write(b"/timeout 1s\n").await;
-    started.stderr.wait_for("The turn reached its time limit\n", 1).await;
+    started.stderr.wait_for("The turn reached its time limit.\n", 1).await;
     started.stderr.wait_for("interrupted\n", 1).await;
     started.finish().await.expect_code(0);
 }

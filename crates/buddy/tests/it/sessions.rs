@@ -25,7 +25,7 @@ async fn listed(stage: &Stage, arguments: &[&str]) -> Vec<Value> {
 async fn no_sessions_is_an_empty_list() {
     let stage = stage().await;
     assert_eq!(listed(&stage, &[]).await, Vec::<Value>::new());
-    let finished = stage.buddy(["sessions"]).run().await.expect_code(0).expect_stderr("no sessions yet");
+    let finished = stage.buddy(["sessions"]).run().await.expect_code(0).expect_stderr("No sessions yet");
     assert!(finished.stdout.is_empty());
 }
 
@@ -96,9 +96,9 @@ async fn a_store_can_be_checked_and_rebuilt() {
     let before = listed(&stage, &[]).await;
     let checked = stage.buddy(["store", "check"]).run().await.expect_code(0).text();
     let events = printed.events.len();
-    assert_eq!(checked, format!("1 session, {events} events checked\nall is well\n"));
+    assert_eq!(checked, format!("1 session, {events} events checked\nNo problems found.\n"));
     let rebuilt = stage.buddy(["store", "rebuild"]).run().await.expect_code(0).text();
-    assert_eq!(rebuilt, format!("1 session made anew from {events} events\n"));
+    assert_eq!(rebuilt, format!("rebuilt 1 session from {events} events\n"));
     assert_eq!(listed(&stage, &[]).await, before);
 }
 
@@ -152,7 +152,7 @@ async fn damage_is_found() {
     std::fs::write(&path, bytes).unwrap();
     let finished = stage.buddy(["store", "check"]).env("BUDDY_HOME", &copy).run().await.expect_code(1);
     assert!(finished.text().contains("event"), "{finished}");
-    assert!(!finished.text().contains("all is well"), "{finished}");
+    assert!(!finished.text().contains("No problems found."), "{finished}");
 }
 
 #[tokio::test]
@@ -197,6 +197,6 @@ async fn a_full_disk_under_the_output_is_told_by_the_code() {
     }
     assert_eq!(
         stage.buddy(["store", "check"]).run().await.expect_code(0).text().lines().nth(1),
-        Some("all is well")
+        Some("No problems found.")
     );
 }

@@ -67,7 +67,7 @@ async fn require_absent(path: &Path, sight: &Sight) -> Result<(), ToolFailure> {
     match sight.target.read(&sight.bounds, path, 0).await {
         Err(TargetError::NotFound { .. }) => Ok(()),
         Err(TargetError::NotAFile { .. } | TargetError::Sealed { .. }) | Ok(_) => {
-            let message = format!("`{}` is there already", shown(path));
+            let message = format!("`{}` already exists", shown(path));
             Err(ToolFailure::new("exists", message).hint("update it, or remove it first"))
         }
         Err(error) => Err(target_failure(&error)),

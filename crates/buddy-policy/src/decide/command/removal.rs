@@ -15,7 +15,7 @@ use crate::rules::Thing;
 use crate::shell::Word;
 
 /// The reason to ask before changes that no commit holds are thrown away.
-const DISCARDS: &str = "it throws away changes that are not committed";
+const DISCARDS: &str = "it discards uncommitted changes";
 
 /// Commands that only remove what they name.
 const REMOVERS: &[&[&str]] = &[&["rm"], &["rmdir"], &["git", "worktree", "remove"]];

@@ -199,7 +199,7 @@ fn a_long_command_is_folded_into_the_window() {
         seat.paint();
         let shown = text(&seat);
         assert!(
-            shown.contains("some rows are folded: y shows them first") && shown.contains("Read on first"),
+            shown.contains("Some rows are folded. y shows them first.") && shown.contains("Read on first"),
             "{shown}"
         );
         for _ in 0..100 {
@@ -336,4 +336,34 @@ fn a_line_of_a_command_cannot_pass_for_a_row_of_the_card() {
     let texts: Vec<String> = rows(&seat).iter().map(Line::text).collect();
     assert!(texts.iter().any(|row| row == "▌   risk   none⏎"), "{texts:#?}");
     assert!(!texts.iter().any(|row| row.starts_with("▌ risk   none")), "{texts:#?}");
+}
+
+#[test]
+fn a_long_command_that_is_edited_leaves_the_keys_on_the_screen() {
+    let long = (0..60).map(|number| format!("echo number {number}")).collect::<Vec<_>>().join(" && ");
+    let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
+    for command in [long, format!("cat > notes.md <<'EOF'\n{document}EOF")] {
+        for size in [(30, 10), (40, 15), (60, 12), (80, 24), (100, 30), (200, 50)] {
+            for (key, words) in [("e", ["enter", "esc"]), ("n", ["enter", "esc"]), ("p", ["enter", "esc"])] {
+                let mut approval = testing();
+                approval.action.clone_from(&command);
+                let mut seat = seat(&looks(), size, Question::Approval(approval));
+                // Everything has to be on the screen before a key leads to a yes.
+                for _ in 0..200 {
+                    if seat.console.asking.as_ref().is_some_and(|asking| asking.seen.is_whole()) {
+                        break;
+                    }
+                    seat.press("y");
+                    seat.wait(1_000);
+                    seat.paint();
+                }
+                seat.press(key);
+                let rows: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+                assert!(rows.len() <= size.1, "{size:?} {rows:#?}");
+                for word in words {
+                    assert!(rows.iter().any(|row| row.contains(word)), "{word} at {key} {size:?} {rows:#?}");
+                }
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod endings;
 mod looks;
+mod reading;
 mod working;
 
 use std::fmt::Write;

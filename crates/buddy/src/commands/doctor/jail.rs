@@ -21,15 +21,15 @@ fn check(layer: Layer) -> Check {
 /// What a user can do about a layer that is not there or does not work.
 fn next(name: &str) -> &'static str {
     match name {
-        "bubblewrap" => "install the package `bubblewrap`, and see whether this account may make namespaces",
+        "bubblewrap" => "install the package `bubblewrap`, and check that this account can create namespaces",
         "landlock" => {
-            "commands in a jail are refused without it: use a kernel of 5.13 or later that has it turned on"
+            "buddy refuses commands in a jail without it: use a kernel of 5.13 or later with Landlock enabled"
         }
-        "seccomp" => "commands in a jail are refused without it: use a kernel that has it turned on",
+        "seccomp" => "buddy refuses commands in a jail without it: use a kernel with seccomp enabled",
         "user_namespaces" => {
             "bubblewrap and rootless containers need them; ask the administrator of this machine"
         }
-        _ => "memory and processes of commands cannot be limited as a whole without it",
+        _ => "without it, buddy cannot limit the memory and processes of a whole command",
     }
 }
 

@@ -42,11 +42,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
     let mut checks = vec![store(environment).await, disk(environment)];
     match load(environment, &invocation.cwd, &invocation.request) {
         Err(error) => {
-            checks.push(Check::fail(
-                "config",
-                format!("{error:#}"),
-                "mend the file at the place that is named",
-            ));
+            checks.push(Check::fail("config", format!("{error:#}"), "fix the file where the message says"));
             checks.push(Check::skipped("model", "the configuration cannot be read"));
         }
         Ok(loaded) => {
@@ -71,7 +67,7 @@ fn guards(environment: &Environment) -> Option<Check> {
         Ok(None) => None,
         Ok(Some(notice)) => Some(Check::warn("guards", notice, "buddy guards show")),
         Err(error) => {
-            Some(Check::fail("guards", error.to_string(), "mend the file; nothing runs until then"))
+            Some(Check::fail("guards", error.to_string(), "fix the file; no command runs until then"))
         }
     }
 }
@@ -79,13 +75,13 @@ fn guards(environment: &Environment) -> Option<Check> {
 async fn store(environment: &Environment) -> Check {
     let path = environment.data.join("buddy.db");
     let Ok(metadata) = path.metadata() else {
-        return Check::ok("store", format!("none yet; the first session makes {}", path.display()));
+        return Check::ok("store", format!("none yet; the first session creates {}", path.display()));
     };
     // What was written last may still be in the log ahead.
     let ahead = environment.data.join("buddy.db-wal").metadata().map_or(0, |ahead| ahead.len());
     let length = metadata.len().saturating_add(ahead);
     let size = bytes(length);
-    let next = "run `buddy store check`; copy the directory away before anything else";
+    let next = "copy the directory to a safe place, then run `buddy store check`";
     let settings = StoreSettings {
         directory: environment.data.clone(),
         role: Role::Terminal,
@@ -97,18 +93,18 @@ async fn store(environment: &Environment) -> Check {
         Err(error) => return Check::fail("store", format!("cannot be opened: {error}"), next),
     };
     if length > MAX_CHECKED_BYTES {
-        return Check::ok("store", format!("{size}, opens; `buddy store check` reads all of it"));
+        return Check::ok("store", format!("{size}, opens; check all of it with `buddy store check`"));
     }
     match store.check().await {
         Err(error) => Check::fail("store", format!("cannot be checked: {error}"), next),
         Ok(report) if !report.is_clean() => {
             let first = report.findings.first().map(ToString::to_string).unwrap_or_default();
-            Check::fail("store", format!("{} findings, such as: {first}", report.findings.len()), next)
+            Check::fail("store", format!("{} problems, such as: {first}", report.findings.len()), next)
         }
         Ok(report) => Check::ok(
             "store",
             format!(
-                "{size}, {}, {}, all is well",
+                "{size}, {}, {}, no problems",
                 counted(report.sessions, "session"),
                 counted(report.events, "event")
             ),
@@ -120,13 +116,13 @@ async fn store(environment: &Environment) -> Check {
 fn disk(environment: &Environment) -> Check {
     let place = environment.data.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     match rustix::fs::statvfs(place) {
-        Err(error) => Check::warn("disk", format!("cannot be asked: {error}"), "check it with `df`"),
+        Err(error) => Check::warn("disk", format!("cannot be measured: {error}"), "check it with `df`"),
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let evidence = format!("{} free for {}", bytes(free), environment.data.display());
             match free {
                 0..LOW_DISK_BYTES => {
-                    Check::warn("disk", evidence, "make room: sessions are written as they go")
+                    Check::warn("disk", evidence, "free some space: buddy writes sessions while they run")
                 }
                 _ => Check::ok("disk", evidence),
             }
@@ -137,11 +133,15 @@ fn disk(environment: &Environment) -> Check {
 fn config(environment: &Environment, loaded: &Loaded) -> Check {
     let file = user_file(environment).map(|path| path.display().to_string());
     match loaded.warnings.as_slice() {
-        [] => Check::ok("config", format!("read, without warnings: {}", file.unwrap_or_default())),
-        [only] => Check::warn("config", only, "mend it, or see `buddy config show --origins`"),
+        [] => Check::ok("config", format!("{}, no warnings", file.unwrap_or_default())),
+        [only] => Check::warn(
+            "config",
+            only,
+            "fix it; `buddy config show --origins` shows where each value comes from",
+        ),
         [first, rest @ ..] => {
             let evidence = format!("{first}; and {} more warnings", rest.len());
-            Check::warn("config", evidence, "any other command prints them all")
+            Check::warn("config", evidence, "any other command prints all of them")
         }
     }
 }
@@ -157,9 +157,9 @@ fn variables(environment: &Environment, loaded: &Loaded) -> Check {
         .map(|(name, why)| format!("{name} ({})", why.reason()))
         .collect();
     let evidence = match listed.as_slice() {
-        [] => "commands get all of yours".to_owned(),
+        [] => "commands get all your variables".to_owned(),
         _ => format!(
-            "withheld from commands: {}; list names in `environment.pass` to pass them on",
+            "commands do not get {}; list names in `environment.pass` to pass them on",
             listed.join(", ")
         ),
     };
@@ -169,20 +169,16 @@ fn variables(environment: &Environment, loaded: &Loaded) -> Check {
 /// The layers over package managers' caches, which grow with what projects download.
 fn layers(environment: &Environment) -> Check {
     let Some(directory) = environment.layers() else {
-        return Check::skipped("caches", "there is no home");
+        return Check::skipped("caches", "HOME is not set");
     };
     match cache_layers::measure(&directory) {
         Err(error) => {
-            Check::warn("caches", format!("cannot be measured: {error}"), "see whether you may read it")
+            Check::warn("caches", format!("cannot be measured: {error}"), "check that you can read it")
         }
         Ok((size, workspaces)) => {
             let of = counted(workspaces as u64, "workspace");
             let cap = bytes(cache_layers::LAYERS_CAP_BYTES);
-            let evidence = format!(
-                "layers of {of}: {} of {cap} in {}; remove any that you do not need",
-                bytes(size),
-                directory.display()
-            );
+            let evidence = format!("{} of {cap} used for {of}, in {}", bytes(size), directory.display());
             Check::ok("caches", evidence)
         }
     }
@@ -206,7 +202,7 @@ async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Chec
         return Check::fail("model", failure.message, hint);
     }
     match (models.found(), models.warnings().first(), chosen) {
-        (_, Some(warning), _) => Check::warn("model", warning, "see `buddy models` and mend what is named"),
+        (_, Some(warning), _) => Check::warn("model", warning, "fix it; `buddy models` lists the models"),
         (Some(found), None, None) => Check::warn("model", found.trim_start_matches("model: "), next),
         (Some(found), None, Some(_)) => Check::ok("model", found.trim_start_matches("model: ")),
         (None, None, Some(chosen)) => Check::ok("model", format!("{chosen} (chosen by you)")),
@@ -218,13 +214,13 @@ fn terminal(environment: &Environment, place: Place) -> Check {
     let is_terminal =
         place == Place::Conversation || (std::io::stdin().is_terminal() && std::io::stdout().is_terminal());
     let kind = environment.get("TERM").unwrap_or("unknown");
-    let colours = environment.get("COLORTERM").unwrap_or("not said");
+    let colours = environment.get("COLORTERM").unwrap_or("unknown");
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.get(name));
-    let locale = locale.unwrap_or("not said");
+    let locale = locale.unwrap_or("unknown");
     let shared = if environment.get("TMUX").is_some() { ", in tmux" } else { "" };
-    let evidence = format!("TERM {kind}, colours {colours}, locale {locale}{shared}");
+    let evidence = format!("{kind}, colours {colours}, locale {locale}{shared}");
     if !is_terminal {
-        return Check::ok("terminal", format!("input or output is none; {evidence}"));
+        return Check::ok("terminal", format!("input or output is not a terminal; {evidence}"));
     }
     match locale.to_lowercase().replace('-', "") {
         locale if locale.contains("utf8") => Check::ok("terminal", evidence),

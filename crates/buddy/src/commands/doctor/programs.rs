@@ -22,14 +22,14 @@ struct Wanted {
 }
 
 const WANTED: [Wanted; 4] = [
-    Wanted { name: "tmux", commands: &[["tmux", "-V"]], purpose: "terminals that agents share with people" },
+    Wanted { name: "tmux", commands: &[["tmux", "-V"]], purpose: "shared terminals" },
     Wanted { name: "git", commands: &[["git", "--version"]], purpose: "work on repositories" },
     Wanted {
         name: "containers",
         commands: &[["podman", "--version"], ["docker", "--version"]],
-        purpose: "targets in containers (podman or docker)",
+        purpose: "work in containers (podman or docker)",
     },
-    Wanted { name: "ssh", commands: &[["ssh", "-V"]], purpose: "targets on other machines" },
+    Wanted { name: "ssh", commands: &[["ssh", "-V"]], purpose: "work on other machines" },
 ];
 
 /// Looks for all of them at once.

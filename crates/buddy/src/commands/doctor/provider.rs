@@ -36,7 +36,7 @@ pub(super) async fn examine(
     let mut report = report(&line, diagnosis);
     report.notes.push(match kept {
         Ok(path) => format!("written to {}", path.display()),
-        Err(error) => format!("warning: what was learned cannot be written: {error}"),
+        Err(error) => format!("warning: cannot save the findings: {error}"),
     });
     Ok(report)
 }
@@ -62,13 +62,13 @@ fn switches(diagnosis: &Diagnosis) -> Vec<String> {
     let switches = json!(diagnosis.switches);
     let turned = switches.as_object().into_iter().flatten();
     turned
-        .map(|(name, value)| format!("from now on, unless the profile says otherwise: {name} = {value}"))
+        .map(|(name, value)| format!("buddy now uses {name} = {value}, unless the profile sets it"))
         .collect()
 }
 
 fn demo() -> Report {
-    let next = "put a key into the environment or choose a profile: say `connect` to the demo";
-    let check = Check::warn("model", "the built-in demo is in use, which has no server", next);
+    let next = "set a key in the environment or choose a profile; `buddy login` connects a model";
+    let check = Check::warn("model", "the built-in demo is answering, which has no server", next);
     Report { checks: vec![check], ..Report::default() }
 }
 

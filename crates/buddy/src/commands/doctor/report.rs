@@ -1,7 +1,7 @@
 //! A list of checks as a table or as JSON, and the code to end with.
 
 use buddy_model::diagnose::{Check, Verdict};
-use buddy_tui::{CheckGroup, CheckMark, CheckRow, Exit, ListView, show_checks};
+use buddy_tui::{CheckGroup, CheckMark, CheckRow, Exit, ListView, counted, show_checks};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -82,9 +82,9 @@ impl Report {
         let lines = self.checks.iter().map(|check| line(check, width));
         let count = |verdict| self.checks.iter().filter(|check| check.verdict == verdict).count();
         let summary = format!(
-            "\n{} ok, {} warnings, {} failed, {} skipped\n",
+            "\n{} ok, {}, {} failed, {} skipped\n",
             count(Verdict::Ok),
-            count(Verdict::Warn),
+            counted(count(Verdict::Warn) as u64, "warning"),
             count(Verdict::Fail),
             count(Verdict::Skipped),
         );
@@ -136,7 +136,7 @@ mod tests {
         let checks = vec![Check::ok("a", "well"), Check::warn("long", "so so", "do this")];
         let report = Report { head: vec![("model", json!("m"))], checks, ..Report::default() };
         let expected = "model: m\n\na     ok       well\nlong  warn     so so\n               -> do this\n\n\
-                        1 ok, 1 warnings, 0 failed, 0 skipped\n";
+                        1 ok, 1 warning, 0 failed, 0 skipped\n";
         assert_eq!(report.text(), expected);
     }
 

@@ -21,7 +21,7 @@ pub(super) async fn prompt_in_time(exec: &Exec) -> anyhow::Result<Option<String>
         },
         None => reading.await,
     };
-    read.context("reading the prompt broke off")?.map(Some)
+    read.context("reading the prompt failed")?.map(Some)
 }
 
 /// The prompt from the argument, from the standard input, or from both.
@@ -38,7 +38,7 @@ fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
         (None, _) => input,
     };
     if prompt.trim().is_empty() {
-        let message = "there is no prompt: give it as an argument or on the standard input";
+        let message = "there is no prompt: give one as an argument or on stdin";
         return Err(UsageError::new(message).into());
     }
     fits(&prompt)?;
@@ -56,9 +56,9 @@ pub(super) fn fits(prompt: &str) -> Result<(), UsageError> {
 
 fn read_input() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
-    std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes).context("cannot read the standard input")?;
+    std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes).context("cannot read stdin")?;
     if bytes.len() as u64 > MAX_INPUT {
-        let message = format!("the standard input has more than {MAX_INPUT} bytes");
+        let message = format!("stdin has more than {MAX_INPUT} bytes");
         return Err(UsageError::new(message).into());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())

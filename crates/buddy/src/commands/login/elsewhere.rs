@@ -41,8 +41,8 @@ impl Guide<'_> {
             put_key(&store, &name, key, address).await?;
         }
         if let Err(why) = self.trial(&name).await {
-            printer().tell(&format!("A first call failed: {why}"));
-            let answers = ["Back", "Use it all the same"].map(|name| (name.to_owned(), String::new()));
+            printer().status(&format!("A first call failed: {why}"));
+            let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
@@ -67,11 +67,11 @@ impl Guide<'_> {
         let listed = match timeout(LIST_LIMIT, probe::models(&route)).await {
             Ok(Ok(models)) => models.into_iter().map(|model| model.name).take(LISTED).collect(),
             Ok(Err(error)) => {
-                printer().tell(&format!("It does not say which models it has: {error}"));
+                printer().status(&format!("The server does not list its models: {error}"));
                 Vec::new()
             }
             Err(_) => {
-                printer().tell("It does not say in time which models it has.");
+                printer().status("The server did not list its models in time.");
                 Vec::new()
             }
         };
@@ -109,16 +109,15 @@ impl Guide<'_> {
 /// The address as it was typed, and as it is read. None if the user gives up.
 async fn address() -> anyhow::Result<Option<(String, Endpoint)>> {
     for _ in 0..MAX_TRIES {
-        let typed = input::line(
-            "Address of the API, such as https://models.example.org/v1 (enter alone goes back): ",
-        );
+        let typed =
+            input::line("Address of the API, such as https://models.example.org/v1 (Enter to go back): ");
         let typed = typed.await?;
         if typed.is_empty() {
             return Ok(None);
         }
         match Endpoint::parse(&typed) {
             Ok(endpoint) => return Ok(Some((typed, endpoint))),
-            Err(error) => printer().tell(&format!("{error}")),
+            Err(error) => printer().status(&format!("{error}")),
         }
     }
     Ok(None)

@@ -78,7 +78,7 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
     }
     let kept = private_file::make_directory(&environment.data).and_then(|()| private_file::create(&mark, ""));
     if let Err(error) = kept {
-        printer().tell(&format!("warning: cannot remember that you were here: {error}"));
+        printer().status(&format!("warning: cannot save that you have seen this: {error}"));
     }
     Ok(Welcomed::Now)
 }
@@ -208,7 +208,7 @@ impl Guide<'_> {
             Some(Way::Local) => self.local().await,
             Some(Way::Server) => self.elsewhere().await,
             Some(Way::Demo) => {
-                printer().tell("The demo answers. Connect a model at any time with /login.");
+                printer().status("The demo answers. Connect a model at any time with /login.");
                 Ok(Step::Done(Exit::Ok))
             }
             None => Ok(Step::Again),
@@ -240,7 +240,7 @@ impl Guide<'_> {
             let key = match input::key(name).await {
                 Ok(key) => key,
                 Err(error) => {
-                    printer().tell(&format!("{error:#}"));
+                    printer().status(&format!("{error:#}"));
                     return Ok(Step::Again);
                 }
             };
@@ -250,8 +250,8 @@ impl Guide<'_> {
             let next = match self.trial(name).await {
                 Ok(()) => Chosen::At(1),
                 Err(why) => {
-                    printer().tell(&format!("A first call with it failed: {why}"));
-                    let answers = ["Another key", "Use it all the same", "Back"];
+                    printer().status(&format!("A first call with it failed: {why}"));
+                    let answers = ["Another key", "Use it anyway", "Back"];
                     let answers = answers.map(|name| (name.to_owned(), String::new()));
                     self.ask("What now?", answers.to_vec()).await?
                 }
@@ -314,8 +314,8 @@ impl Guide<'_> {
         }
         let Some(profile) = self.profile_of(section) else { return Ok(Step::Done(Exit::Ok)) };
         if let Err(why) = self.trial(profile).await {
-            printer().tell(&format!("A first call failed: {why}"));
-            let answers = ["Back", "Use it all the same"].map(|name| (name.to_owned(), String::new()));
+            printer().status(&format!("A first call failed: {why}"));
+            let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
@@ -356,9 +356,8 @@ impl Guide<'_> {
             let found = local_servers(self.invocation.environment).await;
             if let Some(LocalServer { profile, base_url, model }) = found.first() {
                 let model = model.as_deref().unwrap_or("a model");
-                printer().tell(&format!(
-                    "{profile} answers at {base_url} and has {model}; it is used from now on."
-                ));
+                printer()
+                    .status(&format!("{profile} answers at {base_url} with {model}. buddy now uses it."));
                 return Ok(Step::Done(Exit::Ok));
             }
             let lines = [
@@ -386,13 +385,13 @@ impl Guide<'_> {
     /// Makes a profile the one in use.
     pub(super) fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
         choose_model(self.invocation, name)?;
-        printer().tell(&format!("`{name}` is used from now on; /model chooses another."));
+        printer().status(&format!("buddy now uses `{name}`. Choose another model with /model."));
         Ok(Step::Done(Exit::Ok))
     }
 
     /// One cheap call with a profile. The error is for the user.
     pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
-        printer().tell("trying it …");
+        printer().status("Trying it …");
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {

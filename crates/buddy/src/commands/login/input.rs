@@ -86,12 +86,12 @@ pub(super) async fn line(prompt: &str) -> anyhow::Result<String> {
 /// An API key: from a terminal without showing it, else the one line that a pipe has.
 pub(super) async fn key(profile: &str) -> anyhow::Result<SecretString> {
     let key = silent_line(&format!("API key for `{profile}` (not shown): ")).await?;
-    key.context("there is no key on the standard input")
+    key.context("there is no key on stdin")
 }
 
 /// The same for a server that may want none.
 pub(super) async fn maybe_key() -> anyhow::Result<Option<SecretString>> {
-    silent_line("API key (not shown; enter alone where it wants none): ").await
+    silent_line("API key (not shown; press Enter if none is needed): ").await
 }
 
 async fn silent_line(prompt: &str) -> anyhow::Result<Option<SecretString>> {
@@ -102,7 +102,7 @@ async fn silent_line(prompt: &str) -> anyhow::Result<Option<SecretString>> {
     let key = line.trim();
     if line.len() as u64 > MAX_LINE || key.chars().any(|letter| letter.is_control() || letter.is_whitespace())
     {
-        bail!("this is no key: it must be one word");
+        bail!("this is not a key: a key is one word");
     }
     Ok((!key.is_empty()).then(|| key.into()))
 }
@@ -120,7 +120,7 @@ async fn read_line() -> anyhow::Result<String> {
         let mut line = String::new();
         std::io::stdin().lock().take(MAX_LINE + 1).read_line(&mut line).map(|_| line)
     });
-    reading.await.context("reading the input broke off")?.context("cannot read the standard input")
+    reading.await.context("reading the input failed")?.context("cannot read stdin")
 }
 
 /// A terminal that shows nothing of what is typed, until this is dropped.

@@ -24,24 +24,26 @@ pub(super) async fn run(store: &AuthStore, config: &Config, arguments: &Logout) 
         named(config, &mut contents, arguments.name.as_deref())?
     };
     if logins.is_empty() && keys.is_empty() {
-        printer().status("nothing to forget: not logged in");
+        printer().status("Not logged in.");
         return Ok(Exit::Ok);
     }
     locked.write(&contents)?;
     drop(locked);
     for profile in keys {
-        printer().status(&format!("the key for `{profile}` is forgotten"));
+        printer().status(&format!("Removed the key for `{profile}`."));
     }
     let mut exit = Exit::Ok;
     for (name, login) in logins {
         let line = match give_back(config, &name, &login).await {
-            Ok(Revocation::Done) => format!("logged out of {name}"),
+            Ok(Revocation::Done) => format!("Logged out of {name}."),
             Ok(Revocation::NotOffered) => {
-                format!("logged out of {name} here; it takes no tokens back, so they end by themselves")
+                format!(
+                    "Logged out of {name} here. The provider cannot revoke tokens, so they stay valid until they expire."
+                )
             }
             Err(error) => {
                 exit = Exit::Failed;
-                format!("logged out of {name} here, but its tokens could not be given back: {error}")
+                format!("Logged out of {name} here, but buddy could not revoke its tokens: {error}")
             }
         };
         printer().status(&line);

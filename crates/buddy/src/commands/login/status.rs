@@ -16,7 +16,7 @@ pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> an
     let Some(name) = name else {
         let lines = all(&contents);
         if lines.is_empty() {
-            printer.status("no logins and no keys");
+            printer.status("No logins and no keys.");
         }
         for line in lines {
             printer.status(&line);
@@ -36,7 +36,7 @@ pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> an
         }
     };
     let exit = if line.is_some() { Exit::Ok } else { Exit::Auth };
-    printer.status(&line.unwrap_or_else(|| format!("not logged in to `{name}`: run `buddy login {name}`")));
+    printer.status(&line.unwrap_or_else(|| format!("Not logged in to `{name}`. Run `buddy login {name}`.")));
     Ok(exit)
 }
 
@@ -50,7 +50,7 @@ fn of_login(name: &str, login: &StoredLogin) -> String {
     let who = login.account.as_ref().map(|account| format!(" as {account}")).unwrap_or_default();
     let until = match (login.is_live(SystemClock.now()), &login.refresh) {
         (true, _) => login.expires_at.map(|end| format!(", token until {}", time(end))).unwrap_or_default(),
-        (false, Some(_)) => ", token is renewed with the next call".to_owned(),
+        (false, Some(_)) => ", the next call renews the token".to_owned(),
         (false, None) => format!(", ended: run `buddy login {name}`"),
     };
     format!("{name}: logged in{who}{until}, for {}", login.addresses.join(", "))

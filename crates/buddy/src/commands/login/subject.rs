@@ -44,7 +44,7 @@ pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Res
     let wish = name.unwrap_or(in_use);
     let Some((name, profile)) = config.models.get_key_value(wish) else {
         let known: Vec<&str> = config.login.keys().chain(config.models.keys()).map(String::as_str).collect();
-        bail!("there is no profile or provider `{wish}`; there are {}", known.join(", "));
+        bail!("there is no profile or provider `{wish}`; use one of {}", known.join(", "));
     };
     let base = profile.api_base_url.as_deref();
     let base = base.with_context(|| format!("`models.{name}.api_base_url` is not set"))?;

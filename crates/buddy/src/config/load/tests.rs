@@ -229,7 +229,7 @@ fn the_person_s_file_is_not_taken_for_a_project_s() {
 #[test]
 fn the_environment_s_profile_belongs_to_the_environment() {
     for text in ["models.environment.api_key_env = 'HOME'", "models.environment.headers = {}"] {
-        assert!(Stage::new().user(text).load().err().unwrap().contains("from the environment alone"));
+        assert!(Stage::new().user(text).load().err().unwrap().contains("only be set in the environment"));
     }
     assert!(Stage::new().option("models.environment.auth=none").load().is_err());
     let stage = Stage::new()

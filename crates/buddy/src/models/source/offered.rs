@@ -73,7 +73,7 @@ impl Models {
         let nearest =
             names.min_by_key(|known| strsim::osa_distance(&known.to_lowercase(), &wish.to_lowercase()));
         let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
-        let hint = format!("{meant}/model lists all; `{profile}/{wish}` is taken as it is");
+        let hint = format!("{meant}/model lists them; `{profile}/{wish}` skips this check");
         Err(unknown(format!("the server of `{profile}` has no model `{wish}`"), hint))
     }
 

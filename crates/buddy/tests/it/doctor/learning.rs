@@ -162,7 +162,7 @@ async fn a_file_of_lessons_that_cannot_be_read_is_told() {
     std::fs::create_dir_all(home.data()).unwrap();
     std::fs::write(home.data().join("models.json"), "{oops").unwrap();
     let finished = bare(&home, ["exec", "hi"]).run().await.expect_code(0);
-    finished.expect_stderr("models.json").expect_stderr("`buddy doctor provider` writes it anew");
+    finished.expect_stderr("models.json").expect_stderr("`buddy doctor provider` writes it again");
 }
 
 #[tokio::test]

@@ -122,6 +122,6 @@ async fn a_token_goes_only_where_the_person_saw_it_go() {
     let mut kept = scene.kept();
     kept["logins"]["acme"]["token_url"] = "https://id.example.com/token".into();
     scene.keep(&kept);
-    scene.run(["exec", "hi"]).await.expect_code(6).expect_stderr("was configured anew");
+    scene.run(["exec", "hi"]).await.expect_code(6).expect_stderr("settings changed since you logged in");
     assert_eq!((scene.provider.refreshes(), scene.shown().len()), (0, 0));
 }

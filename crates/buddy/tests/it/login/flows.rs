@@ -24,7 +24,7 @@ async fn a_code_logs_in_and_the_login_is_used() {
     let scene = scene(OAuthScript { polls: vec![Poll::Pending], ..OAuthScript::default() }).await;
     let finished = scene.run(["login", "--device"]).await.expect_code(0);
     let finished =
-        finished.expect_stderr("WXYZ-1234").expect_stderr("logged in to acme as person@example.com");
+        finished.expect_stderr("WXYZ-1234").expect_stderr("Logged in to acme as person@example.com");
     assert_eq!(finished.text(), "", "all that is said goes to the standard error");
     let access = scene.kept()["logins"]["acme"]["access"].as_str().unwrap().to_owned();
     assert_eq!(scene.run(["exec", "hi"]).await.expect_code(0).text(), "Well.\n");
@@ -81,7 +81,7 @@ async fn a_browser_is_opened_without_a_shell() {
     let address = address(&mut started).await;
     assert_eq!(follow(&address).await.status, 200);
     let finished = scene.checked(started.finish().await.expect_code(0));
-    finished.expect_stderr("A browser opens this page").expect_stderr("logged in to acme");
+    finished.expect_stderr("A browser opens this page").expect_stderr("Logged in to acme");
     let opened = std::fs::read_to_string(scene.home.path().join("opened")).unwrap();
     assert_eq!(opened, format!("1\n{address}\n"), "one argument, whatever is in it");
 }
@@ -129,11 +129,11 @@ async fn logging_out_forgets_and_gives_back() {
     let scene = scene(OAuthScript::default()).await;
     scene.logged_in(3600);
     assert_eq!(scene.provider.live_logins(), 1);
-    scene.run(["logout", "two"]).await.expect_code(0).expect_stderr("logged out of acme");
+    scene.run(["logout", "two"]).await.expect_code(0).expect_stderr("Logged out of acme");
     assert_eq!(scene.provider.live_logins(), 0);
     assert_eq!(scene.kept()["logins"], serde_json::json!({}));
     scene.run(["exec", "hi"]).await.expect_code(6).expect_stderr("run `buddy login acme`");
-    scene.run(["logout", "acme"]).await.expect_code(0).expect_stderr("not logged in");
+    scene.run(["logout", "acme"]).await.expect_code(0).expect_stderr("Not logged in");
 }
 
 #[tokio::test]
@@ -141,9 +141,9 @@ async fn a_provider_that_takes_nothing_back_is_told_of_and_forgotten() {
     let scene = scene(OAuthScript::default()).await;
     scene.logged_in(3600);
     scene.provider.change(|script| script.faults = vec![TokenFault::Echo]);
-    scene.run(["logout", "--all"]).await.expect_code(1).expect_stderr("could not be given back");
+    scene.run(["logout", "--all"]).await.expect_code(1).expect_stderr("could not revoke its tokens");
     assert_eq!(scene.kept()["logins"], serde_json::json!({}));
-    scene.run(["login", "--status"]).await.expect_code(0).expect_stderr("no logins and no keys");
+    scene.run(["login", "--status"]).await.expect_code(0).expect_stderr("No logins and no keys.");
 }
 
 #[tokio::test]

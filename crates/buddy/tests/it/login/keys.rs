@@ -28,7 +28,7 @@ async fn a_key_is_read_from_the_input_and_used_for_its_address() {
         .await
         .expect_code(0)
         .expect_stderr("keyed: API key, for http://127.0.0.1");
-    scene.run(["logout", "keyed"]).await.expect_code(0).expect_stderr("is forgotten");
+    scene.run(["logout", "keyed"]).await.expect_code(0).expect_stderr("Removed the key for");
     scene.run(["exec", "-m", "keyed", "hi"]).await.expect_code(0);
     assert_eq!(scene.model.requests()[1].headers.get("authorization"), None);
 }

@@ -33,7 +33,7 @@ async fn a_plan_is_logged_in_to_and_used_without_any_further_setting() {
     let scene = scene(vec![Poll::Pending]).await;
     scene.run(["exec", "hi"]).await.expect_code(6).expect_stderr("buddy login");
     let finished = scene.run(["login", "chatgpt"]).await.expect_code(0);
-    finished.expect_stderr("/codex/device").expect_stderr("WXYZ-1234").expect_stderr("logged in to chatgpt");
+    finished.expect_stderr("/codex/device").expect_stderr("WXYZ-1234").expect_stderr("Logged in to chatgpt");
     assert_eq!(scene.run(["exec", "hi"]).await.expect_code(0).text(), "Well.\n");
     let request = &scene.model.requests()[0];
     assert_eq!(request.path, "/backend-api/codex/responses");
@@ -41,7 +41,7 @@ async fn a_plan_is_logged_in_to_and_used_without_any_further_setting() {
     assert_eq!((&request.body["store"], &request.body["stream"]), (&false.into(), &true.into()));
     assert!(request.body["max_output_tokens"].is_null(), "the backend refuses it");
     scene.run(["login", "chatgpt", "--status"]).await.expect_code(0).expect_stderr("person@example.com");
-    scene.run(["logout", "chatgpt"]).await.expect_code(0).expect_stderr("logged out of chatgpt");
+    scene.run(["logout", "chatgpt"]).await.expect_code(0).expect_stderr("Logged out of chatgpt");
     scene.run(["exec", "hi"]).await.expect_code(6);
 }
 
@@ -66,11 +66,11 @@ async fn openrouter_gives_a_key_that_is_kept_like_any_other() {
     let text = started.stderr.text();
     let address = text.lines().find(|line| line.contains("/auth?callback_url=")).unwrap().trim().to_owned();
     assert_eq!(follow(&address).await.status, 200);
-    scene.checked(started.finish().await.expect_code(0)).expect_stderr("its key is kept for `glm`");
+    scene.checked(started.finish().await.expect_code(0)).expect_stderr("Its key is saved for `glm`");
     assert_eq!(scene.run(["exec", "hi"]).await.expect_code(0).text(), "Well.\n");
     assert!(scene.shown()[0].starts_with("Bearer sk-or-"));
     scene.run(["login", "openrouter", "--status"]).await.expect_code(0).expect_stderr("glm: API key");
-    scene.run(["logout", "openrouter"]).await.expect_code(0).expect_stderr("`glm` is forgotten");
+    scene.run(["logout", "openrouter"]).await.expect_code(0).expect_stderr("Removed the key for `glm`");
     scene.run(["login", "openrouter", "--status"]).await.expect_code(6);
 }
 

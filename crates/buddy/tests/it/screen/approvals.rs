@@ -115,7 +115,7 @@ async fn a_command_that_is_longer_than_the_screen_can_be_read_from_its_beginning
     let turns = [turn().call("run_shell", shell(&lines.join("\n"))), turn().text("So be it.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("run it");
-    let folded = screen.wait_for_question("some rows are folded: y shows them first").await;
+    let folded = screen.wait_for_question("Some rows are folded. y shows them first.").await;
     assert!(folded.contains("▌ echo line 1 > made"), "what is to be done comes first: {folded}");
     assert!(folded.contains("… 54 more rows") && folded.contains("line 60 "), "{folded}");
     screen.keys(&["?"]);

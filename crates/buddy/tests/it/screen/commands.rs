@@ -40,13 +40,13 @@ async fn help_lists_every_command() {
 
 #[tokio::test]
 async fn an_unknown_command_is_told_and_nothing_is_sent() {
-    let screen = check("/nothing", "There is no command `/nothing`. /help lists all").await;
+    let screen = check("/nothing", "There is no command `/nothing`. /help lists them.").await;
     assert!(screen.stage.requests().is_empty());
 }
 
 #[tokio::test]
 async fn numbers_of_the_session_are_told() {
-    check("/context", "no model was called yet").await;
+    check("/context", "no model call yet").await;
     let screen = check("/cost", "output     0 tokens").await;
     screen.line("/ps");
     screen.wait_for("no task runs").await;
@@ -68,7 +68,7 @@ async fn modes_change_and_show_in_the_status() {
     screen.line("/approve all");
     screen.wait_for("Allow everything ━━").await;
     screen.line("/approve nonsense");
-    screen.wait_for("say /approve auto, ask, edits, all, none").await;
+    screen.wait_for("use /approve auto, ask, edits, all, none").await;
 }
 
 #[tokio::test]
@@ -78,9 +78,9 @@ async fn a_theme_is_picked_with_arrows() {
     // This terminal does not tell its ground, so its own colours are used.
     screen.wait_for("❯ terminal").await;
     screen.keys(&["Up", "Enter"]);
-    screen.wait_for("theme: light; /config set display.theme light keeps it").await;
+    screen.wait_for("Theme: light. Keep it with /config set display.theme light.").await;
     screen.line("/theme none");
-    screen.wait_for("there is no theme `none`; there are dark, light, terminal").await;
+    screen.wait_for("There is no theme `none`. Use one of dark, light, terminal").await;
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("/rename the first one");
     screen.wait_for("title: the first one").await;
     screen.line("/new");
-    screen.wait_for("\n  a new conversation").await;
+    screen.wait_for("\n  This is a new conversation").await;
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
@@ -168,11 +168,11 @@ async fn the_configuration_is_shown_as_it_holds_and_the_file_is_changed() {
     screen.line("/config");
     screen.wait_for("display.motion = false  # command line").await;
     screen.line("/config set display.theme light");
-    screen.wait_for("it holds from the next start of buddy").await;
+    screen.wait_for("It takes effect when you next start buddy").await;
     let text = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/buddy.toml")).unwrap();
     assert!(text.lines().any(|line| line == "theme = \"light\""), "{text}");
     screen.line("/config unset");
-    screen.wait_for("say /config, /config set KEY VALUE or /config unset KEY").await;
+    screen.wait_for("use /config, /config set KEY VALUE or /config unset KEY").await;
     screen.line("/config set display.theme blue");
     screen.wait_for("unknown variant `blue`").await;
 }
@@ -197,7 +197,7 @@ async fn keys_are_listed_as_they_are_bound() {
 async fn a_key_that_was_kept_is_forgotten() {
     let screen = Screen::start([], 80, 24).await;
     screen.line("/logout");
-    screen.wait_for("nothing to forget: not logged in").await;
+    screen.wait_for("Not logged in.").await;
 }
 
 #[tokio::test]
@@ -241,11 +241,11 @@ async fn a_beginning_that_several_commands_have_is_completed_and_not_run() {
 async fn a_command_stands_before_what_it_says_and_apart_from_the_rest() {
     let screen = idle().await;
     screen.line("/context");
-    screen.wait_for("no model was called yet").await;
+    screen.wait_for("no model call yet").await;
     screen.line("hello");
     screen.wait_for("Answer.").await;
     let shown = screen.wait_idle().await;
-    assert!(shown.contains("\n\n› /context\n\n  no model was called yet\n\n› hello\n\n● Answer."), "{shown}");
+    assert!(shown.contains("\n\n› /context\n\n  no model call yet\n\n› hello\n\n● Answer."), "{shown}");
 }
 
 #[tokio::test]
@@ -263,11 +263,11 @@ async fn approvals_are_picked_and_the_present_one_is_pointed_at() {
 async fn the_doctor_sees_the_terminal_of_the_conversation_and_a_file_is_exported_over() {
     let screen = Screen::start([turn().text("Answer.")], 100, 60).await;
     screen.line("/doctor");
-    screen.wait_for("TERM tmux-256color").await;
-    assert!(!screen.everything().contains("input or output is none"), "{}", screen.everything());
+    screen.wait_for("tmux-256color, colours").await;
+    assert!(!screen.everything().contains("input or output is not a terminal"), "{}", screen.everything());
     std::fs::write(screen.stage.home.work().join("talk.md"), "old").unwrap();
     screen.line("/export talk.md");
-    screen.wait_for("`--force` overwrites it").await;
+    screen.wait_for("overwrite it with `--force`").await;
     screen.line("/export talk.md --force");
     screen.wait_until("the file", |_| screen.stage.home.text("talk.md") != "old").await;
 }

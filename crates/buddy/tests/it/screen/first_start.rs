@@ -82,7 +82,7 @@ async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
     screen.keys(&["y"]);
     screen.wait_for("› say tour").await;
     screen.text("h");
-    screen.wait_gone("say tour").await;
+    screen.wait_gone("Type `tour`").await;
     screen.keys(&["C-u", "C-d"]);
     screen.wait_dead().await;
     screen.bare_again();
@@ -96,7 +96,7 @@ async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
     screen.choose_key_of("claude-sonnet").await;
     screen.wait_for("API key for `claude` (not shown)").await;
     screen.line("sk-first-start");
-    screen.wait_for("`claude` is used from now on").await;
+    screen.wait_for("buddy now uses `claude`").await;
     screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
@@ -120,7 +120,7 @@ async fn a_key_that_does_not_work_is_told_and_not_kept() {
     screen.line("sk-wrong");
     screen.wait_for("A first call with it failed").await;
     let shown = screen.wait_for("3  Back").await;
-    assert!(!shown.contains("is kept"), "it is not: {shown}");
+    assert!(!shown.contains("Saved the key"), "it is not: {shown}");
     screen.keys(&["3"]);
     screen.wait_gone("3  Back").await;
     screen.wait_for("enter select").await;
@@ -152,7 +152,7 @@ async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
     screen.keys(&["1"]);
     screen.wait_for("(not shown)").await;
     screen.line("sk-half");
-    screen.wait_for("trying it").await;
+    screen.wait_for("Trying it").await;
     screen.keys(&["C-c"]);
     screen.wait_dead().await;
     let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
@@ -168,12 +168,12 @@ async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
     screen.wait_until("it again", |shown| shown.matches("Address of the API").count() == 2).await;
     let address = format!("{}/v1", screen.stage.server.url());
     screen.line(&address);
-    screen.wait_for("API key (not shown; enter alone").await;
+    screen.wait_for("API key (not shown; press Enter").await;
     screen.line("sk-elsewhere");
     screen.wait_for("Which model?").await;
     screen.wait_for("1  scripted").await;
     screen.keys(&["1"]);
-    screen.wait_for("is used from now on").await;
+    screen.wait_for("buddy now uses").await;
     screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["n"]);
     screen.wait_for("› Ask buddy anything").await;
@@ -196,7 +196,7 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     screen.wait_for("Address of the API").await;
     // Nobody listens there.
     screen.line("http://127.0.0.1:1/v1");
-    screen.wait_for("API key (not shown; enter alone").await;
+    screen.wait_for("API key (not shown; press Enter").await;
     screen.keys(&["Enter"]);
     screen.wait_for("The name of the model:").await;
     screen.line("anything");
@@ -248,7 +248,7 @@ async fn a_plan_is_connected_with_a_code_and_ends_in_a_prompt() {
     screen.wait_for("1  Log in with your ChatGPT plan").await;
     screen.keys(&["1"]);
     screen.wait_for("WXYZ-1234").await;
-    screen.wait_for("`chatgpt` is used from now on").await;
+    screen.wait_for("buddy now uses `chatgpt`").await;
     screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
@@ -277,17 +277,17 @@ async fn openrouter_is_connected_in_a_browser_and_no_key_of_the_person_is_lost()
     screen.keys(&["2"]);
     screen.wait_for("2  Log in with OpenRouter").await;
     screen.keys(&["2"]);
-    screen.wait_for("Enter alone goes back.").await;
+    screen.wait_for("Press Enter to go back.").await;
     screen.keys(&["Enter"]);
     screen.wait_for("esc demo").await;
     screen.keys(&["2"]);
     screen.wait_for("2  Log in with OpenRouter").await;
     screen.keys(&["2"]);
-    let is_again = |shown: &str| shown.matches("Enter alone goes back.").count() == 2;
+    let is_again = |shown: &str| shown.matches("Press Enter to go back.").count() == 2;
     let shown = screen.wait_until("the page", is_again).await;
     let pages: Vec<&str> = shown.lines().filter(|line| line.contains("/auth?callback_url=")).collect();
     assert_eq!(follow(pages.last().unwrap().trim()).await.status, 200);
-    screen.wait_for("is used from now on").await;
+    screen.wait_for("buddy now uses").await;
     screen.wait_for("Do you trust this folder?").await;
     screen.keys(&["y"]);
     screen.wait_for("› Ask buddy anything").await;
@@ -311,7 +311,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.wait_for("Refused.").await;
     assert!(
         super::flowing(&screen.everything())
-            .contains("this folder is not trusted, so it is only read: it would write")
+            .contains("this folder is untrusted, so it is read-only: it would write")
     );
     assert!(!screen.stage.home.work().join("one").exists());
     screen.wait_idle().await;
@@ -320,7 +320,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.again(&[]).await;
     assert!(!screen.everything().contains("Do you trust this folder?"), "a no is remembered");
     screen.line("/trust");
-    screen.wait_for("files in it can be changed").await;
+    screen.wait_for("can change files there").await;
     screen.line("write it");
     screen.wait_for_question("Edit two?").await;
     screen.keys(&["y"]);

@@ -98,7 +98,7 @@ async fn an_answer_goes_to_the_clipboard_of_the_terminal() {
     let screen = Screen::start([turn().text("A word to copy.")], 80, 24).await;
     screen.tmux(&["set-option", "-g", "set-clipboard", "on"]);
     screen.line("/copy");
-    screen.wait_for("There is no answer yet").await;
+    screen.wait_for("There is no answer yet.").await;
     screen.line("say it");
     screen.wait_for("A word to copy.").await;
     screen.wait_idle().await;
@@ -138,12 +138,16 @@ async fn line_by_line_an_interrupt_at_the_prompt_leaves_at_the_second_press_alon
     screen.text("half a line");
     screen.keys(&["C-c"]);
     screen
-        .wait_until("a new prompt", |shown| shown.contains("ctrl-c again leaves") && is_prompted(shown))
+        .wait_until("a new prompt", |shown| {
+            shown.contains("Press ctrl-c again to leave.") && is_prompted(shown)
+        })
         .await;
     screen.line("hello");
     screen.wait_until("the answer", |shown| shown.contains("Still here.") && is_prompted(shown)).await;
     screen.keys(&["C-c"]);
-    screen.wait_until("another one", |shown| shown.matches("ctrl-c again leaves").count() == 2).await;
+    screen
+        .wait_until("another one", |shown| shown.matches("Press ctrl-c again to leave.").count() == 2)
+        .await;
     screen.keys(&["C-c"]);
     screen.wait_for("Resume with  buddy resume").await;
     screen.wait_dead().await;

@@ -62,7 +62,7 @@ async fn escape_twice_goes_back_too() {
 async fn a_copy_goes_on_and_the_first_conversation_is_gone_back_to() {
     let screen = talked().await;
     screen.line("/fork");
-    screen.wait_for("a copy of the conversation; the one before is /resume ses_ID").await;
+    screen.wait_for("This is a copy of the conversation. Return to the original with /resume ses_ID").await;
     screen.line("sell the boat");
     screen.wait_for("Third answer.").await;
     let request = screen.stage.requests().pop().unwrap().body;
@@ -93,14 +93,14 @@ async fn a_task_in_the_background_knows_the_conversation() {
 async fn a_past_conversation_is_found_by_what_was_said() {
     let screen = talked().await;
     screen.line("/new");
-    screen.wait_for("\n  a new conversation").await;
+    screen.wait_for("\n  This is a new conversation").await;
     screen.line("/session search paint boat");
     let shown = screen.wait_for("── Found ──").await;
     assert!(shown.contains("❯ paint the boat  find the boat"), "{shown}");
     screen.keys(&["Enter"]);
     screen.wait_until("the conversation", |shown| shown.matches("Second answer.").count() == 2).await;
     screen.line("/session search submarine");
-    screen.wait_for("nothing was found").await;
+    screen.wait_for("No conversation contains these words.").await;
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ async fn themes(size: Size) {
     screen.line("/theme");
     size.check("pick_theme", &screen.wait_for_whole("› Type to search").await);
     screen.keys(&["Up", "Enter"]);
-    screen.wait_for("theme: light").await;
+    screen.wait_for("Theme: light").await;
 }
 
 async fn approvals(size: Size) {

@@ -43,6 +43,6 @@ async fn a_command_that_hangs_holds_nothing_up_and_is_told_once() {
     let screen = Screen::on(stage, &["--trust", "-c", "display.status_command=sleep 60"], 80, 24).await;
     screen.line("hi");
     screen.wait_for("Hello.").await;
-    let shown = screen.wait_for("display.status_command: it did not end within 3 s").await;
+    let shown = screen.wait_for("display.status_command: it did not finish within 3 s").await;
     assert!(status(&shown).starts_with("  scripted   ~/work"), "{shown}");
 }

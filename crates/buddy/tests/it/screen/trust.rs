@@ -63,7 +63,7 @@ async fn a_change_during_a_conversation_holds_after_it_was_shown_and_accepted() 
     screen.wait_for("take effect with: /trust yes").await;
     assert!(screen.everything().contains("-deny = ['mkdir *']"));
     screen.line("/trust yes");
-    screen.wait_for("hold from the next call").await;
+    screen.wait_for("take effect with the next call").await;
     screen.line("make it");
     screen.wait_for("Made.").await;
     assert!(work.join("two").exists(), "the change holds");

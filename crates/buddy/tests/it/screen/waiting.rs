@@ -18,11 +18,11 @@ async fn an_overload_is_one_row_that_counts_down_and_goes() {
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("hello");
     let shown = screen.wait_for("try 5").await;
-    let rows: Vec<&str> = shown.lines().filter(|row| row.contains("asking again")).collect();
+    let rows: Vec<&str> = shown.lines().filter(|row| row.contains("trying again")).collect();
     assert_eq!(rows.len(), 1, "{shown}");
-    assert!(rows[0].starts_with("▲ asking again in ") && rows[0].ends_with('…'), "{shown}");
+    assert!(rows[0].starts_with("▲ trying again in ") && rows[0].ends_with('…'), "{shown}");
     let whole = screen.wait_for("Here I am.").await;
-    assert!(!whole.contains("asking again") && !screen.everything().contains("Overloaded"), "{whole}");
+    assert!(!whole.contains("trying again") && !screen.everything().contains("Overloaded"), "{whole}");
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ fn notices() {
 fn a_model_that_is_asked_again() {
     check_once("retry", |stage| {
         stage.prompt("explain the scheduler");
-        let text = "asking again in 4.0 s, try 2: api.example.com returned 529".to_owned();
+        let text = "trying again in 4.0 s, attempt 2: api.example.com returned 529".to_owned();
         let code = "model_retry".to_owned();
         stage.fact(Fact::Notice(Notice { level: NoticeLevel::Info, code, text }));
         stage.seat.wait(1_000);

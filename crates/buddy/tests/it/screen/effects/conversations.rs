@@ -28,8 +28,8 @@ async fn check_there_and_back(new: &str, back: &str) {
     let first = screen.stage.log().await.remove(0).session.to_string();
     screen.line(new);
     // The menu of commands says the same words beside a name.
-    let is_new = |shown: &str| shown.lines().any(|line| line == "  a new conversation");
-    screen.wait_until("a new conversation", is_new).await;
+    let is_new = |shown: &str| shown.lines().any(|line| line == "  This is a new conversation.");
+    screen.wait_until("This is a new conversation", is_new).await;
     screen.line("other words");
     screen.wait_for("Second answer.").await;
     screen.wait_idle().await;
@@ -61,7 +61,7 @@ async fn the_last_conversation_is_the_last_one_beside_this() {
     check_there_and_back("/new", "/session resume last").await;
     let alone = Screen::start([], 80, 24).await;
     alone.line("/resume last");
-    alone.wait_for("there is no other conversation").await;
+    alone.wait_for("There is no other conversation.").await;
     alone.line("/resume ses_nonsense");
     alone.wait_for_words("/session lists them").await;
 }

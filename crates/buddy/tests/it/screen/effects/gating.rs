@@ -18,11 +18,11 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once()
     }
     for (line, shown) in [
         ("/status", "plan only  no"),
-        ("/context", "no model was called yet"),
+        ("/context", "no model call yet"),
         ("/ps", "task 0  0s  this conversation"),
         ("/approve edits", "Accept edits ──"),
         ("/rename at work", "title: at work"),
-        ("/theme light", "theme: light"),
+        ("/theme light", "Theme: light"),
     ] {
         screen.line(line);
         screen.wait_for(shown).await;
@@ -44,7 +44,7 @@ async fn help_and_leaving_are_there_while_a_turn_runs() {
     screen.line("/help");
     screen.wait_for("/quit").await;
     screen.line("/quit");
-    screen.wait_for("what the agent does would be stopped. Press the key again to leave").await;
+    screen.wait_for("Leaving stops the agent's work. Press the key again to leave").await;
     screen.line("/quit");
     screen.wait_for("Resume with  buddy resume").await;
     screen.stage.server.gate("end").open();
@@ -60,7 +60,7 @@ async fn leaving_says_that_a_background_command_would_be_stopped() {
     screen.wait_for("So be it.").await;
     screen.wait_idle().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("1 background command would be stopped. Press the key again to leave").await;
+    screen.wait_for("Leaving stops 1 background command. Press the key again to leave").await;
     screen.keys(&["C-d"]);
     screen.wait_for("Resume with  buddy resume").await;
 }

@@ -64,7 +64,7 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     screen.wait_gone("enter use").await;
     let refused = screen.wait_for("there is no key for").await;
     assert!(refused.contains(&name) && !refused.contains(&format!("model: {name}")), "{refused}");
-    assert!(refused.contains(&format!("say /login {name}")), "{refused}");
+    assert!(refused.contains(&format!("run /login {name}")), "{refused}");
     assert!(
         screen.wait_for("scripted-green   ~/work").await.contains("scripted-green"),
         "the model is in the status"
@@ -114,7 +114,7 @@ async fn a_model_that_was_connected_is_gone_on_with() {
     assert_eq!(asked(&screen), ("scripted-green".to_owned(), Some("Bearer sk-green".to_owned())));
     assert!(!screen.everything().contains("sk-green"));
     screen.line("/login nobody");
-    screen.wait_for("nothing was connected").await;
+    screen.wait_for("No model was connected.").await;
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn a_server_at_another_address_is_gone_on_with_at_once() {
     screen.keys(&[number]);
     screen.wait_for("Address of the API").await;
     screen.line(&format!("{}/v1", other.url()));
-    screen.wait_for("API key (not shown; enter alone").await;
+    screen.wait_for("API key (not shown; press Enter").await;
     screen.line("sk-other");
     screen.wait_for("Which model?").await;
     screen.keys(&["1"]);
@@ -145,7 +145,7 @@ async fn a_server_at_another_address_is_gone_on_with_at_once() {
     assert_eq!(request.headers.get("authorization").map(String::as_str), Some("Bearer sk-other"));
     assert!(screen.stage.requests().is_empty(), "the first server is asked nothing");
     screen.line(&format!("/logout {name}"));
-    screen.wait_for("is forgotten").await;
+    screen.wait_for("Removed the key for").await;
 }
 
 #[tokio::test]
@@ -175,6 +175,6 @@ async fn another_theme_has_other_colours() {
     let prompt = |shown: String| shown.lines().rev().find(|line| line.contains('›')).unwrap().to_owned();
     let dark = prompt(colours());
     screen.line("/theme light");
-    screen.wait_for("theme: light").await;
+    screen.wait_for("Theme: light").await;
     screen.wait_until("other colours", |_| prompt(colours()) != dark).await;
 }

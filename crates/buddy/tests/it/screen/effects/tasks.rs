@@ -93,7 +93,7 @@ async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with
     screen.wait_for("task 1 runs in the background").await;
     screen.stage.server.wait_for_requests(2).await;
     screen.keys(&["C-d"]);
-    screen.wait_for_words("what the agent does and task 1 would be stopped").await;
+    screen.wait_for_words("Leaving stops the agent's work and task 1").await;
     screen.keys(&["C-d"]);
     screen.wait_for("A task was stopped. Resume it with  buddy resume ses_ID").await;
     assert_eq!(screen.everything().matches("buddy resume ses_ID").count(), 2);

@@ -66,7 +66,7 @@ async fn granted_in_own_words(size: Size) {
     screen.keys(&["C-u"]);
     screen.text("mkdir other*");
     screen.keys(&["Enter"]);
-    size.check("refused_words", &screen.wait_for_whole("does not cover what is asked for").await);
+    size.check("refused_words", &screen.wait_for_whole("does not cover this call").await);
     assert!(!screen.stage.home.work().join("one").exists(), "nothing is done by words that do not hold");
     screen.keys(&["C-u"]);
     screen.text("mkdir one*");

@@ -60,7 +60,7 @@ async fn the_prompt_and_what_the_person_runs_follow_the_target() {
     screen.wait_gone("(ssh machine)›").await;
     screen.line("/target remove ssh:machine");
     let is_alone = |shown: &str| {
-        let last = shown.rsplit("TARGET ").next().unwrap_or_default();
+        let last = shown.rsplit("Target ").next().unwrap_or_default();
         last.contains("*  local") && !last.contains("ssh:machine")
     };
     screen.wait_until("one target", is_alone).await;
