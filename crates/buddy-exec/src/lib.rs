@@ -24,6 +24,7 @@ mod file_opens;
 mod files;
 mod git_marks;
 mod git_orders;
+mod git_state;
 mod git_store;
 pub mod jail;
 mod link_look;
