@@ -131,11 +131,11 @@ pub(super) fn has_plain_strategy_options(text: &str) -> bool {
 
 pub(super) fn has_plain_apply_options(text: &str) -> bool {
     let is_plain = |word: &String| {
-        let is_numbered = |option: &&str| {
-            let number = word.strip_prefix(*option).filter(|number| !number.is_empty());
+        let is_numbered = |option: &str| {
+            let number = word.strip_prefix(option).filter(|number| !number.is_empty());
             number.is_some_and(|number| number.chars().all(|digit| digit.is_ascii_digit()))
         };
-        NUMBERED_APPLY_OPTIONS.iter().any(|option| is_numbered(&option)) || has_option(word, APPLY_OPTIONS)
+        NUMBERED_APPLY_OPTIONS.iter().any(|option| is_numbered(option)) || has_option(word, APPLY_OPTIONS)
     };
     quoted_words(text).is_some_and(|words| words.iter().all(is_plain))
 }

@@ -237,14 +237,7 @@ fn prepare(
     let mut ground = Ground::of(&bounds)?;
     let single_files = SingleFiles::make(&bounds.write_alone);
     ground.open_files(&single_files.files);
-    let directory = |wanted: &str| {
-        spec.env
-            .iter()
-            .find(|(name, _)| name == wanted)
-            .map(|(_, value)| Path::new(value))
-            .filter(|path| path.is_absolute())
-    };
-    let (home, config_home) = (directory("HOME"), directory("XDG_CONFIG_HOME"));
+    let (home, config_home) = (directory(&spec.env, "HOME"), directory(&spec.env, "XDG_CONFIG_HOME"));
     let scene = Scene { cwd: &real(cwd), home, config_home, place, quarantine: quarantine.clone() };
     let guards = Guards::put(&bounds, &mut ground, &scene)?;
     let has_mounts = place != Place::Bare;
@@ -303,10 +296,16 @@ fn prepare(
     Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot, single_files })
 }
 
+/// The directory that a variable names.
+fn directory<'a>(env: &'a [(String, String)], wanted: &str) -> Option<&'a Path> {
+    let value = env.iter().find(|(name, _)| name == wanted).map(|(_, value)| Path::new(value));
+    value.filter(|path| path.is_absolute())
+}
+
 /// Refuses a command that could write where nobody looks.
 fn check_places(rules: &Rules, places: &WritePlaces) -> Result<(), Refusal> {
-    let opened = rules.write.iter().map(RawPath::to_path).filter(|path| path != Path::new(OWN_MEMORY));
-    opened.map(|path| check_place(&path, places)).collect()
+    let mut opened = rules.write.iter().map(RawPath::to_path).filter(|path| path != Path::new(OWN_MEMORY));
+    opened.try_for_each(|path| check_place(&path, places))
 }
 
 fn check_place(path: &Path, places: &WritePlaces) -> Result<(), Refusal> {
