@@ -69,6 +69,8 @@ pub struct Bounds {
 pub struct CacheLayers {
     /// The directory of the workspace's layers. Created when missing.
     pub directory: PathBuf,
+    /// The directory in which the layers of all workspaces are.
+    pub all: PathBuf,
     /// The caches, outer ones first.
     pub places: Vec<CachePlace>,
 }

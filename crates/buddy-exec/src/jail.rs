@@ -52,6 +52,7 @@ mod walk;
 mod watched;
 mod way_out;
 mod words;
+mod write_places;
 
 pub(crate) use baselines::running_supervisors;
 pub(crate) use cache_layers::LOCK as CACHE_LOCK;

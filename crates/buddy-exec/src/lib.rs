@@ -25,6 +25,7 @@ mod files;
 mod git_marks;
 mod git_orders;
 mod git_remotes;
+mod git_state;
 mod git_store;
 pub mod jail;
 mod link_look;

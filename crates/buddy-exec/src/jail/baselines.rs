@@ -48,6 +48,8 @@ pub(super) struct Baseline {
     pub(super) missing: BTreeSet<PathBuf>,
     /// The files among the names that the kernel does not guard, with their contents as far as they were kept.
     pub(super) files: BTreeMap<PathBuf, Option<Content>>,
+    /// Lines of packed references that replace objects.
+    pub(super) replacements: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,15 +61,17 @@ struct Published {
     covered: Vec<RawPath>,
     missing: Vec<RawPath>,
     files: Vec<(RawPath, Option<Content>)>,
+    replacements: Vec<(RawPath, BTreeSet<Vec<u8>>)>,
 }
 
 impl Baseline {
     /// Takes names out of the sights that were not there when the command of this baseline started.
     pub(super) fn restrict(&self, sights: &mut Sights) {
-        let Sights { orders, git_files, git, git_links, half_git, .. } = sights;
+        let Sights { orders, git_files, git, git_links, half_git, git_state, .. } = sights;
         for names in [orders, git_files, git, git_links, half_git] {
             names.retain(|path| !self.is_newer(path));
         }
+        git_state.retain(|path, _| !self.is_newer(path));
     }
 
     fn is_newer(&self, path: &Path) -> bool {
@@ -135,6 +139,11 @@ impl Register {
             covered: raw(baseline.covered),
             missing: raw(baseline.missing),
             files: baseline.files.into_iter().map(|(path, content)| (RawPath::from(path), content)).collect(),
+            replacements: baseline
+                .replacements
+                .into_iter()
+                .map(|(path, lines)| (path.into(), lines))
+                .collect(),
         };
         self.file.set_len(0)?;
         io::Seek::rewind(&mut self.file)?;
@@ -170,6 +179,11 @@ fn read(path: &Path) -> Option<Baseline> {
         covered: paths(published.covered),
         missing: paths(published.missing),
         files: published.files.into_iter().map(|(path, content)| (path.to_path(), content)).collect(),
+        replacements: published
+            .replacements
+            .into_iter()
+            .map(|(path, lines)| (path.to_path(), lines))
+            .collect(),
     })
 }
 

@@ -144,6 +144,11 @@ impl Slot {
         }
     }
 
+    /// The directory that has all its changes.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The paths that the command may write because of the slot.
     pub(super) fn writable(&self) -> impl Iterator<Item = RawPath> {
         let mounted = self.overlays.iter().map(|overlay| overlay.at.clone());

@@ -21,6 +21,7 @@ use super::caller::Caller;
 use super::closed::open_bare;
 use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change};
 use super::quarantine::SweepNote;
+use super::write_places::WritePlaces;
 
 /// The settings of a repository, and what git writes first.
 pub(super) const CONFIG: &str = "config";
@@ -55,8 +56,8 @@ pub(super) struct ConfigWrites {
     guarded: BTreeSet<PathBuf>,
     /// Of these, the ones that a user opened to the command.
     opened: BTreeSet<PathBuf>,
-    /// Directories that are looked through after the command.
-    roots: Vec<PathBuf>,
+    /// The places that the command writes.
+    places: WritePlaces,
     /// Changes that were refused, with the reason.
     kept: Mutex<Vec<SweepNote>>,
 }
@@ -65,9 +66,9 @@ pub(super) struct ConfigWrites {
 const MAX_TOLD: usize = 10;
 
 impl ConfigWrites {
-    pub(super) fn new(guarded: BTreeSet<PathBuf>, opened: &BTreeSet<PathBuf>, roots: Vec<PathBuf>) -> Self {
+    pub(super) fn new(guarded: BTreeSet<PathBuf>, opened: &BTreeSet<PathBuf>, places: WritePlaces) -> Self {
         let opened = guarded.intersection(opened).cloned().collect();
-        Self { opened, guarded, roots, kept: Mutex::default() }
+        Self { opened, guarded, places, kept: Mutex::default() }
     }
 
     /// The refused changes that were not told yet.
@@ -135,7 +136,7 @@ impl ConfigWrites {
         let new = read(&open(DRAFT, OFlags::RDONLY)?).map_err(|_| Errno::PERM)?;
         let file = open(CONFIG, OFlags::RDWR)?;
         let old = read(&file).map_err(|_| Errno::PERM)?;
-        let at = ConfigPlace { git: place, roots: &self.roots };
+        let at = ConfigPlace { git: place, places: &self.places };
         if !self.opened.contains(config)
             && let Err(why) = judge_change(&at, &old, &new)
         {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
-use super::look::is_shared_directory;
 use super::repositories::without_links;
+use super::write_places::WritePlaces;
 use crate::git_orders::{clean, entries_to, gitfile_target};
 
 /// The largest configuration that is judged. A larger one is not plain.
@@ -28,8 +28,8 @@ const FILE_WAY: &str = "file";
 pub(super) struct ConfigPlace<'a> {
     /// The repository's own directory.
     pub(super) git: &'a Path,
-    /// Directories that are looked through after each command, so that no hook stays in them.
-    pub(super) roots: &'a [PathBuf],
+    /// The places that commands write.
+    pub(super) places: &'a WritePlaces,
 }
 
 /// One setting, with what stands between section and name.
@@ -255,7 +255,7 @@ fn is_plain_address(at: &ConfigPlace<'_>, address: &str) -> bool {
         && !leads_to_shared_place(at, address)
 }
 
-/// Whether an address names a directory in a place that everybody writes. A push there runs the hooks that somebody put beside it.
+/// Whether an address names a directory in a place where commands write and no hook is found. A push there runs it.
 fn leads_to_shared_place(at: &ConfigPlace<'_>, address: &str) -> bool {
     let Some(directory) = local_directory(address) else { return false };
     // git decodes addresses and looks for homes; nobody writes them so.
@@ -266,10 +266,8 @@ fn leads_to_shared_place(at: &ConfigPlace<'_>, address: &str) -> bool {
     let places = bases.iter().flat_map(|base| entries_to(&base.join(directory)));
     let led_to = |entry: PathBuf| [gitfile_target(&entry), Some(entry)].into_iter().flatten();
     let places: Vec<PathBuf> = places.flat_map(led_to).collect();
-    let places = places.iter().flat_map(|place| [clean(place), without_links(place)]);
-    let is_looked_through = |place: &Path| at.roots.iter().any(|root| place.starts_with(root));
-    let mut others = places.filter(|place| !is_looked_through(place));
-    others.any(|place| place.ancestors().any(is_shared_directory))
+    let mut places = places.iter().flat_map(|place| [clean(place), without_links(place)]);
+    places.any(|place| at.places.is_unsearched(&place))
 }
 
 /// The directory that an address names; none if it names a server.
@@ -284,45 +282,16 @@ pub(crate) fn local_directory(address: &str) -> Option<&str> {
     (!names_server && !address.is_empty()).then_some(address)
 }
 
-/// The lines of a rebase that run no program, or none when no line does.
-pub(super) fn without_exec(todo: &str) -> Option<String> {
-    let is_exec = |line: &&str| matches!(line.split_ascii_whitespace().next(), Some("exec" | "x"));
-    if !todo.lines().any(|line| is_exec(&line)) {
-        return None;
-    }
-    Some(todo.lines().filter(|line| !is_exec(line)).flat_map(|line| [line, "\n"]).collect())
-}
-
-/// Strategies that are part of git. Any other one is the name of a program.
-const BUILT_IN_STRATEGIES: &[&str] = &["octopus", "ort", "ours", "recursive", "resolve", "subtree"];
-
-/// The options of a cherry-pick in the exact form in which git writes them, or none when there are no others. Other forms could hide a
-/// strategy.
-pub(super) fn with_plain_options(options: &str) -> Option<String> {
-    let is_plain = |line: &&str| {
-        let Some((key, value)) = line.strip_prefix('\t').and_then(|line| line.split_once(" = ")) else {
-            return *line == "[options]";
-        };
-        let is_word = |text: &str| {
-            let is_usual = |letter: char| letter.is_ascii_alphanumeric() || "-_=.%".contains(letter);
-            !text.is_empty() && text.chars().all(is_usual)
-        };
-        let is_built_in = !key.eq_ignore_ascii_case("strategy") || BUILT_IN_STRATEGIES.contains(&value);
-        is_word(key) && is_word(value) && is_built_in
-    };
-    if options.lines().all(|line| is_plain(&line)) {
-        return None;
-    }
-    Some(options.lines().filter(is_plain).flat_map(|line| [line, "\n"]).collect())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     /// Of a repository in a directory that one account writes.
     fn place() -> ConfigPlace<'static> {
-        ConfigPlace { git: Path::new("/srv/nobody/work/.git"), roots: &[] }
+        static PLACES: LazyLock<WritePlaces> = LazyLock::new(WritePlaces::default);
+        ConfigPlace { git: Path::new("/srv/nobody/work/.git"), places: &PLACES }
     }
 
     #[test]
@@ -355,36 +324,6 @@ mod tests {
         assert!(without_programs(&place(), "[include]\n\tpath = x\n", |_| false).is_some());
         assert!(without_programs(&place(), "[remote \"x\"]\n\turl = ext::sh -c x\n", |_| false).is_some());
         assert!(without_programs(&place(), "[filter \"x\"]\n\tsmudge = sh\n", |_| false).is_some());
-    }
-
-    #[test]
-    fn a_rebase_without_its_programs() {
-        assert_eq!(without_exec("pick a\n# exec\n"), None);
-        assert_eq!(without_exec("pick a\nexec sh\n x y\npick b\n").as_deref(), Some("pick a\npick b\n"));
-    }
-
-    #[test]
-    fn a_cherry_pick_without_its_programs() {
-        let plain =
-            "[options]\n\tno-commit = true\n\tmainline = 1\n\tstrategy = ort\n\tstrategy-option = ours\n";
-        assert_eq!(with_plain_options(plain), None);
-        for line in [
-            "\tstrategy = x/evil",
-            "\tStrategy = evil",
-            "\tstrategy = \"evil\"",
-            "\tstrategy = or\\",
-            "strategy = evil",
-            "[options] strategy = evil",
-            "\tstrategy=evil",
-            "[include]\n\tpath = /x",
-        ] {
-            let text = format!("{plain}{line}\n");
-            let rest = with_plain_options(&text).unwrap();
-            assert!(
-                !rest.contains("evil") && !rest.contains("/x") && rest.starts_with(plain),
-                "{line}: {rest}"
-            );
-        }
     }
 
     const OLD: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://a.example/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\

@@ -9,8 +9,7 @@ use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
 use super::ground::Ground;
 use super::look::{
-    SharedPlaces, Sights, files_beneath, is_shared_directory, linked_objects, look, names_of_objects,
-    roots_to_watch, shared_roots,
+    Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
 };
 use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
@@ -24,6 +23,7 @@ use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
 use super::watched::{Watched, is_too_large};
 use super::words::Place;
+use super::write_places::WritePlaces;
 use crate::Bounds;
 use crate::git_orders::{GitHome, Repository, entries_to, gitfile_target, named_by};
 
@@ -75,7 +75,8 @@ impl Guards {
             ground.missing.clear();
         }
         let sealed = Names::of(&bounds.sealed_names);
-        let roots = roots_to_watch(&ground.write, scene.cwd);
+        let writes = WritePlaces::of(bounds, ground, scene.cwd);
+        let roots = writes.searched.clone();
         let past: Vec<PathBuf> = ground.hidden.iter().map(|hidden| hidden.path.clone()).collect();
         for path in &ground.missing {
             clear_left_behind(path);
@@ -91,7 +92,7 @@ impl Guards {
         clear_parts_left_behind(&sights.git, &orders);
         let found = std::mem::take(&mut sights.sealed);
         seal(found, bounds, ground, scene, &Searched { names: &sealed, roots: &roots, past: &past })?;
-        let mut named = Named::find(&sights, &roots, &orders, ground, scene);
+        let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene);
         for other in &others {
             named.restrict(other);
         }
@@ -104,7 +105,9 @@ impl Guards {
         let near_orders = sights.orders.iter().filter(is_near).filter(|path| !is_opened(path, bounds));
         let mut places: BTreeSet<PathBuf> =
             near_orders.flat_map(|path| without_opened(path, &opened)).collect();
-        places.extend(sights.git_files.iter().chain(&named.there).cloned());
+        // Layers are mounted later.
+        let there = named.there.iter().filter(|path| !writes.is_in_layers(path));
+        places.extend(sights.git_files.iter().chain(there).cloned());
         for git in &sights.git {
             places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
         }
@@ -120,11 +123,11 @@ impl Guards {
         let stand_ins =
             if scene.place == Place::Namespaces { stand_ins(&stays, &orders) } else { Vec::new() };
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
-        let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
+        let mut watched = Watched::new(writes, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
         watched.opened = opened;
         if scene.place != Place::Light {
-            named.add(share_places(&mut watched, bounds, ground, scene));
+            named.add(share_places(&mut watched, ground, scene));
         }
         for other in &others {
             watched.restrict_shared(other);
@@ -144,7 +147,7 @@ impl Guards {
         }
         let configs = watched.known.git.iter().map(|git| git.join(CONFIG));
         let configs = configs.filter(|config| watched.covered.contains(config)).collect();
-        let configs = ConfigWrites::new(configs, &watched.opened, watched.roots.clone());
+        let configs = ConfigWrites::new(configs, &watched.opened, watched.places.clone());
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins, configs })
     }
@@ -159,12 +162,11 @@ fn clear_parts_left_behind(gits: &BTreeSet<PathBuf>, orders: &Names) {
 
 /// Adds the places that everybody writes, and returns what settings of git name there. It is compared at the end; there are too many files for the
 /// kernel.
-fn share_places(watched: &mut Watched, bounds: &Bounds, ground: &Ground, scene: &Scene<'_>) -> Named {
+fn share_places(watched: &mut Watched, ground: &Ground, scene: &Scene<'_>) -> Named {
     // A whole machine is never searched.
     watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
-    let layers = bounds.caches.as_ref().and_then(|caches| caches.directory.canonicalize().ok());
-    let shared = watched.share(SharedPlaces { open: shared_roots(&ground.write), layers });
-    Named::find(shared, &[], &Names::default(), ground, scene)
+    watched.share();
+    Named::find(watched.known_shared(), &[], &watched.places, &Names::default(), scene)
 }
 
 /// Directories that are removed, and with a work tree that has its own directory elsewhere also that one.
@@ -181,17 +183,17 @@ fn with_work_trees(removed: &[PathBuf]) -> Vec<PathBuf> {
 pub(super) fn watch_alone(bounds: &Bounds, scene: &Scene<'_>) -> Result<Watched, Refusal> {
     let ground = Ground::of(bounds)?;
     let orders = Names::of(&bounds.guarded_names);
-    let roots = roots_to_watch(&ground.write, scene.cwd);
+    let writes = WritePlaces::of(bounds, &ground, scene.cwd).only_searched();
     let (turn, register, others) = join(scene);
-    let mut sights = look(&roots, &orders, &Names::default(), &[], Budget::usual());
+    let mut sights = look(&writes.searched, &orders, &Names::default(), &[], Budget::usual());
     for other in &others {
         other.restrict(&mut sights);
     }
-    let mut named = Named::find(&sights, &roots, &orders, &ground, scene);
+    let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene);
     for other in &others {
         named.restrict(other);
     }
-    let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
+    let mut watched = Watched::new(writes, orders, sights, Quarantine(scene.quarantine.clone()));
     watched.opened = bounds.opened.iter().map(|path| without_links(path)).collect();
     watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
     watched.missing = named.missing.into_iter().collect();
@@ -333,23 +335,29 @@ struct Named {
 }
 
 impl Named {
-    fn find(sights: &Sights, roots: &[PathBuf], orders: &Names, ground: &Ground, scene: &Scene<'_>) -> Self {
+    /// Of the repositories that were found, and those around some directories.
+    fn find(
+        sights: &Sights,
+        around: &[PathBuf],
+        writes: &WritePlaces,
+        orders: &Names,
+        scene: &Scene<'_>,
+    ) -> Self {
         let mut named = Self::default();
         if scene.place == Place::Light {
             return named;
         }
         let home = GitHome { home: scene.home, config: scene.config_home };
-        let repositories = repositories(sights, roots);
+        let repositories = repositories(sights, around);
         let mut places = named_by(&repositories, home);
         places.extend(behind_links(&repositories, orders, &[], home));
         places.extend(sights.orders.iter().filter_map(|order| led_to(order)));
-        places.extend(shared_remotes(&repositories, roots, orders));
+        places.extend(shared_remotes(&repositories, writes, orders));
         places.extend(remote_gitfiles(&repositories));
         for path in places {
-            named.links.extend(links_on_the_way(&path).into_iter().filter(|link| ground.is_writable(link)));
+            named.links.extend(links_on_the_way(&path).into_iter().filter(|link| writes.has(link)));
             let real = without_links(&path);
-            let holds_a_root = ground.write.iter().any(|root| root.starts_with(&real));
-            if holds_a_root || !ground.is_writable(&real) {
+            if writes.has_inside(&real) || !writes.has(&real) {
                 continue;
             }
             if is_there(&real) { &mut named.there } else { &mut named.missing }.insert(real);
@@ -370,13 +378,13 @@ impl Named {
     }
 }
 
-/// Places that git takes orders from in repositories which these push to and which lie where everybody writes: hooks run there.
-fn shared_remotes(repositories: &BTreeSet<Repository>, roots: &[PathBuf], orders: &Names) -> Vec<PathBuf> {
-    let is_inside = |place: &Path| roots.iter().any(|root| place.starts_with(root));
+/// Places that git takes orders from in repositories which these push to and which lie where commands write and no hook is found: hooks
+/// run there.
+fn shared_remotes(repositories: &BTreeSet<Repository>, writes: &WritePlaces, orders: &Names) -> Vec<PathBuf> {
     let entries = remote_directories(repositories).into_iter().flat_map(|at| entries_to(&at));
     let led_to = |entry: PathBuf| [gitfile_target(&entry), Some(entry)].into_iter().flatten();
     let gits = entries.flat_map(led_to).map(|git| without_links(&git));
-    let gits = gits.filter(|git| !is_inside(git) && git.ancestors().any(is_shared_directory));
+    let gits = gits.filter(|git| writes.is_unsearched(git));
     gits.flat_map(|git| orders.git_parts().iter().map(move |part| git.join(part)).collect::<Vec<_>>())
         .collect()
 }

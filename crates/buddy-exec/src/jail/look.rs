@@ -1,7 +1,7 @@
 //! A search of the places that a command may write: files that programs take orders from, and files that hold
 //! secrets.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -13,7 +13,9 @@ use rustix::fs::FileType;
 
 use super::names::{GIT, Names};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
+use super::write_places::WritePlaces;
 use crate::git_marks::{is_half, is_whole};
+use crate::git_state::{GitState, git_state, shared_git_state};
 
 /// Directories of a repository's own directory where branches and tags are files and directories of any name.
 const REFERENCES: [&str; 2] = ["refs", "logs"];
@@ -32,6 +34,9 @@ const OWN_DIRECTORIES: &[&str] = &[
     "sequencer",
     "worktrees",
 ];
+
+/// A name of the own directory of a repository that has only linked work trees.
+const BARE: &str = ".bare";
 
 /// The socket of a process that watches the work tree for git, the only object besides files and directories that git makes.
 const WATCHER: &str = "fsmonitor--daemon.ipc";
@@ -68,6 +73,8 @@ pub(super) struct Sights {
     pub(super) git: BTreeSet<PathBuf>,
     /// Objects in them that git does not make: links, pipes, devices.
     pub(super) git_links: BTreeSet<PathBuf>,
+    /// Objects in them that are not free to write, and why.
+    pub(super) git_state: BTreeMap<PathBuf, GitState>,
     /// Directories that lack only a name or two to be such.
     pub(super) half_git: BTreeSet<PathBuf>,
     /// Files that hold secrets.
@@ -204,20 +211,11 @@ pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -
         .collect()
 }
 
-/// Places that are searched only as far as they concern a workspace.
-#[derive(Debug, Default)]
-pub(super) struct SharedPlaces {
-    /// Places that everybody writes.
-    pub(super) open: Vec<PathBuf>,
-    /// The layers over caches. They are large, so nothing is searched in them but the targets of links.
-    pub(super) layers: Option<PathBuf>,
-}
-
 /// Searches places that everybody writes, and layers over caches. Only names at the very top count there, which
 /// apply to everything below, and the targets of links in a workspace, also by way of further links. All else may
 /// belong to other programs, which make repositories there too.
 pub(super) fn look_shared(
-    places: &SharedPlaces,
+    places: &WritePlaces,
     orders: &Names,
     past: &[PathBuf],
     linked: &BTreeSet<PathBuf>,
@@ -228,8 +226,7 @@ pub(super) fn look_shared(
         let sealed = &Names::default();
         let mut looker = Looker::new(orders, sealed, past, Some(&linked), MAX_LINKS);
         let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
-        let in_layers =
-            |path: &&PathBuf| places.layers.as_ref().is_some_and(|layers| path.starts_with(layers));
+        let in_layers = |path: &&PathBuf| places.is_in_layers(path);
         for root in places.open.iter().chain(linked.iter().filter(in_layers)) {
             walk(root, &mut budget, &mut looker);
         }
@@ -242,6 +239,33 @@ pub(super) fn look_shared(
     }
 }
 
+/// A directory of a repository's own directory, or that itself.
+#[derive(Debug, Clone)]
+struct OwnDirectory {
+    /// Its names below that one.
+    names: Vec<String>,
+    /// Whether everything below is free to write, or noted already.
+    is_free: bool,
+    /// Whether others than git make files in that one.
+    is_shared: bool,
+    /// Whether it lacks a name to be one.
+    is_half: bool,
+}
+
+impl OwnDirectory {
+    fn top(visited: &Visited<'_>, is_half: bool) -> Self {
+        let is_of_git = |name: &String| name == GIT || name == BARE || name.ends_with(GIT);
+        let is_shared = !visited.names.last().is_some_and(is_of_git) && !is_inside_git(visited);
+        Self { names: Vec::new(), is_free: false, is_shared: is_shared || is_half, is_half }
+    }
+}
+
+/// Whether a directory is that of a submodule or a work tree, which git alone makes.
+fn is_inside_git(visited: &Visited<'_>) -> bool {
+    let names = visited.names.iter().zip(visited.names.iter().skip(1));
+    names.into_iter().any(|(above, name)| above == GIT && (name == "modules" || name == "worktrees"))
+}
+
 struct Looker<'a> {
     orders: &'a Names,
     sealed: &'a Names,
@@ -251,10 +275,10 @@ struct Looker<'a> {
     sights: Sights,
     /// Whether the directory that was entered is a repository's own.
     is_git: bool,
-    /// Whether git alone makes what is in it.
-    is_own: bool,
-    /// Directories below such ones, which are entered later.
-    own: HashSet<PathBuf>,
+    /// The part of a repository's own directory that it is, if any.
+    own: Option<OwnDirectory>,
+    /// Such directories that are entered later.
+    later: HashMap<PathBuf, OwnDirectory>,
     links: usize,
 }
 
@@ -262,12 +286,14 @@ impl Visitor for Looker<'_> {
     fn enter(&mut self, visited: &Visited<'_>) {
         let has_git_parts = !self.orders.git_parts().is_empty();
         self.is_git = has_git_parts && is_git_directory(visited);
-        self.is_own = self.own.remove(visited.path) || (self.is_git && self.is_ours(visited));
+        self.own = self.later.remove(visited.path);
         if self.is_git && self.is_ours(visited) {
             self.sights.git.insert(visited.path.to_owned());
+            self.own = Some(OwnDirectory::top(visited, false));
         }
         if has_git_parts && !self.is_git && is_half_git(visited) && self.is_ours(visited) {
             self.sights.half_git.insert(visited.path.to_owned());
+            self.own.get_or_insert_with(|| OwnDirectory::top(visited, true));
         }
     }
 
@@ -280,8 +306,9 @@ impl Visitor for Looker<'_> {
         if entry.is_directory() && !self.past.is_empty() && self.past.contains(&path()) {
             return Go::Past;
         }
-        if self.is_own {
-            self.note_own(visited, entry);
+        if let Some(own) = self.own.take() {
+            self.note_own(visited, entry, &own);
+            self.own = Some(own);
         }
         if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
             if self.is_ours(visited) || visited.names_below().is_empty() {
@@ -317,26 +344,50 @@ impl<'a> Looker<'a> {
         shared: Option<&'a BTreeSet<PathBuf>>,
         links: usize,
     ) -> Self {
-        let (sights, own) = (Sights::default(), HashSet::new());
-        Self { orders, sealed, past, shared, sights, is_git: false, is_own: false, own, links }
+        let (sights, later) = (Sights::default(), HashMap::new());
+        Self { orders, sealed, past, shared, sights, is_git: false, own: None, later, links }
     }
 
     /// Notes an entry of a directory in which git alone makes something.
-    fn note_own(&mut self, visited: &Visited<'_>, entry: &Listed) {
+    fn note_own(&mut self, visited: &Visited<'_>, entry: &Listed, own: &OwnDirectory) {
         let is_named = visited.names_below().iter().any(|name| name == GIT)
             || visited.names.last().is_some_and(|name| name == GIT);
         let path = || visited.path.join(&entry.name);
         match entry.kind {
             FileType::Directory => {
-                let may_be_work_tree = self.is_git && !is_named;
+                let may_be_work_tree = (self.is_git && !is_named) || (own.is_half && own.names.is_empty());
                 if !may_be_work_tree || OWN_DIRECTORIES.contains(&entry.folded.as_str()) {
-                    self.own.insert(path());
+                    let below = self.note_state(visited, entry, own);
+                    self.later.insert(path(), below);
                 }
             }
-            FileType::RegularFile => {}
+            FileType::RegularFile => drop(self.note_state(visited, entry, own)),
+            _ if own.is_half => {}
             FileType::Socket if entry.folded == WATCHER => {}
             _ => drop(self.sights.git_links.insert(path())),
         }
+    }
+
+    /// Notes an entry that steers git, or that git does not write. Returns what it is as a directory.
+    fn note_state(&mut self, visited: &Visited<'_>, entry: &Listed, own: &OwnDirectory) -> OwnDirectory {
+        let mut below = own.clone();
+        if own.is_free {
+            return below;
+        }
+        below.names.push(entry.name.to_string_lossy().into_owned());
+        let names: Vec<&str> = below.names.iter().map(String::as_str).collect();
+        // The parts that git takes orders from are compared by themselves.
+        let is_part = |from: usize| {
+            let part = names.get(from..).unwrap_or_default().join("/");
+            self.orders.git_parts().contains(&part)
+        };
+        let state = if own.is_shared { shared_git_state } else { git_state };
+        let state = state(&names, entry.is_directory());
+        below.is_free = !matches!(state, GitState::Inside);
+        if !matches!(state, GitState::Inside | GitState::Free) && !(0..names.len()).any(is_part) {
+            self.sights.git_state.insert(visited.path.join(&entry.name), state);
+        }
+        below
     }
 
     /// Whether orders in a directory are this session's business: everywhere but in a place that everybody

@@ -108,6 +108,11 @@ impl Names {
         &self.git_parts
     }
 
+    /// Whether parts of a repository's own directory are in the set.
+    pub(super) fn has_git(&self) -> bool {
+        !self.git_parts.is_empty()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let is_none = |index: &Index| index.exact.is_empty() && index.starred.is_empty();
         is_none(&self.trees) && is_none(&self.files) && self.git_parts.is_empty()

@@ -66,7 +66,7 @@ const OWN_TERMINAL: &str = "/dev/tty";
 const OWN_TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts", OWN_TERMINAL];
 
 /// Shared memory that the jail has of its own.
-const OWN_MEMORY: &str = "/dev/shm";
+pub(super) const OWN_MEMORY: &str = "/dev/shm";
 
 /// A directory with more entries than this should not hold a protected name.
 const MAX_RULES: usize = 20_000;

@@ -18,7 +18,13 @@ const EXECUTED: u32 = 0o111;
 
 /// Makes git compare the properties that a cover shares with its file: size and time, but neither inode
 /// number nor time of the last change.
-const GIT_SETTINGS: [(&str, &str); 2] = [("core.checkStat", "minimal"), ("core.trustctime", "false")];
+pub(super) const COVERED_FILES: &[(&str, &str)] =
+    &[("core.checkStat", "minimal"), ("core.trustctime", "false")];
+
+/// Keeps git from leaving changes behind that a later git command applies by itself, as the sweep would move them away: the user's settings
+/// ask for them, and a rebase with changes in the work tree is refused instead.
+pub(super) const NO_STEERING: &[(&str, &str)] =
+    &[("rerere.enabled", "false"), ("rebase.autoStash", "false"), ("merge.autoStash", "false")];
 
 /// The variable from which git takes further settings.
 const COUNT: &str = "GIT_CONFIG_COUNT";
@@ -60,16 +66,16 @@ fn cover(at: PathBuf, of: &Path) -> io::Result<PathBuf> {
     Ok(at)
 }
 
-/// Adds the settings for git to the variables of a command, behind those that it has.
-pub(super) fn tell_git(env: &mut Vec<(String, String)>) {
+/// Adds settings of git to the variables of a command, behind those that it has.
+pub(super) fn tell_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
     let there = env.iter().find(|(name, _)| name == COUNT);
     let Ok(first) = there.map_or(Ok(0), |(_, count)| count.parse::<usize>()) else { return };
     env.retain(|(name, _)| name != COUNT);
-    for (number, (key, value)) in (first..).zip(GIT_SETTINGS) {
-        env.push((format!("GIT_CONFIG_KEY_{number}"), key.to_owned()));
-        env.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+    for (number, (key, value)) in (first..).zip(settings) {
+        env.push((format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()));
+        env.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
     }
-    env.push((COUNT.to_owned(), (first + GIT_SETTINGS.len()).to_string()));
+    env.push((COUNT.to_owned(), (first + settings.len()).to_string()));
 }
 
 #[cfg(test)]
@@ -81,11 +87,11 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut env =
             vec![pair(COUNT, "1"), pair("GIT_CONFIG_KEY_0", "a.b"), pair("GIT_CONFIG_VALUE_0", "c")];
-        tell_git(&mut env);
+        tell_git(&mut env, COVERED_FILES);
         assert!(env.contains(&pair(COUNT, "3")) && env.contains(&pair("GIT_CONFIG_KEY_0", "a.b")));
         assert!(env.contains(&pair("GIT_CONFIG_KEY_2", "core.trustctime")));
         let mut broken = vec![pair(COUNT, "x")];
-        tell_git(&mut broken);
+        tell_git(&mut broken, COVERED_FILES);
         assert_eq!(broken, [pair(COUNT, "x")]);
     }
 }

@@ -25,13 +25,14 @@ use super::ground::Ground;
 use super::guards::{Guards, Scene};
 use super::inside::own_mounts;
 use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
-use super::refusal::{BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
-use super::rules::{allow_pane, rules};
-use super::seals::{Seals, tell_git};
+use super::refusal::{BOUNDS, BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
+use super::rules::{OWN_MEMORY, allow_pane, rules};
+use super::seals::{COVERED_FILES, NO_STEERING, Seals, tell_git};
 use super::single_files::SingleFiles;
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
-use super::words::{Covered, Place, Plan, RawPath, Status, Word};
+use super::words::{Covered, Place, Plan, RawPath, Rules, Status, Word};
+use super::write_places::WritePlaces;
 use super::{JAIL, SweepNote, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
@@ -236,19 +237,13 @@ fn prepare(
     let mut ground = Ground::of(&bounds)?;
     let single_files = SingleFiles::make(&bounds.write_alone);
     ground.open_files(&single_files.files);
-    let directory = |wanted: &str| {
-        spec.env
-            .iter()
-            .find(|(name, _)| name == wanted)
-            .map(|(_, value)| Path::new(value))
-            .filter(|path| path.is_absolute())
-    };
-    let (home, config_home) = (directory("HOME"), directory("XDG_CONFIG_HOME"));
+    let (home, config_home) = (directory(&spec.env, "HOME"), directory(&spec.env, "XDG_CONFIG_HOME"));
     let scene = Scene { cwd: &real(cwd), home, config_home, place, quarantine: quarantine.clone() };
     let guards = Guards::put(&bounds, &mut ground, &scene)?;
     let has_mounts = place != Place::Bare;
     let mut mounts = has_mounts.then(|| Mounts::of(&ground, &real(cwd), network)).transpose()?;
     let mut rules = rules(&ground, place)?;
+    check_places(&rules, &guards.watched.places)?;
     let is_moved = place == Place::Namespaces;
     let pane = shown.clone().map(|shown| if is_moved { PANE_PLACE.into() } else { shown });
     if let Some(directory) = &pane {
@@ -258,11 +253,15 @@ fn prepare(
         mounts.shown = shown;
     }
     let mut env = spec.env.clone();
+    if guards.watched.orders.has_git() {
+        tell_git(&mut env, NO_STEERING);
+    }
     let caches = bounds.caches.as_ref().filter(|_| place != Place::Light);
     let user = SlotUser { cwd: &real(cwd), program_places: &program_places(&env), manner };
     let cache_slot = caches.and_then(|caches| Slot::take(caches, &ground, &user));
     let mut over = Vec::new();
     if let Some(slot) = &cache_slot {
+        check_place(slot.directory(), &guards.watched.places)?;
         slot.tell(&mut env);
         rules.write.extend(slot.writable());
         over = mounts.as_mut().map(|mounts| slot.arrange(mounts)).unwrap_or_default();
@@ -271,7 +270,7 @@ fn prepare(
         (Some(mounts), Some(quarantine)) if place == Place::Namespaces => {
             mounts.seal_as_files(&ground.sealed);
             if mounts.has_sealed_files() {
-                tell_git(&mut env);
+                tell_git(&mut env, COVERED_FILES);
             }
             // If none can be made, devices have to do.
             Seals::make(mounts, quarantine).ok().flatten()
@@ -295,6 +294,26 @@ fn prepare(
         is_pane: pane.is_some(),
     };
     Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot, single_files })
+}
+
+/// The directory that a variable names.
+fn directory<'a>(env: &'a [(String, String)], wanted: &str) -> Option<&'a Path> {
+    let value = env.iter().find(|(name, _)| name == wanted).map(|(_, value)| Path::new(value));
+    value.filter(|path| path.is_absolute())
+}
+
+/// Refuses a command that could write where nobody looks.
+fn check_places(rules: &Rules, places: &WritePlaces) -> Result<(), Refusal> {
+    let mut opened = rules.write.iter().map(RawPath::to_path).filter(|path| path != Path::new(OWN_MEMORY));
+    opened.try_for_each(|path| check_place(&path, places))
+}
+
+fn check_place(path: &Path, places: &WritePlaces) -> Result<(), Refusal> {
+    if places.has(path) {
+        return Ok(());
+    }
+    let reason = format!("the command could write `{}`, where buddy does not look", path.display());
+    Err(Refusal::new(BOUNDS, reason))
 }
 
 /// The directories in which a command with these variables looks programs up, without links. A missing one counts too: a command

@@ -3,6 +3,8 @@
 //! The kernel guards as much as it can. Everything else is compared: new files are moved to quarantine, and
 //! changed files too, with the old content put back.
 
+mod state;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -10,39 +12,23 @@ use std::path::{Path, PathBuf};
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
-use super::git_config::{
-    ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, with_plain_options, without_exec,
-    without_programs,
-};
-use super::look::{
-    SharedPlaces, Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects,
-};
+use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, without_programs};
+use super::look::{Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects};
 use super::names::{GIT, Names};
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::repositories::{remote_gitfiles, repositories};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
+use super::write_places::WritePlaces;
 use crate::git_orders::clean;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
 const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// Where a rebase that was interrupted goes on.
-const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
-
-/// How a cherry-pick or a revert that was interrupted goes on.
-const SEQUENCER_OPTIONS: &str = "sequencer/opts";
-
 /// Directories of what waits to be continued. git makes them itself, and none of them a link.
 const UNFINISHED: &[&str] = &["rebase-apply", "rebase-merge", "sequencer"];
-
-/// Files of such a rebase that choose how to merge.
-const REBASE_STRATEGIES: &[&str] = &["rebase-merge/strategy", "rebase-merge/strategy_opts"];
-
-/// The text without what runs programs, or none if nothing does.
-type StepFilter = fn(&str) -> Option<String>;
 
 /// The most moves that are reported.
 const MAX_TOLD: usize = 50;
@@ -72,9 +58,8 @@ pub(super) struct Watched {
     /// Exact paths that did not exist.
     pub(super) missing: Vec<PathBuf>,
     pub(super) known: Sights,
-    /// Places that everybody writes, which are searched after the last process of the command is
-    /// gone.
-    shared: SharedPlaces,
+    /// Everything that a command can write. Places in which only parts are searched are so after its last process is gone.
+    pub(super) places: WritePlaces,
     known_shared: Sights,
     /// Files that settings of git name, and links on the way to them.
     pub(super) named: BTreeSet<PathBuf>,
@@ -88,6 +73,10 @@ pub(super) struct Watched {
     files: BTreeMap<PathBuf, Known>,
     /// Directories that had more files before the command than are listed.
     unlisted: BTreeMap<PathBuf, Unseen>,
+    /// Directories of state in repositories that are too large to be compared.
+    large_state: BTreeSet<PathBuf>,
+    /// Lines of packed references that replaced objects before the command.
+    replacements: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
     kept: usize,
     quarantine: Quarantine,
     /// The place of the command among others that run.
@@ -106,15 +95,15 @@ struct Known {
 }
 
 impl Watched {
-    pub(super) fn new(roots: Vec<PathBuf>, orders: Names, known: Sights, quarantine: Quarantine) -> Self {
+    pub(super) fn new(places: WritePlaces, orders: Names, known: Sights, quarantine: Quarantine) -> Self {
         Self {
-            roots,
+            roots: places.searched.clone(),
             orders,
             writable: Vec::new(),
             past: Vec::new(),
             missing: Vec::new(),
             known,
-            shared: SharedPlaces::default(),
+            places,
             known_shared: Sights::default(),
             named: BTreeSet::new(),
             covered: BTreeSet::new(),
@@ -122,6 +111,8 @@ impl Watched {
             opened: BTreeSet::new(),
             files: BTreeMap::new(),
             unlisted: BTreeMap::new(),
+            large_state: BTreeSet::new(),
+            replacements: BTreeMap::new(),
             kept: 0,
             quarantine,
             register: None,
@@ -129,10 +120,13 @@ impl Watched {
         }
     }
 
-    /// Adds places to search that everybody writes. Returns what was found there.
-    pub(super) fn share(&mut self, shared: SharedPlaces) -> &Sights {
-        self.shared = shared;
+    /// Searches the places in which only parts are searched.
+    pub(super) fn share(&mut self) {
         self.known_shared = self.look_shared(&self.known.linked);
+    }
+
+    /// What was found there.
+    pub(super) fn known_shared(&self) -> &Sights {
         &self.known_shared
     }
 
@@ -145,7 +139,7 @@ impl Watched {
     pub(super) fn is_idle(&self) -> bool {
         self.writable.is_empty()
             && self.missing.is_empty()
-            && ((self.roots.is_empty() && self.shared.open.is_empty()) || self.orders.is_empty())
+            && ((self.roots.is_empty() && self.places.open.is_empty()) || self.orders.is_empty())
     }
 
     /// Notes the state of everything that the kernel does not guard.
@@ -178,6 +172,7 @@ impl Watched {
                 self.note_file(file);
             }
         }
+        self.note_state();
     }
 
     /// Notes the modes of the files that the kernel guards.
@@ -204,11 +199,9 @@ impl Watched {
         self.files.insert(path, Known { stamp: Some(stamp), content, names });
     }
 
-    /// The places in a repository's own directory that git takes orders from, and the steps of a rebase or a
-    /// cherry-pick.
+    /// The places in a repository's own directory that git takes orders from.
     fn parts_of(&self, git: &Path) -> Vec<PathBuf> {
-        let parts = self.orders.git_parts().iter().map(String::as_str);
-        parts.chain([REBASE_STEPS, SEQUENCER_OPTIONS]).map(|part| git.join(part)).collect()
+        self.orders.git_parts().iter().map(|part| git.join(part)).collect()
     }
 
     /// Takes the present state for the one before: no process of the command has run since the last search.
@@ -243,6 +236,11 @@ impl Watched {
                     *known = Known { stamp: None, content: content.clone(), names: known.names };
                 }
             }
+            for (packed, lines) in &other.replacements {
+                if let Some(known) = self.replacements.get_mut(packed) {
+                    known.retain(|line| lines.contains(line));
+                }
+            }
         }
     }
 
@@ -251,6 +249,7 @@ impl Watched {
         let both = [&self.known, &self.known_shared];
         let names = both.iter().flat_map(|known| {
             let gits = known.git.iter().chain(&known.git_links).chain(&known.half_git);
+            let gits = gits.chain(known.git_state.keys());
             known.orders.iter().chain(&known.git_files).chain(gits)
         });
         let baseline = Baseline {
@@ -261,6 +260,7 @@ impl Watched {
             covered: self.covered.clone(),
             missing: self.missing.iter().cloned().collect(),
             files: self.files.iter().map(|(path, known)| (path.clone(), known.content.clone())).collect(),
+            replacements: self.replacements.clone(),
         };
         if let (Some(register), Some(turn)) = (self.register.as_mut(), turn)
             && let Err(error) = register.publish(turn, baseline)
@@ -333,8 +333,7 @@ impl Watched {
     /// writes: a work tree there belongs to a repository elsewhere.
     fn leads_home(&self, file: &Path, looked_at: &[&Sights]) -> bool {
         looked_at.iter().any(|sights| leads_to(file, sights))
-            || named_directory(file)
-                .is_some_and(|target| !self.writable.iter().any(|root| target.starts_with(root)))
+            || named_directory(file).is_some_and(|target| !self.places.has(&target))
     }
 
     fn sweep_sights(
@@ -344,6 +343,8 @@ impl Watched {
         leads_well: impl Fn(&Path) -> bool,
         moved: &mut Vec<Moved>,
     ) {
+        // First, so that a directory is moved as a whole.
+        self.sweep_state(known, now, moved);
         for path in now.orders.iter().filter(|path| !self.is_opened(path)).chain(&now.git_files) {
             let is_link_to_git = now.git_files.contains(path);
             if known.orders.contains(path) || known.git_files.contains(path) {
@@ -380,7 +381,7 @@ impl Watched {
 
     fn look_shared(&self, linked: &BTreeSet<PathBuf>) -> Sights {
         let past: Vec<PathBuf> = self.past.iter().chain(&self.roots).cloned().collect();
-        look_shared(&self.shared, &self.orders, &past, linked)
+        look_shared(&self.places, &self.orders, &past, linked)
     }
 
     fn take(&self, path: &Path, why: &str, moved: &mut Vec<Moved>) -> bool {
@@ -496,14 +497,14 @@ impl Watched {
 
     fn is_harmless_change(&self, config: &Path, old: Option<&Content>, new: Option<&Content>) -> bool {
         let (Some(Content::File(old, _)), Some(Content::File(new, _))) = (old, new) else { return false };
-        let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
+        let at = ConfigPlace { git: config.parent().unwrap_or(config), places: &self.places };
         judge_change(&at, old, new).is_ok()
     }
 
     /// The old settings with what was added to them and is harmless.
     fn merged(&self, config: &Path, old: Option<&Content>, new: Option<&Content>) -> Option<Content> {
         let (Some(Content::File(old, mode)), Some(Content::File(new, _))) = (old, new) else { return None };
-        let at = ConfigPlace { git: config.parent().unwrap_or(config), roots: &self.roots };
+        let at = ConfigPlace { git: config.parent().unwrap_or(config), places: &self.places };
         with_harmless_additions(&at, old, new).map(|text| Content::File(text, *mode))
     }
 
@@ -524,7 +525,7 @@ impl Watched {
     /// A repository that the command has made stays, without the settings that make git run
     /// programs.
     fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
-        let at = ConfigPlace { git, roots: &self.roots };
+        let at = ConfigPlace { git, places: &self.places };
         for name in ["config", "config.worktree"] {
             let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
             self.filter(&git.join(name), |text| without_programs(&at, text, is_work_tree), moved);
@@ -560,31 +561,12 @@ impl Watched {
         is_module && Path::new(to).is_relative() && self.roots.iter().any(|root| at.starts_with(root))
     }
 
-    /// Takes programs out of a rebase, a cherry-pick or a revert that waits to be continued.
+    /// Moves away links in the place of a rebase, a cherry-pick or a revert that waits to be continued.
     fn check_unfinished(&self, git: &Path, moved: &mut Vec<Moved>) {
         for directory in UNFINISHED.iter().map(|name| git.join(name)) {
             let is_link = fs::symlink_metadata(&directory).is_ok_and(|found| found.is_symlink());
             if is_link && is_since(&directory, self.began) {
                 self.take(&directory, LEADS_AWAY, moved);
-            }
-        }
-        let is_unchanged = |path: &Path| {
-            let is_same =
-                |stamp| fs::symlink_metadata(path).is_ok_and(|found| Some(Stamp::of(&found)) == stamp);
-            self.files.get(path).is_some_and(|known| is_same(known.stamp))
-        };
-        let filters: [(&str, StepFilter); 2] =
-            [(REBASE_STEPS, without_exec), (SEQUENCER_OPTIONS, with_plain_options)];
-        for (name, rest) in filters {
-            let path = git.join(name);
-            if !is_unchanged(&path) {
-                self.filter(&path, rest, moved);
-            }
-        }
-        // A strategy of its own is a program.
-        for strategy in REBASE_STRATEGIES.iter().map(|name| git.join(name)) {
-            if is_there(&strategy) && is_since(&strategy, self.began) {
-                self.take(&strategy, GIT_ORDERS, moved);
             }
         }
     }

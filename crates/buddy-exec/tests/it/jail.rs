@@ -5,6 +5,7 @@ pub(crate) mod cell;
 mod escapes;
 mod files;
 mod git_settings;
+mod git_state;
 mod hideouts;
 mod light;
 mod local_sockets;

@@ -64,8 +64,7 @@ const fn no_secrets(name: &'static str, of: &'static str) -> ProtectedRow {
 }
 
 /// The parts of a repository's own directory that make `git` run a program or read its settings from
-/// elsewhere. A rebase is written by every `git rebase`, so it is not here: the sweep after a command takes
-/// lines out of it that run a program.
+/// elsewhere. The state of a rebase or a merge is written by git all the time, so it is not here: the sweep after a command judges it.
 pub const GIT_ORDERS: &[&str] = &[
     "branches",
     "commondir",
@@ -79,6 +78,7 @@ pub const GIT_ORDERS: &[&str] = &[
     "objects/info/alternates",
     "remotes",
     "sl/config",
+    "sl/sharedpath",
 ];
 
 /// The parts of a Mercurial repository that make `hg` run a program or read its settings from elsewhere.
@@ -115,6 +115,14 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders("_darcs/prefs", "darcs"),
     orders(".fossil-settings", "Fossil"),
     orders(".jj/repo/config.toml", "jj"),
+    orders(".jj/repo/config-id", "jj"),
+    orders(".jj/repo/workspace-config.toml", "jj"),
+    orders(".jj/repo/store/git_target", "jj"),
+    orders(".jj/repo/store/type", "jj"),
+    orders(".jj/workspace-config.toml", "jj"),
+    orders(".jj/workspace-config-id", "jj"),
+    orders(".pijul/config", "Pijul"),
+    orders(".pijul/config.toml", "Pijul"),
     order_files(".jj/repo", "jj"),
     orders(".arcconfig", "Arcanist"),
     orders(".reviewboardrc", "Review Board"),
@@ -158,6 +166,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".junie", "Junie"),
     orders(".trae", "Trae"),
     orders(".pi", "pi"),
+    orders(".vibe", "Mistral Vibe"),
     // Editors.
     orders(".vscode", "VS Code"),
     orders("*.code-workspace", "VS Code"),
@@ -200,6 +209,19 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders("hie.yaml", "Haskell Language Server"),
     orders(".hie-bios", "Haskell Language Server"),
     orders(".bsp", "Metals and IntelliJ"),
+    orders(".lsp/config.edn", "clojure-lsp"),
+    orders(".phpactor.json", "Phpactor"),
+    orders(".phpactor.yml", "Phpactor"),
+    // Checkers that editors run, and that load code from their settings.
+    order_files(".rubocop", "RuboCop"),
+    orders(".rubocop.yml", "RuboCop"),
+    orders(".standard.yml", "Standard Ruby"),
+    orders(".solargraph.yml", "Solargraph"),
+    orders(".erb_lint.yml", "ERB Lint"),
+    orders(".erb-lint.yml", "ERB Lint"),
+    orders(".haml-lint.yml", "HAML-Lint"),
+    orders(".slim-lint.yml", "Slim-Lint"),
+    orders(".credo.exs", "Credo"),
     // Environments and tool chains.
     orders(".envrc", "direnv"),
     orders(".shadowenv.d", "shadowenv"),

@@ -96,7 +96,7 @@ impl Ground {
         let real = first.canonicalize().unwrap_or_else(|_| first.clone());
         let end = if may_read_secrets { APPROVED_LAYERS } else { "" };
         let directory = layers.join(format!("{}{end}", workspace_id(&real)));
-        Some(CacheLayers { directory, places: self.caches.clone() })
+        Some(CacheLayers { directory, all: layers.clone(), places: self.caches.clone() })
     }
 
     /// The `PATH` of commands, with the directories in which they can write.

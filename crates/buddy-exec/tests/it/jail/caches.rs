@@ -45,7 +45,11 @@ impl Store {
         };
         let directory = self.path("layers").join(workspace);
         Bounds {
-            caches: Some(CacheLayers { directory, places: vec![place("cache"), place("missing")] }),
+            caches: Some(CacheLayers {
+                all: directory.clone(),
+                directory,
+                places: vec![place("cache"), place("missing")],
+            }),
             hidden: vec![self.path("cache/token")],
             ..self.cell.bounds()
         }

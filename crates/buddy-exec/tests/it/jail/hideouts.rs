@@ -276,7 +276,7 @@ async fn nothing_hides_in_the_layers_over_caches() {
             redirect,
             linked: Vec::new(),
         };
-        let caches = CacheLayers { directory: layers, places: vec![missing] };
+        let caches = CacheLayers { all: layers.clone(), directory: layers, places: vec![missing] };
         let script = format!("P=$CACHE_HOME/p; {PLANT}; ln -s $CACHE_HOME/p proj");
         let exit = cell.run_in(Bounds { caches: Some(caches), ..bounds(&cell) }, &script).await;
         assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());

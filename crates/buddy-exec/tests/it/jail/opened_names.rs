@@ -55,10 +55,14 @@ async fn a_command_plants_no_orders_whose_names_begin_above() {
         for kind in ALL {
             let cell = open(kind, opened);
             let path = cell.ws(opened).join(name);
-            let script = format!("mkdir -p $(dirname {name}); echo evil > {name}; echo x > new");
+            let script = format!("mkdir -p $(dirname {name}); echo evil > {name}; echo x > MERGE_MSG");
             let told = run(&cell, opened, &script).await;
             assert!(!path.exists(), "{kind:?}: new {opened}/{name}: {told}");
-            assert_eq!(fs::read_to_string(cell.ws(opened).join("new")).unwrap(), "x\n", "{kind:?}: {told}");
+            assert_eq!(
+                fs::read_to_string(cell.ws(opened).join("MERGE_MSG")).unwrap(),
+                "x\n",
+                "{kind:?}: {told}"
+            );
             cell.file(&format!("{opened}/{name}"), "old\n");
             let told =
                 run(&cell, opened, &format!("echo evil > {name}; mv {name} gone; echo evil > {name}")).await;

@@ -1,0 +1,311 @@
+//! The state that git keeps for a later command: a command in the jail leaves nothing there that makes the user's own git read or write
+//! elsewhere, and a merge or a rebase that stopped can be continued by the agent and by the user.
+
+use std::fs;
+
+use buddy_exec::{Bounds, CacheLayers, CachePlace, Exit};
+
+use super::cell::{ALL, Cell, WITH_MOUNTS};
+use super::orders::{bounds, git, give_all, repository};
+
+const HOME: &str = "export HOME=/nonexistent GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e; \
+    export GIT_CONFIG_GLOBAL=$WS/mine GIT_EDITOR=true; ";
+
+/// Makes changes that would plant a file, as git keeps them in a stash: `$W`.
+const STASH: &str = "export GIT_INDEX_FILE=$WS/x; git read-tree HEAD; e=$(echo planted | git hash-object -w --stdin); \
+    git update-index --add --cacheinfo 100644,$e,.envrc; T=$(git write-tree); unset GIT_INDEX_FILE; rm x; \
+    I=$(git commit-tree -p HEAD -m i HEAD^{tree}); W=$(git commit-tree -p HEAD -p $I -m w $T); ";
+
+/// A rebase that waits, with all that git needs to go on.
+const WAITING: &str = "mkdir .git/rebase-merge; cd .git/rebase-merge; git rev-parse HEAD | tee onto orig-head > /dev/null; \
+    echo refs/heads/main > head-name; touch interactive git-rebase-todo done; ";
+
+/// Ways to steer the next git of the user.
+fn plants() -> Vec<String> {
+    let rerere =
+        "a=$(printf %040d 1); mkdir -p .git/rr-cache/$a; printf '%s\\t%s\\0' $a $OUT/secret > .git/MERGE_RR";
+    let replaced = "git replace $(git rev-parse HEAD:file) $(echo planted | git hash-object -w --stdin)";
+    vec![
+        rerere.to_owned(),
+        format!("{STASH} echo $W > .git/MERGE_AUTOSTASH"),
+        format!("{STASH} {WAITING} echo $W > autostash"),
+        format!(
+            "{STASH} mkdir .git/rebase-apply; cd .git/rebase-apply; touch applying; echo 1 > next; echo 0 > last; echo $W > autostash"
+        ),
+        replaced.to_owned(),
+        format!("{replaced}; git pack-refs --all"),
+        format!("{replaced}; git pack-refs --all; echo x > .git/refs/replace"),
+        format!(
+            "r=$(git rev-parse HEAD:file); e=$(echo planted | git hash-object -w --stdin); {WAITING} \
+             printf 'refs/replace/%s\\n%040d\\n%s\\n' $r 0 $e > update-refs"
+        ),
+        format!(
+            "r=$(git rev-parse HEAD:file); e=$(echo planted | git hash-object -w --stdin); {WAITING} \
+             echo update-ref refs/replace/$r > git-rebase-todo; printf 'refs/replace/%s\\n%040d\\n%s\\n' $r 0 $e > update-refs"
+        ),
+    ]
+}
+
+/// The user's own git, in the repository and in a new work tree of it.
+fn use_git(cell: &Cell) {
+    fs::write(cell.ws("file"), "mine\n").unwrap();
+    for words in [
+        &["commit", "-qam", "mine"][..],
+        &["rebase", "--continue"],
+        &["rebase", "--abort"],
+        &["am", "--abort"],
+        &["checkout", "-q", "HEAD~"],
+        &["worktree", "add", "-q", "fresh", "HEAD"],
+    ] {
+        git(cell, "", words);
+    }
+}
+
+fn assert_not_steered(cell: &Cell, what: &str, exit: &Exit) {
+    let kind = cell.kind;
+    assert!(!cell.ws(".envrc").exists(), "{kind:?}: {what}: {:?}", exit.swept);
+    let copied = git(cell, "", &["grep", "-rl", "--no-index", "secret", ".git/rr-cache"]);
+    assert!(!copied.contains("postimage") && !copied.contains("preimage"), "{kind:?}: {what}: {copied}");
+    for file in ["file", "fresh/file"] {
+        let text = fs::read_to_string(cell.ws(file)).unwrap_or_default();
+        assert!(!text.contains("planted"), "{kind:?}: {what}: {file}");
+    }
+    cell.assert_outside_untouched(what);
+}
+
+#[tokio::test]
+async fn no_state_that_a_command_leaves_steers_the_next_git() {
+    for kind in ALL {
+        for plant in plants() {
+            let cell = repository(kind);
+            let exit = cell.run_in(bounds(&cell), &format!("{HOME}{plant}")).await;
+            use_git(&cell);
+            assert_not_steered(&cell, &plant, &exit);
+        }
+    }
+}
+
+/// The user applies patches, stops at a conflict and asks the agent for help.
+#[tokio::test]
+async fn options_of_a_patch_that_waits_write_to_no_other_place() {
+    for kind in ALL {
+        let cell = repository(kind);
+        for words in [&["checkout", "-qb", "topic"][..], &["commit", "-q", "--allow-empty", "-m", "base"]] {
+            git(&cell, "", words);
+        }
+        for text in ["two\n", "three\n"] {
+            fs::write(cell.ws("file"), text).unwrap();
+            git(&cell, "", &["commit", "-qam", "t"]);
+        }
+        git(&cell, "", &["format-patch", "-q", "-2", "-o", "patches"]);
+        git(&cell, "", &["checkout", "-q", "main"]);
+        fs::write(cell.ws("file"), "other\n").unwrap();
+        git(&cell, "", &["commit", "-qam", "m"]);
+        let patches: Vec<String> =
+            ["0001-t.patch", "0002-t.patch"].map(|name| format!("patches/{name}")).into();
+        git(&cell, "", &["am", "-q", &patches[0], &patches[1]]);
+        give_all(&cell, &cell.ws(".git"));
+        let old = fs::read_to_string(cell.ws(".git/rebase-apply/apply-opt")).unwrap();
+        let plant = "echo \" '--build-fake-ancestor=$OUT/planted'\" > .git/rebase-apply/apply-opt";
+        cell.run_in(bounds(&cell), plant).await;
+        assert_eq!(fs::read_to_string(cell.ws(".git/rebase-apply/apply-opt")).unwrap(), old, "{kind:?}");
+        fs::write(cell.ws("file"), "two\n").unwrap();
+        git(&cell, "", &["add", "file"]);
+        git(&cell, "", &["am", "--continue"]);
+        assert_eq!(git(&cell, "", &["log", "-1", "--format=%s"]), "t\n", "{kind:?}");
+        assert_eq!(fs::read_to_string(cell.ws("file")).unwrap(), "three\n", "{kind:?}");
+        cell.assert_outside_untouched("apply-opt");
+    }
+}
+
+/// Makes branches `main` and `topic` that change the same line, and patches of `topic`.
+const BRANCHES: &str = "git checkout -qb topic; for t in 1 2 3; do echo t$t > file; git commit -qam t$t; done; \
+    git format-patch -q -3 -o patches; git checkout -q main; echo m > file; git commit -qam m; git branch kept; ";
+
+/// Commands that stop at a conflict, and those that end what they began.
+const STOPPING: &[(&str, &str)] = &[
+    ("git merge -q topic", "git commit -qam merged"),
+    ("git merge -q --no-ff -X patience topic", "git merge --continue"),
+    ("git checkout -q topic; git rebase -q main", "git -c core.editor=true rebase --continue"),
+    (
+        "git checkout -q topic; git rebase -q -X patience -s ort --update-refs --signoff main",
+        "git -c core.editor=true rebase --continue",
+    ),
+    (
+        "git checkout -q topic; git rebase -q --committer-date-is-author-date --no-rerere-autoupdate main",
+        "git rebase --skip",
+    ),
+    ("git checkout -q topic; git rebase -q --apply -C1 main", "git rebase --skip"),
+    ("git checkout -q topic; git rebase -q --rebase-merges --root --onto main", "git rebase --abort"),
+    ("git am -q -C1 --whitespace=fix --directory=. patches/*", "git am --skip"),
+    ("git am -q -3 --keep --scissors --signoff patches/*", "git am --skip"),
+    ("git cherry-pick -x -X patience main..topic", "git -c core.editor=true cherry-pick --continue"),
+    ("git revert --no-edit topic~1 topic~2", "git revert --abort"),
+    ("git bisect start topic topic~2", "git bisect reset"),
+    ("echo x > more; git add more; git stash -q", "git stash pop -q"),
+    (
+        "git notes add -m a; git update-ref refs/notes/o refs/notes/commits; git notes add -f -m b; \
+      git update-ref -d refs/notes/commits; git notes add -m c; git notes merge -q o",
+        "git notes merge --abort",
+    ),
+    (
+        "git gc -q; git commit-graph write; git fsck --lost-found; git update-server-info; git maintenance run",
+        "true",
+    ),
+    (
+        "git fetch -q . topic; git worktree add -q tree topic; git -C tree merge -q main",
+        "git -C tree commit -qam merged",
+    ),
+    ("git clone -q --depth 1 file://$WS/.git copy; git -C copy fetch -q --unshallow", "true"),
+    (
+        "git -c protocol.file.allow=always clone -q --separate-git-dir x.git . copy; git update-index --split-index",
+        "true",
+    ),
+];
+
+/// Settings of a user which make git leave more behind. In the jail git works without them.
+const MINE: &str = "[rerere]\n\tenabled = true\n[rebase]\n\tautoStash = true\n[merge]\n\tautoStash = true\n[safe]\n\tdirectory = *\n";
+
+/// The list of names that git writes is the one that git writes.
+#[tokio::test]
+async fn everything_that_git_writes_for_itself_stays() {
+    for (stop, go_on) in STOPPING {
+        for is_agent in [true, false] {
+            let cell = repository(WITH_MOUNTS[usize::from(is_agent)]);
+            cell.file("mine", MINE);
+            let exit = cell.run_in(bounds(&cell), &format!("{HOME}{BRANCHES}{stop}; true")).await;
+            assert_eq!(exit.swept, [], "{stop}: {}", exit.stderr.text());
+            let solve = "git status --porcelain | grep -q '^\\(UU\\|AA\\)' && { echo solved > file; git add file; }; ";
+            let go_on = format!("{HOME}{solve}{go_on}");
+            if is_agent {
+                let exit = cell.run_in(bounds(&cell), &format!("{go_on} || exit 9")).await;
+                let is_again = exit.stderr.text().contains("could not apply")
+                    || exit.stdout.text().contains("CONFLICT")
+                    || exit.stdout.text().contains("Patch failed");
+                assert!(
+                    exit.code == Some(0) || is_again,
+                    "{stop}: {}{}",
+                    exit.stdout.text(),
+                    exit.stderr.text()
+                );
+                assert_eq!(exit.swept, [], "{stop}: {}", exit.stderr.text());
+            } else {
+                let told = as_user(&cell, &go_on);
+                assert!(!told.contains("fatal"), "{stop}: {told}");
+            }
+            let rest = git(&cell, "", &["fsck", "--no-dangling"]);
+            assert!(!rest.contains("error"), "{stop}: {rest}");
+        }
+    }
+}
+
+/// Runs a script as the user would, outside of the jail.
+#[expect(clippy::disallowed_methods, reason = "what a user runs is started by no target")]
+fn as_user(cell: &Cell, script: &str) -> String {
+    let ws = cell.ws("");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script]).current_dir(&ws).env("WS", ws.to_str().unwrap().trim_end_matches('/'));
+    let output = command.output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Changes that the agent had git put aside are told, and not applied by themselves.
+#[tokio::test]
+async fn changes_that_git_put_aside_are_told_by_their_name() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        cell.file("mine", MINE);
+        let script = format!(
+            "{HOME}{BRANCHES}git checkout -q topic; echo aside > evil; git rebase -q --autostash main; true"
+        );
+        let exit = cell.run_in(bounds(&cell), &script).await;
+        let told: Vec<String> = exit.swept.iter().map(ToString::to_string).collect();
+        let [told] = &told[..] else { panic!("{kind:?}: {told:?}") };
+        let (_, object) = told.split_once("git stash apply ").unwrap();
+        let object: String = object.chars().take_while(char::is_ascii_hexdigit).collect();
+        as_user(&cell, &format!("{HOME}git rebase --abort"));
+        as_user(&cell, &format!("{HOME}git stash apply {object}"));
+        assert_eq!(fs::read_to_string(cell.ws("evil")).unwrap(), "aside\n", "{kind:?}: {told}");
+        // The setting alone puts nothing aside.
+        let exit = cell.run_in(bounds(&cell), &format!("{HOME}git rebase main")).await;
+        assert!(exit.stderr.text().contains("unstaged changes"), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.swept, [], "{kind:?}");
+    }
+}
+
+/// State of the user that was there before is as it was.
+#[tokio::test]
+async fn state_that_was_there_before_stays_as_it_was() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let before = [
+            (".git/rr-cache/aa/preimage", "old\n"),
+            (".git/MERGE_RR", "aa\tfile\0"),
+            (".git/other-tool/settings", "old\n"),
+            (".git/info/grafts", ""),
+        ];
+        for (name, text) in before {
+            cell.file(name, text);
+        }
+        git(&cell, "", &["replace", "--graft", "HEAD"]);
+        give_all(&cell, &cell.ws(".git"));
+        let replaced = git(&cell, "", &["replace", "-l"]);
+        let exit = cell.run_in(bounds(&cell), "echo x > beside").await;
+        assert_eq!(exit.swept, [], "{kind:?}");
+        let script = "for f in .git/rr-cache/aa/preimage .git/MERGE_RR .git/other-tool/settings .git/info/grafts; do echo new > $f; done; \
+            echo new > .git/rr-cache/aa/postimage; mkdir .git/more; echo new > .git/more/x; git -c safe.directory=* pack-refs --all";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        assert_eq!(exit.swept.len(), 6, "{kind:?}: {:?}", exit.swept);
+        for (name, text) in before {
+            assert_eq!(fs::read_to_string(cell.ws(name)).unwrap(), text, "{kind:?}: {name}");
+        }
+        assert!(
+            !cell.ws(".git/rr-cache/aa/postimage").exists() && !cell.ws(".git/more").exists(),
+            "{kind:?}"
+        );
+        assert_eq!(git(&cell, "", &["replace", "-l"]), replaced, "{kind:?}: replacements of the user stay");
+    }
+}
+
+/// A command finds its layer through a variable, before any other command had one.
+#[tokio::test]
+async fn repositories_in_layers_are_neither_remotes_nor_behind_links() {
+    for kind in ALL {
+        for (plant, use_it) in [
+            (
+                "git init -q --bare $L/x.git; cp evil $L/x.git/hooks/post-receive; git remote add origin $L/x.git",
+                "push",
+            ),
+            (
+                "git init -q $L/repo; cp evil $L/run; git -C $L/repo config core.fsmonitor $WS/evil; ln -s $L/repo vendor",
+                "link",
+            ),
+            (
+                "git init -q $L/repo; git -C $L/repo config core.fsmonitor $WS/evil; mkdir v; echo gitdir: $L/repo/.git > v/.git",
+                "file",
+            ),
+        ] {
+            let cell = repository(kind);
+            let home = tempfile::tempdir_in("/var/tmp").unwrap();
+            cell.give(home.path());
+            let missing = CachePlace {
+                name: "missing".to_owned(),
+                at: home.path().join("missing"),
+                redirect: Some(("L".to_owned(), "{}".to_owned())),
+                linked: Vec::new(),
+            };
+            let all = home.path().join("layers");
+            let caches = CacheLayers { directory: all.join("one"), all, places: vec![missing] };
+            let bounds = Bounds { caches: Some(caches), ..bounds(&cell) };
+            let exit = cell.run_in(bounds, &format!("export HOME=/nonexistent; {plant}; true")).await;
+            assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+            let _ = fs::remove_file(cell.ws("ran"));
+            match use_it {
+                "push" => drop(git(&cell, "", &["push", "origin", "main"])),
+                "link" => drop(git(&cell, "vendor", &["status"])),
+                _ => drop(git(&cell, "v", &["status"])),
+            }
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {plant}: {:?}", exit.swept);
+        }
+    }
+}
