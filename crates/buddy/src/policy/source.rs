@@ -12,9 +12,9 @@ use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_order_names, git_orders, link_lookup, places_of_remotes,
 };
 use buddy_policy::{
-    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing, Mode,
-    NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names,
-    registry_of,
+    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing,
+    LinkedPlaces, Mode, NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource,
+    guarded_names, registry_of,
 };
 use buddy_protocol::{GrantScope, LinkLookup, NameSet};
 
@@ -23,6 +23,7 @@ use super::grants::GrantBook;
 use super::guards::Guards;
 use super::landings::landing;
 use super::limits::LimitSettings;
+use super::linked::LinkedTargets;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
@@ -48,6 +49,7 @@ pub(crate) struct Policies {
     /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
     rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
     tracked: TrackedSecrets,
+    linked: LinkedTargets,
 }
 
 /// What a configuration says about policy, on every host.
@@ -143,6 +145,7 @@ impl Policies {
             settings,
             rules: Mutex::default(),
             tracked: TrackedSecrets::default(),
+            linked: LinkedTargets::default(),
             ground: Ground::of(environment, host),
             is_exposed: false,
             remote: host.remote.clone(),
@@ -263,10 +266,14 @@ impl PolicySource for Policies {
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
             git_names: NameSet::default(),
+            linked: LinkedPlaces::default(),
             links: if self.remote.is_none() { link_lookup() } else { LinkLookup::default() },
         };
         places.git_orders = self.git_orders(&places);
         places.git_names = self.git_names(&places);
+        if self.remote.is_none() {
+            places.linked = self.linked.of(&places);
+        }
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,
