@@ -42,6 +42,9 @@ pub struct Bounds {
     /// Names of files that hold secrets, in any directory: they are seen and listed, and their contents are
     /// not read.
     pub sealed_names: NameSet,
+    /// Files and directories that are sealed by their place: what links with such names lead to.
+    #[serde(default)]
+    pub sealed: Vec<PathBuf>,
     /// Names of hidden or sealed files that commands find empty instead of not being able to open them, where
     /// mounts can do that: some programs fail when they cannot read their settings.
     pub blank_names: NameSet,
@@ -137,6 +140,7 @@ impl Bounds {
             guarded: Vec::new(),
             guarded_names: NameSet::default(),
             sealed_names: NameSet::default(),
+            sealed: Vec::new(),
             blank_names: NameSet::default(),
             opened: Vec::new(),
             removed: Vec::new(),

@@ -64,6 +64,7 @@ pub fn secret_names() -> &'static NameSet {
         NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Secrets | Keeps::ToolSecrets)))
             .with_files(anywhere(|keeps| keeps == Keeps::SecretFiles))
             .without(anywhere(|keeps| keeps == Keeps::NoSecrets))
+            .with_copies()
     });
     &NAMES
 }
@@ -88,7 +89,8 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
     let path = clean(path);
     is_own_to_change(&path, places)
         || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
-        || is_named_by_git(&path, places)
+        || is_within(&path, &places.git_orders)
+        || is_within(&path, &places.linked.orders)
         || makes_a_repository(&path)
         // In an opened `.git`, only the parts that give orders are guarded.
         || [order_names(), guarded_names(), &places.git_names].into_iter().any(|set| is_named(&path, set, places))
@@ -105,13 +107,13 @@ fn makes_a_repository(path: &Path) -> bool {
     path.file_name().is_some_and(|name| fold_name(&name.to_string_lossy()) == "head")
 }
 
-/// Whether settings of git name the path or a directory that it is in, in any spelling: a file system may not tell them apart.
-fn is_named_by_git(path: &Path, places: &Places) -> bool {
-    if places.git_orders.is_empty() {
+/// Whether a path is one of these or in one, in any spelling: a file system may not tell them apart.
+fn is_within(path: &Path, places: &[PathBuf]) -> bool {
+    if places.is_empty() {
         return false;
     }
     let names = fold_path(path);
-    places.git_orders.iter().any(|order| names.starts_with(&fold_path(order)))
+    places.iter().any(|place| names.starts_with(&fold_path(place)))
 }
 
 /// Whether a path belongs to buddy itself and is not meant to be read. A log is for the agent that was told
@@ -141,6 +143,9 @@ pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
             && !["/dev/null", "/dev/zero"].iter().any(|plain| path == Path::new(plain)))
         || is_of_a_process(&path)
         || is_named(&path, secret_names(), places)
+        || [&places.linked.keys, &places.linked.logins, &places.linked.secrets]
+            .into_iter()
+            .any(|linked| is_within(&path, linked))
 }
 
 /// Whether a path belongs to buddy, holds keys of the account or of the system, or is where programs keep passwords: a yes opens no such
@@ -154,7 +159,7 @@ pub(crate) fn is_sensitive(path: &Path, places: &Places) -> bool {
     is_own(&path, places)
         || secret_places().any(|place| path.starts_with(place))
         || is_home_secret(&path, places)
-        || (!is_opened && sensitive_names().covers(&path))
+        || (!is_opened && (sensitive_names().covers(&path) || is_within(&path, &places.linked.keys)))
 }
 
 /// Whether a path is at one of the places of the home that hold secrets, also where the home itself is worked on.
@@ -317,6 +322,11 @@ mod tests {
             "/w/deploy/id_ed25519",
             "/home/u/.mozilla/firefox/x.default/logins.json",
             "/home/u/.cargo/credentials.toml",
+            "/w/terraform.tfstate.backup",
+            "/w/prod.auto.tfvars.json",
+            "/w/server.pem.bak",
+            "/w/.dev.vars",
+            "/home/u/.aws.old/credentials",
         ] {
             assert!(is_secret(Path::new(path), &places()), "{path}");
         }
@@ -329,6 +339,9 @@ mod tests {
             "/w/.env.example",
             "/w/.env/bin/python",
             "/w/src/secrets.rs",
+            "/w/src/secrets.rs.orig",
+            "/w/.dev.vars.example",
+            "/w/notes.bak",
             "/w/deploy/id_ed25519.pub",
             "/home/u/.cargo/registry/x",
         ] {

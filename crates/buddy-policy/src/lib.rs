@@ -45,7 +45,8 @@ pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{
-    Approvals, Attendance, ChangeableProgram, CommandMode, Discarded, Mode, Now, Places, Policy, ProgramUse,
+    Approvals, Attendance, ChangeableProgram, CommandMode, Discarded, LinkedPlaces, Mode, Now, Places,
+    Policy, ProgramUse,
 };
 pub use reference::command_reference;
 pub use registries::{

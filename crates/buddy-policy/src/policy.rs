@@ -22,6 +22,19 @@ pub enum Mode {
     Plan,
 }
 
+/// The targets of links in protected places of the home and of the workspace. They are protected as the places are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LinkedPlaces {
+    /// Programs take orders from them.
+    pub orders: Vec<PathBuf>,
+    /// Keys and password stores.
+    pub keys: Vec<PathBuf>,
+    /// Logins of tools.
+    pub logins: Vec<PathBuf>,
+    /// Files that hold secrets by convention.
+    pub secrets: Vec<PathBuf>,
+}
+
 /// The places that judgements are about. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
@@ -45,6 +58,8 @@ pub struct Places {
     /// Names from which git takes orders in any directory because the user's own settings give them relative to the
     /// repository.
     pub git_names: NameSet,
+    /// Files and directories that links in protected places lead to.
+    pub linked: LinkedPlaces,
     /// The name of the target that all of this is about.
     pub target: String,
     /// Whether the target is another machine.

@@ -60,7 +60,7 @@ pub use item::{
     ToolCall, ToolKind,
 };
 pub use json::Json;
-pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path};
+pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, originals};
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionQuery, SessionStore,
     SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription,

@@ -24,6 +24,9 @@ pub struct NameSet {
     pub files: Vec<NamePattern>,
     /// A path whose last name matches one of these is not in the set.
     pub except: Vec<NamePattern>,
+    /// Whether a name that says that it is a copy, such as `x.pem.bak`, stands for the original.
+    #[serde(default)]
+    pub copies: bool,
 }
 
 impl NamePattern {
@@ -92,13 +95,29 @@ impl NameSet {
         self
     }
 
+    /// The same set with copies: a name with a suffix of backups, editors, numbers or dates stands for the original.
+    #[must_use]
+    pub fn with_copies(mut self) -> Self {
+        self.copies = true;
+        self
+    }
+
     /// The number of leading names that are needed until the path is in the set; `None` if it is not. The
     /// first `opened` names are those of a directory that the user opened: a match may begin there and has to
     /// end below.
     fn end_below(&self, names: &[String], opened: usize) -> Option<usize> {
+        let originals = if self.copies { originals(names) } else { None };
         let is_excepted = |end: usize| {
-            names.get(..end).is_some_and(|names| self.except.iter().any(|pattern| pattern.ends(names)))
+            let is_in = |names: &[String]| {
+                names.get(..end).is_some_and(|names| self.except.iter().any(|pattern| pattern.ends(names)))
+            };
+            is_in(names) || originals.as_deref().is_some_and(is_in)
         };
+        let end = |names: &[String]| self.end_of(names, opened, is_excepted);
+        [Some(names), originals.as_deref()].into_iter().flatten().filter_map(end).min()
+    }
+
+    fn end_of(&self, names: &[String], opened: usize, is_excepted: impl Fn(usize) -> bool) -> Option<usize> {
         let trees = self.trees.iter().filter_map(|pattern| pattern.end_below(names, opened));
         let is_below = names.len() > opened;
         let files = self.files.iter().filter(|pattern| is_below && pattern.ends(names)).map(|_| names.len());
@@ -189,6 +208,63 @@ pub fn fold_name(name: &str) -> String {
     name.nfkc().filter(is_seen).flat_map(char::to_lowercase).nfkc().collect()
 }
 
+/// These folded names with each copy replaced by the name of its original; `None` if there is no copy.
+pub fn originals(names: &[String]) -> Option<Vec<String>> {
+    let has_copy = names.iter().any(|name| original_name(name).is_some());
+    has_copy.then(|| names.iter().map(|name| original_name(name).unwrap_or(name).to_owned()).collect())
+}
+
+/// Endings by which people and programs mark a copy of a file, behind a dot, a dash, an underscore or a space.
+const COPY_ENDINGS: &[&str] = &[
+    "backup", "bak", "bkp", "bz2", "copy", "disabled", "gz", "new", "old", "orig", "original", "prev",
+    "previous", "rpmnew", "rpmsave", "save", "saved", "swn", "swo", "swp", "temp", "tmp", "xz", "zip", "zst",
+];
+
+/// The most endings of one name, as in `x.pem.bak.old.1`.
+const MAX_ENDINGS: usize = 4;
+
+/// The name of the original, if this folded name says that it is a copy of another file.
+fn original_name(name: &str) -> Option<&str> {
+    // `#x#` and `.#x` are Emacs's, `.x.swp` is Vim's for a name without a leading dot.
+    let inner =
+        name.strip_prefix('#').and_then(|inner| inner.strip_suffix('#')).or_else(|| name.strip_prefix(".#"));
+    let mut left = inner.unwrap_or(name);
+    for _ in 0..MAX_ENDINGS {
+        match without_copy_ending(left) {
+            Some(shorter) => left = shorter,
+            None => break,
+        }
+    }
+    let is_swap = name.ends_with(".swp") || name.ends_with(".swo") || name.ends_with(".swn");
+    if is_swap && let Some(inner) = left.strip_prefix('.').filter(|inner| inner.contains('.')) {
+        left = inner;
+    }
+    (left != name && !left.is_empty()).then_some(left)
+}
+
+fn without_copy_ending(name: &str) -> Option<&str> {
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit());
+    if let Some(shorter) = name.strip_suffix('~') {
+        // `x~` and `x.~1~`.
+        let numbered = shorter.rsplit_once(".~").filter(|(_, number)| is_number(number));
+        return Some(numbered.map_or(shorter, |(shorter, _)| shorter));
+    }
+    // `x (1)` and `x (copy)`.
+    let inside = name.strip_suffix(')').and_then(|open| open.rsplit_once('('));
+    if let Some((shorter, inside)) = inside {
+        return (is_number(inside) || inside.contains("copy")).then(|| shorter.trim_end());
+    }
+    let (shorter, ending) = name.rsplit_once(['.', '-', '_', ' '])?;
+    let word = ending.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    // Each part of a date such as `2026-01-31` is a number, and `20260131t120000z` is one with a time.
+    let is_time = || {
+        ending.starts_with(|digit: char| digit.is_ascii_digit())
+            && ending.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, 't' | 'z' | ':'))
+    };
+    let is_ending = COPY_ENDINGS.contains(&word) || is_time();
+    (is_ending && !shorter.is_empty()).then(|| shorter.trim_end_matches([' ', '-']))
+}
+
 /// Whether a folded name matches a folded pattern with stars.
 fn fits_name(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
@@ -238,6 +314,52 @@ mod tests {
         assert!(covers(&set, "/w/.env") && covers(&set, "/w/id_rsa"));
         assert!(covers(&set, "/w/.ssh/x.pub"), "everything below a tree of the set is in the set");
         assert!(!covers(&set, "/w/.env/bin/python"), "nothing below a file of the set is");
+    }
+
+    #[test]
+    fn a_copy_stands_for_its_original() {
+        let set = NameSet::trees([".aws", ".docker/config.json"])
+            .with_files([".env", "*.pem", "*.tfstate", "id_rsa"])
+            .without([".env.example", "*.pub"])
+            .with_copies();
+        for path in [
+            "/w/terraform.tfstate.backup",
+            "/w/terraform.tfstate.1700000000.backup",
+            "/w/server.pem.bak",
+            "/w/server.pem.BAK2",
+            "/w/server.pem~",
+            "/w/server.pem.~1~",
+            "/w/.server.pem.swp",
+            "/w/.env.swp",
+            "/w/.#server.pem",
+            "/w/#server.pem#",
+            "/w/server.pem.old.1",
+            "/w/server.pem.2026-01-31",
+            "/w/server.pem-20260131",
+            "/w/server.pem_20260131t120000z",
+            "/w/server.pem (1)",
+            "/w/server.pem - copy",
+            "/w/server.pem copy 2",
+            "/w/id_rsa.orig",
+            "/w/.aws.bak/config",
+            "/w/.aws-old/config",
+            "/w/.docker.bak/config.json",
+            "/w/.docker/config.json.save",
+        ] {
+            assert!(covers(&set, path), "{path}");
+            assert!(!covers(&NameSet { copies: false, ..set.clone() }, path), "{path}");
+        }
+        for path in [
+            "/w/.env.example.bak",
+            "/w/id_rsa.pub.old",
+            "/w/pem.bak",
+            "/w/notes.bak",
+            "/w/old",
+            "/w/.old",
+            "/w/~",
+        ] {
+            assert!(!covers(&set, path), "{path}");
+        }
     }
 
     #[test]

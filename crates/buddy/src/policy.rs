@@ -5,6 +5,7 @@ mod grants;
 mod guards;
 mod landings;
 mod limits;
+mod linked;
 mod links;
 mod project;
 mod registries;

@@ -28,6 +28,7 @@ pub(super) struct Protected {
     guarded: Vec<Place>,
     guarded_names: NameSet,
     sealed_names: NameSet,
+    sealed: Vec<Place>,
     /// Paths that are free for this call.
     opened: Vec<Vec<String>>,
     /// Directories that stay visible inside hidden ones.
@@ -70,6 +71,7 @@ impl Protected {
             guarded,
             guarded_names: bounds.guarded_names.clone(),
             sealed_names: bounds.sealed_names.clone(),
+            sealed: bounds.sealed.iter().flat_map(|path| places(path)).collect(),
             opened: bounds.opened.iter().flat_map(named).collect(),
             shown: bounds.shown.iter().flat_map(|path| places(path)).map(|place| place.names).collect(),
             anchors: OpenedRoots::new(roots().flat_map(|root| [root.named.clone(), root.real()])),
@@ -219,7 +221,9 @@ impl Protected {
             return false;
         }
         let names = fold_path(real);
-        let is_sealed = self.anchors.protects(&self.sealed_names, &names) || is_of_a_process(&names);
+        let is_sealed = self.anchors.protects(&self.sealed_names, &names)
+            || covers_name(&self.sealed, &names)
+            || is_of_a_process(&names);
         is_sealed && !self.is_opened(&names)
     }
 

@@ -228,7 +228,9 @@ fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
     let (opened, names) = (OpenedRoots::new(&bounds.anchors), fold_path(&path));
     let kind = if is_hidden(&path, bounds) {
         DenialKind::Hidden
-    } else if opened.protects(&bounds.sealed_names, &names) {
+    } else if opened.protects(&bounds.sealed_names, &names)
+        || bounds.sealed.iter().any(|place| path.starts_with(place))
+    {
         DenialKind::Sealed
     } else if opened.protects(&bounds.guarded_names, &names)
         || bounds.guarded.iter().any(|place| path.starts_with(place))

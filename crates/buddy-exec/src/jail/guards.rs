@@ -238,6 +238,8 @@ fn seal(
 ) -> Result<(), Refusal> {
     let Searched { names, roots, past } = *searched;
     let is_closed = |path: &PathBuf| is_closed(path, bounds);
+    let by_place = bounds.sealed.iter().filter(|path| is_there(path)).flat_map(|path| files_beneath(path));
+    let found: BTreeSet<PathBuf> = found.into_iter().chain(by_place.filter(|path| !is_link(path))).collect();
     ground.sealed = found.into_iter().filter(is_closed).collect();
     if ground.sealed.len() > MAX_SEALED {
         let reason =
@@ -314,7 +316,9 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     let wanted: Vec<PathBuf> = real.iter().map(|(_, real)| real.clone()).collect();
     let names = Names::of(&bounds.sealed_names);
     let wanted = roots_to_watch(&wanted, Path::new("/"));
-    let found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
+    let mut found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
+    let is_wanted = |path: &&PathBuf| is_there(path) && wanted.iter().any(|root| path.starts_with(root));
+    found.extend(bounds.sealed.iter().filter(is_wanted).flat_map(|path| files_beneath(path)));
     let is_closed = |path: &PathBuf| is_closed(path, bounds);
     let closed = nearest(found.into_iter().filter(is_closed), MAX_SEALED);
     // They are reported by the names that the directories were given by.
@@ -351,7 +355,9 @@ impl Named {
         let repositories = repositories(sights, around);
         let mut places = named_by(&repositories, home);
         places.extend(behind_links(&repositories, orders, &[], home));
-        places.extend(sights.orders.iter().filter_map(|order| led_to(order)));
+        // Links in a directory of orders count as those with its name do.
+        let orders_beneath = sights.orders.iter().flat_map(|order| files_beneath(order));
+        places.extend(orders_beneath.filter_map(|order| led_to(&order)));
         places.extend(shared_remotes(&repositories, writes, orders));
         places.extend(remote_gitfiles(&repositories));
         for path in places {

@@ -326,7 +326,12 @@ impl Visitor for Looker<'_> {
         }
         if entry.kind == FileType::Symlink {
             if self.is_ours(visited) {
-                self.follow(&path());
+                let is_secret = |is_directory| {
+                    self.sealed.has(visited.names, visited.depth, &entry.folded, is_directory)
+                        && !is_reference(visited, entry)
+                };
+                let named = NamedSecret { file: is_secret(false), directory: is_secret(true) };
+                self.follow(&path(), named);
             }
         } else if is_in(self.sealed) && !is_reference(visited, entry) {
             self.seal(path(), entry.is_directory());
@@ -400,13 +405,17 @@ impl<'a> Looker<'a> {
 
     /// A link that the workspace carries leads to a secret in any place, and to orders for programs that go
     /// through it.
-    fn follow(&mut self, link: &Path) {
+    fn follow(&mut self, link: &Path, named: NamedSecret) {
         if self.links == 0 {
             return;
         }
         self.links -= 1;
         let Ok(target) = link.canonicalize() else { return };
         let Ok(found) = target.metadata() else { return };
+        let is_secret = (named.file && found.is_file()) || (named.directory && found.is_dir());
+        if is_secret && !is_of_the_system(&target) && !has_only_certificates(link) {
+            self.seal(target.clone(), found.is_dir());
+        }
         if found.is_dir() && !self.orders.is_empty() {
             self.sights.linked.insert(target);
             return;
@@ -423,8 +432,25 @@ impl<'a> Looker<'a> {
     /// A directory of secrets is sealed file by file, so that its names are seen.
     fn seal(&mut self, path: PathBuf, is_directory: bool) {
         let files = if is_directory { files_beneath(&path) } else { BTreeSet::from([path]) };
-        self.sights.sealed.extend(files.into_iter().filter(|file| !has_only_certificates(file)));
+        let real = |file: PathBuf| if file.is_symlink() { file.canonicalize().ok() } else { Some(file) };
+        let files = files.into_iter().filter_map(real).filter(|file| !is_of_the_system(file));
+        self.sights.sealed.extend(files.filter(|file| !has_only_certificates(file)));
     }
+}
+
+/// Whether a link has the name of a secret, as one to a file or to a directory.
+#[derive(Clone, Copy)]
+struct NamedSecret {
+    file: bool,
+    directory: bool,
+}
+
+/// Directories of programs and devices. A link to them is no secret, and to cover one could stop every command.
+const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix", "/proc", "/sys", "/dev"];
+
+fn is_of_the_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|place| path.starts_with(place))
 }
 
 /// The largest file that is searched for keys. Bundles of certificates have a few hundred kilobytes.
@@ -432,9 +458,9 @@ const MAX_BUNDLE: u64 = 1024 * 1024;
 
 /// Whether a file in the format of keys and certificates has certificates and no key, as every Python environment brings one.
 fn has_only_certificates(file: &Path) -> bool {
-    let is_pem = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pem"));
-    let is_small =
-        || fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() <= MAX_BUNDLE);
+    // Copies such as `ca.pem.bak` too.
+    let is_pem = file.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().contains(".pem"));
+    let is_small = || fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= MAX_BUNDLE);
     if !is_pem || !is_small() {
         return false;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use buddy_protocol::{NamePattern, NameSet};
+use buddy_protocol::{NamePattern, NameSet, originals};
 
 /// The own directory of a repository, as it stands in a pattern.
 pub(super) const GIT: &str = ".git";
@@ -52,6 +52,8 @@ pub(super) struct Names {
     except: Vec<NamePattern>,
     /// The rest of each pattern that begins with [`GIT`].
     git_parts: Vec<String>,
+    /// Whether the name of a copy stands for the original.
+    copies: bool,
 }
 
 impl Names {
@@ -67,20 +69,30 @@ impl Names {
             files: Index::of(&set.files),
             except: set.except.clone(),
             git_parts: set.trees.iter().filter_map(part).collect(),
+            copies: set.copies,
         }
     }
 
     /// Whether an entry with this folded name in a directory with these, which is not in the set, is in it.
     /// The first `depth` names are those of the root of the walk.
     pub(super) fn has(&self, above: &[String], depth: usize, last: &String, is_directory: bool) -> bool {
-        let files = self.files.candidates(last).filter(|_| !is_directory);
-        let mut candidates = self.trees.candidates(last).chain(files).peekable();
-        if candidates.peek().is_some() {
-            let names = with(above, last);
-            let is_excepted = || self.except.iter().any(|pattern| pattern.ends(&names));
-            if candidates.any(|pattern| pattern.ends(&names)) && !is_excepted() {
-                return true;
+        let original = if self.copies { originals(std::slice::from_ref(last)) } else { None };
+        let original = original.and_then(|mut names| names.pop());
+        let is_in = |last: &String| {
+            let files = self.files.candidates(last).filter(|_| !is_directory);
+            let mut candidates = self.trees.candidates(last).chain(files).peekable();
+            candidates.peek().is_some() && {
+                let names = with(above, last);
+                let above_copies = if self.copies { originals(&names) } else { None };
+                let names: Vec<_> = [Some(names), above_copies].into_iter().flatten().collect();
+                candidates.any(|pattern| names.iter().any(|names| pattern.ends(names)))
             }
+        };
+        let lasts = || [Some(last), original.as_ref()].into_iter().flatten();
+        let is_excepted =
+            || lasts().any(|last| self.except.iter().any(|pattern| pattern.ends(&with(above, last))));
+        if lasts().any(is_in) && !is_excepted() {
+            return true;
         }
         self.has_split_git(above, depth, last)
     }

@@ -75,8 +75,25 @@ const DENIED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_HERE: &[i64] = &[];
 
-/// Refused without mounts that cannot be written, because Landlock does not look at them: owners and attributes of files.
+/// Refused without namespaces, because Landlock does not look at them: owners and attributes of files, and memory, semaphores and
+/// queues of the whole machine, which only a namespace of its own would keep apart.
 const DENIED_BARE: &[i64] = &[
+    // System V: with the id of a segment or a queue of the same account, no name and no file is needed.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    // POSIX queues, which are found by name whether or not their file system is mounted.
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // Files.
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,

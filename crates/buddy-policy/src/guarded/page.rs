@@ -28,6 +28,14 @@ A name without a leading slash matches in every directory, in upper and lower ca
 includes everything in it. A name may begin above the directory that you opened and has to end below it: in `~/.config`, `git/config` is
 protected, but a project in `~/.config/nvim` is not protected by the name of its own directory.
 
+A copy of a file or directory with secrets is protected like the original: `server.pem.bak`, `terraform.tfstate.backup`, `.aws.old`,
+`id_rsa~`, `.env.swp`, `prod.key-20260131`, `store.jks (1)`. The name has to end with a mark of backups, editors, numbers or dates.
+
+A link protects its target, wherever that is. If `~/.config/git/config` or a file in `~/.config/fish` leads into your dotfiles, commands
+cannot change the file there. If `~/.ssh/id_work` leads to `~/Sync/key`, that file is hidden too. In a folder that you opened, the target
+of a link with a secret's name, such as `.env`, asks before it is read. A program in your project that `~/.local/bin` links to is protected as well, so a
+build of the agent cannot replace it ([why](../decisions/0198-a-link-protects-its-target.md)).
+
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the

@@ -18,6 +18,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         target: "local".to_owned(),
         git_orders: Vec::new(),
         git_names: buddy_protocol::NameSet::default(),
+        linked: buddy_policy::LinkedPlaces::default(),
         remote: false,
         links: LinkLookup::new(|_| LinkLook::Plain),
         remotes: buddy_protocol::RemoteLookup::default(),

@@ -166,6 +166,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     if !is_open_command {
         hidden.extend(ground.secrets(tool_secrets()));
     }
+    let sealed = add_linked(&policy.places, &mut hidden, is_production, is_open_command);
     // Logs have what other sessions were allowed to read. A tool reads those of its own conversation; a command could read them all.
     let logs = needs.logs.iter().filter(|_| !needs.runs);
     let mut shown: Vec<PathBuf> =
@@ -214,11 +215,34 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         guarded: guarded(ground, &policy.places, is_production),
         guarded_names: if is_production { NameSet::default() } else { all_guarded_names(&policy.places) },
         blank_names: tool_secret_names().clone(),
+        sealed,
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
         anchors: workspace.iter().chain(scratch).chain(untrusted).cloned().collect(),
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
+}
+
+/// Hides the targets of links to keys and logins, as the places are that the links are in. Returns those that are sealed instead: files
+/// that hold secrets by convention, and everything in a directory that the user opened.
+fn add_linked(
+    places: &Places,
+    hidden: &mut Vec<PathBuf>,
+    is_production: bool,
+    is_open_command: bool,
+) -> Vec<PathBuf> {
+    let Places { workspace, untrusted, scratch, linked, .. } = places;
+    let opened = || workspace.iter().chain(untrusted).chain(scratch);
+    let is_opened =
+        |path: &PathBuf| opened().any(|root| path.starts_with(root) || real_starts_with(path, root));
+    let keys = linked.keys.iter().filter(|_| !(is_production && is_open_command));
+    let logins = linked.logins.iter().filter(|_| !is_open_command);
+    hidden.extend(keys.chain(logins).filter(|path| !is_opened(path) && is_real(path)).cloned());
+    if is_open_command {
+        return Vec::new();
+    }
+    let inside = linked.keys.iter().chain(&linked.logins).filter(|path| is_opened(path));
+    inside.chain(&linked.secrets).filter(|path| is_real(path)).cloned().collect()
 }
 
 /// The names of the table, and those that the user's settings of git add.
@@ -278,13 +302,27 @@ fn workspace_id(workspace: &Path) -> String {
 /// that a link is on the way to, so only the real ones count; the jail looks after such links by itself.
 fn guarded(ground: &Ground, places: &Places, is_production: bool) -> Vec<PathBuf> {
     let logs = ground.own_readable.iter().filter(|place| !places.scratch.contains(place));
-    let named = places.git_orders.iter().filter(|_| !is_production);
-    let is_real = |path: &&PathBuf| {
-        path.ancestors()
-            .find_map(|above| Some((above, above.canonicalize().ok()?)))
-            .is_some_and(|(above, real)| above == real)
+    let is_changed = |path: &&PathBuf| {
+        places
+            .workspace
+            .iter()
+            .chain(&places.scratch)
+            .any(|root| path.starts_with(root) || real_starts_with(path, root))
     };
-    logs.chain(named.filter(is_real)).cloned().collect()
+    let linked = places.linked.orders.iter().filter(is_changed);
+    let named = places.git_orders.iter().chain(linked).filter(|_| !is_production);
+    logs.chain(named.filter(|path| is_real(path))).cloned().collect()
+}
+
+fn real_starts_with(path: &Path, root: &Path) -> bool {
+    root.canonicalize().is_ok_and(|real| path.starts_with(real))
+}
+
+/// Whether no link is on the way, as far as the path exists.
+fn is_real(path: &Path) -> bool {
+    path.ancestors()
+        .find_map(|above| Some((above, above.canonicalize().ok()?)))
+        .is_some_and(|(above, real)| above == real)
 }
 
 /// What is free for this call: what a lasting rule opens, and what the user was asked about. Commands get nothing that is hidden

@@ -13,9 +13,9 @@ use buddy_exec::{
     remote_lookup,
 };
 use buddy_policy::{
-    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing, Mode,
-    NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource, guarded_names,
-    registry_of,
+    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing,
+    LinkedPlaces, Mode, NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource,
+    guarded_names, registry_of,
 };
 use buddy_protocol::{GrantScope, LinkLookup, NameSet, RemoteLookup};
 
@@ -24,6 +24,7 @@ use super::grants::GrantBook;
 use super::guards::Guards;
 use super::landings::landing;
 use super::limits::LimitSettings;
+use super::linked::LinkedTargets;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
 use super::removals::protected_within;
@@ -50,6 +51,7 @@ pub(crate) struct Policies {
     /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
     rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
     tracked: TrackedSecrets,
+    linked: LinkedTargets,
 }
 
 /// What a configuration says about policy, on every host.
@@ -145,6 +147,7 @@ impl Policies {
             settings,
             rules: Mutex::default(),
             tracked: TrackedSecrets::default(),
+            linked: LinkedTargets::default(),
             ground: Ground::of(environment, host),
             is_exposed: false,
             remote: host.remote.clone(),
@@ -265,11 +268,15 @@ impl PolicySource for Policies {
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
             git_names: NameSet::default(),
+            linked: LinkedPlaces::default(),
             links: if self.remote.is_none() { link_lookup() } else { LinkLookup::default() },
             remotes: if self.remote.is_none() { remote_lookup() } else { RemoteLookup::default() },
         };
         places.git_orders = self.git_orders(&places);
         places.git_names = self.git_names(&places);
+        if self.remote.is_none() {
+            places.linked = self.linked.of(&places);
+        }
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,

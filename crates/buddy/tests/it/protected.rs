@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
-use crate::stage::{APPROVE, Stage, done, run, shell};
+use crate::stage::{APPROVE, Stage, UNCHECKED, done, run, shell};
 
 /// What is in every secret.
 const VALUE: &str = "sesame-4711";
@@ -400,5 +400,85 @@ async fn a_directory_with_protected_files_is_removed_only_after_a_question_about
             assert!(asked.is_none_or(|reason| told.contains(reason)), "{name}: {finished}");
             assert_eq!(file.exists(), asked.is_some() && answer == "n", "{name}: {finished}");
         }
+    }
+}
+
+/// The same with the policy on approvals that people begin with, where commands in the jail run unasked.
+async fn told_unasked(stage: &mut Stage, mode: &str, calls: Vec<Turn>) -> String {
+    let count = calls.len();
+    stage.server = ModelServer::start(calls.into_iter().chain([done()]).collect::<Vec<_>>()).await;
+    let program = stage.usual(["exec", "-c", "agent.max_iterations=200", "look around"]).args(UNCHECKED);
+    program.env("BUDDY_ENV", mode).run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), count);
+    results.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// A link in the home, as people make who keep their dotfiles or keys in a folder of their own.
+fn link_in_home(stage: &Stage, name: &str, target: PathBuf) {
+    let at = stage.home.path().join(name);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    fs::create_dir_all(target.parent().unwrap()).unwrap();
+    fs::write(&target, VALUE).unwrap();
+    symlink(target, at).unwrap();
+}
+
+#[tokio::test]
+async fn no_command_and_no_tool_changes_dotfiles_that_the_home_links_to() {
+    let links = [
+        (".config/git/config", "gitconfig"),
+        (".config/systemd/user/x.service", "units/x.service"),
+        (".config/fish/config.fish", "fish/config.fish"),
+        (".config/autostart/x.desktop", "x.desktop"),
+        (".config/nvim/lua/deep/init.lua", "init.lua"),
+        (".config/tmux/tmux.conf", "tmux"),
+        (".tmux.conf", "old-tmux"),
+        (".local/bin/tool", "tool"),
+    ];
+    let mut stage = Stage::apart(vec![done()]).await;
+    for (name, target) in links {
+        link_in_home(&stage, name, stage.home.work().join(target));
+    }
+    fs::write(stage.home.work().join("plain"), "").unwrap();
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let targets: Vec<&str> = links.iter().map(|(_, target)| *target).collect();
+    let script =
+        format!("for f in {} plain; do echo evil >> $f; rm -f $f.x; mv $f $f.x; done", targets.join(" "));
+    fs::write(stage.home.work().join("change.sh"), script).unwrap();
+    let mut calls = vec![run("sh change.sh")];
+    calls.extend(targets.iter().map(|at| turn().call("write_file", json!({"path": at, "content": "evil"}))));
+    let told = told_unasked(&mut stage, "development", calls).await;
+    for target in targets {
+        let text = fs::read_to_string(stage.home.work().join(target)).unwrap_or_default();
+        assert_eq!(text, VALUE, "{target}: {told}");
+    }
+    assert_eq!(fs::read_to_string(stage.home.work().join("plain.x")).unwrap(), "evil\n", "{told}");
+}
+
+#[tokio::test]
+async fn no_command_and_no_tool_reads_keys_that_links_lead_to() {
+    for mode in ["development", "production"] {
+        let mut stage = Stage::apart(vec![done()]).await;
+        let (home, work) = (stage.home.path().to_owned(), stage.home.work());
+        link_in_home(&stage, ".ssh/id_work", home.join("Sync/key"));
+        link_in_home(&stage, ".aws/credentials", work.join("awsc"));
+        link_in_home(&stage, ".npmrc", home.join("Sync/npm"));
+        fs::create_dir(work.join("conf")).unwrap();
+        fs::write(work.join("conf/live"), VALUE).unwrap();
+        symlink("conf/live", work.join(".env")).unwrap();
+        for name in ["terraform.tfstate.backup", "x.auto.tfvars.json", "server.key.bak", ".dev.vars"] {
+            fs::write(work.join(name), VALUE).unwrap();
+        }
+        fs::write(work.join("plain.txt"), "nothing to hide").unwrap();
+        stage.buddy(["trust"]).run().await.expect_code(0);
+        let all = "cat ../Sync/* ~/Sync/* awsc conf/live *.backup *.json *.bak .dev.vars plain.txt";
+        fs::write(work.join("peek.sh"), all).unwrap();
+        let mut calls = vec![run("sh peek.sh"), run("cat awsc"), run("cat conf/live"), read("plain.txt")];
+        calls.extend(["awsc", "conf/live", "server.key.bak", ".dev.vars"].map(read));
+        calls.extend([read(home.join("Sync/key")), read(home.join("Sync/npm"))]);
+        calls.push(turn().call("grep", json!({"pattern": ".", "path": ".", "all": true})));
+        let told = told_unasked(&mut stage, mode, calls).await;
+        assert!(!told.contains(VALUE), "{mode}: {told}");
+        assert!(told.contains("nothing to hide"), "{mode}: {told}");
     }
 }

@@ -135,7 +135,9 @@ async fn secrets(
     let roots = OpenedRoots::new(bounds.anchors.iter().chain([&repository.top]));
     let is_secret = |path: &String| {
         let path = repository.top.join(path);
-        roots.protects(&bounds.sealed_names, &fold_path(&path)) && !bounds.opened.contains(&path)
+        let is_sealed = bounds.sealed.iter().any(|place| path.starts_with(place));
+        (is_sealed || roots.protects(&bounds.sealed_names, &fold_path(&path)))
+            && !bounds.opened.contains(&path)
     };
     Ok(said.records().into_iter().filter(is_secret).collect())
 }

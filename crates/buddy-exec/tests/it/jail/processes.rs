@@ -1,6 +1,7 @@
 //! Other processes: not to be traced, read, or signalled.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 
@@ -108,5 +109,71 @@ async fn the_plan_of_a_jail_is_on_no_command_line() {
         assert_eq!(crate::stage::alive(&secret), [""; 0], "{kind:?}");
         running.stop();
         running.wait().await.unwrap();
+    }
+}
+
+/// Makes shared memory, semaphores and queues of the same account, prints their ids, and removes them when its stdin ends.
+const KEEPER: &str = r#"
+import ctypes, os, sys
+c = ctypes.CDLL(None, use_errno=True)
+c.shmat.restype = ctypes.c_void_p
+c.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+memory, locks, queue = c.shmget(0, 4096, 0o1600), c.semget(0, 1, 0o1600), c.msgget(0, 0o1600)
+at = c.shmat(memory, None, 0)
+ctypes.memmove(at, b"memory-secret\0", 14)
+c.msgsnd(queue, (1).to_bytes(8, "little") + b"queue-secret", 12, 0)
+name = b"/buddy-test-%d" % os.getpid()
+posix = c.mq_open(name, os.O_CREAT | os.O_RDWR, 0o600, None)
+c.mq_send(posix, b"posix-secret", 12, 0)
+print(memory, locks, queue, name.decode(), flush=True)
+sys.stdin.read()
+c.semctl.restype = ctypes.c_int
+left = ctypes.create_string_buffer(64)
+print(ctypes.string_at(at, 13).decode(), c.semctl(locks, 0, 12), c.msgrcv(queue, left, 32, 0, 0o4000), flush=True)
+c.shmctl(memory, 0, None); c.semctl(locks, 0, 0); c.msgctl(queue, 0, None); c.mq_unlink(name)
+"#;
+
+/// Tries to read and change them, by id and by name.
+const MEDDLER: &str = r#"
+import ctypes, os, sys
+c = ctypes.CDLL(None, use_errno=True)
+c.shmat.restype = ctypes.c_void_p
+c.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+memory, locks, queue = map(int, sys.argv[1:4])
+at = c.shmat(memory, None, 0)
+if at != ctypes.c_void_p(-1).value:
+    print(ctypes.string_at(at, 13)); ctypes.memmove(at, b"changed", 7)
+print(c.semctl(locks, 0, 16, 7), end=" ")
+left = ctypes.create_string_buffer(64)
+print(c.msgrcv(queue, left, 32, 0, 0o4000), left.raw[8:20].strip(b"\0"), end=" ")
+posix = c.mq_open(sys.argv[4].encode(), os.O_RDWR | os.O_NONBLOCK)
+read = ctypes.create_string_buffer(65536)
+print(posix if posix < 0 else c.mq_receive(posix, read, 65536, None), read.value)
+c.shmctl(memory, 0, None); c.msgctl(queue, 0, None); c.mq_unlink(sys.argv[4].encode())
+"#;
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the process that must not be touched is not the target's")]
+async fn memory_and_queues_of_other_programs_are_out_of_reach() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file("meddle.py", MEDDLER);
+        let owner = fs::metadata(cell.ws("")).unwrap().uid();
+        let mut command = Command::new("/usr/bin/setpriv");
+        if owner != rustix::process::geteuid().as_raw() {
+            command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        }
+        command.args(["/usr/bin/python3", "-c", KEEPER]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut keeper = Server(command.spawn().unwrap());
+        let mut told = BufReader::new(keeper.0.stdout.take().unwrap());
+        let mut ids = String::new();
+        told.read_line(&mut ids).unwrap();
+        assert!(!ids.contains("-1"), "{ids}");
+        let exit = cell.run(&format!("python3 meddle.py {ids}")).await;
+        assert_eq!(exit.stdout.text(), "-1 -1 b'' -1 b''\n", "{kind:?}: {}", exit.stderr.text());
+        drop(keeper.0.stdin.take());
+        let mut after = String::new();
+        told.read_line(&mut after).unwrap();
+        assert_eq!(after, "memory-secret 0 12\n", "{kind:?}: memory, semaphore and queue are as they were");
     }
 }

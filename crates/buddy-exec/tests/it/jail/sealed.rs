@@ -255,3 +255,39 @@ async fn decoys_do_not_leave_a_secret_open() {
         );
     }
 }
+
+#[tokio::test]
+async fn the_targets_of_links_with_secret_names_and_copies_are_sealed() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for name in ["conf/production", "awsc", "store/mail", "by-place", "x.pem.bak", ".ssh.old/id", "plain"]
+        {
+            cell.file(name, &format!("<{name}>\n"));
+        }
+        cell.file(".ssh/config", "<config>\n");
+        cell.file("ca", "-----BEGIN CERTIFICATE-----\n<ca>\n");
+        symlink("conf/production", cell.ws(".env")).unwrap();
+        symlink("../awsc", cell.ws(".ssh/id")).unwrap();
+        symlink("ca", cell.ws("ca.pem")).unwrap();
+        symlink("plain", cell.ws(".env.example")).unwrap();
+        fs::create_dir(cell.ws("deep")).unwrap();
+        symlink("../store", cell.ws("deep/.ssh")).unwrap();
+        let names = bounds(&cell).sealed_names.with_copies();
+        let bounds = Bounds { sealed_names: names, sealed: vec![cell.ws("by-place")], ..cell.bounds() };
+        let script = "cat .env conf/production awsc .ssh/id .ssh/config store/mail by-place x.pem.bak .ssh.old/id; \
+            cat ca plain .env.example | grep '<'; ln awsc hard && cat hard";
+        let exit = cell.run_in(bounds, script).await;
+        assert_eq!(exit.stdout.text(), "<ca>\n<plain>\n<plain>\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn a_link_with_a_secrets_name_to_a_program_stops_no_command() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        symlink("/usr/bin/env", cell.ws(".env")).unwrap();
+        symlink("/usr", cell.ws(".ssh")).unwrap();
+        let exit = cell.run_in(bounds(&cell), "env true && echo ran").await;
+        assert_eq!(exit.stdout.text(), "ran\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
