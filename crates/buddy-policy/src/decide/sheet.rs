@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use buddy_protocol::Risk;
 
 use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier, Verdict,
+    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier,
+    Verdict,
 };
 
 /// The approval that a finding needs to run without a prompt.
