@@ -331,7 +331,7 @@ mod tests {
             "/w/server.pem.~1~",
             "/w/.server.pem.swp",
             "/w/.env.swp",
-            "/w/.#server.pem",
+            "/w/.#id_rsa",
             "/w/#server.pem#",
             "/w/server.pem.old.1",
             "/w/server.pem.2026-01-31",

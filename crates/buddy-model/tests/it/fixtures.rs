@@ -57,13 +57,16 @@ fixtures! {
         usage_in_every_chunk usage_nonsense windows_line_ends garbage thought_signatures printed_call
         printed_blocks printed_lines printed_quote length_whole_call filter_whole_call unknown_reason_whole_call
         refusal_with_call;
+        printed_blocks printed_quote length_whole_call filter_whole_call unknown_reason_whole_call
+        refusal_with_call refusal_behind_a_call;
     responses: "responses", Responses, Framing::Sse, "sse" =>
         annotated cache_write cut_in_a_line cut_stream empty error_event error_of_a_gateway failed
         failed_rate_limit garbage incomplete_filter incomplete_length incomplete_without_items interleaved_tools
         items_only_at_the_end length_cut_call not_an_object odd_calls only_deltas parallel_tools plain reasoning
         reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names
         length_whole_call filter_whole_call incomplete_by_its_event_only incomplete_call_of_a_complete_answer
-        unknown_status_whole_call;
+        unknown_status_whole_call refusal_with_call refusal_only_in_deltas refusal_only_as_part
+        refusal_only_at_the_end;
     responses_document: "responses", Responses, Framing::Sse, "json" =>
         whole whole_error whole_failed whole_incomplete whole_of_another_wire;
     messages: "messages", Messages, Framing::Sse, "sse" =>
@@ -71,7 +74,7 @@ fixtures! {
         max_tokens_cut_thought context_exceeded pause_turn server_tools pings unknown_blocks error_mid_stream
         cut_stream whole_input_at_start caller broken_arguments no_message_stop end_without_reason llama_cpp
         unnamed_events windows_line_ends garbage empty max_tokens_whole_call refusal_whole_call
-        pause_turn_whole_call unknown_reason_whole_call;
+        pause_turn_whole_call unknown_reason_whole_call refusal_in_the_details;
     messages_document: "messages", Messages, Framing::Sse, "json" =>
         whole whole_error;
     ollama: "ollama", Ollama, Framing::Ndjson, "ndjson" =>

@@ -153,6 +153,9 @@ impl ChatDecoder {
             self.refused = true;
             self.say(refusal, deltas);
         }
+        // Not every server sends text there.
+        self.refused |=
+            matches!(message.get("refusal"), Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)));
         self.kept += self.extras.take_message(message);
         self.kept += message.get("reasoning_details").map_or(0, weight);
         // The legacy `function_call` beside it is ignored: if both come, it is the wrong one.

@@ -18,6 +18,8 @@ pub(super) struct MessagesDecoder {
     blocks: Blocks,
     counts: Counts,
     stop_reason: Option<String>,
+    /// Whether the details of the end say that it was a refusal, whatever its reason says.
+    refused: bool,
     model: Option<String>,
     done: bool,
 }
@@ -29,6 +31,7 @@ impl MessagesDecoder {
             blocks: Blocks::default(),
             counts: Counts::default(),
             stop_reason: None,
+            refused: false,
             model: None,
             done: false,
         }
@@ -46,10 +49,16 @@ impl MessagesDecoder {
         if let Some(reason) = text_of(from.get("stop_reason")) {
             self.stop_reason = Some(reason.to_owned());
         }
+        let details = from.get("stop_details").and_then(|details| details.get("type"));
+        self.refused |= text_of(details) == Some("refusal");
     }
 
     fn stop(&self, reason: String) -> StopReason {
-        let before = if self.blocks.has_calls() { Before::Calls } else { Before::Words };
+        let before = match (self.refused, self.blocks.has_calls()) {
+            (true, _) => Before::Refusal,
+            (false, true) => Before::Calls,
+            (false, false) => Before::Words,
+        };
         stop_reason(reason, before)
     }
 }
@@ -84,6 +93,7 @@ impl Decoder for MessagesDecoder {
             "message_delta" => {
                 self.counts.take(event.get("usage"));
                 self.take_stop(delta);
+                self.take_stop(&event);
                 Vec::new()
             }
             "message_stop" => {

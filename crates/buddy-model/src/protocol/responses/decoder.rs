@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::clean::clipped;
 use crate::protocol::bounded::grow;
 use crate::protocol::responses::event::DeltaEvent;
-use crate::protocol::responses::items::{Answer, message_text, reasoning_text};
+use crate::protocol::responses::items::{Answer, has_refusal, is_refusal, message_text, reasoning_text};
 use crate::protocol::responses::usage;
 use crate::protocol::speaker::Speaker;
 use crate::protocol::{
@@ -29,6 +29,8 @@ pub(super) struct ResponsesDecoder {
     shown: Vec<(u64, Option<String>)>,
     /// Bytes of deltas and items so far.
     bytes: usize,
+    /// Whether any event carried a refusal: some servers repeat it in no whole item.
+    refused: bool,
     speaker: Speaker,
     model: Option<String>,
     end: Option<End>,
@@ -52,6 +54,7 @@ impl ResponsesDecoder {
             open_text: String::new(),
             shown: Vec::new(),
             bytes: 0,
+            refused: false,
             speaker: Speaker::default(),
             model: None,
             end: None,
@@ -74,6 +77,14 @@ impl ResponsesDecoder {
         match kind.as_str() {
             "response.output_item.added" => Ok(self.note_call(index, &event["item"]).into_iter().collect()),
             "response.output_item.done" => self.take_item(index, taken(&mut event, "item"), data.len()),
+            "response.refusal.done" => {
+                self.refused = true;
+                Ok(Vec::new())
+            }
+            "response.content_part.added" | "response.content_part.done" => {
+                self.refused |= event.get("part").is_some_and(is_refusal);
+                Ok(Vec::new())
+            }
             "response.reasoning_summary_part.added" => Ok(self.paragraph(index, &event)),
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.note_model(&event["response"]);
@@ -99,6 +110,7 @@ impl ResponsesDecoder {
 
     fn take_delta(&mut self, kind: &str, index: Option<u64>, text: &str) -> Result<Vec<Delta>, WireError> {
         self.count(text.len())?;
+        self.refused |= kind == "response.refusal.delta";
         Ok(match kind {
             _ if text.is_empty() => Vec::new(),
             "response.output_text.delta" | "response.refusal.delta" => {
@@ -177,6 +189,7 @@ impl ResponsesDecoder {
             Some(Value::Array(output)) => output,
             _ => Vec::new(),
         };
+        self.refused |= output.iter().filter_map(Value::as_object).any(has_refusal);
         self.end = Some(End { incomplete, output, usage });
         Ok(())
     }
@@ -243,8 +256,8 @@ impl Decoder for ResponsesDecoder {
             Some("max_output_tokens" | "max_tokens" | "length" | "incomplete") => StopReason::Length,
             Some("content_filter") => StopReason::Filter,
             Some(other) => StopReason::Other(other.to_owned()),
+            None if self.refused || answer.refused => StopReason::Refusal,
             None if answer.is_call_cut => StopReason::Length,
-            None if answer.refused => StopReason::Refusal,
             None if !answer.calls.is_empty() => StopReason::ToolUse,
             None => StopReason::End,
         };

@@ -57,7 +57,7 @@ impl Answer {
     }
 
     fn take_message(&mut self, mut item: Map<String, Value>, context: &DecoderContext) {
-        self.refused |= parts(&item).any(|part| part.get("type") == Some(&json!("refusal")));
+        self.refused |= has_refusal(&item);
         let text = message_text(&item);
         if text.is_empty() {
             return;
@@ -211,6 +211,16 @@ fn taken_text(item: &mut Map<String, Value>, name: &str) -> Option<String> {
 
 fn parts(item: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     item.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Whether a message has a part that refuses.
+pub(super) fn has_refusal(item: &Map<String, Value>) -> bool {
+    parts(item).any(is_refusal)
+}
+
+/// Whether a part of a message is a refusal.
+pub(super) fn is_refusal(part: &Value) -> bool {
+    part.get("type").and_then(Value::as_str) == Some("refusal")
 }
 
 /// The text of a message: its text parts and refusals. A plain string is accepted too.
