@@ -56,8 +56,6 @@ fixtures! {
         llama_cpp_python ollama_v1 object_arguments unnumbered_calls error_mid_stream error_event
         usage_in_every_chunk usage_nonsense windows_line_ends garbage thought_signatures printed_call
         printed_blocks printed_lines printed_quote length_whole_call filter_whole_call unknown_reason_whole_call
-        refusal_with_call;
-        printed_blocks printed_quote length_whole_call filter_whole_call unknown_reason_whole_call
         refusal_with_call refusal_behind_a_call;
     responses: "responses", Responses, Framing::Sse, "sse" =>
         annotated cache_write cut_in_a_line cut_stream empty error_event error_of_a_gateway failed
