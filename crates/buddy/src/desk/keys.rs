@@ -39,7 +39,7 @@ mod tests {
         let read_keys = read("ctrl-x = \"open-editor\"\n\"f5\" = \"redraw\"\n").unwrap();
         assert_eq!(read_keys.len(), 2);
         assert!(read_keys.contains(&("ctrl-x".to_owned(), "open-editor".to_owned())));
-        assert!(format!("{:#}", read("f5 = 5").unwrap_err()).contains("what `f5` does is a text"));
+        assert!(format!("{:#}", read("f5 = 5").unwrap_err()).contains("the value of `f5` must be a string"));
         assert!(format!("{:#}", read("f5 =").unwrap_err()).contains("is not TOML"));
         assert!(keys(Some(Path::new("/nowhere"))).unwrap().is_empty());
     }

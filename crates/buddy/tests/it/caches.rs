@@ -39,7 +39,7 @@ async fn a_cache_in_the_home_is_changed_in_a_layer_that_the_next_command_sees() 
     let [layer] = &layers(&stage)[..] else { panic!("{:?}", layers(&stage)) };
     assert_eq!(fs::read_to_string(layer.join("1/npm/upper/new")).unwrap(), "new\n");
     let told = stage.buddy(["doctor"]).run().await.text();
-    assert!(told.contains("layers of 1 workspace"), "{told}");
+    assert!(told.contains("used for 1 workspace,"), "{told}");
 }
 
 #[tokio::test]

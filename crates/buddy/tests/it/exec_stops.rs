@@ -80,7 +80,7 @@ async fn the_time_limit_ends_waiting_for_the_prompt() {
     let stage = Stage::new([]).await;
     for arguments in [&["exec", "--timeout", "0.3"][..], &["exec", "go", "--timeout", "0.3"]] {
         let started = stage.buddy(arguments).converse();
-        let finished = started.finish_with_open_input().await.expect_code(124).expect_stderr("time limit");
+        let finished = started.finish_with_open_input().await.expect_code(124).expect_stderr("timed out");
         assert!(finished.took < STOPS_WITHIN, "{finished}");
     }
     assert!(stage.requests().is_empty() && !stage.home.data().exists());

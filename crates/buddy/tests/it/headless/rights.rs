@@ -82,7 +82,7 @@ async fn a_denial_stands_whoever_allows() {
         .run()
         .await
         .expect_code(5);
-    finished.expect_stderr("not allowed");
+    finished.expect_stderr("denied: a rule of this run");
     let work = stage.home.work();
     assert!(!work.join("a").exists() && !work.join("b").exists() && work.join("c").exists());
     assert!(stage.results()[0]["error"].to_string().contains("a rule of this run"), "{}", stage.results()[0]);

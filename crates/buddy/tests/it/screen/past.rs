@@ -62,7 +62,7 @@ async fn escape_twice_goes_back_too() {
 async fn a_copy_goes_on_and_the_first_conversation_is_gone_back_to() {
     let screen = talked().await;
     screen.line("/fork");
-    screen.wait_for("This is a copy of the conversation. Return to the original with /resume ses_ID").await;
+    screen.wait_for("This is a copy of the conversation. Return to the original with /resume").await;
     screen.line("sell the boat");
     screen.wait_for("Third answer.").await;
     let request = screen.stage.requests().pop().unwrap().body;
@@ -113,7 +113,7 @@ async fn the_conversation_is_written_to_a_file() {
     screen.line("/export boat.json");
     screen.wait_for("boat.json written").await;
     screen.line("/export boat.md");
-    screen.wait_for("`boat.md` exists").await;
+    screen.wait_for("`boat.md` already exists").await;
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ async fn an_overload_is_one_row_that_counts_down_and_goes() {
         [busy("Overloaded"), busy("Overloaded"), busy("Overloaded"), busy(long), turn().text("Here I am.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("hello");
-    let shown = screen.wait_for("try 5").await;
+    let shown = screen.wait_for("attempt 5").await;
     let rows: Vec<&str> = shown.lines().filter(|row| row.contains("trying again")).collect();
     assert_eq!(rows.len(), 1, "{shown}");
     assert!(rows[0].starts_with("▲ trying again in ") && rows[0].ends_with('…'), "{shown}");
