@@ -96,7 +96,8 @@ async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with
     screen.wait_for_words("Leaving stops the agent's work and task 1").await;
     screen.keys(&["C-d"]);
     screen.wait_for("A task was stopped. Resume it with  buddy resume").await;
-    assert_eq!(screen.everything().matches("buddy resume ses_ID").count(), 2);
+    let words = screen.everything().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words.matches("buddy resume ses_ID").count(), 2, "{words}");
     screen.stage.server.gate("end").open();
     screen.stage.server.gate("other").open();
 }
