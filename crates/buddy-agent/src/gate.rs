@@ -228,27 +228,16 @@ impl Gate {
         let tracked = ground.source.tracked(&recalled(intent, &policy));
         let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
-        let lost = match removed(intent, &policy) {
-            paths if paths.is_empty() => paths,
-            paths => ground.source.lost(&policy, &paths, remover),
-        };
-        let removed_within = match removed(intent, &policy) {
-            paths if is_tool => ground.source.protected_within(&policy, &paths),
-            _ => Vec::new(),
-        };
+        let gone = removed(intent, &policy);
+        let removed_within =
+            if is_tool { ground.source.protected_within(&policy, &gone) } else { Vec::new() };
+        let lost = if gone.is_empty() { gone } else { ground.source.lost(&policy, &gone, remover) };
         let lost_to_git = lost_to_git(intent, &policy, ground.source);
         let landings = match outside(intent, &policy) {
             paths if paths.is_empty() => Vec::new(),
             paths => ground.source.landings(&policy, &paths),
         };
-        let mut written = written(intent);
-        written.extend(
-            links
-                .iter()
-                .filter(|(from, _)| written.contains(from))
-                .map(|(_, to)| to.clone())
-                .collect::<Vec<_>>(),
-        );
+        let written = written_through(intent, &links);
         let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
         let programs = ground.source.changeable_programs(&policy, &program_uses(intent, &policy));
         let now = Now {
@@ -552,6 +541,15 @@ fn lost_to_git(intent: &Intent, policy: &Policy, source: &dyn PolicySource) -> V
         if paths.is_empty() { paths } else { source.lost(policy, &paths, remover) }
     };
     lost(files, Remover::GitFiles).into_iter().chain(lost(trees, Remover::GitTree)).collect()
+}
+
+/// The paths that a call writes, with the targets of the links among them.
+fn written_through(intent: &Intent, links: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
+    let mut paths = written(intent);
+    let targets = links.iter().filter(|(from, _)| paths.contains(from)).map(|(_, to)| to.clone());
+    let targets: Vec<PathBuf> = targets.collect();
+    paths.extend(targets);
+    paths
 }
 
 /// Whether a call without a network has its connections judged one by one.

@@ -235,7 +235,7 @@ fn original_name(name: &str) -> Option<&str> {
             None => break,
         }
     }
-    let is_swap = name.ends_with(".swp") || name.ends_with(".swo") || name.ends_with(".swn");
+    let is_swap = [".swp", ".swo", ".swn"].iter().any(|ending| name.ends_with(ending));
     if is_swap && let Some(inner) = left.strip_prefix('.').filter(|inner| inner.contains('.')) {
         left = inner;
     }

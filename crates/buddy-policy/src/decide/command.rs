@@ -1,6 +1,7 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
 mod network;
+mod possible;
 mod programs;
 mod removal;
 
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use network::{published, sent_work};
+use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
 
 use super::egress::{self, Destination, is_this_machine};
@@ -540,20 +542,7 @@ impl Judge<'_> {
             }
             (Access::Named, _) if self.policy.mode != Mode::Production => true,
             (Access::Named | Access::Perhaps, reach) => {
-                let reason = match reach {
-                    Reach::Unknown(words) => {
-                        Some(format!("it may change `{}`", crate::display_command(words)))
-                    }
-                    Reach::Path(path) | Reach::Beneath(path) if !is_open(path, places) => {
-                        Some(format!("it may change `{}`, outside the workspace", shown(path)))
-                    }
-                    Reach::Path(path) | Reach::Beneath(path) => {
-                        is_guarded(path, places).then(|| decides_what_runs("may change", path))
-                    }
-                };
-                if let Some(reason) = reason {
-                    sheet.ask(Weight::Contained, Risk::Medium, reason);
-                }
+                ask_about_possible_change(reach, places, sheet);
                 true
             }
             (Access::Discard, reach) => {

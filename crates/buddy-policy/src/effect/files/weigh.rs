@@ -454,10 +454,9 @@ fn follows_scheme(text: &str, start: usize) -> bool {
         "amqp",
     ];
     let (before, rest) = text.split_at(start);
-    let scheme = before.strip_suffix(':').map(|before| {
-        let from = before.rfind(|letter: char| !letter.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-        &before[from..]
-    });
+    let scheme = before
+        .strip_suffix(':')
+        .and_then(|before| before.rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next());
     rest.starts_with("//") && scheme.is_some_and(|scheme| SCHEMES.contains(&scheme))
 }
 
