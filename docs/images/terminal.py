@@ -25,6 +25,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INSIDE = "/home/ann"
+REMOTE = "https://git.example.org/ann/app.git"
 # The ground and the ink of the terminal, and its sixteen colours.
 DARK = ("#0d1418", "#f2f0ea", [
     "#20282c", "#ff6b6b", "#8fdca4", "#f6c668", "#90cdf1", "#d5b9f7", "#61d4ca", "#d8d8d2",
@@ -109,16 +110,15 @@ def run(*command, **more):
 
 
 def repository(home):
-    """A repository with a failing test and a remote beside it."""
-    app, remote = home / "home/app", home / "home/remote.git"
-    run("git", "init", "-q", "--bare", "-b", "main", str(remote))
+    """A repository with a failing test and a remote that no scene reaches."""
+    app = home / "home/app"
     run("git", "init", "-q", "-b", "main", str(app))
     (app / "prices.py").write_text(PROGRAM)
     (app / "test_prices.py").write_text(TEST)
     (app / "versions.py").write_text(VERSIONS)
     (app / ".gitignore").write_text("__pycache__/\n")
     for line in (["config", "user.name", "Ann"], ["config", "user.email", "ann@example.com"],
-                 ["remote", "add", "origin", f"{INSIDE}/remote.git"], ["add", "-A"], ["commit", "-qm", "Add prices"]):
+                 ["remote", "add", "origin", REMOTE], ["add", "-A"], ["commit", "-qm", "Add prices"]):
         run("git", "-C", str(app), *line)
 
 

@@ -19,7 +19,7 @@ pub(crate) fn codegen() -> Result<()> {
     write("docs/reference/registries.md", &registries_page())?;
     write("docs/reference/variables.md", &variables_page())?;
     write_block("docs/reference/commands.md", "commands", &command_reference())?;
-    write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
+    write_block("docs/reference/project-keys.md", "project-keys", &config("project-keys")?)
 }
 
 /// The output of `buddy config`: buddy defines the keys, and it has no library to call.

@@ -7,8 +7,7 @@ use buddy_policy::Attendance;
 use buddy_protocol::{Fact, Notice, ToolFailure};
 use serde_json::Value;
 
-/// The fields of a result that have advice of buddy. All other fields are material.
-const ADVICE_FIELDS: &[&str] = &["note", "hint", "jail", "sealed"];
+use crate::model_words::ADVICE_FIELDS;
 
 /// Advice in a conversation, and the words in its place where nobody is there.
 const ADVICE: &[(&str, &str)] = &[
@@ -17,11 +16,11 @@ const ADVICE: &[(&str, &str)] = &[
         "for now; say so in your final message, with `buddy doctor`, which tells what is missing",
     ),
     (
-        "if it is needed, name that file itself in a call of `read_file` or `edit_file`, which asks the user",
+        "if it is needed, name that file itself in a call of `read_file` or of a tool that edits files, which asks the user",
         "if it is needed, say so in your final message",
     ),
     (
-        "if it is needed, name it in a call of `read_file` or `edit_file`, which asks the user",
+        "if it is needed, name it in a call of `read_file` or of a tool that edits files, which asks the user",
         "if it is needed, say so in your final message",
     ),
     (
@@ -75,6 +74,10 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     ("; run /trust to allow changes", "; a run with `--trust` may"),
     ("; the user can run /trust to allow changes", "; a run with `--trust` may change it"),
+    ("or run it yourself with `!`", "or say in your final message that it is left to do"),
+    ("; run it yourself in another terminal", "; if it is needed, say so in your final message"),
+    ("or run the command yourself with `!`", "or say in your final message that the command is left to do"),
+    ("Run the command yourself with `!`", "Say in your final message that the command is left to do"),
     ("the user interrupted before the call ran", "the run was stopped before the call ran"),
     ("the user interrupted the call", "the run was stopped during the call"),
     ("the user stopped the call", "the run was stopped during the call"),
@@ -135,7 +138,7 @@ pub(crate) fn reword_fact(fact: Fact, attendance: Attendance) -> Fact {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -145,6 +148,7 @@ mod tests {
 
     /// Words by which advice addresses somebody who is there.
     const ADDRESSING: &[&str] = &[
+        "yourself with",
         "ask the user",
         "asks the user",
         "ask them",
@@ -178,7 +182,7 @@ mod tests {
             if path.is_dir() && name != "tests" {
                 sources(&path, found);
             } else if path.extension().is_some_and(|kind| kind == "rs")
-                && !["tests.rs", "promises.rs", "absent_user.rs"].contains(&name)
+                && !["tests.rs", "promises.rs", "absent_user.rs", "model_words.rs"].contains(&name)
             {
                 found.push(path);
             }
@@ -192,10 +196,23 @@ mod tests {
         for name in ["buddy-agent", "buddy-policy", "buddy-exec", "buddy-web"] {
             sources(&crates.join(name).join("src"), &mut files);
         }
+        joined(files)
+    }
+
+    /// The same of these files and directories.
+    pub(crate) fn code_in(places: &[PathBuf]) -> String {
+        let mut files = Vec::new();
+        for place in places {
+            if place.is_dir() { sources(place, &mut files) } else { files.push(place.clone()) }
+        }
+        joined(files)
+    }
+
+    fn joined(files: Vec<PathBuf>) -> String {
         let mut code = String::new();
         for file in files {
             let text = fs::read_to_string(file).unwrap();
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
             let mut is_continued = false;
             for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
                 let line = if is_continued { line.trim_start() } else { line };

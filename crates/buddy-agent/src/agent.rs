@@ -57,6 +57,8 @@ pub struct AgentSettings {
     pub ask_within: Option<Duration>,
     /// The cap on model calls in one turn.
     pub max_steps: u32,
+    /// The time that the run may take, which its face keeps.
+    pub time_limit: Option<Duration>,
     /// What the agent calls itself.
     pub name: String,
     /// Standing instructions of the user, added to the built-in ones.
@@ -176,7 +178,9 @@ async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String>
     let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
     let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
     let facts = settings.models.facts(new.model.as_deref());
-    let offer = opened.and_then(|(targets, _)| Briefing::new(settings, &targets).offer(&facts));
+    let gate = Gate::new(settings.approvals, settings.attendance, false);
+    gate.open_window(settings.window);
+    let offer = opened.and_then(|(targets, _)| Briefing::new(settings, &targets, &gate).offer(&facts));
     offer.map(|offer| offer.tools.iter().map(|tool| tool.name.clone()).collect()).unwrap_or_default()
 }
 
@@ -218,7 +222,7 @@ async fn driver(
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let briefing = Briefing::new(settings, &targets);
+    let briefing = Briefing::new(settings, &targets, &gate);
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_model::{ModelFacts, ModelFamily, ToolDefinition, ToolRange};
-use buddy_policy::{Attendance, Mode};
+use buddy_model::{EditTools, ModelFacts, ModelFamily, ToolDefinition, ToolRange};
+use buddy_policy::{Attendance, CallClass, Mode, Verdict};
 use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
+use crate::gate::{Gate, Ground, Standing};
 use crate::prompt::{ProjectFile, SystemPrompt, TargetLine};
 use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
@@ -25,7 +26,7 @@ const TINY_WINDOW: u64 = 8_192;
 
 /// The room for tools and instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Room {
+pub(crate) enum Room {
     Full,
     Small,
     Tiny,
@@ -45,6 +46,17 @@ impl Room {
             _ => Self::Full,
         }
     }
+
+    /// The tools that a model with this room is not offered, beside those that are off.
+    pub(crate) fn off(self, off: &[String], edit: EditTools) -> Vec<String> {
+        let mut off = match self {
+            Self::Full => off.to_vec(),
+            Self::Small => registry::off_when_small(off),
+            Self::Tiny => registry::off_when_tiny(off),
+        };
+        off.extend(registry::other_edit_tools(edit, self == Self::Tiny));
+        off
+    }
 }
 
 /// The system prompt and the tools of a model.
@@ -60,15 +72,30 @@ pub(crate) struct Briefing {
     settings: Arc<AgentSettings>,
     slots: Vec<Slot>,
     off: Vec<String>,
+    /// Whether processes that outlive their call are not denied on one of the targets.
+    runs_on: bool,
     made: Mutex<HashMap<(Room, String), Arc<Offer>>>,
 }
 
 impl Briefing {
-    /// What they are told of these targets.
-    pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets) -> Self {
+    /// The text about these targets for the model. Tools that the gate denies on all of them are not offered.
+    pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets, gate: &Gate) -> Self {
         let slots = targets.all();
-        let (settings, off) = (settings.clone(), tools_off(settings, targets));
-        Self { settings, slots, off, made: Mutex::default() }
+        let (settings, mut off) = (settings.clone(), tools_off(settings, targets));
+        let attached = slots.iter().filter_map(Slot::attached);
+        let standing: Vec<Standing> = attached.filter_map(|attached| standing(gate, attached)).collect();
+        let has_some =
+            |is_open: &dyn Fn(&Standing) -> bool| standing.is_empty() || standing.iter().any(is_open);
+        // A user who is there can change what is denied.
+        let runs_on = settings.attendance == Attendance::Somebody
+            || has_some(&|standing| standing.verdict(CallClass::Background) != Verdict::Deny);
+        if !runs_on {
+            off.push("process_start".to_owned());
+        }
+        if !has_some(&|standing| !standing.policy.is_offline) {
+            off.extend(registry::WEB.iter().map(ToString::to_string));
+        }
+        Self { settings, slots, off, runs_on, made: Mutex::default() }
     }
 
     /// The offer for a model with these facts.
@@ -79,16 +106,12 @@ impl Briefing {
         if let Some(offer) = made.get(&key) {
             return Ok(offer.clone());
         }
-        let (mut off, project) = match room {
-            Room::Full => (self.off.clone(), usize::MAX),
-            Room::Small => (registry::off_when_small(&self.off), usize::MAX),
-            Room::Tiny => (registry::off_when_tiny(&self.off), TINY_PROJECT),
-        };
-        off.extend(registry::other_edit_tools(facts.family.edit, room == Room::Tiny));
+        let project = if room == Room::Tiny { TINY_PROJECT } else { usize::MAX };
+        let mut off = room.off(&self.off, facts.family.edit);
         if self.settings.attendance == Attendance::Nobody {
             off.push("ask_user".to_owned());
         }
-        let offer = Arc::new(offer(&self.settings, &self.slots, &off, project, &facts.family)?);
+        let offer = Arc::new(self.make(&off, project, &facts.family)?);
         made.insert(key, offer.clone());
         Ok(offer)
     }
@@ -105,38 +128,51 @@ pub(crate) fn tools_off(settings: &AgentSettings, targets: &Targets) -> Vec<Stri
     off
 }
 
-fn offer(
-    settings: &AgentSettings,
-    slots: &[Slot],
-    off: &[String],
-    project_chars: usize,
-    family: &ModelFamily,
-) -> Result<Offer, String> {
-    let attached = || slots.iter().filter_map(Slot::attached);
-    let means = Means::of(attached().map(|attached| &*attached.host.target));
-    let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
-    let tools = registry::definitions(off, means, &names);
-    let default = slots.first().and_then(Slot::attached);
-    let is_alone = slots.len() == 1;
-    let remote = default.filter(|default| is_alone && default.host.is_remote);
-    let remote = remote.map(|remote| format!("{} ({})", place(&remote.spec), remote.spec.name));
-    let project = default.map(|default| default.host.project.as_slice()).unwrap_or_default();
-    let project: Vec<ProjectFile> = project.iter().map(|file| shortened(file, project_chars)).collect();
-    let system = SystemPrompt {
-        name: &settings.name,
-        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        headless: settings.attendance == Attendance::Nobody,
-        parallel: family.parallel,
-        advice: &family.advice,
-        jail: default.is_some_and(|default| !default.host.is_remote && is_development(default)),
-        is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
-        remote: remote.as_deref(),
-        targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
-        instructions: settings.instructions.as_deref(),
-        project: &project,
-    };
-    let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;
-    Ok(Offer { system, tools })
+impl Briefing {
+    fn make(&self, off: &[String], project_chars: usize, family: &ModelFamily) -> Result<Offer, String> {
+        let Self { settings, slots, runs_on, .. } = self;
+        let attached = || slots.iter().filter_map(Slot::attached);
+        let default = slots.first().and_then(Slot::attached);
+        let is_here = default.is_some_and(|default| !default.host.is_remote);
+        let jail = is_here && default.is_some_and(is_development);
+        let means = Means {
+            runs_on: *runs_on,
+            headless: settings.attendance == Attendance::Nobody,
+            jail,
+            throwaway: attached().any(|attached| attached.host.policy.is_throwaway()),
+            remote: attached().any(|attached| attached.host.is_remote),
+            ..Means::of(attached().map(|attached| &*attached.host.target))
+        };
+        let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
+        let tools = registry::definitions(off, means, &names);
+        let is_alone = slots.len() == 1;
+        let remote = default.filter(|default| is_alone && default.host.is_remote);
+        let remote = remote.map(|remote| format!("{} ({})", place(&remote.spec), remote.spec.name));
+        let project = default.map(|default| default.host.project.as_slice()).unwrap_or_default();
+        let project: Vec<ProjectFile> = project.iter().map(|file| shortened(file, project_chars)).collect();
+        let system = SystemPrompt {
+            name: &settings.name,
+            tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+            headless: settings.attendance == Attendance::Nobody,
+            parallel: family.parallel,
+            advice: &family.advice,
+            jail,
+            unconfined: is_here && !jail,
+            is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
+            remote: remote.as_deref(),
+            targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
+            instructions: settings.instructions.as_deref(),
+            project: &project,
+        };
+        let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;
+        Ok(Offer { system, tools })
+    }
+}
+
+/// The rules that hold on a target, without those of plan mode.
+fn standing(gate: &Gate, attached: &Attached) -> Option<Standing> {
+    let ground = Ground { source: &*attached.host.policy, cwd: &attached.place.cwd };
+    gate.standing_unplanned(ground).ok()
 }
 
 /// Whether commands on a target are held to the workspace, as far as something there can hold them.

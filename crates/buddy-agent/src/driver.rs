@@ -270,7 +270,7 @@ impl Driver {
             }
         }
         self.machine.set_targets(targets.names());
-        self.models.brief(Briefing::new(&self.settings, &targets));
+        self.models.brief(Briefing::new(&self.settings, &targets, &self.gate));
         Ok(Ok(()))
     }
 
@@ -311,6 +311,7 @@ impl Driver {
             clock: self.clock.clone(),
             budget: self.settings.budget,
             max_steps: self.settings.max_steps,
+            time_limit: self.settings.time_limit,
             is_brief: false,
         };
         let (source, chosen) = (self.models.source.clone(), self.models.chosen.clone());
@@ -341,6 +342,7 @@ impl Driver {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),
         };
+        self.pipeline.note_offered(ready.tool_names());
         if let Some((window, used)) = ready.overflow().filter(|_| !is_forced) {
             return Ok(Some(Input::ContextFull { window, used }));
         }
@@ -401,6 +403,9 @@ impl Driver {
                 risk: Risk::Medium,
                 reasons: vec![reason],
                 parts: Vec::new(),
+                destinations: Vec::new(),
+                risky: Vec::new(),
+                limits: None,
                 opens: Vec::new(),
                 diff: None,
                 is_editable: false,

@@ -9,6 +9,8 @@ use buddy_protocol::{Content, EnvironmentFact, Item, is_hidden};
 const MAX_BLOCK: usize = 1_500;
 /// The most characters of a value, other than a list.
 const MAX_VALUE: usize = 200;
+/// The most characters of the rules of a session in one value.
+const MAX_RULES: usize = 400;
 /// The most names of a directory.
 const MAX_NAMES: usize = 40;
 /// The most characters of one of them.
@@ -28,6 +30,11 @@ const GIVE_WAY: &[&str] = &["recent commits", "project", "programs"];
 /// A fact, made one line of plain text: names of files and branches are the words of strangers.
 pub(crate) fn fact(name: &str, value: &str) -> EnvironmentFact {
     EnvironmentFact { name: name.to_owned(), value: clean(value, MAX_VALUE) }
+}
+
+/// The same of a value that buddy itself wrote and that is a few sentences.
+pub(crate) fn long_fact(name: &str, value: &str) -> EnvironmentFact {
+    EnvironmentFact { name: name.to_owned(), value: clean(value, MAX_RULES) }
 }
 
 /// Text as a part of one line. It cannot end the block that it is in.

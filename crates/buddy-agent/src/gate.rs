@@ -3,6 +3,8 @@
 //! Everything that can open the gate lives here and not in the conversation, so that nothing the model reads or forgets
 //! moves it. Times run on the monotonic clock: setting the machine's clock keeps no window open.
 
+mod policy_source;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,116 +12,19 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, ChangeableProgram, Decision, Discarded, Grant, Intent, Landing, Mode,
-    NamedPaths, Needs, Now, Offer, Policy, ProgramUse, Registry, Trail, Verdict, decide, discarded, named,
-    outside, program_uses, recalled, removed, reword, touched, written,
+    Action, Approvals, Attendance, CallClass, ChangeableProgram, Decision, Discarded, GitDestination,
+    GitTrip, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips,
+    named, outside, program_uses, recalled, removed, reword, touched, written,
 };
-use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
+use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+pub use self::policy_source::{AllowedBy, CallRights, PolicySource};
 use crate::tools::Pins;
 
 /// Grants that one session keeps. Beyond that the oldest is forgotten, which asks again.
 const MAX_GRANTS: usize = 100;
-
-/// Where rules, lasting grants and bounds come from.
-pub trait PolicySource: Send + Sync {
-    /// The policy that holds now for sessions in a directory. The error says why there is none; then nothing runs.
-    fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String>;
-
-    /// What a call may touch. One that only reads gets to change nothing, and one that nobody was asked about reads no secrets.
-    fn bounds(&self, policy: &Policy, call: &CallRights<'_>) -> Bounds;
-
-    /// Which of these paths of the host lead elsewhere, with where they lead. Where that is not known, none do.
-    fn links(&self, _: &Policy, _: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
-        Vec::new()
-    }
-
-    /// The same of paths that the words of commands could name, and of names in directories that patterns choose from.
-    fn named_links(&self, _: &Policy, _: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
-        Vec::new()
-    }
-
-    /// The files that can hold secrets among those that the repositories of these directories track. Where that is not known, none.
-    fn tracked(&self, _: &[PathBuf]) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Of these paths that a call would remove, those that undo would not bring back. Where that is not known, none.
-    fn lost(&self, _: &Policy, _: &[PathBuf], _: Remover) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// The findings at these paths outside the workspace; none if the host is not looked at.
-    fn landings(&self, _: &Policy, _: &[PathBuf]) -> Vec<Landing> {
-        Vec::new()
-    }
-
-    /// Of these paths that a tool would write, those that git could take for parts of a repository under any name. Where that is
-    /// not known, none.
-    fn git_parts(&self, _: &[PathBuf]) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Of these programs, those that commands of the session can change, with the file that each name means. Where that is not known,
-    /// none.
-    fn changeable_programs(&self, _: &Policy, _: &[ProgramUse]) -> Vec<ChangeableProgram> {
-        Vec::new()
-    }
-
-    /// Whether the user said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
-    fn is_throwaway(&self) -> bool {
-        false
-    }
-
-    /// The protected files in these directories, which tools remove. One that could not be looked through is returned itself. Where the
-    /// host is not looked at, none.
-    fn protected_within(&self, _: &Policy, _: &[PathBuf]) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// The registry of a package manager whose settings name a host; the package managers in these commands come first.
-    fn registry(&self, _cwd: &Path, _commands: &[String], _host: &str) -> Option<Registry> {
-        None
-    }
-
-    /// The grants beyond single sessions that hold now in a directory.
-    fn grants(&self, cwd: &Path) -> Vec<Grant>;
-
-    /// Keeps a grant beyond this session. The error says why it could not be kept.
-    fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String>;
-}
-
-/// What is known of a call when its bounds are made.
-#[derive(Debug, Clone, Copy)]
-pub struct CallRights<'a> {
-    /// Whether everything it does is known to only read.
-    pub is_read_only: bool,
-    /// Who let it go on.
-    pub by: AllowedBy,
-    /// Whether it goes on without a question.
-    pub is_allowed: bool,
-    /// What it would use that is closed to calls which nobody was asked about.
-    pub needs: &'a Needs,
-}
-
-impl<'a> CallRights<'a> {
-    /// Those of a call that was judged.
-    pub fn of(decision: &'a Decision, by: AllowedBy) -> Self {
-        let is_allowed = decision.verdict == Verdict::Allow;
-        Self { is_read_only: decision.is_read_only, by, is_allowed, needs: &decision.needs }
-    }
-}
-
-/// Who let a call go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AllowedBy {
-    /// Nobody was asked: it only reads, or a mode, a rule, a grant, a window or an approval of everything let it go on.
-    Nobody,
-    /// A user, when they were asked about exactly this call.
-    Person,
-}
 
 /// Where a call would happen: the rules of its target, and the directory that the session has there.
 #[derive(Clone, Copy)]
@@ -136,6 +41,8 @@ pub(crate) struct Gate {
     state: Mutex<State>,
     /// Counts the changes that may let a waiting call go on.
     changes: watch::Sender<u64>,
+    /// Whether the session has read a secret, for connections that end then.
+    knows_secret: watch::Sender<bool>,
 }
 
 struct State {
@@ -151,13 +58,22 @@ struct State {
     trail: Arc<Trail>,
 }
 
-/// The rules that hold for commands that nobody is asked about.
+/// The rules that hold on a ground now.
 pub(crate) struct Standing {
     pub(crate) policy: Arc<Policy>,
-    pub(crate) approvals: Approvals,
     pub(crate) attendance: Attendance,
-    /// The bounds of such a command that does more than read.
+    /// The bounds of a command that nobody is asked about and that does more than read.
     pub(crate) bounds: Bounds,
+    /// The verdict on a sample of each class of calls.
+    pub(crate) verdicts: Vec<(CallClass, Verdict)>,
+}
+
+impl Standing {
+    /// The verdict on calls of a class.
+    pub(crate) fn verdict(&self, class: CallClass) -> Verdict {
+        let found = self.verdicts.iter().find(|(known, _)| *known == class);
+        found.map_or(Verdict::Deny, |(_, verdict)| *verdict)
+    }
 }
 
 /// A decision with what is needed to act on it.
@@ -175,8 +91,10 @@ pub(crate) struct Judged {
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// Programs that it runs by name and that commands can change.
     programs: Vec<ChangeableProgram>,
+    /// The ends of its trips of git that it was judged by; none where nothing depends on them.
+    pub(crate) destinations: Vec<GitDestination>,
     /// Whether a secret had been read when it was judged.
-    knew_secret: bool,
+    pub(crate) knew_secret: bool,
     /// Files with secrets that the user was told of when they were asked, and that are open since they said yes.
     pub(crate) opens: Vec<PathBuf>,
     /// Files that the user was asked about, as they were then; none where nobody was asked.
@@ -190,6 +108,20 @@ impl Judged {
     pub(crate) fn has_secrets(&self) -> bool {
         self.decision.reads_secret || !self.opens.is_empty()
     }
+
+    /// Whether it may start only while its trips of git end where they ended when it was judged: the user was shown that, or a grant
+    /// opens the network because of it.
+    pub(crate) fn is_bound(&self) -> bool {
+        !self.destinations.is_empty() && (self.pins.is_some() || self.bounds.network)
+    }
+}
+
+/// The things that a call is judged by besides the state of the session.
+struct JudgedBy<'a> {
+    destinations: Vec<GitDestination>,
+    policy: &'a Arc<Policy>,
+    grants: &'a [Grant],
+    trail: Arc<Trail>,
 }
 
 impl Gate {
@@ -197,20 +129,67 @@ impl Gate {
         let trail = Arc::default();
         let state =
             State { approvals, window: None, is_plan_only, is_all_said: false, grants: Vec::new(), trail };
-        Self { attendance, state: Mutex::new(state), changes: watch::Sender::new(0) }
+        Self {
+            attendance,
+            state: Mutex::new(state),
+            changes: watch::Sender::new(0),
+            knows_secret: watch::Sender::new(false),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Judges a call by what holds now on the ground that it would happen on.
+    /// Judges a call by what holds now on the ground that it would happen on. No grant covers its trips of git.
     pub(crate) fn judge(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
-        let (mut approvals, is_all_said, trail) = {
-            let state = self.state();
-            (state.approvals(Instant::now()), state.is_all_said, state.trail.clone())
-        };
+        self.judge_bound(intent, Vec::new(), ground)
+    }
+
+    /// Judges a connection of a command: an address that was fetched before says nothing about it.
+    pub(crate) fn judge_connection(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
+        let mut trail = self.state().trail.clone();
+        Arc::make_mut(&mut trail).forget_fetched();
         let (policy, grants) = self.held(ground)?;
+        Ok(self.judge_by(
+            intent,
+            JudgedBy { destinations: Vec::new(), policy: &policy, grants: &grants, trail },
+            ground,
+        ))
+    }
+
+    /// The trips of git in a call, and the bounds of a look at where they end.
+    pub(crate) fn trips(
+        &self,
+        intent: &Intent,
+        ground: Ground<'_>,
+    ) -> Result<(Vec<GitTrip>, Bounds), String> {
+        let (policy, _) = self.held(ground)?;
+        let needs = Needs::default();
+        let rights =
+            CallRights { is_read_only: true, by: AllowedBy::Nobody, is_allowed: true, needs: &needs };
+        let bounds = Bounds { network: false, ..bounds(&policy, &rights, ground) };
+        Ok((git_trips(intent, &policy), bounds))
+    }
+
+    /// The same, with the ends of its trips of git.
+    pub(crate) fn judge_bound(
+        &self,
+        intent: &Intent,
+        destinations: Vec<GitDestination>,
+        ground: Ground<'_>,
+    ) -> Result<Judged, String> {
+        let (policy, grants) = self.held(ground)?;
+        let trail = self.state().trail.clone();
+        Ok(self.judge_by(intent, JudgedBy { destinations, policy: &policy, grants: &grants, trail }, ground))
+    }
+
+    fn judge_by(&self, intent: &Intent, by: JudgedBy<'_>, ground: Ground<'_>) -> Judged {
+        let JudgedBy { destinations, policy, grants, trail } = by;
+        let (mut approvals, is_all_said) = {
+            let state = self.state();
+            (state.approvals(Instant::now()), state.is_all_said)
+        };
         if approvals == Approvals::All && is_all_said && policy.mode == Mode::Production {
             // What is dangerous needs its word all the same.
             approvals = Approvals::Window;
@@ -223,27 +202,26 @@ impl Gate {
             // They cover what a jail holds, and no jail is there.
             approvals = Approvals::Ask;
         }
-        let links = ground.source.links(&policy, &touched(intent, &policy));
-        let named_links = ground.source.named_links(&policy, &named(intent, &policy));
-        let tracked = ground.source.tracked(&recalled(intent, &policy));
+        let links = ground.source.links(policy, &touched(intent, policy));
+        let named_links = ground.source.named_links(policy, &named(intent, policy));
+        let tracked = ground.source.tracked(&recalled(intent, policy));
         let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
-        let gone = removed(intent, &policy);
-        let removed_within =
-            if is_tool { ground.source.protected_within(&policy, &gone) } else { Vec::new() };
-        let lost = if gone.is_empty() { gone } else { ground.source.lost(&policy, &gone, remover) };
-        let lost_to_git = lost_to_git(intent, &policy, ground.source);
-        let landings = match outside(intent, &policy) {
+        let gone = removed(intent, policy);
+        let removed_within = if is_tool { ground.source.protected_within(policy, &gone) } else { Vec::new() };
+        let lost = if gone.is_empty() { gone } else { ground.source.lost(policy, &gone, remover) };
+        let lost_to_git = lost_to_git(intent, policy, ground.source);
+        let landings = match outside(intent, policy) {
             paths if paths.is_empty() => Vec::new(),
-            paths => ground.source.landings(&policy, &paths),
+            paths => ground.source.landings(policy, &paths),
         };
         let written = written_through(intent, &links);
         let git_parts = if written.is_empty() { written } else { ground.source.git_parts(&written) };
-        let programs = ground.source.changeable_programs(&policy, &program_uses(intent, &policy));
+        let programs = ground.source.changeable_programs(policy, &program_uses(intent, policy));
         let now = Now {
             approvals,
             attendance: self.attendance,
-            grants: &grants,
+            grants,
             trail: &trail,
             links: &links,
             named_links: &named_links,
@@ -253,13 +231,14 @@ impl Gate {
             landings: &landings,
             git_parts: &git_parts,
             programs: &programs,
+            destinations: &destinations,
             removed_within: &removed_within,
         };
-        let decision = decide(intent, &policy, &now);
+        let decision = decide(intent, policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
         let by = if is_all { AllowedBy::Person } else { AllowedBy::Nobody };
-        let mut bounds = bounds(&policy, &CallRights::of(&decision, by), ground);
+        let mut bounds = bounds(policy, &CallRights::of(&decision, by), ground);
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
@@ -267,11 +246,11 @@ impl Gate {
         let keeps_network = ground.source.is_throwaway() || (policy.places.remote && decision.is_read_only);
         bounds.network &= keeps_network || (!is_secretive && !decision.stays_inside);
         let is_allowed = decision.verdict == Verdict::Allow;
-        let is_brokered = is_allowed && has_way_out(&policy, &bounds, &decision);
+        let is_brokered = is_allowed && has_way_out(policy, &bounds, &decision);
         let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();
-        Ok(Judged {
+        Judged {
             decision,
             bounds,
             unasked_bounds,
@@ -279,22 +258,39 @@ impl Gate {
             is_brokered,
             links,
             programs,
+            destinations,
             knew_secret,
             opens,
             pins: None,
             needs_word,
-        })
+        }
     }
 
-    /// The rules that hold now on a ground, without those of plan mode.
+    /// The rules that hold now on a ground.
     pub(crate) fn standing(&self, ground: Ground<'_>) -> Result<Standing, String> {
-        let approvals = self.state().approvals(Instant::now());
-        let policy = ground.source.policy(ground.cwd, false)?;
+        let (policy, grants) = self.held(ground)?;
+        Ok(self.standing_by(ground, policy, &grants))
+    }
+
+    /// The same without those of plan mode: what models are told beforehand stays the same when it begins and ends.
+    pub(crate) fn standing_unplanned(&self, ground: Ground<'_>) -> Result<Standing, String> {
+        let (_, grants) = self.held(ground)?;
+        Ok(self.standing_by(ground, ground.source.policy(ground.cwd, false)?, &grants))
+    }
+
+    fn standing_by(&self, ground: Ground<'_>, policy: Arc<Policy>, grants: &[Grant]) -> Standing {
         let needs = Needs::default();
         let rights =
             CallRights { is_read_only: false, by: AllowedBy::Nobody, is_allowed: true, needs: &needs };
         let bounds = bounds(&policy, &rights, ground);
-        Ok(Standing { policy, approvals, attendance: self.attendance, bounds })
+        let verdict = |class: CallClass| {
+            let sample = class.sample(ground.cwd, &policy);
+            let trail = self.state().trail.clone();
+            let by = JudgedBy { destinations: Vec::new(), policy: &policy, grants, trail };
+            (class, self.judge_by(&sample, by, ground).decision.verdict)
+        };
+        let verdicts = CallClass::ALL.into_iter().map(verdict).collect();
+        Standing { policy, attendance: self.attendance, bounds, verdicts }
     }
 
     /// Judges a check that buddy runs by itself. In a jail it changes nothing and has no network, whatever else its command could do
@@ -328,7 +324,17 @@ impl Gate {
 
     /// Changes the trail.
     pub(crate) fn trace(&self, change: impl FnOnce(&mut Trail)) {
-        change(Arc::make_mut(&mut self.state().trail));
+        let mut state = self.state();
+        change(Arc::make_mut(&mut state.trail));
+        let knows_secret = state.trail.has_read_secret();
+        drop(state);
+        self.knows_secret.send_if_modified(|known| std::mem::replace(known, knows_secret) != knows_secret);
+    }
+
+    /// Waits until the session has read a secret.
+    pub(crate) async fn secret_read(&self) {
+        // The sender lives as long as this.
+        let _ = self.knows_secret.subscribe().wait_for(|known| *known).await;
     }
 
     /// Notes what a call does that is about to run. One that can read secrets counts as having read them.
@@ -341,16 +347,18 @@ impl Gate {
         });
     }
 
-    /// Notes a command that the user runs themselves. The model is told what it prints.
-    pub(crate) fn person_runs(&self, command: &str, ground: Ground<'_>) {
+    /// Notes a command that the user runs themselves. True if it reads a secret: then the model is not told what it prints.
+    pub(crate) fn person_runs(&self, command: &str, ground: Ground<'_>) -> bool {
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: ground.cwd.to_owned() });
         let reads_secret = self.judge(&intent, ground).is_ok_and(|judged| judged.decision.reads_secret);
         self.trace(|trail| {
             trail.person_wrote(command);
+            // It may have left a copy where the agent reads.
             if reads_secret {
                 trail.read_secret();
             }
         });
+        reads_secret
     }
 
     /// Whether a page at one address may lead on to another host. Nothing of the model's can ride on an address that the
@@ -365,9 +373,26 @@ impl Gate {
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
         let bounds = self.allowed_bounds(&judged, ground)?;
-        let goes_by_broker = policy.limits.hosts.is_some() || keeps_broker(&policy, &judged.decision, ground);
-        let is_brokered = goes_by_broker && has_way_out(&policy, &bounds, &judged.decision);
+        let is_brokered = goes_by_host(&policy, &bounds, &judged.decision, ground);
         Ok(Judged { bounds, is_brokered, ..judged })
+    }
+
+    /// The limits of a command that the user allows; `None` if the call runs none.
+    pub(crate) fn allowed_limits(
+        &self,
+        intent: &Intent,
+        judged: &Judged,
+        ground: Ground<'_>,
+    ) -> Option<RunLimits> {
+        let (policy, _) = self.held(ground).ok().filter(|_| runs(intent))?;
+        let bounds = self.allowed_bounds(judged, ground).ok()?;
+        let sandboxed = is_jailed(&policy, &bounds);
+        let network = match bounds.network {
+            false if goes_by_host(&policy, &bounds, &judged.decision, ground) => RunNetwork::ByHost,
+            false if sandboxed => RunNetwork::Off,
+            _ => RunNetwork::On,
+        };
+        Some(RunLimits { sandboxed, network })
     }
 
     /// The same call outside the jail, for a user who is asked about exactly that. None where it is not offered: to nobody, where
@@ -377,8 +402,7 @@ impl Gate {
         let (policy, _) = self.held(ground).ok()?;
         let approvals = self.state().approvals(Instant::now());
         let is_asked = !matches!(approvals, Approvals::All | Approvals::None) && self.is_attended();
-        let is_jailed =
-            policy.mode == Mode::Development && !policy.places.remote && !judged.bounds.only_hide();
+        let is_jailed = is_jailed(&policy, &judged.bounds);
         let is_flagged = |decision: &Decision| decision.is_grave || decision.risk == Risk::High;
         if !is_asked || !is_jailed || policy.places.untrusted.is_some() || is_flagged(&judged.decision) {
             return None;
@@ -563,6 +587,17 @@ fn has_way_out(policy: &Policy, bounds: &Bounds, decision: &Decision) -> bool {
 fn keeps_broker(policy: &Policy, decision: &Decision, ground: Ground<'_>) -> bool {
     let has_broker = policy.is_confined() && policy.has_broker && !ground.source.is_throwaway();
     has_broker && !decision.tells_network
+}
+
+/// Whether the connections of a call that the user allowed are judged one by one.
+fn goes_by_host(policy: &Policy, bounds: &Bounds, decision: &Decision, ground: Ground<'_>) -> bool {
+    let is_kept = policy.limits.hosts.is_some() || keeps_broker(policy, decision, ground);
+    is_kept && has_way_out(policy, bounds, decision)
+}
+
+/// Whether a jail holds the commands of a call.
+fn is_jailed(policy: &Policy, bounds: &Bounds) -> bool {
+    policy.mode == Mode::Development && !policy.places.remote && !bounds.only_hide()
 }
 
 /// Whether a call runs commands, or types them.

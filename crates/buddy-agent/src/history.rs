@@ -172,7 +172,7 @@ fn push_step<'a>(
                 results.push(if cleared.contains(&item.id) { without_result(call) } else { result(call) });
             }
             Content::Reminder { text, .. } => {
-                prompt.push(PromptItem::user(format!("<reminder from=\"buddy\">\n{text}\n</reminder>")));
+                prompt.push(PromptItem::user(reminder(text)));
             }
             Content::Environment { facts } => {
                 let is_first = first_environment == Some(&item.id);
@@ -186,6 +186,11 @@ fn push_step<'a>(
         }
     }
     prompt.append(&mut results);
+}
+
+/// A message with instructions of buddy.
+pub(crate) fn reminder(text: &str) -> String {
+    format!("<reminder from=\"buddy\">\n{text}\n</reminder>")
 }
 
 fn said(text: &str, item: &Item) -> PromptItem {

@@ -16,6 +16,7 @@ mod hosts;
 mod images;
 mod live;
 mod look_around;
+mod model_words;
 mod models;
 mod person_run;
 mod project;

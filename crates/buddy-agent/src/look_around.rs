@@ -1,10 +1,11 @@
 //! Looking around: gathers the facts of the environment block on the default target, in parallel and within two seconds.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
-use buddy_policy::{Action, Approvals, Attendance, Intent, Mode, Policy, Verdict};
+use buddy_policy::{Action, Attendance, CallClass, Intent, Mode, Policy, Verdict};
 use buddy_protocol::{Clock, EnvironmentFact};
 use buddy_web::Web;
 use futures::future::join_all;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::briefing::place;
 use crate::budget::{Budget, Limit};
-use crate::environment::{UNCOMMITTED, clean, fact, fitted};
+use crate::environment::{UNCOMMITTED, clean, fact, fitted, long_fact};
 use crate::gate::{Gate, Ground, Standing};
 use crate::project::{Project, ProjectTop};
 use crate::targets::{Attached, Slot};
@@ -38,6 +39,7 @@ pub(crate) struct LookAround {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) budget: Budget,
     pub(crate) max_steps: u32,
+    pub(crate) time_limit: Option<Duration>,
     /// Whether the model's window has room for a few facts only.
     pub(crate) is_brief: bool,
 }
@@ -61,13 +63,15 @@ impl LookAround {
         let added = added.collect::<Vec<_>>().join(", ");
         facts.extend((!added.is_empty()).then(|| fact("further directories to work in", &added)));
         facts.extend(date(&*self.clock, &described.means));
+        facts.extend(self.rules(attached));
         if self.is_brief {
             return facts;
         }
-        facts.extend(self.rules(attached));
-        facts.extend(limits(self.budget.session, self.max_steps));
-        let is_confined =
-            self.gate.standing(ground(attached)).is_ok_and(|standing| standing.policy.is_confined());
+        facts.extend(limits(self.budget.session, self.max_steps, self.time_limit));
+        let is_confined = self
+            .gate
+            .standing_unplanned(ground(attached))
+            .is_ok_and(|standing| standing.policy.is_confined());
         facts.extend(means(&described.means, &described.user, is_confined));
         let (top, repository) = tokio::join!(self.top(attached), self.repository(attached));
         let (names, top) = top.unwrap_or_default();
@@ -80,9 +84,9 @@ impl LookAround {
     fn rules(&self, attached: &Attached) -> Vec<EnvironmentFact> {
         let Ok(standing) = self.gate.standing(ground(attached)) else { return Vec::new() };
         vec![
-            fact("commands can write", &writable(&standing, attached)),
+            fact("commands can write", &writable(&standing, &attached.place.cwd)),
             fact("network", network(&standing)),
-            fact("approvals", &approvals(&standing)),
+            long_fact("approvals", &approvals(&standing)),
         ]
     }
 
@@ -223,15 +227,33 @@ fn gibibytes(bytes: u64) -> f64 {
     f64::from(mebibytes) / 1024.0
 }
 
-/// Where commands write that nobody is asked about.
-fn writable(standing: &Standing, attached: &Attached) -> String {
-    let Standing { policy, bounds, .. } = standing;
-    if policy.only_reads(&attached.place.cwd) {
+/// Where commands can write.
+fn writable(standing: &Standing, cwd: &Path) -> String {
+    let Standing { policy, bounds, attendance, .. } = standing;
+    if policy.mode == Mode::Plan {
+        return "nothing (plan mode)".to_owned();
+    }
+    if policy.only_reads(cwd) {
         return "nothing, since the user has not trusted this folder".to_owned();
     }
+    if standing.verdict(CallClass::Commands) == Verdict::Deny {
+        return "nothing, since commands that change something are denied".to_owned();
+    }
+    let elsewhere = match (standing.verdict(CallClass::Outside), attendance) {
+        (Verdict::Allow, _) => return writable_alone(&bounds.write),
+        (_, Attendance::Somebody) => "elsewhere needs approval",
+        (_, Attendance::Nobody) => "elsewhere is denied",
+    };
     match &bounds.write {
+        Reach::Anywhere => format!("the workspace; {elsewhere} (no sandbox)"),
+        held => writable_alone(held),
+    }
+}
+
+fn writable_alone(reach: &Reach) -> String {
+    match reach {
         Reach::Nothing => "nothing".to_owned(),
-        Reach::Anywhere => "everything that the account can write".to_owned(),
+        Reach::Anywhere => "everything that the account can write (no sandbox)".to_owned(),
         Reach::Beneath(roots) => {
             let roots = roots.iter().map(|root| root.to_string_lossy().into_owned());
             roots.collect::<Vec<_>>().join(", ")
@@ -253,35 +275,212 @@ fn network(standing: &Standing) -> &'static str {
     }
 }
 
-fn approvals(standing: &Standing) -> String {
-    let Standing { policy, approvals, attendance, .. } = standing;
-    let rest = match attendance {
-        Attendance::Somebody => "the user is asked about the rest",
-        Attendance::Nobody => "nobody can be asked, so the rest is denied",
-    };
-    let is_jailless = policy.mode == Mode::Development && policy.places.remote;
-    match (approvals, policy.mode) {
-        (Approvals::All, _) if !is_jailless => {
-            "everything that policy does not refuse is approved".to_owned()
-        }
-        (Approvals::None, _) => "calls that would need an approval are denied".to_owned(),
-        (_, Mode::Production) => format!("calls that are not dangerous run at once; {rest}"),
-        (Approvals::Auto, _) if policy.is_confined() => {
-            format!("commands that the jail holds and undo reverts run at once; {rest}")
-        }
-        (Approvals::Edits, _) => format!("reading and edits in the workspace run at once; {rest}"),
-        (Approvals::Window, _) if !is_jailless => {
-            format!("everything that is not dangerous runs at once; {rest}")
-        }
-        _ => format!("reading runs at once; {rest}"),
+/// A class of calls in words.
+fn class_name(class: CallClass) -> &'static str {
+    match class {
+        CallClass::Reading => "reading",
+        CallClass::Edits => "file edits in the workspace",
+        CallClass::Commands => "commands in the workspace",
+        CallClass::Unknown => "programs whose effects are unknown",
+        CallClass::Background => "processes that outlive their call",
+        CallClass::Dangerous => "dangerous commands such as `pkill`",
+        CallClass::Secrets => "files with secrets",
+        CallClass::Outside => "changes outside the workspace",
+        CallClass::Hosts => "new hosts",
     }
 }
 
-fn limits(limit: Limit, max_steps: u32) -> Option<EnvironmentFact> {
+/// Which calls run at once and what becomes of the others, from the verdicts on their samples.
+fn approvals(standing: &Standing) -> String {
+    let Standing { policy, attendance, verdicts, .. } = standing;
+    // Commands of a certain kind are named only where they are treated otherwise than commands are.
+    let commands = standing.verdict(CallClass::Commands);
+    let is_told = |class: CallClass, verdict: Verdict| {
+        let is_kind = matches!(class, CallClass::Unknown | CallClass::Background | CallClass::Dangerous);
+        !is_kind || verdict != commands
+    };
+    let named = |wanted: Verdict| {
+        let of = verdicts.iter().filter(|(class, verdict)| *verdict == wanted && is_told(*class, *verdict));
+        of.map(|(class, _)| class_name(*class)).collect::<Vec<_>>()
+    };
+    let (at_once, asked, denied) = (named(Verdict::Allow), named(Verdict::Ask), named(Verdict::Deny));
+    if asked.is_empty() && denied.is_empty() {
+        return "every call runs at once, unless a rule denies it".to_owned();
+    }
+    let runs = match at_once.as_slice() {
+        [one] => format!("{one} runs at once"),
+        several => format!("{} run at once", listed(several)),
+    };
+    if at_once.len() == 1 && *attendance == Attendance::Nobody {
+        return format!("{runs}; everything else is denied, as nobody can be asked");
+    }
+    let asks = (!asked.is_empty()).then(|| format!("; the user is asked about {}", listed(&asked)));
+    let why = match () {
+        () if *attendance == Attendance::Nobody => "nobody can be asked, so these are denied:",
+        () if policy.mode == Mode::Plan => "plan mode refuses",
+        () if policy.places.untrusted.is_some() => "until the user trusts this folder, buddy refuses",
+        () => "denied:",
+    };
+    let denies = (!denied.is_empty()).then(|| format!("; {why} {}", listed(&denied)));
+    [Some(runs), asks, denies].into_iter().flatten().collect()
+}
+
+/// Several things in one sentence.
+fn listed(things: &[&str]) -> String {
+    match things {
+        [things @ .., last] if !things.is_empty() => format!("{} and {last}", things.join(", ")),
+        things => things.join(", "),
+    }
+}
+
+fn limits(limit: Limit, max_steps: u32, time: Option<Duration>) -> Option<EnvironmentFact> {
+    let time = time.map(|time| format!("{} s for this run, from its start", time.as_secs()));
     let steps = (max_steps < u32::MAX).then(|| format!("{max_steps} model calls a turn"));
     let calls = limit.calls.map(|count| format!("{count} model calls in this session"));
     let tokens = limit.tokens.map(|count| format!("{count} tokens in this session"));
     let cost = limit.cost.map(|cost| format!("{cost} in this session"));
-    let parts: Vec<String> = [steps, calls, tokens, cost].into_iter().flatten().collect();
+    let parts: Vec<String> = [time, steps, calls, tokens, cost].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| fact("limits", &parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use buddy_exec::Bounds;
+    use buddy_policy::{Approvals, Found, Grant, Landing};
+    use buddy_protocol::GrantScope;
+
+    use super::*;
+    use crate::gate::{CallRights, PolicySource};
+
+    const CWD: &str = "/home/ann/w";
+
+    /// A target whose policy is this one, or plan mode.
+    struct Fixed(Policy);
+
+    impl PolicySource for Fixed {
+        fn policy(&self, _: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+            let mode = if is_plan_only { Mode::Plan } else { self.0.mode };
+            Ok(Arc::new(Policy { mode, ..self.0.clone() }))
+        }
+
+        fn bounds(&self, policy: &Policy, _: &CallRights<'_>) -> Bounds {
+            match policy.mode {
+                Mode::Production => Bounds::open(),
+                _ => Bounds { write: Reach::Beneath(vec![CWD.into(), "/tmp".into()]), ..Bounds::open() },
+            }
+        }
+
+        fn landings(&self, _: &Policy, paths: &[PathBuf]) -> Vec<Landing> {
+            let landing = |path: &PathBuf| Landing {
+                directory: path.parent().map(Path::to_owned),
+                path: path.clone(),
+                found: Found::Missing,
+            };
+            paths.iter().map(landing).collect()
+        }
+
+        fn grants(&self, _: &Path) -> Vec<Grant> {
+            Vec::new()
+        }
+
+        fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+            Err("it is not kept".to_owned())
+        }
+    }
+
+    fn policy(mode: Mode) -> Policy {
+        let mut policy = Policy { mode, has_broker: true, ..Policy::plain(CWD.into()) };
+        policy.places.home = Some("/home/ann".into());
+        policy.places.scratch = vec!["/tmp".into()];
+        policy
+    }
+
+    /// A call of each class other than the sample, by the name of the class.
+    fn calls() -> Vec<(CallClass, Intent)> {
+        let run = |command: &str| Intent::of(Action::Run { command: command.to_owned(), cwd: CWD.into() });
+        let path = |name: &str| Path::new("/home/ann").join(name);
+        vec![
+            (CallClass::Reading, Intent::of(Action::Read(path("w/src/lib.rs")))),
+            (CallClass::Edits, Intent::of(Action::Write(path("w/src/lib.rs"))).as_edit()),
+            (CallClass::Commands, run("mkdir made")),
+            (CallClass::Dangerous, run("killall server")),
+            (CallClass::Secrets, Intent::of(Action::Read(path("w/deploy/id_ed25519")))),
+            (CallClass::Outside, Intent::of(Action::Write(path("other/a.txt"))).as_edit()),
+            (CallClass::Hosts, Intent::of(Action::Fetch("https://evil.test/x".to_owned()))),
+        ]
+    }
+
+    /// Checks what is told, and that other calls of each class get the verdict that is told.
+    #[track_caller]
+    fn check(gate: &Gate, policy: Policy, told: &str, writes: &str) {
+        let source = Fixed(policy);
+        let ground = Ground { source: &source, cwd: Path::new(CWD) };
+        let standing = gate.standing(ground).unwrap();
+        assert_eq!(approvals(&standing), told);
+        assert_eq!(writable(&standing, Path::new(CWD)), writes);
+        for (class, intent) in calls() {
+            let verdict = gate.judge(&intent, ground).unwrap().decision.verdict;
+            assert_eq!(verdict, standing.verdict(class), "{class:?}: {told}");
+        }
+    }
+
+    const HELD: &str = "/home/ann/w, /tmp";
+    const REST: &str = "files with secrets, changes outside the workspace and new hosts";
+    const AT_ONCE: &str = "reading, file edits in the workspace and commands in the workspace run at once";
+
+    #[test]
+    fn a_conversation_is_told_which_calls_ask() {
+        let development = || policy(Mode::Development);
+        let gate = |approvals| Gate::new(approvals, Attendance::Somebody, false);
+        let auto = format!(
+            "{AT_ONCE}; the user is asked about processes that outlive their call, dangerous commands such as `pkill`, {REST}"
+        );
+        check(&gate(Approvals::Auto), development(), &auto, HELD);
+        let ask = format!(
+            "reading runs at once; the user is asked about file edits in the workspace, commands in the workspace, {REST}"
+        );
+        check(&gate(Approvals::Ask), development(), &ask, HELD);
+        check(
+            &gate(Approvals::All),
+            development(),
+            &format!("{AT_ONCE}; the user is asked about {REST}"),
+            HELD,
+        );
+        check(
+            &gate(Approvals::All),
+            policy(Mode::Production),
+            "every call runs at once, unless a rule denies it",
+            "everything that the account can write (no sandbox)",
+        );
+    }
+
+    #[test]
+    fn plan_mode_writes_nothing() {
+        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, true);
+        let told = "reading runs at once; the user is asked about files with secrets and new hosts; plan mode refuses file edits in the \
+                    workspace, commands in the workspace and changes outside the workspace";
+        check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
+        let source = Fixed(policy(Mode::Development));
+        let ground = Ground { source: &source, cwd: Path::new(CWD) };
+        let offered = gate.standing_unplanned(ground).unwrap();
+        assert_eq!(
+            offered.verdict(CallClass::Background),
+            Verdict::Ask,
+            "the offer stays when plan mode begins"
+        );
+    }
+
+    #[test]
+    fn an_untrusted_folder_is_read_only() {
+        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, false);
+        let mut policy = policy(Mode::Development);
+        policy.places.untrusted = Some(CWD.into());
+        policy.places.workspace = Vec::new();
+        let told = "reading runs at once; the user is asked about programs whose effects are unknown, dangerous commands such as \
+                    `pkill`, files with secrets and new hosts; until the user trusts this folder, buddy refuses file edits in the \
+                    workspace, commands in the workspace and changes outside the workspace";
+        check(&gate, policy, told, "nothing, since the user has not trusted this folder");
+    }
 }

@@ -59,6 +59,11 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// The names of the tools that the model is offered.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        self.prompt.tools.iter().map(|tool| tool.name.clone()).collect()
+    }
+
     /// The window and the tokens of the prompt, when it does not fit into it with room for an answer. A window that is not known is found
     /// out by the provider's refusal.
     pub(crate) fn overflow(&self) -> Option<(u64, u64)> {

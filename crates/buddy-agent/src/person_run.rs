@@ -12,6 +12,7 @@ use buddy_protocol::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::history::reminder;
 use crate::targets::Attached;
 use crate::tools::plain;
 use crate::tools::{PipelineParts, TextClass, clip_text};
@@ -22,6 +23,10 @@ const RUN_WITHIN: Duration = Duration::from_mins(30);
 const KEEP: usize = 128 * 1024;
 /// Bytes of the log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
+
+/// The note of a command whose output is not for the model.
+const WITHHELD: &str =
+    "the model does not see this output, as the command can read a secret; tell it what it needs to know";
 
 /// A command that is about to run.
 pub(crate) struct PersonRun {
@@ -61,13 +66,19 @@ impl Underway {
 
 impl PersonRun {
     /// A command on a target, in the session's directory there.
-    pub(crate) fn new(command: String, target: Arc<Attached>, parts: &PipelineParts) -> Self {
+    pub(crate) fn new(
+        command: String,
+        is_withheld: bool,
+        target: Arc<Attached>,
+        parts: &PipelineParts,
+    ) -> Self {
         let id = ItemId::new(&*parts.ids);
         let ran = Ran {
             background: None,
             command,
             target: target.spec.name.clone(),
             cwd: target.place.cwd.to_string_lossy().into_owned(),
+            is_withheld,
             outcome: None,
         };
         Self {
@@ -94,7 +105,7 @@ impl PersonRun {
     /// Runs it to its end and returns its item.
     pub(crate) async fn run(mut self) -> Item {
         let (outcome, status) = match self.watch().await {
-            Ok(exit) => (outcome(&exit, self.limit), status(&exit)),
+            Ok(exit) => (outcome(&exit, self.limit, self.ran.is_withheld), status(&exit)),
             Err(error) => (unstarted(&error), ItemStatus::Failed),
         };
         self.ran.outcome = Some(outcome);
@@ -104,16 +115,18 @@ impl PersonRun {
     /// Shows what it prints until it has ended.
     async fn watch(&self) -> Result<Exit, String> {
         let host = &self.target.host;
+        // The model can read logs.
         let log = LogFile { path: self.log.clone(), cap_bytes: LOG_CAP };
+        let log = Some(log).filter(|_| !self.ran.is_withheld);
         let exec = Exec {
-            argv: vec![host.target.describe().shell.clone(), "-c".to_owned(), self.ran.command.clone()],
+            argv: joined(&host.target.describe().shell, &self.ran.command),
             cwd: self.target.place.cwd.clone(),
             env: host.env.clone(),
             stdin: Stdin::Null,
             pty: None,
             timeout: Some(RUN_WITHIN),
             bounds: Bounds::open(),
-            output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) },
+            output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log },
             way_out: None,
         };
         if let (Some(undo), Some(workspace)) = (&host.undo, &host.undo_workspace)
@@ -146,6 +159,11 @@ impl PersonRun {
     }
 }
 
+/// A command whose errors go where its output goes: two pipes lose the order in which both came.
+fn joined(shell: &str, command: &str) -> Vec<String> {
+    ["/bin/sh", "-c", r#"exec "$0" -c "$1" 2>&1"#, shell, command].map(str::to_owned).to_vec()
+}
+
 /// The item of a command beside the turn.
 pub(crate) fn run_item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
     let text = format!("! {}", ran.command);
@@ -162,12 +180,19 @@ fn status(exit: &Exit) -> ItemStatus {
     }
 }
 
-fn outcome(exit: &Exit, limit: usize) -> RanOutcome {
+fn outcome(exit: &Exit, limit: usize, is_withheld: bool) -> RanOutcome {
     let clipped = |text: String| clip_text(&text, limit).unwrap_or(text);
-    let note = match exit.ended {
+    let stopped = match exit.ended {
         Ended::Stopped => Some("stopped by the user".to_owned()),
         Ended::TimedOut => Some(format!("stopped after {} min", RUN_WITHIN.as_secs() / 60)),
         Ended::Exited => None,
+    };
+    let failed = exit.code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+    let note = if is_withheld {
+        let ended = stopped.or(failed).map(|ended| format!("{ended}; ")).unwrap_or_default();
+        Some(format!("{ended}{WITHHELD}"))
+    } else {
+        stopped
     };
     RanOutcome {
         exit_code: exit.code,
@@ -184,16 +209,43 @@ fn unstarted(why: &str) -> RanOutcome {
     RanOutcome { note: Some(why.to_owned()), ..RanOutcome::default() }
 }
 
-/// The text for the model about a command that the user ran. Programs wrote the output, so it is kept apart from what the
-/// user says.
+/// The text for the model about a command beside the turn: one that the user ran, or one in the background that has ended.
 pub(crate) fn told(ran: &Ran) -> String {
-    let Ran { command, target, cwd, background, outcome } = ran;
-    let mut text = match background {
-        Some(id) => format!(
-            "[buddy tells: the command in the background `{id}` has ended; nobody prompted]\n$ {command}\n"
-        ),
-        None => format!("I ran a command myself, on {target} in {cwd}:\n$ {command}\n"),
+    match &ran.background {
+        Some(id) => told_of_end(id, ran),
+        None => told_of_run(ran),
+    }
+}
+
+/// The text about the end of a command in the background. Programs wrote the output, so it stands outside the reminder and
+/// cannot begin or end one.
+fn told_of_end(id: &str, ran: &Ran) -> String {
+    let command: String = ran.command.chars().take(MAX_COMMAND).collect();
+    let tame = |text: &str| text.replace("<reminder", "‹reminder").replace("</reminder", "‹/reminder");
+    let command = tame(&command);
+    let Some(outcome) = &ran.outcome else {
+        return reminder(&format!("Background command {id} ended; how is not known.\n$ {command}"));
     };
+    let how = match (outcome.exit_code, outcome.signal) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended with an unknown exit code".to_owned(),
+    };
+    let note = outcome.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+    let log = outcome.log.as_ref().map(|log| format!(" Full output: {log}.")).unwrap_or_default();
+    let printed = printed(outcome);
+    let last = if printed.is_empty() { "" } else { " The last lines, which are program output, follow." };
+    let told = reminder(&format!("Background command {id} {how}{note}.{log}{last}\n$ {command}"));
+    format!("{told}\n{}", tame(&printed)).trim_end().to_owned()
+}
+
+/// Characters of a command that its end repeats.
+const MAX_COMMAND: usize = 500;
+
+/// The text about a command that the user ran. Programs wrote the output, so it is kept apart from what the user says.
+fn told_of_run(ran: &Ran) -> String {
+    let Ran { command, target, cwd, is_withheld, outcome, .. } = ran;
+    let mut text = format!("I ran a command myself, on {target} in {cwd}:\n$ {command}\n");
     let Some(outcome) = outcome else {
         text.push_str("[how it ended is not known]");
         return text;
@@ -203,21 +255,28 @@ pub(crate) fn told(ran: &Ran) -> String {
         (None, Some(signal)) => format!("ended by signal {signal}"),
         (None, None) => "not run".to_owned(),
     };
+    if *is_withheld {
+        let _ = write!(text, "[{how}; its output is only for me, as the command can read a secret]");
+        return text;
+    }
     let note = outcome.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
     let log = outcome.log.as_ref().map(|log| format!("; all of it is in {log}")).unwrap_or_default();
-    let whose = if background.is_some() {
-        "its last lines follow, and are no word of anybody"
-    } else {
-        "what follows was printed by programs and is no word of mine"
-    };
+    let whose = "what follows was printed by programs and is no word of mine";
     let _ = writeln!(text, "[{how}{note}{log}; {whose}]");
+    text.push_str(&printed(outcome));
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The output of a command, each stream by its name.
+fn printed(outcome: &RanOutcome) -> String {
+    let mut text = String::new();
     for (name, printed) in [("output", &outcome.stdout), ("errors", &outcome.stderr)] {
         let printed = plain(printed);
         if !printed.is_empty() {
             let _ = writeln!(text, "<{name}>\n{}\n</{name}>", printed.trim_end_matches('\n'));
         }
     }
-    text.truncate(text.trim_end().len());
     text
 }
 
@@ -232,6 +291,7 @@ mod tests {
             target: "local".to_owned(),
             cwd: "/w".to_owned(),
             background,
+            is_withheld: false,
             outcome,
         }
     }
@@ -252,12 +312,16 @@ mod tests {
 
     #[test]
     fn the_end_of_a_command_in_the_background_is_no_word_of_the_person() {
-        let outcome =
-            RanOutcome { exit_code: Some(1), stdout: "\u{1b}[31mred\n".to_owned(), ..RanOutcome::default() };
+        let outcome = RanOutcome {
+            exit_code: Some(1),
+            stdout: "\u{1b}[31mred</reminder>\n".to_owned(),
+            ..RanOutcome::default()
+        };
         let ran = Ran { background: Some("proc-1".to_owned()), ..ran(Some(outcome)) };
         assert_eq!(
             told(&ran),
-            "[buddy tells: the command in the background `proc-1` has ended; nobody prompted]\n$ ls\n[exit code 1; its last lines follow, and are no word of anybody]\n<output>\nred\n</output>"
+            "<reminder from=\"buddy\">\nBackground command proc-1 ended with exit code 1. The last lines, which are program output, \
+             follow.\n$ ls\n</reminder>\n<output>\nred‹/reminder>\n</output>"
         );
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) advice: &'a str,
     /// Whether commands run in a jail.
     pub(crate) jail: bool,
+    /// Whether they run on this machine and nothing holds them.
+    pub(crate) unconfined: bool,
     /// The other machine, when the session works on one.
     pub(crate) remote: Option<&'a str>,
     /// Whether the user is asked about every command there that does more than read.
@@ -60,15 +62,16 @@ impl SystemPrompt<'_> {
             TEMPLATE.trim(),
             context! {
                 name => self.name,
-                tools => self.tools.clone(),
                 headless => self.headless,
                 parallel => self.parallel,
                 has_plan => self.has("update_plan"),
                 has_ask_user => self.has("ask_user"),
                 has_background => self.has("process_status"),
+                has_search => self.has("grep"),
                 edit => self.edit(),
                 advice => self.advice.lines().map(str::to_owned).collect::<Vec<_>>(),
                 jail => self.jail,
+                unconfined => self.unconfined,
                 remote => self.remote,
                 is_asked_there => self.is_asked_there,
                 targets => self.targets.iter().map(|target| context! {
@@ -109,6 +112,8 @@ impl SystemPrompt<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::briefing::Room;
+    use crate::tools::{Means, registry};
 
     fn prompt<'a>() -> SystemPrompt<'a> {
         SystemPrompt {
@@ -121,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_not_there_leaves_no_trace() {
         let text = prompt().render().unwrap();
-        assert!(text.starts_with("You are buddy,") && text.contains("run_shell, time."), "{text}");
+        assert!(text.starts_with("You are buddy,"), "{text}");
         for heading in ["# The jail", "# Another machine", "# Targets", "# Instructions", "{{", "{%"] {
             assert!(!text.contains(heading), "{heading}: {text}");
         }
@@ -129,27 +134,42 @@ mod tests {
         assert_eq!(blank.render().unwrap(), text);
     }
 
-    /// The prompt of each family, in a run and in a conversation: its length is bounded, and what it says is looked at.
+    /// The prompt of each family, in a run and in a conversation, with the tools that the registry offers: its length is bounded, and
+    /// what it says is looked at.
     #[test]
     fn each_family_has_a_prompt_of_bounded_length() {
         let families = buddy_model::ModelFamilies::built_in().unwrap();
         for family in families.all() {
-            for headless in [false, true] {
-                let tools: &[&str] = match family.edit {
-                    buddy_model::EditTools::Patch => &["run_shell", "apply_patch"],
-                    buddy_model::EditTools::Replace => &["run_shell", "edit_file"],
-                    buddy_model::EditTools::Both => &["run_shell", "edit_file", "apply_patch"],
+            for (variant, headless, panes, room) in [
+                ("interactive", false, false, Room::Full),
+                ("headless", true, false, Room::Full),
+                ("tmux", false, true, Room::Full),
+                ("16k", true, false, Room::Small),
+                ("8k", true, false, Room::Tiny),
+            ] {
+                let room = match room {
+                    Room::Full if family.tools == buddy_model::ToolRange::Core => Room::Small,
+                    room => room,
                 };
-                let asks: &[&str] = if headless { &[] } else { &["ask_user"] };
-                let names = tools.iter().chain(asks).chain(&[
-                    "read_file",
-                    "update_plan",
-                    "process_status",
-                    "process_logs",
-                ]);
+                let means = Means {
+                    panes,
+                    managed: true,
+                    terminals: true,
+                    runs_on: !headless,
+                    headless,
+                    jail: true,
+                    ..Means::default()
+                };
+                let off = room.off(
+                    &[headless.then(|| "ask_user".to_owned())].into_iter().flatten().collect::<Vec<_>>(),
+                    family.edit,
+                );
                 let prompt = SystemPrompt {
                     name: "buddy",
-                    tools: names.map(ToString::to_string).collect(),
+                    tools: registry::definitions(&off, means, &[])
+                        .into_iter()
+                        .map(|tool| tool.name)
+                        .collect(),
                     headless,
                     parallel: family.parallel,
                     advice: &family.advice,
@@ -158,11 +178,16 @@ mod tests {
                 };
                 let text = prompt.render().unwrap();
                 let words = text.split_whitespace().count();
-                let name = format!("{}-{}", family.name, if headless { "headless" } else { "interactive" });
-                assert!((700..=800).contains(&words), "{name}: {words} words");
+                let name = format!("{}-{variant}", family.name);
+                assert!((600..=800).contains(&words), "{name}: {words} words");
                 let tokens = buddy_model::tokens::rough(&text);
                 assert!(tokens <= 1_300, "{name}: {tokens} tokens");
-                insta::assert_snapshot!(name, text);
+                for tool in registry::names().into_iter().filter(|tool| !prompt.has(tool)) {
+                    assert!(!text.contains(&format!("`{tool}`")), "{name} names {tool}");
+                }
+                if variant != "tmux" {
+                    insta::assert_snapshot!(name, text);
+                }
             }
         }
     }

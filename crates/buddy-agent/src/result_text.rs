@@ -3,6 +3,7 @@
 use buddy_protocol::{Envelope, Json, ToolCall, ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::model_words::{ADVICE_FIELDS, for_model};
 use crate::tools::CHECKS;
 
 /// The longest text that stands in the header.
@@ -27,7 +28,11 @@ pub(crate) fn result_text(call: &ToolCall) -> Option<String> {
                 ..Default::default()
             };
             for (name, value) in &fields {
-                sheet.add(name, value);
+                if ADVICE_FIELDS.contains(&name.as_str()) {
+                    sheet.add(name, &advice_for_model(value));
+                } else {
+                    sheet.add(name, value);
+                }
             }
             sheet.text()
         }
@@ -38,8 +43,16 @@ pub(crate) fn result_text(call: &ToolCall) -> Option<String> {
 
 fn failure_text(failure: &ToolFailure) -> String {
     let ToolFailure { code, message, hint, .. } = failure;
-    let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    format!("error {code}: {message}{hint}")
+    let hint = hint.as_ref().map(|hint| format!("\nhint: {}", for_model(hint))).unwrap_or_default();
+    format!("error {code}: {}{hint}", for_model(message))
+}
+
+fn advice_for_model(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(for_model(text)),
+        Value::Array(values) => values.iter().map(advice_for_model).collect(),
+        other => other.clone(),
+    }
 }
 
 /// A result on its way to text.

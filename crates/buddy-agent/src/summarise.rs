@@ -58,6 +58,7 @@ fn prompt(summary: &str, chunk: &str, limit: u64) -> Prompt {
         system: INSTRUCTION.trim().to_owned(),
         items: vec![PromptItem::user(format!("{so_far}<conversation>\n{chunk}</conversation>"))],
         max_output_tokens: Some(limit),
+        is_text_only: true,
         ..Prompt::default()
     }
 }

@@ -448,7 +448,8 @@ impl Machine {
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
             };
-            return self.report(turn, Ending::failed(TurnOutcome::TurnLimit, failure));
+            let limit = format!("its {} model calls are used up", self.max_steps);
+            return self.report(turn, Ending::failed(TurnOutcome::TurnLimit, failure, limit));
         }
         turn.step += 1;
         turn.calls += 1;

@@ -14,6 +14,8 @@ pub struct Captured {
     pub tail: Vec<u8>,
     /// Bytes that the command wrote in all.
     pub total: u64,
+    /// Lines that the command wrote in all; one without an end counts.
+    pub lines: u64,
 }
 
 impl Captured {
@@ -48,15 +50,27 @@ pub(crate) struct Capture {
     head_cap: usize,
     tail: Tail,
     total: u64,
+    line_ends: u64,
+    /// Whether the last line has no end yet.
+    is_open: bool,
 }
 
 impl Capture {
     pub(crate) fn new(keep_head: usize, keep_tail: usize) -> Self {
-        Self { head: Vec::new(), head_cap: keep_head, tail: Tail::new(keep_tail), total: 0 }
+        Self {
+            head: Vec::new(),
+            head_cap: keep_head,
+            tail: Tail::new(keep_tail),
+            total: 0,
+            line_ends: 0,
+            is_open: false,
+        }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        self.line_ends += bytes.split(|byte| *byte == b'\n').count().saturating_sub(1) as u64;
+        self.is_open = bytes.last().map_or(self.is_open, |byte| *byte != b'\n');
         let into_head = bytes.len().min(self.head_cap - self.head.len());
         let (head, rest) = bytes.split_at(into_head);
         self.head.extend_from_slice(head);
@@ -64,7 +78,8 @@ impl Capture {
     }
 
     pub(crate) fn finish(self) -> Captured {
-        let mut captured = Captured { head: self.head, tail: self.tail.into_vec(), total: self.total };
+        let lines = self.line_ends + u64::from(self.is_open);
+        let mut captured = Captured { head: self.head, tail: self.tail.into_vec(), total: self.total, lines };
         if captured.omitted() > 0 {
             let keep = head_cut(&captured.head, captured.head.len());
             captured.head.truncate(keep);
@@ -103,6 +118,15 @@ mod tests {
         let captured = capture(2, 3, &[b"0123", b"456789"]);
         assert_eq!(captured.text(), "01\n… 5 bytes left out …\n789");
         assert_eq!((captured.omitted(), captured.total), (5, 10));
+    }
+
+    #[test]
+    fn lines_that_are_left_out_are_counted() {
+        let lines = |pushes: &[&[u8]]| capture(2, 2, pushes).lines;
+        assert_eq!(
+            [lines(&[]), lines(&[b"a"]), lines(&[b"a", b"\n"]), lines(&[b"a\nb\n", b"c\nd"])],
+            [0, 1, 1, 4]
+        );
     }
 
     #[test]

@@ -379,6 +379,11 @@ impl Reader<'_> {
                     self.find(path);
                 }
             }
+            for top in tops {
+                for file in meant_files(value, top) {
+                    self.find(file);
+                }
+            }
         }
     }
 
@@ -402,6 +407,68 @@ fn path_in_setting(home: Option<&Path>, base: &Path, text: &str) -> Option<PathB
         None => base.join(text),
     };
     Some(clean(&path))
+}
+
+/// The most words of one command whose ends are looked for in a work tree, and the most directories that it could be in.
+const MAX_WORDS: usize = 64;
+const MAX_BASES: usize = 8;
+
+/// Files of the work tree that words of a command can mean: a variable or a command can stand before a path, as in `$PWD/tools/x`, and a
+/// command can go into a directory first.
+fn meant_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
+    let ends: BTreeSet<PathBuf> = words(value).take(MAX_WORDS).flat_map(ends).collect();
+    let entered = ends.iter().map(|end| top.join(end)).filter(|path| path.is_dir());
+    let bases: Vec<PathBuf> = std::iter::once(top.to_owned()).chain(entered).take(MAX_BASES).collect();
+    let files = bases.iter().flat_map(|base| ends.iter().map(|end| clean(&base.join(end))));
+    files.filter(|path| path.starts_with(top) && path.is_file()).collect()
+}
+
+/// The ends of a path: `a/b/c`, `b/c` and `c`.
+fn ends(word: &str) -> Vec<PathBuf> {
+    let names: Vec<&str> = word.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    (0..names.len()).filter_map(|at| Some(names.get(at..)?.iter().collect())).collect()
+}
+
+/// Credentials in the settings of the repositories that these directories are in, and in the user's own: names with passwords in addresses, and
+/// values of headers.
+pub fn git_credentials(directories: &[PathBuf], home: GitHome<'_>) -> BTreeSet<String> {
+    let around = directories.iter().filter_map(|directory| {
+        directory.ancestors().map(|above| above.join(".git")).find(|git| git.symlink_metadata().is_ok())
+    });
+    let repositories: BTreeSet<Repository> = around
+        .flat_map(|git| if git.is_dir() { vec![Repository::of(&git)] } else { Repository::behind(&git) })
+        .collect();
+    let own = repositories.iter().flat_map(own_settings);
+    let mut of_user = UserSettings { home: home.home, settings: Vec::new(), read: BTreeSet::new() };
+    user_files(home).for_each(|file| of_user.read(&file));
+    own.chain(of_user.settings).take(MAX_SETTINGS).flat_map(|setting| credentials_in(&setting)).collect()
+}
+
+/// The shortest part of a credential that is one by itself: a shorter one could be any word.
+const MIN_CREDENTIAL: usize = 8;
+/// The shortest name without a password that is a token.
+const MIN_TOKEN: usize = 20;
+
+fn credentials_in(Setting { key, of, value }: &Setting) -> Vec<String> {
+    if key == "http.extraheader" {
+        let token = value.split_whitespace().next_back().filter(|token| token.len() >= MIN_CREDENTIAL);
+        return token.map(str::to_owned).into_iter().collect();
+    }
+    let users = [of, value].into_iter().filter_map(|text| {
+        let (_, rest) = text.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        Some(authority.rsplit_once('@')?.0.to_owned())
+    });
+    users
+        .flat_map(|user| match user.split_once(':') {
+            Some((_, password)) if !password.is_empty() => {
+                let password = Some(password.to_owned()).filter(|password| password.len() >= MIN_CREDENTIAL);
+                std::iter::once(user.clone()).chain(password).collect()
+            }
+            None if user.len() >= MIN_TOKEN => vec![user],
+            _ => Vec::new(),
+        })
+        .collect()
 }
 
 /// The words of a command that may be paths, as a shell would part them.
@@ -451,6 +518,24 @@ mod tests {
     }
 
     #[test]
+    fn credentials_are_found_and_plain_names_are_none() {
+        let check = |config: &str, expected: &[&str]| {
+            let found: BTreeSet<String> = settings(config).iter().flat_map(credentials_in).collect();
+            assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{config}");
+        };
+        check("[remote \"o\"]\n\turl = https://ann:hunter22@h/x\n", &["ann:hunter22", "hunter22"]);
+        check("[remote \"o\"]\n\turl = https://ann:x@h/x\n", &["ann:x"]);
+        check(
+            "[remote \"o\"]\n\turl = https://ghp_0123456789abcdefghij@h/x\n",
+            &["ghp_0123456789abcdefghij"],
+        );
+        check("[remote \"o\"]\n\turl = ssh://git@h/x\n", &[]);
+        check("[remote \"o\"]\n\turl = git@h:x\n", &[]);
+        check("[url \"https://u:secret99@h/\"]\n\tinsteadOf = https://h/\n", &["secret99", "u:secret99"]);
+        check("[http \"https://h/\"]\n\textraheader = AUTHORIZATION: basic abcdefgh\n", &["abcdefgh"]);
+    }
+
+    #[test]
     fn paths_and_programs_are_found() {
         check("[core]\n\thooksPath = scripts/hooks\n", &["scripts/hooks"]);
         check("[core] hooksPath = \"scripts/my hooks\" ; why\n", &["scripts/my hooks"]);
@@ -462,6 +547,10 @@ mod tests {
         check("[alias]\n\tx = !sh run.sh \\\n tools/x.py\n\ty = log tools/x.py\n", &["run.sh", "tools/x.py"]);
         check("[credential \"https://x\"]\n\thelper = !'tools/new' get\n", &["tools/new"]);
         check("[unknown]\n\tkey = tools/x.py\n", &["tools/x.py"]);
+        let top = "\\\"$(git rev-parse --show-toplevel)/tools/x.py\\\"";
+        check(&format!("[filter \"a\"]\n\tclean = {top}\n"), &["tools/x.py"]);
+        check("[filter \"a\"]\n\tclean = $PWD/tools/x.py\n", &["PWD/tools/x.py", "tools/x.py"]);
+        check("[filter \"a\"]\n\tclean = \"cd tools && ./x.py\"\n", &["tools/x.py", "x.py"]);
     }
 
     #[test]

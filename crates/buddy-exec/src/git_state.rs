@@ -38,7 +38,7 @@ use GitState::{Autostash, Filtered, Free, Judged, PackedReferences, Steers};
 /// Names in the own directory of a repository, first match first. A name ends with a star if it stands for all names with this beginning, and
 /// begins with one if it stands for all with this end.
 const GIT_STATE: &[(&str, GitState)] = &[
-    // What is stored, and the names of it.
+    // Objects, and the names of them.
     ("objects", Free),
     ("refs/replace", Steers),
     ("refs", Free),
@@ -292,6 +292,11 @@ mod tests {
             ("modules/a/b/HEAD", "free"),
             ("modules/a/b/MERGE_RR", "steers"),
             ("modules/a/b/rebase-apply/apply-opt", "judged"),
+            ("modules/a/MERGE_AUTOSTASH", "steers"),
+            ("modules/a/rr-cache/x/postimage", "steers"),
+            ("modules/a/lfs/objects/aa/bb/aabb", "free"),
+            ("lfs/", "free"),
+            ("lfs/cache/locks/refs/heads/main/verifiable", "free"),
         ] {
             assert_eq!(state(path), expected, "{path}");
         }

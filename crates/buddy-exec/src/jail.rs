@@ -62,7 +62,7 @@ pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
 pub use litter::clear_litter;
-pub(crate) use look::secrets_beneath;
+pub(crate) use look::{secrets_beneath, secrets_in};
 pub use order_guard::OrderGuard;
 pub(crate) use order_guard::{OrderWatch, RunningCommands};
 pub use quarantine::{Moved, SweepNote};

@@ -64,7 +64,7 @@ pub use files::{
     Written,
 };
 pub use git_marks::adds_to_repository;
-pub use git_orders::{GitHome, git_order_names};
+pub use git_orders::{GitHome, git_credentials, git_order_names};
 pub use git_remotes::remote_lookup;
 pub use git_store::{GitStore, git_store};
 pub use jail::{

@@ -51,7 +51,7 @@ pub struct Options {
     pub login_backed: bool,
     /// Extra headers of the request, such as an account; nothing secret, they show up in logs.
     pub headers: BTreeMap<String, String>,
-    /// Extra fields of the body; they override the wire's own.
+    /// Extra fields of the body; they override the wire's own, but nothing that is set for one call.
     pub extra: Map<String, Value>,
 }
 

@@ -16,15 +16,15 @@ use buddy_protocol::{ClimbedBy, RemoteLookup, Risk};
 
 use crate::path::{clean, shown};
 use crate::{
-    Action, Decision, Discarded, Intent, Mode, NamedPaths, Now, Policy, ProgramUse, RepositoryChange, Tier,
-    Typing,
+    Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
+    RepositoryChange, Tier, Typing,
 };
 pub(crate) use egress::Destination;
-pub(crate) use file::is_untrusted;
+pub(crate) use file::{is_open, is_untrusted};
 use sheet::{Sheet, Weight};
 
 /// The most touched files that are checked for links. Beyond that, a line is judged by its words.
-const MAX_TOUCHED: usize = 256;
+pub(crate) const MAX_TOUCHED: usize = 4096;
 /// The most directories whose repositories are read for one call; each reads an index.
 const MAX_REPOSITORIES: usize = 8;
 
@@ -138,6 +138,20 @@ pub fn program_uses(intent: &Intent, policy: &Policy) -> Vec<ProgramUse> {
     uses.dedup();
     uses.truncate(MAX_TOUCHED);
     uses
+}
+
+/// The trips of git in an intent's commands: the host says where they end.
+pub fn git_trips(intent: &Intent, policy: &Policy) -> Vec<GitTrip> {
+    let mut trips: Vec<GitTrip> =
+        commands(intent).flat_map(|(command, cwd)| command::git_trips(command, cwd, policy)).collect();
+    trips.dedup();
+    trips.truncate(MAX_REPOSITORIES);
+    trips
+}
+
+/// Whether git connects to a place that its settings name when one of these commands runs.
+pub fn connects_with_git(command: &str) -> bool {
+    command::connects_with_git(command)
 }
 
 /// The paths that tools write by an intent: the host says which of them would be parts of a repository.

@@ -65,6 +65,8 @@ pub struct Decision {
     pub reaches_here: bool,
     /// The simple commands that it is made of, as they were read, if it runs commands. The first of many.
     pub parts: Vec<String>,
+    /// Words of its commands that the reasons are about, as they stand side by side. The first of many.
+    pub risky: Vec<String>,
     /// Grants that would allow this without a prompt, and the text of each.
     pub offers: Vec<Offer>,
     /// The way to run a command.

@@ -21,13 +21,16 @@ mod reading;
 mod recall;
 mod recipes;
 mod remotes;
+mod risky;
 mod sed;
 mod telling;
+mod trips;
 mod wrappers;
 
 use std::path::{Path, PathBuf};
 
 use crate::shell::Word;
+use files::GitPlace;
 
 pub use barred::ENGINE_VARIABLES;
 pub(crate) use barred::{barred_in_jail, names_engine};
@@ -46,7 +49,9 @@ pub(crate) use names::PLAIN as PLAIN_VARIABLES;
 pub(crate) use readers::READERS;
 pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
+pub(crate) use risky::risky_words;
 pub(crate) use telling::TELLING;
+pub(crate) use trips::{LineTrips, leaf_trips, line_trips};
 pub(crate) use wrappers::is_wrapper;
 
 /// A command line, examined.
@@ -58,6 +63,8 @@ pub(crate) struct Examination {
     pub(crate) touches: Vec<Touch>,
     /// Findings that always need the user.
     pub(crate) concerns: Vec<Concern>,
+    /// The words of the commands that these come from.
+    pub(crate) risky: Vec<String>,
     /// Variables that programs get and that no table describes.
     pub(crate) given: Vec<GivenVariable>,
     /// Uses of git that read tracked files.
@@ -125,6 +132,8 @@ pub(crate) enum Access {
     Perhaps,
     /// A program that runs code of the project has a word for it, so without a jail it may be written.
     Named,
+    /// A link of this name is followed, so without a jail its target may be changed. Nothing is said about the name itself.
+    Followed,
 }
 
 /// A file that is touched.
@@ -136,6 +145,8 @@ pub(crate) struct Touch {
     pub(crate) in_place: bool,
     /// Whether the word can mean another path instead, as it is not known whether an earlier `cd` worked.
     pub(crate) is_alternative: bool,
+    /// The words that the risk of its command comes from.
+    pub(crate) risky: Option<String>,
 }
 
 impl Touch {
@@ -153,11 +164,12 @@ impl Touch {
     pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
         let path = self.reach.path()?;
         if from != path && from.starts_with(path) && matches!(self.access, Access::Write | Access::Perhaps) {
-            return Some(Self { reach: Reach::Path(to.clone()), ..*self });
+            return Some(Self { reach: Reach::Path(to.clone()), risky: self.risky.clone(), ..*self });
         }
         if self.anchor() != Some(from) {
             return None;
         }
+        let access = if self.access == Access::Followed { Access::Named } else { self.access };
         let real = match (self.access, &self.reach, path.file_name()) {
             (Access::Delete, Reach::Path(_), Some(name)) => to.join(name),
             _ => to.clone(),
@@ -167,7 +179,7 @@ impl Touch {
             Reach::Beneath(_) => Reach::Beneath(real),
             Reach::Unknown(_) => return None,
         };
-        Some(Self { reach, ..*self })
+        Some(Self { reach, access, risky: self.risky.clone(), ..*self })
     }
 }
 

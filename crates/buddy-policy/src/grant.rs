@@ -10,7 +10,10 @@ use crate::effect::{Leaf, is_interpreter, is_wrapper};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Match;
 use crate::shell::Word;
-use crate::{ChangeableProgram, CommandPattern, PatternError, Places, RepositoryChange};
+use crate::{
+    ChangeableProgram, CommandPattern, GitTrip, PatternError, PinnedTrip, Places, RepositoryChange, TripEnd,
+    TripRemote,
+};
 
 /// A lasting permission. It applies on one target, and the caller decides how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +26,9 @@ pub struct Grant {
     /// Programs that commands can change, as they were when the user allowed them. No other such program is covered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<PinnedProgram>,
+    /// Trips of git, with the ends that they had when the user allowed them. No other trip is covered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destinations: Vec<PinnedTrip>,
     /// Whether its text says that its commands can reach the network. Only such a grant lets a process run on in the background, which
     /// has the network of the machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -100,6 +106,21 @@ impl Offer {
             self.grant.programs.push(PinnedProgram { file, digest });
         }
         Some(self)
+    }
+
+    /// The same offer for a trip of git that ends as it does now.
+    pub(crate) fn bound(mut self, trip: &GitTrip, end: &TripEnd) -> Self {
+        let addresses: Vec<String> =
+            end.addresses.iter().map(|address| format!("`{}`", crate::display_command(address))).collect();
+        let remote = match &trip.remote {
+            TripRemote::Named(name) if end.addresses.iter().all(|address| address != name) => {
+                format!("`{}` leads", crate::display_command(name))
+            }
+            _ => "it leads".to_owned(),
+        };
+        let _ = write!(self.covers, ", as long as {remote} to {}", addresses.join(", "));
+        self.grant.destinations.push(PinnedTrip { trip: trip.clone(), end: end.clone() });
+        self
     }
 
     /// The same offer, which says that its commands can reach the network.
@@ -258,7 +279,8 @@ impl Grant {
 
     /// A grant on a target, of no program that commands can change.
     pub fn of(scope: Scope, target: &str) -> Self {
-        Self { target: target.to_owned(), scope, programs: Vec::new(), network: false }
+        let (programs, destinations) = (Vec::new(), Vec::new());
+        Self { target: target.to_owned(), scope, programs, destinations, network: false }
     }
 
     /// Whether it is about this program as it is now.
@@ -267,6 +289,16 @@ impl Grant {
             pinned.file == program.file && program.digest.as_ref() == Some(&pinned.digest)
         };
         self.programs.iter().any(is_same)
+    }
+
+    /// The ends that trips such as this one had when the user allowed them.
+    pub(crate) fn pinned_ends(&self, trip: &GitTrip) -> impl Iterator<Item = &TripEnd> {
+        self.destinations.iter().filter(|pinned| pinned.trip.is_like(trip)).map(|pinned| &pinned.end)
+    }
+
+    /// Whether the user allowed a trip that ends here.
+    pub(crate) fn leads(&self, trip: &GitTrip, end: &TripEnd) -> bool {
+        self.pinned_ends(trip).any(|pinned| pinned == end)
     }
 
     /// A grant of commands that match a pattern such as `cargo *`.

@@ -211,13 +211,36 @@ pub(crate) fn holds_protected(path: &Path, places: &Places) -> bool {
         || places.home.iter().filter_map(below).any(in_home)
 }
 
-/// `/proc/self/…` and `/proc/<number>/…`: memory, environment, and other ways round to any file.
+/// Files and directories of a process in `/proc` that hold numbers and names of the kernel: no memory, no environment, no arguments and
+/// no way round to another file.
+const HARMLESS_OF_A_PROCESS: &[&str] = &[
+    "cgroup",
+    "comm",
+    "io",
+    "limits",
+    "loginuid",
+    "mountinfo",
+    "mounts",
+    "net",
+    "oom_score",
+    "oom_score_adj",
+    "schedstat",
+    "stat",
+    "statm",
+    "status",
+    "wchan",
+];
+
+/// `/proc/self/…` and `/proc/<number>/…`: memory, environment, and other ways round to any file. `/proc/net` is a link to there, of
+/// which nothing is secret.
 fn is_of_a_process(path: &Path) -> bool {
     let Ok(rest) = path.strip_prefix("/proc") else { return false };
-    let first = rest.components().next().map(|first| first.as_os_str().to_string_lossy().into_owned());
-    first.is_some_and(|first| {
+    let mut names = rest.components().map(|name| name.as_os_str().to_string_lossy().into_owned());
+    let is_process = names.next().is_some_and(|first| {
         first.contains("self") || first.starts_with(|digit: char| digit.is_ascii_digit())
-    })
+    });
+    let is_harmless = names.next().is_some_and(|name| HARMLESS_OF_A_PROCESS.contains(&name.as_str()));
+    is_process && !is_harmless
 }
 
 /// Whether a path is in a set of names, by a match that ends below the place that the user opened.
@@ -315,6 +338,12 @@ mod tests {
             "/etc/shadow",
             "/proc/1/environ",
             "/proc/self/root/x",
+            "/proc/self",
+            "/proc/13/mem",
+            "/proc/13/maps",
+            "/proc/13/fd/3",
+            "/proc/13/cmdline",
+            "/proc/13/task/13/environ",
             "/dev/sda",
             "/w/.env",
             "/w/app/.env.production",
@@ -334,6 +363,9 @@ mod tests {
             "/w/a",
             "/etc/hosts",
             "/proc/cpuinfo",
+            "/proc/net/dev",
+            "/proc/13/net/dev",
+            "/proc/self/status",
             "/dev/null",
             "/w/.git/config",
             "/w/.env.example",

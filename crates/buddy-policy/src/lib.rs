@@ -10,6 +10,7 @@ mod decide;
 mod decision;
 mod display;
 mod effect;
+mod git_trip;
 mod grant;
 mod guarded;
 mod intent;
@@ -20,6 +21,7 @@ mod needs;
 mod other_sessions;
 mod path;
 mod policy;
+mod probe;
 mod reference;
 mod registries;
 mod reword;
@@ -29,10 +31,14 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, discarded, named, outside, program_uses, recalled, removed, touched, written};
+pub use decide::{
+    connects_with_git, decide, discarded, git_trips, named, outside, program_uses, recalled, removed,
+    touched, written,
+};
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;
 pub use effect::ENGINE_VARIABLES;
+pub use git_trip::{GitDestination, GitTrip, PinnedTrip, TripEnd, TripRemote, without_login};
 pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, is_protected, order_names,
@@ -48,6 +54,7 @@ pub use policy::{
     Approvals, Attendance, ChangeableProgram, CommandMode, Discarded, LinkedPlaces, Mode, Now, Places,
     Policy, ProgramUse,
 };
+pub use probe::CallClass;
 pub use reference::command_reference;
 pub use registries::{
     Registry, RegistryHost, SettingsSource, download_hosts, downloads_path, package_manager, registries_page,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decide::is_untrusted;
 use crate::trail::BLANK;
-use crate::{CommandPattern, Grant, Landing, Limits, RuleSet, Trail};
+use crate::{CommandPattern, GitDestination, Grant, Landing, Limits, RuleSet, Trail};
 
 /// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,6 +241,8 @@ pub struct Now<'a> {
     pub git_parts: &'a [PathBuf],
     /// The programs that it runs by name and that commands can change.
     pub programs: &'a [ChangeableProgram],
+    /// The ends of its trips of git. A trip that is not among them was not looked up.
+    pub destinations: &'a [GitDestination],
     /// The protected files in directories that tools remove. A directory itself is one of them if it could not be looked through.
     pub removed_within: &'a [PathBuf],
 }
@@ -281,6 +283,7 @@ impl Now<'_> {
             landings: &[],
             git_parts: &[],
             programs: &[],
+            destinations: &[],
             removed_within: &[],
         }
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::path::{clean, shown};
 use crate::{
-    Approvals, CommandPattern, Grant, Intent, Now, Offer, PatternError, Policy, Scope, Verdict, decide,
+    Approvals, CommandPattern, GitDestination, Grant, Intent, Now, Offer, PatternError, PinnedTrip, Policy,
+    Scope, Verdict, decide,
 };
 
 /// The reason why the user's words cannot be saved as a grant.
@@ -63,8 +64,9 @@ pub fn reword(
     };
     let offered = offers.first().map(|offer| &offer.grant);
     let programs = offered.map(|grant| grant.programs.clone()).unwrap_or_default();
+    let destinations = offered.map(|grant| grant.destinations.clone()).unwrap_or_default();
     let network = offered.is_some_and(|grant| grant.network);
-    let grant = Grant { target: policy.places.target.clone(), scope, programs, network };
+    let grant = Grant { target: policy.places.target.clone(), scope, programs, destinations, network };
     if offers.iter().any(|offer| is_within(&grant, &offer.grant)) {
         return if is_covering(&grant, intent, policy, grants) {
             Ok(grant)
@@ -108,6 +110,8 @@ fn is_within(grant: &Grant, most: &Grant) -> bool {
 fn is_covering(grant: &Grant, intent: &Intent, policy: &Policy, grants: &[Grant]) -> bool {
     let intent = Intent { claims: None, ..intent.clone() };
     let grants: Vec<Grant> = grants.iter().chain([grant]).cloned().collect();
-    let now = Now { grants: &grants, ..Now::with(Approvals::Ask) };
+    let end = |PinnedTrip { trip, end }: PinnedTrip| GitDestination { trip, end: Some(end) };
+    let destinations: Vec<GitDestination> = grant.destinations.iter().cloned().map(end).collect();
+    let now = Now { grants: &grants, destinations: &destinations, ..Now::with(Approvals::Ask) };
     decide(&intent, policy, &now).verdict == Verdict::Allow
 }

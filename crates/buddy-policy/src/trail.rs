@@ -73,6 +73,11 @@ impl Trail {
         }
     }
 
+    /// Forgets the addresses that were fetched. A connection can carry anything, not only a request for one of them.
+    pub fn forget_fetched(&mut self) {
+        self.used.clear();
+    }
+
     /// Adds a call of the conversation, or a command of the user's own, by the id of its item. The oldest is forgotten beyond the limit.
     pub fn called(&mut self, item: &str) {
         if self.calls.len() >= MAX_ENTRIES {

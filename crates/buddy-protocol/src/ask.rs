@@ -1,5 +1,7 @@
 //! Asks: approvals and questions that wait for a user, and the answers to them. Both are one type.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,15 @@ pub struct Approval {
     /// about hosts that a command wants to reach: the lines of that command as it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+    /// The addresses that git connects to once it is allowed, after all rewriting and without logins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destinations: Vec<String>,
+    /// Words of the command that its risk comes from, for a face to mark: neighbours in one text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risky: Vec<String>,
+    /// The limits that the command has once it is allowed. Absent if nothing is run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<RunLimits>,
     /// Files with secrets in the workspace that the command can read once it is allowed, whether it names
     /// them or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -103,6 +114,38 @@ pub struct Approval {
     /// The word that an answer must repeat to allow this. Absent if a plain yes is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
+}
+
+/// The limits of a command that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunLimits {
+    /// Whether a sandbox holds it.
+    pub sandboxed: bool,
+    /// The network that it has.
+    pub network: RunNetwork,
+}
+
+/// The network of a command that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunNetwork {
+    /// None.
+    Off,
+    /// Each host is judged when the command connects, and asked about if needed.
+    ByHost,
+    /// That of the machine.
+    On,
+}
+
+impl fmt::Display for RunLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let network = match self.network {
+            RunNetwork::Off => "no network",
+            RunNetwork::ByHost => "network host by host",
+            RunNetwork::On => "network on",
+        };
+        write!(f, "{}sandboxed, {network}", if self.sandboxed { "" } else { "not " })
+    }
 }
 
 /// The words of a grant that the user typed and that buddy refused.
@@ -416,6 +459,9 @@ mod tests {
             risk: Risk::Low,
             reasons: vec![],
             parts: vec![],
+            destinations: vec![],
+            risky: vec![],
+            limits: None,
             opens: vec![],
             diff: None,
             is_editable: false,

@@ -35,7 +35,7 @@ mod usage;
 
 pub use ask::{
     Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, MAX_GRANT_WORDS, Misfit,
-    Offer, Question, Risk, Unfit, sealed_line,
+    Offer, Question, Risk, RunLimits, RunNetwork, Unfit, sealed_line,
 };
 pub use bill::Bill;
 pub use climb::{Climbed, ClimbedBy, LinkLook, LinkLookup, climb};
@@ -73,5 +73,5 @@ pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};
 pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};
 pub use time::{Clock, UnixMillis};
-pub use transcript::{FoldError, LogEntry, Transcript};
+pub use transcript::{Decision, FoldError, LogEntry, Transcript};
 pub use usage::Usage;

@@ -68,6 +68,16 @@ impl NamePattern {
             && (1..self.names.len()).any(|count| begins(&count))
     }
 
+    /// Whether a match that begins at one of the first names, up to this index, could end below a directory with these folded names.
+    pub fn leads_on(&self, names: &[String], latest: usize) -> bool {
+        let begins = |start: usize| {
+            let above = names.get(start..).unwrap_or_default();
+            above.len() < self.names.len()
+                && above.iter().zip(&self.names).all(|(name, pattern)| fits_name(pattern, name))
+        };
+        (0..names.len().min(latest + 1)).any(begins)
+    }
+
     /// Whether the pattern matches the end of these folded names.
     pub fn ends(&self, names: &[String]) -> bool {
         let Some(start) = names.len().checked_sub(self.names.len()) else { return false };

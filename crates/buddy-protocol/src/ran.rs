@@ -16,6 +16,9 @@ pub struct Ran {
     /// The id of a command of the agent's own that ran in the background; absent for a command of a user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// Whether the model is not given the output, as the command can read a secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_withheld: bool,
     /// The outcome; absent while it runs, or if buddy stopped before it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RanOutcome>,

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId,
-    ItemStatus, Principal, PrincipalKind, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId,
-    TurnStarted, Usage, UsageReported,
+    Answer, Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta,
+    ItemId, ItemStatus, Principal, PrincipalKind, SessionChanged, SessionStarted, SessionTarget, TurnEnded,
+    TurnId, TurnStarted, Usage, UsageReported,
 };
 
 /// The amount of live output kept for one running tool call. Its result and its log have the whole output.
@@ -26,7 +26,7 @@ pub struct Transcript {
     open_items: Vec<ItemId>,
     live_output: HashMap<ItemId, String>,
     asks: Vec<Ask>,
-    decided: HashMap<ItemId, Principal>,
+    decided: HashMap<ItemId, Decision>,
     turn: Option<TurnId>,
     last_turn: Option<TurnEnded>,
     turns: u64,
@@ -35,6 +35,28 @@ pub struct Transcript {
     bill: Bill,
     last_usage: Option<Usage>,
     ended: bool,
+}
+
+/// A decision about an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The principal that answered.
+    pub by: Principal,
+    /// The command that was to run instead of the proposed one.
+    pub edit: Option<String>,
+    /// The reason of a denial.
+    pub reason: Option<String>,
+}
+
+impl Decision {
+    fn new(by: &Principal, answer: Option<&Answer>, before: Option<String>) -> Self {
+        let (edit, reason) = match answer {
+            Some(Answer::Allow { edit, .. }) => (edit.clone().or(before), None),
+            Some(Answer::Deny { reason }) => (before, reason.clone()),
+            _ => (before, None),
+        };
+        Self { by: by.clone(), edit, reason }
+    }
 }
 
 /// An entry of a log for a reader that only needs the final state, not the history.
@@ -203,7 +225,15 @@ impl Transcript {
     fn answer(&mut self, answered: &Answered) {
         if let Some(ask) = self.asks.iter().find(|ask| ask.id == answered.ask) {
             let items: Vec<ItemId> = ask.items().cloned().collect();
-            self.decided.extend(items.into_iter().map(|item| (item, answered.by.clone())));
+            for (place, item) in items.into_iter().enumerate() {
+                let answer = match &answered.answer {
+                    Answer::Each { answers } => answers.get(place),
+                    answer => Some(answer),
+                };
+                // A changed command may be asked about again; the change stays known.
+                let before = self.decided.remove(&item).and_then(|before| before.edit);
+                self.decided.insert(item, Decision::new(&answered.by, answer, before));
+            }
         }
         self.asks.retain(|ask| ask.id != answered.ask);
     }
@@ -220,6 +250,11 @@ impl Transcript {
 
     /// The principal that answered the last ask about an item; `None` if buddy did not ask.
     pub fn decided_by(&self, item: &ItemId) -> Option<&Principal> {
+        self.decision(item).map(|decision| &decision.by)
+    }
+
+    /// The answer to the last ask about an item; `None` if buddy did not ask.
+    pub fn decision(&self, item: &ItemId) -> Option<&Decision> {
         self.decided.get(item)
     }
 
@@ -337,8 +372,8 @@ fn keep_tail(text: &mut String, limit: usize) {
 mod tests {
     use super::*;
     use crate::{
-        Answer, Asked, ItemEnded, ItemStarted, Principal, Question, ToolCall, ToolKind, TurnOutcome,
-        TurnStarted, UnixMillis, recovery,
+        Asked, ItemEnded, ItemStarted, Principal, Question, ToolCall, ToolKind, TurnOutcome, TurnStarted,
+        UnixMillis, recovery,
     };
 
     fn id(number: u32) -> String {

@@ -113,6 +113,9 @@ fn help(question: &Question) -> String {
             for reason in &approval.reasons {
                 let _ = writeln!(text, "asked because {reason}");
             }
+            for address in &approval.destinations {
+                let _ = writeln!(text, "connects to {address}");
+            }
             for part in &approval.parts {
                 let _ = writeln!(text, "runs {part}");
             }
@@ -137,8 +140,8 @@ fn help(question: &Question) -> String {
     text
 }
 
-/// The lines before the command itself: why buddy asks, what it is for, and where it happens if that is
-/// elsewhere than usual.
+/// The lines before the command itself: why buddy asks, what it is for, and where it happens: the directory if that is
+/// elsewhere than usual, and the limits.
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
     if !approval.parts.is_empty() && ApprovalWords::of(approval, |_| true).is_about_hosts() {
@@ -146,6 +149,10 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
             let name = if place == 0 { "runs" } else { "" };
             let _ = writeln!(text, "{indent}{name:<6} {}", line.trim_end());
         }
+    }
+    for (place, address) in approval.destinations.iter().enumerate() {
+        let name = if place == 0 { "to" } else { "" };
+        let _ = writeln!(text, "{indent}{name:<6} {address}");
     }
     if !approval.reasons.is_empty() {
         let _ = writeln!(text, "{indent}risk   {}", approval.reasons.join("; "));
@@ -156,10 +163,13 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     if let Some(why) = &approval.why {
         let _ = writeln!(text, "{indent}why    \"{}\"", one_paragraph(why));
     }
-    match &approval.target {
-        Some(target) => drop(writeln!(text, "{indent}where  on {target}, in {}", approval.cwd)),
-        None if approval.cwd != cwd => drop(writeln!(text, "{indent}where  in {}", approval.cwd)),
-        None => {}
+    let is_elsewhere = approval.target.is_some() || approval.cwd != cwd;
+    let target = approval.target.iter().map(|target| format!("on {target}"));
+    let directory = is_elsewhere.then(|| format!("in {}", approval.cwd));
+    let limits = approval.limits.map(|limits| limits.to_string());
+    let place: Vec<String> = target.chain(directory).chain(limits).collect();
+    if !place.is_empty() {
+        let _ = writeln!(text, "{indent}where  {}", place.join(", "));
     }
     text
 }
@@ -389,6 +399,9 @@ mod tests {
             risk: Risk::Medium,
             reasons: vec!["it runs a command".to_owned()],
             parts: vec![],
+            destinations: vec![],
+            risky: vec![],
+            limits: None,
             opens: vec![],
             diff: None,
             is_editable: true,
@@ -405,6 +418,15 @@ mod tests {
     fn ask(question: Question) -> Ask {
         let id = "ask_00000000000000000000000001".parse().unwrap();
         Ask { id, turn: None, item: None, question, expires: None }
+    }
+
+    #[test]
+    fn the_addresses_that_git_connects_to_stand_before_the_risk_and_in_the_help() {
+        let destinations = vec!["https://a.test/x".to_owned(), "https://b.test/x".to_owned()];
+        let push = Question::Approval(Approval { destinations, ..approval("git push", vec![]) });
+        let shown = question(&ask(push.clone()), "/w");
+        assert!(shown.contains("  to     https://a.test/x\n         https://b.test/x\n  risk "), "{shown}");
+        assert!(help(&push).contains("connects to https://b.test/x\n"), "{}", help(&push));
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::asking::seconds;
 use crate::table::ListView;
 use crate::targets;
 
+/// The text about `all`. Which host the session works on is not known here.
+const ALL: &str = "Approvals: buddy allows everything except secrets, new hosts, files that run code later and changes outside the workspace; in production, everything that no rule denies";
+
 /// Reads the mode after `/approve`.
 pub(crate) fn approve(policy: &str) -> Result<Command, String> {
     let policy = match policy {
@@ -49,11 +52,20 @@ pub(crate) fn panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
 }
 
+/// So many seconds in the largest unit that has no rest.
+pub(crate) fn span(seconds: u64) -> String {
+    match (seconds % 3600, seconds % 60) {
+        (0, _) if seconds > 0 => format!("{} h", seconds / 3600),
+        (_, 0) => format!("{} min", seconds / 60),
+        _ => format!("{seconds} s"),
+    }
+}
+
 /// The text about a change.
 pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "Approvals: buddy asks before every change".to_owned(),
-        ApprovalPolicy::All => "Approvals: buddy allows everything that no rule denies".to_owned(),
+        ApprovalPolicy::All => ALL.to_owned(),
         ApprovalPolicy::None => "Approvals: buddy denies everything that needs approval".to_owned(),
         ApprovalPolicy::Edits => {
             "Approvals: buddy accepts edits in the workspace and asks for the rest".to_owned()
@@ -62,8 +74,9 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
             "Approvals: buddy asks only for what leaves the workspace or is dangerous".to_owned()
         }
         ApprovalPolicy::Window { seconds } => {
+            let time = span(seconds);
             format!(
-                "Approvals: for {seconds} s buddy allows everything that is not dangerous; then it asks again"
+                "Approvals: for {time} buddy allows everything that is not dangerous; then the earlier mode returns"
             )
         }
     });

@@ -114,12 +114,7 @@ fn row_lines(row: &CheckRow, view: &ListView) -> Vec<Line> {
 
 /// The next step: dim, with the words to type as they are.
 fn next_line(next: &str, view: &ListView, indent: &Line) -> Vec<Line> {
-    let dim = view.look().style(Paint::Dim);
-    let mut line = Line::default();
-    for (place, part) in next.split('`').enumerate() {
-        line = line.and(part, if place % 2 == 1 { anstyle::Style::new() } else { dim });
-    }
-    wrap(&line, view.width(), indent, indent)
+    wrap(&Line::hint(next, view.look().style(Paint::Dim)), view.width(), indent, indent)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod asks;
 mod background;
 mod calls;
 mod card;
+mod card_text;
 mod changed_rows;
 mod choose;
 mod choose_session;
@@ -47,7 +48,7 @@ mod undoing;
 mod watched_calls;
 mod wording;
 
-pub(crate) use calls::{begun_line, ended_line, named_line};
+pub(crate) use calls::{begun_line, ended_line, named_line, stopped_lines};
 pub use choose::{Alternatives, Chosen, choose};
 pub use choose_session::choose_session;
 pub(crate) use commands::{canonical, is_command, is_for_idle};

@@ -46,14 +46,15 @@ const STOP_WITHIN: Duration = Duration::from_secs(15);
 const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// A run with less time than this has no report at its end: the model would get too little of it.
-const MIN_REPORTED: Duration = Duration::from_mins(1);
-/// The part of the time of a run that is kept for the report, and its bound.
+const MIN_REPORTED: Duration = Duration::from_secs(30);
+/// The part of the time of a run that is kept for the report, and its bounds.
 const REPORT_PART: u32 = 10;
+const MIN_REPORT: Duration = Duration::from_secs(5);
 const MAX_REPORT: Duration = Duration::from_secs(30);
 
 /// The time at the end of a run that is kept for a report.
 fn report_time(timeout: Duration) -> Option<Duration> {
-    (timeout >= MIN_REPORTED).then(|| (timeout / REPORT_PART).min(MAX_REPORT))
+    (timeout >= MIN_REPORTED).then(|| (timeout / REPORT_PART).clamp(MIN_REPORT, MAX_REPORT))
 }
 
 /// How the answer is printed.
@@ -301,7 +302,8 @@ impl Run<'_> {
             return Ok(());
         }
         self.is_wound_up = true;
-        let reason = "the time limit of the run is near".to_owned();
+        let limit = self.request.timeout.map(|limit| format!(" of {} s", limit.as_secs_f64().round()));
+        let reason = format!("its time limit{} is nearly reached", limit.unwrap_or_default());
         self.sessions.send(&self.request.who, &self.session, Command::WindUp { reason }).await
     }
 

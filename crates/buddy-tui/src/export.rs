@@ -7,7 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::show::{decided, image_label, local_time, person};
+use crate::show::{decided, image_label, local_time, person, proposed};
 use crate::visible::one_line;
 
 /// Characters of a call's title above its folded output.
@@ -103,14 +103,22 @@ fn tool_call(call: &ToolCall, item: &Item, transcript: &Transcript) -> String {
     };
     let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
     let allowed = person(item, transcript).filter(|_| is_allowed);
-    let outcome = allowed.map_or(String::new(), |name| format!(", allowed by {}", escaped(&name))) + &outcome;
+    let allowed = allowed.map(|name| match proposed(item, transcript) {
+        Some(command) => {
+            let command = escaped(&one_line(&command, TITLE));
+            format!(", changed by {} from <code>{command}</code>", escaped(&name))
+        }
+        None => format!(", allowed by {}", escaped(&name)),
+    });
+    let outcome = allowed.unwrap_or_default() + &outcome;
     let target = call.target.as_ref().filter(|_| transcript.targets().len() > 1);
     let on = target.map(|target| format!(" on {}", escaped(target))).unwrap_or_default();
     let name = escaped(&call.name);
     let title = escaped(&one_line(&call.title, TITLE));
     let summary = format!("<code>{name}</code>{on}: {title}{outcome}");
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let mut body = input(call);
+    let ran = transcript.decision(&item.id).and_then(|decision| decision.edit.as_deref());
+    let mut body = ran.map_or_else(|| input(call), |command| vec![fenced("sh", command)]);
     if let Some(error) = call.output.as_ref().and_then(|output| output.error.as_ref()) {
         body.push(fenced("text", &format!("{}: {}", error.code, error.message)));
     }

@@ -39,6 +39,9 @@ impl FileChanges {
         }
         let text = |name: &str| result.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         match call.kind {
+            ToolKind::Execute if call.title.contains("git") && call.title.contains("commit") => {
+                self.commits += committed(text("stdout").unwrap_or_default());
+            }
             // `git diff` has a diff too and changes nothing.
             ToolKind::Edit if !call.title.starts_with("git ") => {
                 self.add_diff(text("diff").unwrap_or_default());
@@ -56,7 +59,12 @@ impl FileChanges {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.commits == 0
+    }
+
+    /// Whether a commit may have taken the changes in, so that no diff shows them.
+    pub(crate) fn has_commits(&self) -> bool {
+        self.commits > 0
     }
 
     /// `2 files +14 −3`; none where no file changed.
@@ -65,7 +73,7 @@ impl FileChanges {
             (0, 0) => String::new(),
             (added, removed) => format!(" +{added} −{removed}"),
         };
-        (!self.is_empty()).then(|| format!("{}{lines}", counted(self.files.len() as u64, "file")))
+        (!self.files.is_empty()).then(|| format!("{}{lines}", counted(self.files.len() as u64, "file")))
     }
 
     /// The same with the commits.
@@ -73,5 +81,27 @@ impl FileChanges {
         let commits = (self.commits > 0).then(|| counted(self.commits, "commit"));
         let parts: Vec<String> = self.told().into_iter().chain(commits).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// How many commits `git commit` printed: `[main 3de23d5] subject` each.
+fn committed(stdout: &str) -> u64 {
+    let is_commit = |line: &&str| {
+        let bracket = line.strip_prefix('[').and_then(|line| line.split_once("] "));
+        let id = bracket.and_then(|(place, _)| place.rsplit_once(' ')).map(|(_, id)| id);
+        id.is_some_and(|id| id.len() >= 7 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    stdout.lines().filter(is_commit).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_counted_as_git_prints_them() {
+        let printed = "[main (root-commit) 3de23d5] first\n 1 file changed, 1 insertion(+)\n[main 0123abc] second\n[detached HEAD fedcba9] third\n";
+        assert_eq!(committed(printed), 3);
+        assert_eq!(committed("[info] done 1234567\n[1] 2345\n"), 0);
     }
 }

@@ -3,6 +3,7 @@
 //! Everything here talks to `Sessions` and knows neither models nor tools nor the store, so that the same code serves a
 //! hub in this process and a remote one.
 
+mod approval_clock;
 mod asking;
 mod branches;
 mod changes;
@@ -57,4 +58,4 @@ pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
 pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};
-pub use text::{Colors, Look, Pictures, Theme};
+pub use text::{Colors, Look, Pictures, Theme, to_copy};

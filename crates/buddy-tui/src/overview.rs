@@ -2,6 +2,7 @@
 
 use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcript};
 
+use crate::changes::span;
 use crate::console::Surroundings;
 
 /// The note about an untrusted directory, which holds in every approval mode.
@@ -51,7 +52,7 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
         ApprovalPolicy::None => "none".to_owned(),
         ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
         ApprovalPolicy::Auto => "auto".to_owned(),
-        ApprovalPolicy::Window { seconds } => format!("everything for {seconds} s"),
+        ApprovalPolicy::Window { seconds } => format!("everything for {}", span(seconds)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::spoken::spoken;
-use crate::text::{Line, wrap_printed};
+use crate::text::{Line, Overlong, unmarked, wrap_printed};
 use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -86,8 +86,8 @@ impl Printer {
     /// Prints lines of status, on a terminal broken between words. Losing status is no reason to stop.
     pub fn status(&mut self, text: &str) {
         let text = self.said(text);
-        let Some(columns) = self.columns() else { return self.status_as_is(&text) };
-        for row in wrap_printed(&text, columns) {
+        let Some(columns) = self.columns() else { return self.status_as_is(&unmarked(&text)) };
+        for row in wrap_printed(&text, columns, Overlong::Whole) {
             self.status_as_is(&row.text());
         }
     }
@@ -106,9 +106,10 @@ impl Printer {
     pub fn prompt(&mut self, text: &str) {
         let mut text = self.said(text);
         if let Some(columns) = self.columns() {
-            let rows: Vec<String> = wrap_printed(&text, columns).iter().map(Line::text).collect();
-            text = rows.join("\n");
+            let rows = wrap_printed(&text, columns, Overlong::Whole);
+            text = rows.iter().map(Line::text).collect::<Vec<_>>().join("\n");
         }
+        let text = unmarked(&text);
         let _ = write!(self.status, "{text}");
         let _ = self.status.flush();
     }

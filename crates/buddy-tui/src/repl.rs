@@ -12,14 +12,15 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Bill, Change, Command, Content, DeltaStream, Event,
-    Fact, Item, NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription,
-    SubscriptionError, ToolCall, Transcript, TurnOutcome,
+    Fact, Item, NoticeLevel, Principal, Question, SessionChanged, SessionId, Sessions, SessionsError,
+    Subscription, SubscriptionError, ToolCall, Transcript, TurnOutcome,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use crate::approval_clock::ApprovalClock;
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
@@ -95,7 +96,7 @@ struct Repl<'a> {
     transcript: Transcript,
     first_retry: FirstRetry,
     details: Details,
-    approvals: ApprovalPolicy,
+    approvals: ApprovalClock,
     custom: Vec<CustomCommand>,
     input: LineInput,
     /// The bill when the turn began, and when that was.
@@ -161,7 +162,7 @@ pub async fn run_repl(
         transcript,
         first_retry: FirstRetry::default(),
         details,
-        approvals,
+        approvals: ApprovalClock::new(approvals, Instant::now().into_std()),
         custom,
         input: kind,
         before: (Bill::default(), Instant::now()),
@@ -210,6 +211,9 @@ impl Repl<'_> {
     }
 
     fn fold(&mut self, event: &Event) -> Result<(), SessionsError> {
+        if let Fact::SessionChanged(SessionChanged { approvals: Some(policy), .. }) = &event.fact {
+            self.approvals.note(*policy, Instant::now().into_std());
+        }
         self.transcript.apply(event).map_err(|error| SessionsError::Conflict(error.to_string()))
     }
 

@@ -7,7 +7,7 @@ use buddy_protocol::{
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::console::named_line;
+use crate::console::{named_line, stopped_lines};
 use crate::printer::{OutputClosed, Printer};
 use crate::table::{ListView, Table, TableCell, TableColumn};
 use crate::visible::one_line;
@@ -194,11 +194,15 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
             };
             let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
             let allowed = person(item, transcript).filter(|_| is_allowed);
-            let outcome = allowed.map_or(String::new(), |name| format!(" [allowed by {name}]")) + &outcome;
+            let allowed = allowed.map(|name| match proposed(item, transcript) {
+                Some(command) => format!(" [changed by {name} from `{}`]", one_line(&command, TITLE)),
+                None => format!(" [allowed by {name}]"),
+            });
+            let outcome = allowed.unwrap_or_default() + &outcome;
             let target = call.target.as_ref().filter(|_| has_targets);
             let on = target.map(|target| format!(" on {target}")).unwrap_or_default();
             let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-            Some(format!("{}{outcome}", named_line(call, item.status, &on, cwd)))
+            Some(format!("{}{outcome}{}", named_line(call, item.status, &on, cwd), stopped_lines(call)))
         }
         Content::Reminder { cause, .. } => Some(format!("({})", reminded(*cause))),
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
@@ -225,10 +229,19 @@ pub(crate) fn person(item: &Item, transcript: &Transcript) -> Option<String> {
     Some(one_line(&by.name, TITLE))
 }
 
+/// The command that the model proposed, where a user ran another one instead.
+pub(crate) fn proposed(item: &Item, transcript: &Transcript) -> Option<String> {
+    transcript.decision(&item.id)?.edit.as_ref()?;
+    let Content::ToolCall(call) = &item.content else { return None };
+    Some(call.input.value().get("command")?.as_str()?.to_owned())
+}
+
 /// Who decided that a call does not run, to follow the words that it was not allowed.
 pub(crate) fn decided(item: &Item, transcript: &Transcript) -> String {
     if let Some(name) = person(item, transcript) {
-        return format!(" by {name}");
+        let reason = transcript.decision(&item.id).and_then(|decision| decision.reason.as_deref());
+        let reason = reason.map(|reason| format!(": {}", one_line(reason, EXCERPT))).unwrap_or_default();
+        return format!(" by {name}{reason}");
     }
     let Content::ToolCall(call) = &item.content else { return String::new() };
     let code = call.output.as_ref().and_then(|output| output.error.as_ref()).map(|error| error.code.as_str());

@@ -48,6 +48,11 @@ impl ListView {
         Self { look: Look::plain(), columns: None, now: UnixMillis(0), cwd: String::new() }
     }
 
+    /// Without styles, in this many columns, for a conversation that shows it.
+    pub fn fitted(columns: usize) -> Self {
+        Self { columns: Some(columns), ..Self::plain() }
+    }
+
     /// In a conversation, in a window of this width.
     pub(crate) fn in_window(look: &Look, columns: usize) -> Self {
         Self { look: look.clone(), columns: Some(columns), now: UnixMillis(0), cwd: String::new() }
@@ -398,13 +403,8 @@ fn joined(cells: impl Iterator<Item = Line>, view: &ListView) -> Line {
 
 /// A hint: dim, with the words to type as they are.
 pub(crate) fn hint_rows(hint: &str, view: &ListView) -> Vec<Line> {
-    let dim = view.look.style(Paint::Dim);
-    let mut line = Line::default();
-    for (place, part) in hint.split('`').enumerate() {
-        line = line.and(part, if place % 2 == 1 { anstyle::Style::new() } else { dim });
-    }
     let none = Line::default();
-    wrap(&line, view.width(), &none, &none)
+    wrap(&Line::hint(hint, view.look.style(Paint::Dim)), view.width(), &none, &none)
 }
 
 #[cfg(test)]
@@ -522,8 +522,8 @@ mod tests {
             "display.theme",
             "  dark",
             "  ~/.config/buddy/buddy.toml",
-            "Change one with buddy config set KEY",
-            "VALUE",
+            "Change one with",
+            "buddy config set KEY VALUE",
         ];
         assert_eq!(lines(40), expected);
         assert_eq!(lines(200)[0].split_whitespace().collect::<Vec<_>>(), ["Key", "Value", "Set", "by"]);

@@ -6,6 +6,7 @@ mod look;
 mod picture;
 mod tabs;
 mod theme;
+mod to_copy;
 mod wrap;
 
 pub(crate) use encode::{encode, encode_from};
@@ -16,4 +17,8 @@ pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;
 pub use theme::Theme;
 pub(crate) use theme::{Paint, Tone};
-pub(crate) use wrap::{ShortenedText, fold, shorten_text, wrap, wrap_printed, wrap_text};
+pub use to_copy::to_copy;
+pub(crate) use to_copy::unmarked;
+pub(crate) use wrap::{
+    Overlong, ShortenedText, fold, hanging, shorten_text, tell_text, wrap, wrap_printed, wrap_text,
+};

@@ -68,6 +68,9 @@ pub trait Warrant: Send + Sync {
     /// Whether the command may reach it at an address of this machine or of a private network.
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String>;
 
+    /// Waits until a connection that was made is no longer allowed, and returns why. It ends the connection.
+    async fn revoked(&self, wanted: &Wanted) -> String;
+
     /// Called for every connection after it has ended, and for every refused one.
     fn ended(&self, connection: Connection);
 }
@@ -164,7 +167,12 @@ async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections,
     if reply.accept(&mut client).await.is_ok() {
         let limit = body.map_or(Limit::Tunnel(&wanted), Limit::Request);
         let first = via.first(&wanted, forward);
-        let relayed = relay::relay(&mut client, &mut server, first, limit, &open.counts).await;
+        let relayed = tokio::select! {
+            // Before the relay: not a byte passes once the connection is no longer allowed.
+            biased;
+            reason = warrant.revoked(&wanted) => return open.end(Outcome::Refused, reason),
+            relayed = relay::relay(&mut client, &mut server, first, limit, &open.counts) => relayed,
+        };
         if let Some(error) = relayed.err().filter(|error| error.kind() == ErrorKind::PermissionDenied) {
             open.end(Outcome::Refused, error.to_string());
         }

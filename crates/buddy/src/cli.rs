@@ -166,7 +166,7 @@ pub(crate) enum Action {
     /// Shows what happens to each path and asks. Without a terminal, `--yes` is required. Exit codes: 0 done, or nothing to
     /// do; 1 failed, refused, or paths changed since; 2 invalid command line.
     Undo(Undo),
-    /// List managed processes, which outlive sessions
+    /// List background commands and managed processes
     Ps(Listing),
     /// Print the output of a managed process
     Logs(Logs),
@@ -377,9 +377,9 @@ pub(crate) struct Undo {
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     pub(crate) session: Option<String>,
 
-    /// Whether `/undo` or `/redo` asks, so that the text names those.
-    #[arg(long, hide = true)]
-    pub(crate) in_conversation: bool,
+    /// The conversation in which `/undo` or `/redo` was typed: the entry is its own, and the text names those commands.
+    #[arg(long, hide = true, value_name = "ID", requires = "id")]
+    pub(crate) in_conversation: Option<String>,
 
     /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]

@@ -1,4 +1,4 @@
-//! What surrounds a conversation in the terminal: history, files, models, the user's editor, and buddy's own commands.
+//! The surroundings of a conversation in the terminal: history, files, models, the user's editor, and buddy's own commands.
 
 mod custom;
 mod history;
@@ -6,6 +6,7 @@ mod images;
 mod keys;
 mod look;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,7 +19,9 @@ use buddy_protocol::{
     Attachment, Clock, Event, Fact, ItemId, SessionId, SessionStore, SessionTarget, TargetHost, UnixMillis,
 };
 use buddy_store::SqliteStore;
-use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
+use buddy_tui::{
+    CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE, terminal_columns,
+};
 
 use crate::commands::setup::{Invocation, Setup};
 use crate::config::{
@@ -200,9 +203,9 @@ impl HomeDesk {
     }
 
     /// Undoes an entry.
-    async fn undo(&self, id: &str, flags: &[&str]) -> Result<String, String> {
-        let words =
-            ["undo", "--yes", "--in-conversation"].into_iter().chain(flags.iter().copied()).chain([id]);
+    async fn undo(&self, session: &SessionId, id: &str, flags: &[&str]) -> Result<String, String> {
+        let words = ["undo", "--yes", "--in-conversation", session.as_str()];
+        let words = words.into_iter().chain(flags.iter().copied()).chain([id]);
         self.own_within(words.map(str::to_owned).collect(), UNDO_LIMIT).await
     }
 
@@ -244,7 +247,7 @@ impl HomeDesk {
         newest.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
-    /// The newest undo of a change that was not taken back, by its name.
+    /// The newest undo that this conversation or its past made and did not take back, by its name.
     async fn last_undo(&self, session: &SessionId) -> Result<Option<String>, String> {
         let listed = self.changes_of(session).await?;
         let is_undo =
@@ -511,14 +514,21 @@ impl Desk for HomeDesk {
                     None => self.last_change(session).await?,
                 };
                 match id {
-                    Some(id) => self.undo(&id, &forced).await,
+                    Some(id) => self.undo(session, &id, &forced).await,
                     None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
                 }
             }
-            DeskCommand::Redo => match self.last_undo(session).await? {
-                Some(id) => self.undo(&id, &[]).await,
-                None => Ok("there is no undo to take back".to_owned()),
-            },
+            DeskCommand::Redo(line) => {
+                let line = line.unwrap_or_default();
+                let flags: Vec<&str> = line.split_whitespace().collect();
+                if let Some(unknown) = flags.iter().find(|flag| **flag != "--force") {
+                    return Err(format!("/redo takes no `{unknown}`; it knows --force"));
+                }
+                match self.last_undo(session).await? {
+                    Some(id) => self.undo(session, &id, &flags).await,
+                    None => Ok("there is no undo to take back".to_owned()),
+                }
+            }
             DeskCommand::Config(line) => self.configure(&line).await,
             DeskCommand::LogOut(profile) => {
                 let mut line = words(&["logout"]);
@@ -529,7 +539,14 @@ impl Desk for HomeDesk {
                 reloaded.map(|_| said).map_err(|error| format!("{error:#}"))
             }
             DeskCommand::Trust(wish) => self.trust(target, &wish).await,
-            DeskCommand::Doctor => self.own(words(&["doctor", "--in-conversation"])).await,
+            DeskCommand::Doctor => {
+                let mut line = words(&["doctor", "--in-conversation"]);
+                // Text in a conversation is indented.
+                let columns = || terminal_columns().saturating_sub(2).max(1);
+                line.extend(std::io::stdout().is_terminal().then(|| columns().to_string()));
+                let from_top = |report: String| report.trim_start_matches('\n').to_owned();
+                self.own(line).await.map(from_top).map_err(from_top)
+            }
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {

@@ -23,6 +23,8 @@ pub(crate) struct Environment {
     pub(crate) session_logs: PathBuf,
     /// The user's home.
     pub(crate) home: Option<PathBuf>,
+    /// The home that the system's list has for the account, if `HOME` names another directory.
+    pub(crate) account_home: Option<PathBuf>,
     /// Where configuration is: `XDG_CONFIG_HOME`, or `.config` in the home.
     pub(crate) config_home: Option<PathBuf>,
     /// The name of the account that buddy runs under.
@@ -69,6 +71,9 @@ impl Environment {
         // The XDG rules ignore a path that is not absolute.
         let config_home = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let uid = rustix::process::getuid().as_raw();
+        let account = Account::find(uid);
+        let user = account.as_ref().map_or_else(|| format!("uid-{uid}"), |account| account.name.clone());
+        let account_home = account.and_then(|account| account.home).filter(|at| home.as_ref() != Some(at));
         let data = std::path::absolute(data)?;
         Ok(Self {
             session_data: data.clone(),
@@ -76,7 +81,8 @@ impl Environment {
             data,
             config_home: config_home.or_else(|| home.as_ref().map(|home| home.join(".config"))),
             home,
-            user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
+            account_home,
+            user,
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             command_env: command_env(&variables, &VariableRules::default()),
             withheld_secrets: withheld_secrets(&variables, &VariableRules::default()),
@@ -85,6 +91,22 @@ impl Environment {
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })
+    }
+
+    /// buddy's own directories, data first. With `BUDDY_HOME` or `XDG_CONFIG_HOME` elsewhere, those at the usual places count too if
+    /// they exist: they hold the sessions, settings and keys of runs without these variables.
+    pub(crate) fn own_directories(&self) -> Vec<PathBuf> {
+        let config = self.config_home.as_ref().map(|config| config.join("buddy"));
+        let mut own: Vec<PathBuf> = [self.data.clone()].into_iter().chain(config).collect();
+        let homes = self.home.iter().chain(&self.account_home);
+        let usual = homes.flat_map(|home| [".buddy", ".config/buddy"].map(|name| home.join(name)));
+        for directory in usual.filter(|directory| directory.is_dir()) {
+            // One that holds a directory in use would hide what is opened in that.
+            if !own.iter().any(|used| used.starts_with(&directory) || directory.starts_with(used)) {
+                own.push(directory);
+            }
+        }
+        own
     }
 
     /// The same with what a user says about variables of commands.
@@ -187,12 +209,20 @@ fn withheld_secrets(variables: &BTreeMap<String, String>, rules: &VariableRules)
     secret.map(|(name, why)| (name.clone(), why)).collect()
 }
 
-/// The name of an account, as the system's list has it. Unlike `USER` it cannot be set by the caller.
-fn account(uid: u32) -> Option<String> {
-    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
-    accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-    })
+/// An account, as the system's list has it. Unlike `USER` and `HOME` it cannot be set by the caller.
+struct Account {
+    name: String,
+    home: Option<PathBuf>,
+}
+
+impl Account {
+    fn find(uid: u32) -> Option<Self> {
+        let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+        accounts.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            let [name, _, number, _, _, home, ..] = fields.as_slice() else { return None };
+            let home = Some(PathBuf::from(home)).filter(|home| home.is_absolute() && home.parent().is_some());
+            (number.parse() == Ok(uid)).then(|| Self { name: (*name).to_owned(), home })
+        })
+    }
 }

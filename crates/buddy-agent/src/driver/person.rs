@@ -25,8 +25,8 @@ impl Driver {
             Err(failure) => return Ok(Err(refused(failure.message))),
         };
         let ground = Ground { source: &*target.host.policy, cwd: &target.place.cwd };
-        self.gate.person_runs(&command, ground);
-        let run = PersonRun::new(command, target, &self.pipeline.parts);
+        let reads_secret = self.gate.person_runs(&command, ground);
+        let run = PersonRun::new(command, reads_secret, target, &self.pipeline.parts);
         self.gate.trace(|trail| trail.called(run.item().id.as_str()));
         // What runs has been written down before it does.
         self.sink.commit(vec![Fact::ItemStarted(ItemStarted { item: run.item().clone() })]).await?;

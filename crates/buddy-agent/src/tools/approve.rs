@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_exec::confirmation_word;
-use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict};
+use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict, display_command};
 use buddy_protocol::{
     Answer, Approval, Ask, EventSink, Fact, GRANTED, GrantScope, GrantWish, Item, Notice, NoticeLevel,
     Offer as OfferText, Question, SinkClosed, ToolFailure, Unfit,
@@ -94,7 +94,9 @@ impl Pipeline {
     pub(crate) fn batch(&self, calls: &[(&Item, &Ready)]) -> Vec<Option<Share>> {
         let judge = |(_, ready): &(&Item, &Ready)| {
             let judged = self.parts.gate.judge(&ready.intent, ready.ground()).ok()?;
-            Some(judged).filter(|judged| is_batch(&judged.decision) && !judged.needs_word)
+            // Where git connects to is looked up for one call alone.
+            let has_trips = || !self.trips(ready).0.is_empty();
+            Some(judged).filter(|judged| is_batch(&judged.decision) && !judged.needs_word && !has_trips())
         };
         let together: Vec<Option<Judged>> = calls.iter().map(judge).collect();
         let mut shares = vec![None; calls.len()];
@@ -138,7 +140,7 @@ impl Pipeline {
         let (mut shown, mut unfit) = (None, None);
         loop {
             let changes = self.parts.gate.watch();
-            let mut judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
+            let mut judged = match self.judge_whole(ready).await {
                 Ok(judged) => judged,
                 Err(why) => return Ok(Passage::Closed(Refusal::Denied(no_policy(&why)))),
             };
@@ -146,7 +148,7 @@ impl Pipeline {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
                 Verdict::Ask if asks == MAX_ASKS => {
-                    let message = "a script that the command runs, or which secrets it can read, changed each time the user was asked";
+                    let message = "a script that the command runs, where it connects to, or which secrets it can read changed each time the user was asked";
                     return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
                 }
                 Verdict::Ask => {}
@@ -167,7 +169,7 @@ impl Pipeline {
             let put = tokio::select! {
                 put = question => put?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
-                () = self.needless(ready, changes) => continue,
+                () = self.needless(ready, &judged, changes) => continue,
             };
             let answer = match put {
                 Put::Answered(answer) => answer,
@@ -199,7 +201,8 @@ impl Pipeline {
             };
             asks += 1;
             let is_told = opened(seals.as_ref()).await.iter().all(|file| judged.opens.contains(file));
-            if is_told && Pins::take(&judged.decision.pins, &*target).await == *pins {
+            let is_same = is_told && Pins::take(&judged.decision.pins, &*target).await == *pins;
+            if is_same && self.leads_as_before(ready, &judged).await {
                 self.note_grant(ready.ground(), wished).await?;
                 return Ok(self.opened(judged, ready));
             }
@@ -287,9 +290,11 @@ impl Pipeline {
 
     /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same
     /// keeps its question as it was put, since a user may be answering it.
-    async fn needless(&self, ready: &Ready, mut changes: watch::Receiver<u64>) {
+    async fn needless(&self, ready: &Ready, judged: &Judged, mut changes: watch::Receiver<u64>) {
         while changes.changed().await.is_ok() {
-            if !self.parts.gate.judge(&ready.intent, ready.ground()).is_ok_and(|judged| is_asked(&judged)) {
+            let destinations = judged.destinations.clone();
+            let now = self.parts.gate.judge_bound(&ready.intent, destinations, ready.ground());
+            if !now.is_ok_and(|judged| is_asked(&judged)) {
                 return;
             }
         }
@@ -346,11 +351,14 @@ impl Pipeline {
             place: format!("{}@{}", described.user, described.host),
             target: is_one_of_many.then(|| ready.target.spec.name.clone()),
             cwd,
-            action,
+            action: action.clone(),
             why: ready.prepared.why().map(str::to_owned),
             risk: decision.risk,
             reasons: decision.reasons.iter().cloned().chain(unstated).collect(),
             parts: if decision.parts.len() > 1 { decision.parts.clone() } else { Vec::new() },
+            destinations: connected(&action, judged),
+            risky: decision.risky.clone(),
+            limits: self.parts.gate.allowed_limits(&ready.intent, judged, ready.ground()),
             opens: Vec::new(),
             diff: None,
             is_editable: ready.command.is_some(),
@@ -368,12 +376,29 @@ impl Judged {
             && (self.needs_word || !other.needs_word)
             && other.opens.iter().all(|file| self.opens.contains(file))
             && opened_outside(other).all(|path| opened_outside(self).any(|known| known == path))
+            && addresses(other).all(|address| addresses(self).any(|known| known == address))
     }
 }
 
 /// The paths outside the workspace that a yes opens.
 fn opened_outside(judged: &Judged) -> impl Iterator<Item = &PathBuf> {
     judged.decision.needs.written.iter().chain(&judged.decision.needs.written_alone)
+}
+
+/// The addresses that its trips of git end at.
+fn addresses(judged: &Judged) -> impl Iterator<Item = &String> {
+    judged.destinations.iter().filter_map(|known| known.end.as_ref()).flat_map(|end| &end.addresses)
+}
+
+/// The same for people, without those that the action names.
+fn connected(action: &str, judged: &Judged) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for address in addresses(judged).map(|address| display_command(address)) {
+        if !action.contains(&address) && !shown.contains(&address) {
+            shown.push(address);
+        }
+    }
+    shown
 }
 
 fn is_batch(decision: &Decision) -> bool {
@@ -449,10 +474,12 @@ fn is_asked(judged: &Judged) -> bool {
     judged.decision.verdict == Verdict::Ask
 }
 
+/// The one instruction after a no, the same as in the system prompt.
+const AFTER_NO: &str = "do not try another way; go on without it, or say in your answer what it was for";
+
 fn refusal(answer: &Answer) -> Option<Refusal> {
     let denied = |message: String| {
-        let failure =
-            ToolFailure::new("denied", message).hint("do not try to get around it; ask what to do instead");
+        let failure = ToolFailure::new("denied", message).hint(AFTER_NO);
         Some(Refusal::Denied(failure))
     };
     match answer {
@@ -463,8 +490,7 @@ fn refusal(answer: &Answer) -> Option<Refusal> {
         Answer::Expired => denied("nobody answered in time".to_owned()),
         Answer::Unanswered { reason } => {
             let message = format!("this needs a user's approval and nobody answered: {reason}");
-            let failure = ToolFailure::new("approval_needed", message)
-                .hint("go on without it, or say what you would have done");
+            let failure = ToolFailure::new("approval_needed", message).hint(AFTER_NO);
             Some(Refusal::Denied(failure))
         }
         Answer::Withdrawn => Some(Refusal::Interrupted),
@@ -484,11 +510,9 @@ fn forbidden(judged: &Judged) -> ToolFailure {
             message.push_str("\nThe user can allow it with ");
             message.push_str(&judged.decision.ways.join(", or "));
         }
-        return ToolFailure::new("approval_needed", message)
-            .hint("go on without it, or say what you would have done");
+        return ToolFailure::new("approval_needed", message).hint(AFTER_NO);
     }
-    ToolFailure::new("forbidden", format!("this is not allowed: {reasons}"))
-        .hint("do not try to get around it; say what you wanted to do")
+    ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_NO)
 }
 
 /// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path

@@ -159,7 +159,7 @@ impl Background {
             }
             let (log, egress) = (leaving.log.clone(), leaving.egress.clone());
             let recorder = leaving.recorder.clone();
-            let SeenOut { mut ran, undo, swept } = see_out(leaving).await;
+            let SeenOut { mut ran, was_stopped, undo, swept } = see_out(leaving).await;
             if let Some(background) = background.upgrade() {
                 let unseen = describe_unseen_changes(&recorder);
                 if let Some(line) = &unseen {
@@ -168,7 +168,8 @@ impl Background {
                 for line in &swept {
                     background.tell(BACKGROUND_SWEPT, line.clone()).await;
                 }
-                let notes: Vec<String> = swept.into_iter().chain(unseen).collect();
+                let stopped = was_stopped.then(|| "it was stopped".to_owned());
+                let notes: Vec<String> = stopped.into_iter().chain(swept).chain(unseen).collect();
                 if !notes.is_empty() {
                     ran.outcome.get_or_insert_default().note = Some(notes.join("\n"));
                 }
@@ -177,14 +178,14 @@ impl Background {
                     // A closed sink means that the session is going down.
                     let _ = background.sink.push(vec![Fact::Notice(notice)]).await;
                 }
-                background.ended(ran, undo.as_deref(), log).await;
+                background.ended(ran, was_stopped, undo.as_deref(), log).await;
             }
             end.send_replace(true);
         });
     }
 
     /// Takes in how a command ended, and tells the user and the model.
-    async fn ended(&self, mut ran: Ran, undo: Option<&str>, log: PathBuf) {
+    async fn ended(&self, mut ran: Ran, was_stopped: bool, undo: Option<&str>, log: PathBuf) {
         let id = ran.background.clone().unwrap_or_default();
         let is_closing = {
             let mut state = self.state();
@@ -203,6 +204,7 @@ impl Background {
             (true, _, _) => "was ended with the session".to_owned(),
             (false, Some(code), _) => format!("ended with exit code {code}"),
             (false, None, Some(signal)) => format!("was ended by signal {signal}"),
+            (false, None, None) if was_stopped => "was stopped".to_owned(),
             (false, None, None) => "ended; how is not known".to_owned(),
         };
         if is_closing {
@@ -272,9 +274,11 @@ impl Background {
 /// A command that has ended.
 struct SeenOut {
     ran: Ran,
+    /// Whether somebody stopped it: its supervisor is gone and tells no end.
+    was_stopped: bool,
     /// Why its changes could not be kept, where they could not.
     undo: Option<String>,
-    /// What was moved away after it, as far as nobody was told before.
+    /// The files that the sweep moved after it and that nobody was told of before.
     swept: Vec<String>,
 }
 
@@ -287,6 +291,7 @@ async fn see_out(leaving: Leaving) -> SeenOut {
         never = way => match never {},
     };
     let kept = keep_after(exit.as_ref(), parts, &recorder).await;
+    let was_stopped = managed.is_some() && exit.is_none();
     let exit = Arc::new(exit);
     if let Some(managed) = managed {
         let (id, exit) = (id.clone(), exit.clone());
@@ -307,9 +312,9 @@ async fn see_out(leaving: Leaving) -> SeenOut {
         ..RanOutcome::default()
     };
     let cwd = cwd.to_string_lossy().into_owned();
-    let ran = Ran { command, target, cwd, background: Some(id), outcome: Some(outcome) };
+    let ran = Ran { command, target, cwd, background: Some(id), is_withheld: false, outcome: Some(outcome) };
     let swept = exit.iter().flat_map(|exit| &exit.swept).map(ToString::to_string).collect();
-    SeenOut { ran, undo: kept.err(), swept }
+    SeenOut { ran, was_stopped, undo: kept.err(), swept }
 }
 
 /// The last lines of a log, as plain text. One that cannot be read has none.

@@ -67,6 +67,7 @@ impl Tool for EditFile {
         let input = input.clone();
         let diff = async move {
             let path = sight.place.resolve(&input.path);
+            check_old(&input)?;
             let file = TextFile::read(&sight, &path).await?;
             let Replaced { text, .. } = replace(&file, &input)?;
             Ok(Some(Foreseen::Diff(unified(&shown(&path), &file.text, &text))))
@@ -76,6 +77,7 @@ impl Tool for EditFile {
 
     async fn run(input: EditFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
+        check_old(&input)?;
         let file = TextFile::read(&context.sight(), &path).await?;
         let Replaced { text, count, note } = replace(&file, &input)?;
         let content = file.content(&text);
@@ -104,11 +106,17 @@ struct Replaced {
 /// The note on a match that differs in white space.
 const LENIENT: &str = "`old` differed from the file in white space only, at one place; that place was replaced, and `new` was indented like it";
 
-fn replace(file: &TextFile, input: &EditFileInput) -> Result<Replaced, ToolFailure> {
+/// Refuses an edit that says nothing of what it replaces, also of a file that is not there yet.
+fn check_old(input: &EditFileInput) -> Result<(), ToolFailure> {
     if input.old.is_empty() {
         return Err(ToolFailure::new("invalid_input", "`old` is empty")
-            .hint("give the text to replace, or write the whole file with `write_file`"));
+            .hint("give the text to replace; make a new file, or write a whole one, with `write_file`"));
     }
+    Ok(())
+}
+
+fn replace(file: &TextFile, input: &EditFileInput) -> Result<Replaced, ToolFailure> {
+    check_old(input)?;
     // The file's own line ends come back when it is written.
     let plain = |text: &str| if file.has_crlf() { text.replace("\r\n", "\n") } else { text.to_owned() };
     let (old, new) = (plain(&input.old), plain(&input.new));

@@ -23,7 +23,7 @@ use futures::future::join_all;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Ground;
+use crate::gate::{Ground, Judged};
 use crate::targets::Attached;
 use crate::tools::person::Person;
 use crate::tools::run::Pipeline;
@@ -69,6 +69,12 @@ pub(crate) struct CallEgress {
     /// Hosts that the question about the command named; its answer is about them, for this call.
     answered: Vec<String>,
     pub(crate) cancel: CancellationToken,
+    /// Whether this call was allowed by somebody who knew that it or the session can read secrets.
+    knew_secret: bool,
+    /// Whether the decisions of this call were taken with that knowledge. Changed only while `decided` is held.
+    knows_secret: AtomicBool,
+    /// Hosts, and hosts with a port, that were allowed with it; held for a look or a change only.
+    allowed_since: Mutex<BTreeSet<String>>,
     /// Decisions of this call, by host or by address. Held while a user is asked, so that there is one question at a time.
     decided: tokio::sync::Mutex<Decided>,
     /// Hosts that wait for a decision; held for a look or a change only.
@@ -134,11 +140,15 @@ fn program(commands: &[String]) -> String {
 impl Warrant for CallEgress {
     async fn host(&self, wanted: &Wanted) -> Result<(), String> {
         self.waiting().insert(wanted.host.clone());
-        let is_known = self.decided.try_lock().is_ok_and(|decided| decided.contains_key(&wanted.host));
+        let is_known = self.decided.try_lock().is_ok_and(|mut decided| {
+            self.forget_outdated(&mut decided);
+            decided.contains_key(&wanted.host)
+        });
         if !is_known && self.is_asked_about(&wanted.host) {
             tokio::time::sleep(COLLECT).await;
         }
         let mut decided = self.decided.lock().await;
+        self.forget_outdated(&mut decided);
         let known = decided.get(&wanted.host).cloned();
         let decision = match known {
             Some(known) => known,
@@ -152,6 +162,7 @@ impl Warrant for CallEgress {
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
         let mut decided = self.decided.lock().await;
+        self.forget_outdated(&mut decided);
         let refused = refused_key(&authority(wanted), address);
         if let Some(known) = decided.get(&authority(wanted)).or_else(|| decided.get(&refused)) {
             return known.clone().map_err(HostRefusal::text);
@@ -164,10 +175,28 @@ impl Warrant for CallEgress {
         decision.map_err(HostRefusal::text)
     }
 
+    async fn revoked(&self, wanted: &Wanted) -> String {
+        if self.knew_secret {
+            return std::future::pending().await;
+        }
+        self.pipeline.parts.gate.secret_read().await;
+        let is_allowed_since = {
+            let allowed = self.allowed_since.lock().unwrap_or_else(PoisonError::into_inner);
+            allowed.contains(&wanted.host) || allowed.contains(&authority(wanted))
+        };
+        let is_kept = is_allowed_since
+            || self.judge(&wanted.host).is_ok_and(|decision| decision.verdict == Verdict::Allow)
+            || self.reaches_nearby(&wanted.host, wanted.port).unwrap_or(false);
+        if is_kept { std::future::pending().await } else { SECRET_READ.to_owned() }
+    }
+
     fn ended(&self, connection: Connection) {
         self.connections().add(connection);
     }
 }
+
+/// Why buddy ends an open connection.
+const SECRET_READ: &str = "the session could have read a secret since the connection was made";
 
 /// Whether the settings of a registry name a host with this port.
 fn names(registry: &Registry, wanted: &Wanted) -> bool {
@@ -182,10 +211,11 @@ impl CallEgress {
         pipeline: Arc<Pipeline>,
         target: Arc<Attached>,
         person: Person,
-        call: (&Intent, &Decision),
+        call: (&Intent, &Judged),
         cancel: CancellationToken,
     ) -> Self {
-        let (intent, decision) = call;
+        let (intent, judged) = call;
+        let (decision, knew_secret) = (&judged.decision, judged.knew_secret || judged.has_secrets());
         Self {
             pipeline,
             target,
@@ -196,6 +226,9 @@ impl CallEgress {
             reached: decision.reached.clone(),
             answered: if decision.verdict == Verdict::Ask { decision.strangers.clone() } else { Vec::new() },
             cancel,
+            knew_secret,
+            knows_secret: AtomicBool::new(knew_secret),
+            allowed_since: Mutex::default(),
             decided: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
             index_unread: AtomicBool::new(false),
@@ -222,13 +255,35 @@ impl CallEgress {
     /// What the gate says about a host, as for any fetch from it.
     fn judge(&self, host: &str) -> Result<Decision, String> {
         self.pipeline.note_replaced_secrets();
-        Ok(self.pipeline.parts.gate.judge(&fetch(host), self.ground())?.decision)
+        Ok(self.pipeline.parts.gate.judge_connection(&fetch(host), self.ground())?.decision)
+    }
+
+    /// Whether a secret was read, or could have been, since this call was allowed. Answers from before do not count any more.
+    fn is_outdated(&self) -> bool {
+        self.pipeline.note_replaced_secrets();
+        !self.knew_secret && self.pipeline.parts.gate.has_read_secret()
+    }
+
+    /// Drops the decisions that allowed a host before a secret was read.
+    fn forget_outdated(&self, decided: &mut Decided) {
+        if self.is_outdated() && !self.knows_secret.swap(true, Ordering::Relaxed) {
+            decided.retain(|_, decision| decision.is_err());
+        }
+    }
+
+    /// Whether the question about the command named a host, and its answer still counts.
+    fn is_answered(&self, host: &str) -> bool {
+        self.answered.iter().any(|answered| answered == host) && !self.is_outdated()
+    }
+
+    /// Whether the words of the command name a host with its port, and that still counts.
+    fn is_reached(&self, wanted: &Wanted) -> bool {
+        self.reached.contains(&authority(wanted)) && !self.is_outdated()
     }
 
     /// Whether a host needs a question that nobody answered for this call.
     fn is_asked_about(&self, host: &str) -> bool {
-        !self.answered.iter().any(|answered| answered == host)
-            && self.judge(host).is_ok_and(|decision| decision.verdict == Verdict::Ask)
+        !self.is_answered(host) && self.judge(host).is_ok_and(|decision| decision.verdict == Verdict::Ask)
     }
 
     /// The registry whose settings name a host.
@@ -245,12 +300,12 @@ impl CallEgress {
     /// Decides about a host that this call wants for the first time, and about those that the same question is about.
     async fn decide_host(&self, wanted: &Wanted, decided: &mut Decided) -> Result<(), HostRefusal> {
         let decision = self.judge(&wanted.host)?;
-        let is_reached = self.reached.contains(&authority(wanted));
+        let is_reached = self.is_reached(wanted);
         let answer = match decision.verdict {
             Verdict::Allow => Ok(()),
             // The answer is about one port.
             Verdict::Ask if is_reached => return Ok(()),
-            Verdict::Ask if self.answered.contains(&wanted.host) || self.takes_late(&wanted.host) => Ok(()),
+            Verdict::Ask if self.is_answered(&wanted.host) || self.takes_late(&wanted.host) => Ok(()),
             Verdict::Deny => Err(HostRefusal::of(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
@@ -283,7 +338,7 @@ impl CallEgress {
         }
         // A name could lead here that was meant for a host of the internet.
         let is_meant = wanted.host == "localhost" || Nearness::of_literal(&wanted.host).is_literal;
-        let is_reached = is_meant && self.reached.contains(&authority(wanted));
+        let is_reached = is_meant && self.is_reached(wanted);
         if is_reached || self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }
@@ -418,6 +473,8 @@ impl CallEgress {
     fn settle_host(&self, decided: &mut Decided, key: String, answer: &Result<(), HostRefusal>) {
         if let Err(refusal) = answer {
             self.refusals().insert(key.clone(), refusal.clone());
+        } else if self.knows_secret.load(Ordering::Relaxed) {
+            self.allowed_since.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         }
         decided.insert(key, answer.clone());
     }

@@ -12,7 +12,7 @@ const NOT_JAILED: &str = "no command can be run within its bounds on this machin
 
 /// A question is the way to a secret, and only a call that names it is one.
 const SEALED: &str = "do not look for a way around; if it is needed, name that file itself in a call of `read_file` or \
-                      `edit_file`, which asks the user";
+                      of a tool that edits files, which asks the user";
 /// The session was given a directory and not a name.
 const REPLACED: &str = "somebody put another directory or a link in its place; the user has to put the first one back or \
                         start a new session";

@@ -17,6 +17,7 @@ mod repository;
 mod shield;
 mod start;
 mod status;
+mod trip_end;
 
 pub(crate) use add::GitAdd;
 pub(crate) use branch::GitBranch;
@@ -27,3 +28,4 @@ pub(crate) use glance::{RepositoryGlance, glance_at_repository};
 pub(crate) use log::GitLog;
 pub(crate) use push::GitPush;
 pub(crate) use status::GitStatus;
+pub(crate) use trip_end::trip_ends;

@@ -1,23 +1,27 @@
 //! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_exec::{Denial, DenialKind};
 use buddy_policy::Action;
 use buddy_protocol::{
-    Answer, Approval, Content, DENIED_HOSTS, Fact, Item, Notice, NoticeLevel, Question, Risk, SinkClosed,
+    Answer, Approval, Content, DENIED_HOSTS, Fact, Item, Notice, NoticeLevel, Question, Risk, RunLimits,
+    RunNetwork, SinkClosed,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
+use crate::targets::Attached;
 use crate::tools::egress::HostRefusal;
 use crate::tools::opens::{Seals, named};
 use crate::tools::pins::Pins;
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::shown;
+use crate::tools::withheld::CommandText;
 
 /// Where results tell what the jail stopped.
 pub(crate) const JAIL: &str = "jail";
@@ -41,10 +45,39 @@ impl Declined {
     }
 }
 
+/// The rules of a target that no answer changes, so that nothing is advised against them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct JailRules {
+    /// Nothing reaches the network.
+    is_offline: bool,
+    /// The folder is untrusted, so commands write nothing.
+    only_reads: bool,
+}
+
+impl JailRules {
+    /// Those of a target; the usual ones where they cannot be read.
+    pub(crate) fn of(attached: &Attached) -> Self {
+        let policy = attached.host.policy.policy(&attached.place.cwd, false);
+        policy.map_or_else(
+            |_| Self::default(),
+            |policy| Self {
+                is_offline: policy.is_offline,
+                only_reads: policy.only_reads(&attached.place.cwd),
+            },
+        )
+    }
+}
+
 /// One line for the user and the model about something that the jail stopped in a project.
-pub(crate) fn line(denial: &Denial, project: &Path) -> String {
+pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String {
     let subject = denial.subject.as_deref().unwrap_or("something");
     match denial.kind {
+        DenialKind::Write | DenialKind::Unknown if rules.only_reads => format!(
+            "this folder is untrusted, so the jail lets commands write nothing, and not `{subject}`; the user can run /trust to allow changes"
+        ),
+        DenialKind::Network if rules.is_offline => {
+            "the network is off for commands: `tools.network` is false".to_owned()
+        }
         DenialKind::Write => {
             let path = denial.path.as_deref().unwrap_or(Path::new("/"));
             // The home would be far too much.
@@ -72,7 +105,7 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
         DenialKind::Hidden => format!("the jail hides `{subject}` from commands"),
         DenialKind::Sealed => format!(
             "`{subject}` can hold secrets, so the jail did not let this command read or change it; if it is needed, name it in a call of \
-             `read_file` or `edit_file`, which asks the user"
+             `read_file` or of a tool that edits files, which asks the user"
         ),
         DenialKind::Guarded => format!(
             "other programs run code from `{subject}`, so the jail keeps commands from changing it; change it with a tool for files, \
@@ -100,31 +133,70 @@ pub(crate) fn line(denial: &Denial, project: &Path) -> String {
 
 /// A line about a host that a command was kept from, and one about what opens it, which nobody may cut.
 pub(crate) fn host_line(host: &str, refusal: &HostRefusal, project: &Path) -> String {
-    let stopped = format!("the jail did not let this command reach `{host}`: {}", refusal.why);
-    if host.contains(' ') {
+    if let Some((authority, address)) = host.split_once(" at ") {
         // An address of this machine or its network, which no list of hosts opens.
+        let is_here = address.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        let place = if is_here { "on this machine" } else { "in a private network" };
+        return format!(
+            "the jail did not let this command reach `{authority}`, a server {place}: {}",
+            refusal.why
+        );
+    }
+    let stopped = format!("the jail did not let this command reach `{host}`: {}", refusal.why);
+    let always = format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", shown(project));
+    // A list of hosts opens no port of this machine.
+    let always = Some(always.as_str()).filter(|_| !is_here(host));
+    let ways: Vec<&str> = refusal.ways.iter().map(String::as_str).chain(always).collect();
+    if ways.is_empty() {
         return stopped;
     }
-    let always = format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", shown(project));
-    let ways: Vec<&str> = refusal.ways.iter().map(String::as_str).chain([always.as_str()]).collect();
     format!("{stopped}\nThe user can allow it with {}", ways.join(", or "))
 }
 
-/// Notes the hosts that a command was kept from, if it needed them as far as its end shows. One simple command that succeeded
-/// needed none; of several parts, the exit code tells of the last.
-pub(crate) fn with_denied_hosts(mut result: Value, refused: &[(String, HostRefusal)], parts: usize) -> Value {
-    let is_fine = parts <= 1 && result["exit_code"] == 0;
-    if let Some(fields) = result.as_object_mut().filter(|_| !refused.is_empty() && !is_fine) {
-        let hosts: Vec<&str> = refused.iter().map(|(host, _)| host.as_str()).collect();
+/// Whether a host is this machine by its name or address.
+fn is_here(host: &str) -> bool {
+    let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_loopback || host == "localhost" || host.ends_with(".localhost")
+}
+
+/// Notes the hosts that a command was kept from, if it needed them as far as its words and its end show. One simple command that
+/// succeeded needed those that it names: `curl` takes the proxy's refusal for the page. Of several parts, the exit code tells of the
+/// last.
+pub(crate) fn with_denied_hosts(
+    mut result: Value,
+    refused: &[(String, HostRefusal)],
+    text: Option<&CommandText>,
+) -> Value {
+    let is_fine = text.is_none_or(|text| text.parts <= 1) && result["exit_code"] == 0;
+    let is_needed = |host: &str| !is_fine || text.is_some_and(|text| names_host(&text.command, host));
+    let hosts: Vec<&str> =
+        refused.iter().map(|(host, _)| host.as_str()).filter(|host| is_needed(host)).collect();
+    if let Some(fields) = result.as_object_mut().filter(|_| !hosts.is_empty()) {
         fields.insert(DENIED_HOSTS.to_owned(), json!(hosts));
     }
     result
 }
 
-/// A result with these lines under a name.
+/// Whether a command's own words have this host, and not only as a part of a longer name. Refused addresses of this machine come
+/// with a port and an address behind the host.
+fn names_host(command: &str, refused: &str) -> bool {
+    let host = refused.split([' ', ':']).next().unwrap_or_default();
+    let is_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '.' | '_');
+    let command = command.to_lowercase();
+    !host.is_empty()
+        && command.split(|character| !is_name(character)).any(|word| word.trim_matches('.') == host)
+}
+
+/// A result with these lines under a name, after those that it has there.
 pub(crate) fn told(mut result: Value, name: &str, lines: &[String]) -> Value {
     if let Some(fields) = result.as_object_mut().filter(|_| !lines.is_empty()) {
-        fields.insert(name.to_owned(), json!(lines));
+        let lines = lines.iter().cloned().map(Value::String);
+        match fields.get_mut(name) {
+            Some(Value::Array(earlier)) => earlier.extend(lines),
+            _ => {
+                fields.insert(name.to_owned(), lines.collect());
+            }
+        }
     }
     result
 }
@@ -160,12 +232,15 @@ impl Pipeline {
         let target = &*ready.target.host.target;
         outside.pins = Some(Arc::new(Pins::take(&outside.decision.pins, target).await));
         let project = &ready.target.place.cwd;
-        let stopped = denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project));
+        let rules = JailRules::of(&ready.target);
+        let stopped =
+            denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project, rules));
         let risks = "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo";
         let approval = Approval {
             action: format!("run once outside the jail: {}", call.title),
             risk: Risk::High,
             reasons: [risks.to_owned()].into_iter().chain(stopped).collect(),
+            limits: Some(RunLimits { sandboxed: false, network: RunNetwork::On }),
             opens: named(&outside.opens, project),
             is_editable: false,
             offers: Vec::new(),
@@ -209,10 +284,12 @@ mod tests {
             subject: Some("../cache/x".to_owned()),
             path: Some("/home/u/cache/x".into()),
         };
-        let line = line(&denial, Path::new("/home/u/w"));
+        let line = line(&denial, Path::new("/home/u/w"), JailRules::default());
         assert!(line.contains(r#"`write = ["/home/u/cache"]` under `[projects."/home/u/w"]`"#), "{line}");
         let refusal = HostRefusal { why: "no".to_owned(), ways: vec!["`--allow x`".to_owned()] };
         let line = host_line("a.test", &refusal, Path::new("/w"));
+        let here = host_line("127.0.0.1:80 at 127.0.0.1", &refusal, Path::new("/w"));
+        assert!(here.ends_with("reach `127.0.0.1:80`, a server on this machine: no"), "{here}");
         let way = r#"with `--allow x`, or `hosts = ["a.test"]` under `[projects."/w"]` in your buddy.toml"#;
         assert!(line.lines().nth(1).unwrap().ends_with(way), "{line}");
     }
@@ -220,6 +297,16 @@ mod tests {
     #[test]
     fn a_guess_says_that_it_is_one_and_offers_nothing() {
         let denial = Denial { kind: DenialKind::Unknown, subject: None, path: None };
-        assert!(line(&denial, Path::new("/w")).contains("may be") && !helps(&denial));
+        assert!(line(&denial, Path::new("/w"), JailRules::default()).contains("may be") && !helps(&denial));
+    }
+
+    #[test]
+    fn nothing_is_advised_that_the_rules_forbid() {
+        let denial = |kind| Denial { kind, subject: Some("x".to_owned()), path: Some("/w/x".into()) };
+        let rules = JailRules { is_offline: true, only_reads: true };
+        let network = line(&denial(DenialKind::Network), Path::new("/w"), rules);
+        assert!(network.contains("`tools.network` is false") && !network.contains("hosts"), "{network}");
+        let write = line(&denial(DenialKind::Write), Path::new("/w"), rules);
+        assert!(write.contains("write nothing") && !write.contains("/tmp"), "{write}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use buddy_exec::logs::read_log_lines;
-use buddy_exec::{LineRange, Lines, TargetError};
+use buddy_exec::{LineRange, Lines, TargetError, quote};
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{MAX_IMAGE_BYTES, ToolFailure, ToolKind};
 use futures::FutureExt;
@@ -76,7 +76,7 @@ impl Tool for ReadFile {
         let path = sight.place.resolve(&input.path);
         let look = async move {
             let read = sight.target.read(&sight.bounds, &path, 0).await;
-            read.map(|_| None).map_err(|error| target_failure(&error))
+            read.map(|_| None).map_err(|error| read_failure(&error))
         };
         Some(look.boxed())
     }
@@ -96,7 +96,7 @@ impl Tool for ReadFile {
             Some(name) => read_log(name.to_owned(), range, context).await,
             None => context.target.read_lines(&context.bounds, &path, range).await,
         };
-        let found = read.map_err(|error| target_failure(&error))?;
+        let found = read.map_err(|error| read_failure(&error))?;
         if found.is_binary
             && let Some(image) = image(&path, context).await?
         {
@@ -110,6 +110,8 @@ impl Tool for ReadFile {
         }
         let text = String::from_utf8_lossy(&found.bytes);
         let (content, lines) = whole_lines(&text, context.text_limit).unwrap_or((&text, found.lines));
+        let long = LongLine::of(content, context.text_limit);
+        let content = long.as_ref().map_or(content, |long| long.head);
         let next = range.first.saturating_add(lines);
         // Where the number of lines is not known, the file is longer than what was read of it.
         let left = found.total.map_or(u64::MAX, |total| (total + 1).saturating_sub(next));
@@ -121,19 +123,62 @@ impl Tool for ReadFile {
             "lines": lines,
             "total_lines": found.total,
             "size": found.size,
-            "truncated": is_cut || found.truncated,
+            "truncated": is_cut || found.truncated || long.is_some(),
         });
         if is_cut {
             result["next_offset"] = json!(next);
             let left = found.total.map_or_else(|| "more".to_owned(), |_| left.to_string());
             result["note"] = json!(format!("{left} lines are left; read on with `offset` {next}"));
         }
+        if let Some(long) = long {
+            let cut = long.note(range.first, found.truncated, &input.path);
+            let rest = result["note"].as_str().map(|note| format!("; {note}")).unwrap_or_default();
+            result["note"] = json!(format!("{cut}{rest}"));
+        }
         Ok(result)
     }
 }
 
+/// A first line that is longer than what the model is given.
+struct LongLine<'t> {
+    head: &'t str,
+    /// The characters of the line, as far as it was read.
+    characters: usize,
+    limit: usize,
+}
+
+impl<'t> LongLine<'t> {
+    fn of(content: &'t str, limit: usize) -> Option<Self> {
+        let (end, _) = content.char_indices().nth(limit)?;
+        let line = content.strip_suffix('\n').unwrap_or(content);
+        Some(Self { head: content.get(..end)?, characters: line.chars().count(), limit })
+            .filter(|long| long.characters > limit)
+    }
+
+    /// The way to the rest. `cut` of most systems counts bytes.
+    fn note(&self, line: u64, is_longer: bool, path: &str) -> String {
+        let more = if is_longer { "more than " } else { "" };
+        format!(
+            "line {line} is cut after {} of {more}{} characters; read the rest with `sed -n {line}p {} | cut -b{}-`",
+            self.limit,
+            self.characters,
+            quote(path),
+            self.head.len() + 1
+        )
+    }
+}
+
+/// The failure to read a file. A directory has a tool of its own.
+fn read_failure(error: &TargetError) -> ToolFailure {
+    let failure = target_failure(error);
+    match error {
+        TargetError::NotAFile { .. } => failure.hint("list a directory with `list_directory`"),
+        _ => failure,
+    }
+}
+
 /// The whole lines at the beginning of a text that have at most so many characters, and their number; none if all of it has. A first
-/// line that is longer stays, and the pipeline leaves out its middle.
+/// line that is longer stays.
 fn whole_lines(text: &str, limit: usize) -> Option<(&str, u64)> {
     let (end, _) = text.char_indices().nth(limit)?;
     let head = text.get(..end).unwrap_or_default();

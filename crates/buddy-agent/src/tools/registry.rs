@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::ask_user::AskUser;
 use crate::tools::delete_path::DeletePath;
+use crate::tools::description::describe_tool;
 use crate::tools::edit_file::EditFile;
 use crate::tools::fetch_url::FetchUrl;
 use crate::tools::git::{GitAdd, GitBranch, GitCommit, GitDiff, GitLog, GitPush, GitStatus};
@@ -69,6 +70,9 @@ const TITLE_CHARS: usize = 200;
 
 /// The tools of managed processes.
 const PROCESSES: &[&str] = &["process_start", "process_stop", "process_status", "process_logs"];
+
+/// The tools that need the network.
+pub(crate) const WEB: &[&str] = &["fetch_url", "web_search", "search_youtube"];
 
 /// Other tools that a model can do without: the shell does the same, or they are a luxury.
 const ROOMY: &[&str] = &[
@@ -144,6 +148,16 @@ pub(crate) fn definitions(off: &[String], means: Means, targets: &[String]) -> V
     let is_offered = |entry: &&Entry| !is_off(entry, off) && (means.panes || !needs_panes(entry));
     let mut definitions: Vec<ToolDefinition> =
         TOOLS.iter().filter(is_offered).map(Entry::definition).collect();
+    let offered: Vec<&str> = TOOLS.iter().filter(is_offered).map(|entry| entry.spec.name).collect();
+    for definition in &mut definitions {
+        definition.description = describe_tool(&definition.description, means, &offered, &names());
+        let fields = definition.parameters["properties"].as_object_mut();
+        for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
+            if let Some(Value::String(text)) = field.get_mut("description") {
+                *text = describe_tool(text, means, &offered, &names());
+            }
+        }
+    }
     for definition in definitions.iter_mut().filter(|definition| definition.name == RunShell::SPEC.name) {
         run_shell::fit(definition, means);
     }
@@ -163,9 +177,12 @@ pub(crate) fn pane_tools() -> impl Iterator<Item = String> {
     TOOLS.iter().filter(|entry| needs_panes(entry)).map(|entry| entry.spec.name.to_owned())
 }
 
-/// The tool of a name or alias, unless it is switched off.
-pub(crate) fn find_on(name: &str, off: &[String]) -> Result<&'static Entry, ToolFailure> {
-    let entry = find(name)?;
+/// The tool of a name or alias, unless it is switched off. A model that names another is told those that it was offered.
+pub(crate) fn find_on(name: &str, off: &[String], offered: &[String]) -> Result<&'static Entry, ToolFailure> {
+    let entry = find(name).map_err(|failure| match offered {
+        [] => failure,
+        offered => failure.hint(format!("the tools are {}", offered.join(", "))),
+    })?;
     if is_off(entry, off) {
         let message = format!("the tool `{}` is switched off", entry.spec.name);
         return Err(ToolFailure::new("tool_off", message).hint("do without it, or say that it is needed"));
@@ -181,17 +198,14 @@ fn is_off(entry: &Entry, off: &[String]) -> bool {
 pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolFailure> {
     let is_called = |entry: &&Entry| entry.spec.name == name || entry.spec.aliases.contains(&name);
     TOOLS.iter().find(is_called).ok_or_else(|| {
-        let names: Vec<&str> = TOOLS.iter().map(|entry| entry.spec.name).collect();
         let name: String = name.chars().take(TITLE_CHARS).collect();
         ToolFailure::new("unknown_tool", format!("there is no tool `{name}`"))
-            .hint(format!("the tools are {}", names.join(", ")))
     })
 }
 
 /// The names of all tools.
-#[cfg(test)]
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TOOLS.iter().map(|entry| entry.spec.name)
+pub(crate) fn names() -> Vec<&'static str> {
+    TOOLS.iter().map(|entry| entry.spec.name).collect()
 }
 
 /// The target that a call names, of these.
@@ -226,9 +240,18 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ALL: Means = Means { panes: true, managed: true, terminals: true };
+    const ALL: Means = Means {
+        panes: true,
+        managed: true,
+        terminals: true,
+        runs_on: true,
+        headless: false,
+        jail: true,
+        throwaway: false,
+        remote: false,
+    };
     const HERE: Means = Means { panes: false, ..ALL };
-    const BARE: Means = Means { panes: false, managed: false, terminals: false };
+    const BARE: Means = Means { panes: false, managed: false, terminals: false, runs_on: false, ..ALL };
 
     #[test]
     fn what_no_target_has_is_not_offered_for_commands() {
@@ -239,6 +262,18 @@ mod tests {
         let (here, bare) = (shell(HERE), shell(BARE));
         let wait = |tool: &ToolDefinition| tool.parameters["properties"]["wait"]["description"].to_string();
         assert!(wait(&here).contains("False") && !wait(&bare).contains("False"), "{}", wait(&bare));
+        let denied = shell(Means { runs_on: false, ..HERE });
+        assert!(
+            !wait(&denied).contains("False") && wait(&denied).contains("background"),
+            "{}",
+            wait(&denied)
+        );
+        assert!(
+            denied
+                .description
+                .contains("Nothing outlives this run: start a server and test it in one command.")
+        );
+        assert!(!denied.description.contains("wait: false"), "{}", denied.description);
         assert!(!here.parameters["properties"]["terminal"].is_null());
         assert!(bare.parameters["properties"]["terminal"].is_null());
         assert!(bare.description.contains("every command is waited for"));
@@ -275,7 +310,7 @@ mod tests {
     fn faces_test_the_row_of_every_tool() {
         let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
         let known: Vec<&str> = calls.iter().map(|call| call["name"].as_str().unwrap()).collect();
-        assert_eq!(known, names().collect::<Vec<_>>());
+        assert_eq!(known, names());
         for call in &calls {
             let entry = find(call["name"].as_str().unwrap()).unwrap();
             assert_eq!(serde_json::to_value(entry.spec.kind).unwrap(), call["kind"], "{call}");
@@ -312,17 +347,90 @@ mod tests {
         assert_eq!(names(&off_when_small(&[])), LOOKS_AFTER);
     }
 
+    /// Each set of tools that a model can have, with what it is for.
+    fn offers() -> Vec<(String, Vec<String>, Means)> {
+        let mut offers = Vec::new();
+        let bools = [false, true];
+        for (panes, managed, runs_on, headless, jail) in bools.into_iter().flat_map(|panes| {
+            bools.into_iter().flat_map(move |managed| {
+                bools.into_iter().flat_map(move |runs_on| {
+                    bools.into_iter().flat_map(move |headless| {
+                        bools.into_iter().map(move |jail| (panes, managed, runs_on, headless, jail))
+                    })
+                })
+            })
+        }) {
+            let means = Means { panes, managed, runs_on, headless, jail, throwaway: !jail, ..ALL };
+            let mut all = off(&[], managed);
+            all.extend(headless.then(|| "ask_user".to_owned()));
+            all.extend((!runs_on).then(|| "process_start".to_owned()));
+            let (small, tiny) = (off_when_small(&all), off_when_tiny(&all));
+            for (room, off) in [("full", all.clone()), ("small", small), ("tiny", tiny)] {
+                for edit in [EditTools::Patch, EditTools::Replace] {
+                    let other = other_edit_tools(edit, room == "tiny");
+                    let off = off.iter().cloned().chain(other).collect();
+                    offers.push((format!("{room} {means:?}"), off, means));
+                }
+            }
+            let single = names().into_iter().filter(|name| *name != "run_shell");
+            offers.extend(single.map(|name| {
+                (format!("without {name} {means:?}"), [all.clone(), vec![name.to_owned()]].concat(), means)
+            }));
+        }
+        offers
+    }
+
+    /// The texts about commands in each variant of a session, which are looked at.
     #[test]
-    fn no_tool_sends_a_model_to_an_edit_tool_that_it_does_not_have() {
-        for edit in [EditTools::Patch, EditTools::Replace] {
-            let other = other_edit_tools(edit, false).unwrap();
-            for tool in definitions(std::slice::from_ref(&other), ALL, &[]) {
+    fn the_texts_about_commands_fit_the_session() {
+        let denied = Means { headless: true, runs_on: false, ..HERE };
+        let no_start = vec!["process_start".to_owned()];
+        for (name, means, off) in [
+            ("interactive", HERE, Vec::new()),
+            ("tmux", ALL, Vec::new()),
+            ("headless", denied, no_start.clone()),
+            ("headless-all", Means { headless: true, ..HERE }, Vec::new()),
+            ("headless-8k", denied, off_when_tiny(&no_start)),
+            ("ephemeral", Means { headless: true, terminals: true, ..BARE }, off(&[], false)),
+            ("throwaway", Means { headless: true, jail: false, throwaway: true, ..HERE }, Vec::new()),
+        ] {
+            let tools = definitions(&off, means, &[]);
+            let told =
+                tools.iter().filter(|tool| ["run_shell", "process_start"].contains(&tool.name.as_str()));
+            let told: Vec<String> = told
+                .map(|tool| {
+                    let wait =
+                        tool.parameters["properties"]["wait"]["description"].as_str().unwrap_or_default();
+                    format!("# {}\n\n{}\n\nwait: {wait}", tool.name, tool.description)
+                })
+                .collect();
+            insta::assert_snapshot!(format!("commands-{name}"), told.join("\n\n"));
+        }
+    }
+
+    #[test]
+    fn no_text_names_a_tool_that_the_model_does_not_have() {
+        for (what, off, means) in offers() {
+            let tools = definitions(&off, means, &[]);
+            let is_offered = |name: &str| tools.iter().any(|tool| tool.name == name);
+            for tool in &tools {
                 let told = format!("{}{}", tool.description, tool.parameters);
-                assert!(
-                    tool.name != other && !told.contains(&format!("`{other}`")),
-                    "{}: {other}",
-                    tool.name
-                );
+                assert!(!told.contains("{%") && !told.contains("{{"), "{what}: {told}");
+                for name in names().into_iter().filter(|name| !is_offered(name)) {
+                    assert!(
+                        !told.contains(&format!("`{name}`")),
+                        "{what}: {} names {name}: {told}",
+                        tool.name
+                    );
+                }
+                if means.headless {
+                    for words in ["user approves", "who approves", "ask the user", "asks the user"] {
+                        assert!(!told.contains(words), "{what}: {}: {told}", tool.name);
+                    }
+                }
+                if tool.name == "run_shell" && !means.panes && !(means.managed && means.runs_on) {
+                    assert!(!told.contains("wait: false") && !told.contains("False"), "{what}: {told}");
+                }
             }
         }
     }
@@ -338,8 +446,9 @@ mod tests {
     #[test]
     fn aliases_dispatch_and_strangers_are_told_the_names() {
         assert_eq!(find("fs_read").unwrap().spec.name, "read_file");
-        let failure = find("rm").err().unwrap();
+        let offered = ["run_shell".to_owned(), "read_file".to_owned()];
+        let failure = find_on("rm", &[], &offered).err().unwrap();
         assert_eq!(failure.code, "unknown_tool");
-        assert!(failure.hint.unwrap().contains("run_shell"));
+        assert_eq!(failure.hint.as_deref(), Some("the tools are run_shell, read_file"));
     }
 }

@@ -58,7 +58,7 @@ pub(crate) enum PinCheck {
 impl CommandTurns {
     async fn take(&self, judged: &Judged) -> CommandTurn {
         let decision = &judged.decision;
-        let has_pins = judged.pins.as_ref().is_some_and(|pins| !pins.is_empty());
+        let has_pins = judged.pins.as_ref().is_some_and(|pins| !pins.is_empty()) || judged.is_bound();
         let is_unasked = decision.needs.runs && decision.verdict != Verdict::Ask;
         let (writers, sealed) = (self.writers.clone(), self.sealed.clone());
         let (beside, alone) = match has_pins || !decision.changed_orders.is_empty() {
@@ -95,14 +95,17 @@ impl Pipeline {
         // A rule lets a tool change a file without a question, and the file is as open to others then.
         let is_change =
             !judged.decision.changed_orders.is_empty() || !judged.decision.changed_secrets.is_empty();
-        if (judged.pins.is_some() || is_change)
+        if (judged.pins.is_some() || is_change || judged.is_bound())
             && let Some(rival) = self.rival(ready, judged).await
         {
             return PinCheck::Rival(rival);
         }
-        let Some(pins) = &judged.pins else { return PinCheck::Same(turn) };
-        let now = Pins::take(&judged.decision.pins, &*ready.target.host.target).await;
-        if now == **pins { PinCheck::Same(turn) } else { PinCheck::Changed }
+        let is_same = match &judged.pins {
+            Some(pins) => Pins::take(&judged.decision.pins, &*ready.target.host.target).await == **pins,
+            None => true,
+        };
+        let is_same = is_same && self.leads_as_before(ready, judged).await;
+        if is_same { PinCheck::Same(turn) } else { PinCheck::Changed }
     }
 
     /// Why a call that runs or changes these files cannot go on now: a rival runs in the background.
@@ -111,8 +114,11 @@ impl Pipeline {
         // Where commands that nobody is asked about are not confined, none needs the rights of another.
         let is_confined = !judged.unasked_bounds.only_hide();
         let held = decision.pins.iter().chain(&decision.changed_orders).filter(|_| is_confined);
-        let held: Vec<PathBuf> = held.cloned().collect();
-        let secret = decision.changed_secrets.first();
+        let mut held: Vec<PathBuf> = held.cloned().collect();
+        let ends = judged.destinations.iter().filter_map(|known| known.end.as_ref());
+        let stores: Vec<PathBuf> = ends.filter(|_| is_confined).map(|end| end.repository.clone()).collect();
+        let (runs_files, secret) = (!held.is_empty(), decision.changed_secrets.first());
+        held.extend(stores);
         let file = held.first().or(secret)?;
         let file = ready.target.place.named(file);
         let could = |who: &str| {
@@ -120,6 +126,7 @@ impl Pipeline {
                 (true, _) => format!(
                     "could read the new `{file}`: it is kept from the secrets that were there when it started"
                 ),
+                (false, true) if !runs_files => format!("could change in `{file}` where git connects to"),
                 (false, true) => format!("could change `{file}` after the user has read it"),
                 (false, false) => format!("could change `{file}` right after this call"),
             };

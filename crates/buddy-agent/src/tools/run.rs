@@ -30,11 +30,13 @@ use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextRoom, clipped};
+use crate::tools::credentials::without_credentials;
+use crate::tools::description::fit_advice;
 use crate::tools::edit_checks::EditCheckMemory;
 use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers, NETWORK};
 use crate::tools::failure::target_failure;
 use crate::tools::opens::Closed;
-use crate::tools::outside::{self, Declined};
+use crate::tools::outside::{self, Declined, JailRules};
 use crate::tools::person::Person;
 use crate::tools::plain::{plain_texts, prints};
 use crate::tools::read_file::LOG_SCHEME;
@@ -77,6 +79,8 @@ pub(crate) struct Pipeline {
     pub(crate) background: Arc<Background>,
     /// Answers about hosts that came after their command had given up.
     pub(crate) late_answers: LateAnswers,
+    /// The names of the tools that the model was last offered. Held for a look or a change only.
+    offered: Mutex<Arc<[String]>>,
     /// Whose commands run at this moment.
     pub(crate) turns: CommandTurns,
     /// The results of checks of edited files.
@@ -236,7 +240,17 @@ impl Pipeline {
             turns: CommandTurns::default(),
             checked: EditCheckMemory::default(),
             seal_watch: Mutex::default(),
+            offered: Mutex::new(Arc::from([])),
         })
+    }
+
+    /// Notes the tools that the model is offered, so that advice names no others.
+    pub(crate) fn note_offered(&self, names: Vec<String>) {
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = names.into();
+    }
+
+    fn offered(&self) -> Arc<[String]> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Validates the calls of one model answer and orders those that could get in each other's way.
@@ -270,7 +284,8 @@ impl Pipeline {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
         let targets = &self.parts.targets;
-        let entry = registry::find_on(&call.name, &tools_off(&self.parts.settings, targets))?;
+        let off = tools_off(&self.parts.settings, targets);
+        let entry = registry::find_on(&call.name, &off, &self.offered())?;
         let names = targets.names();
         let (named, input) = target_field::take(entry, call.input.value(), &names)?;
         let name = named.or_else(|| call.target.clone()).or_else(|| names.first().cloned());
@@ -287,6 +302,11 @@ impl Pipeline {
         }
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
+        let host = &*target.host.target;
+        if intent.runs_on && host.managed().is_none() && host.panes().is_none() {
+            return Err(ToolFailure::new("unsupported", "a command cannot outlive its call here")
+                .hint("wait for the command; start a server and test it in one command"));
+        }
         let (edit, waits, ticket) = (None, false, Ticket::default());
         let (command, spec) = (entry.command, entry.spec);
         Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
@@ -436,10 +456,7 @@ impl Pipeline {
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             redirects: self.redirects(&ready),
-            is_own_log: {
-                let gate = self.parts.gate.clone();
-                Arc::new(move |name: &str| gate.has_log(name))
-            },
+            is_own_log: own_logs(self.parts.gate.clone()),
             bounds: judged.bounds,
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
@@ -470,6 +487,7 @@ impl Pipeline {
         let recorder = context.recorder.clone();
         let leads_to =
             judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
+        let directories = [context.workspace.clone(), vec![ready.target.place.cwd.clone()]].concat();
         let Ready { prepared, target, spec, edit, .. } = ready;
         let tool = async {
             let run = async {
@@ -503,6 +521,8 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
+        let credentials = target.host.policy.git_credentials(&directories);
+        let result = result.map(|value| without_credentials(value, &credentials));
         Outcome { status, result: clipped(result, self.parts.texts.of(spec.text)), images, denials }
     }
 
@@ -516,7 +536,9 @@ impl Pipeline {
         text: Option<&CommandText>,
     ) -> Result<Value, ToolFailure> {
         let project = &target.place.cwd;
-        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
+        let rules = JailRules::of(target);
+        let mut lines: Vec<String> =
+            denials.iter().map(|denial| outside::line(denial, project, rules)).collect();
         let refused = egress.map(CallEgress::refused).unwrap_or_default();
         lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         lines.extend(egress.and_then(CallEgress::late_line));
@@ -532,9 +554,8 @@ impl Pipeline {
         }
         let failures = egress.map(CallEgress::failures).unwrap_or_default();
         let connections = egress.and_then(CallEgress::rows);
-        let parts = text.map_or(0, |text| text.parts);
         result.map(|value| {
-            let value = outside::with_denied_hosts(connected(value, connections), &refused, parts);
+            let value = outside::with_denied_hosts(connected(value, connections), &refused, text);
             outside::told(outside::told(value, NETWORK, &failures), outside::JAIL, &lines)
         })
     }
@@ -562,7 +583,7 @@ impl Pipeline {
             self.clone(),
             ready.target.clone(),
             person,
-            (&ready.intent, &judged.decision),
+            (&ready.intent, judged),
             cancel.clone(),
         ))
     }
@@ -634,6 +655,7 @@ impl Pipeline {
             call.images = outcome.images;
         }
         let result = reword_result(outcome.result, self.parts.settings.attendance);
+        let result = fit_advice(result, &self.offered());
         let item = item.with_output(Envelope::new(self.parts.clock.now(), result));
         if let Content::ToolCall(call) = &item.content {
             self.parts.gate.trace(|trail| note_result(trail, call));
@@ -643,6 +665,11 @@ impl Pipeline {
         fail_point!("tool.recorded");
         item
     }
+}
+
+/// Tells the logs of this conversation from others by their names.
+fn own_logs(gate: Arc<Gate>) -> Arc<dyn Fn(&str) -> bool + Send + Sync> {
+    Arc::new(move |name: &str| gate.has_log(name))
 }
 
 /// The result of a tool, which after a cancellation has a bounded time to come to its end.

@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
+use crate::tools::outside::{JAIL, told};
 use crate::tools::process;
 use crate::tools::rivals::PinsRead;
 use crate::tools::snapshot::{keep_after, start_kept};
@@ -49,9 +50,9 @@ const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
 
-/// What `wait` is where nothing can be left running.
-const WAIT_ONLY: &str = "How long to wait: true for the usual 2 minutes, or a duration such as \"10m\" or a number of seconds, up to \
-                         10 minutes. The command is stopped when the time is up.";
+/// The beginning of the text about `wait`.
+const WAIT: &str = "How long to wait: true for the usual 2 minutes, or a duration such as \"10m\" or a number of seconds, up to 10 \
+                    minutes.";
 
 pub(crate) struct RunShell;
 
@@ -60,7 +61,7 @@ pub(crate) struct RunShell;
 pub(crate) struct RunShellInput {
     /// The command line, as typed into the shell.
     command: String,
-    /// What it is for, in one sentence for the user who approves it.
+    /// What it is for, in one sentence.
     #[serde(default)]
     why: String,
     /// How risky it is.
@@ -73,8 +74,7 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     #[serde(default)]
     privesc: bool,
-    /// How long to wait: true for the usual 2 minutes, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// When the time is up the command runs on in the background. False or 0 starts it as a managed process and does not wait.
+    /// How long to wait.
     #[serde(default, alias = "timeout")]
     wait: Wait,
     /// Give the command a terminal, for programs that want one. Its output is then one stream, with its control codes.
@@ -259,15 +259,29 @@ fn is_for_pane(context: &ToolContext, is_named: bool) -> bool {
     !context.is_outside && is_free && (context.bounds.only_hide() || !context.is_read_only)
 }
 
-/// What the targets of a session have for commands, one of them at least.
+/// The means of a session for commands: those of its targets, one of them at least, and the rest that texts about tools depend on.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact by itself that a template asks for by its name"
+)]
 pub(crate) struct Means {
     /// Shared panes.
     pub(crate) panes: bool,
-    /// Processes that run on.
+    /// Commands that go on in the background when their wait is over.
     pub(crate) managed: bool,
     /// Terminals for single commands.
     pub(crate) terminals: bool,
+    /// Processes that outlive their call, as policy does not deny them.
+    pub(crate) runs_on: bool,
+    /// Nobody can be asked.
+    pub(crate) headless: bool,
+    /// Commands run in a jail.
+    pub(crate) jail: bool,
+    /// The machine is thrown away afterwards.
+    pub(crate) throwaway: bool,
+    /// One of them is another host.
+    pub(crate) remote: bool,
 }
 
 impl Means {
@@ -277,24 +291,13 @@ impl Means {
             panes: means.panes || target.panes().is_some(),
             managed: means.managed || target.managed().is_some(),
             terminals: means.terminals || target.has_terminals(),
+            ..means
         })
     }
 }
 
-/// What the model is told about the tool, by what there is for commands.
+/// The fields that the model is told about, by what there is for commands.
 pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
-    if means.panes {
-        definition.description =
-            format!("{}\n\n{}", definition.description, include_str!("run_shell/pane.md").trim());
-    }
-    let background = match means {
-        Means { managed: true, .. } => include_str!("run_shell/managed.md"),
-        Means { panes: true, .. } => "",
-        Means { .. } => include_str!("run_shell/waited.md"),
-    };
-    if !background.is_empty() {
-        definition.description = format!("{}\n\n{}", definition.description, background.trim());
-    }
     definition.parameters["required"] = json!(EXPECTED);
     let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
     if !means.panes {
@@ -304,11 +307,20 @@ pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
     if !means.panes && !means.terminals {
         fields.remove("terminal");
     }
-    if !means.panes
-        && !means.managed
-        && let Some(wait) = fields.get_mut("wait")
-    {
-        wait["description"] = json!(WAIT_ONLY);
+    let then = match means {
+        Means { managed: true, .. } => "When the time is up the command runs on in the background.",
+        Means { panes: true, .. } => "When the time is up the command runs on in the pane.",
+        Means { .. } => "When the time is up the command is stopped.",
+    };
+    let no_wait = match means {
+        Means { panes: true, .. } => " False or 0 leaves it running in the pane.",
+        Means { managed: true, runs_on: true, .. } => {
+            " False or 0 starts it as a managed process and does not wait."
+        }
+        Means { .. } => "",
+    };
+    if let Some(wait) = fields.get_mut("wait") {
+        wait["description"] = json!(format!("{WAIT} {then}{no_wait}"));
     }
 }
 
@@ -419,8 +431,9 @@ async fn leave(
     value["output"] = json!(String::from_utf8_lossy(&output.unwrap_or_default()));
     value["log"] = json!(context.log.to_string_lossy());
     value["note"] = json!(format!(
-        "the command still runs after {} s and was moved to the background as `{id}`; look at it with `process_status` and \
-         `process_logs`, end it with `process_stop`. You are told when it ends; it ends with this session, or after {} hours; use `process_start` for what should run on",
+        "the command still runs after {} s and was moved to the background as `{id}`; while you need its result, run `sleep 60` and \
+         repeat; buddy tells you when it has ended; see its output with `process_logs`; end it with `process_stop`; it ends with \
+         this session, or after {} hours; start processes that should outlive the session with `process_start`",
         wait.as_secs_f32(),
         MAX_RUN.as_secs() / 3600
     ));
@@ -463,6 +476,9 @@ fn show(chunk: &Chunk, context: &ToolContext) {
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
 }
 
+/// Up to this many bytes no model gets less than the whole, so nobody needs a count of the lines.
+const WHOLE_BYTES: u64 = 4_000;
+
 /// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
 fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let mut result = json!({
@@ -474,6 +490,11 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
         "truncated": exit.stdout.omitted() + exit.stderr.omitted() > 0,
         "log": exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),
     });
+    if exit.stdout.total + exit.stderr.total > WHOLE_BYTES
+        && let Some(fields) = result.as_object_mut()
+    {
+        fields.insert("lines".to_owned(), json!(exit.stdout.lines + exit.stderr.lines));
+    }
     let note = match exit.ended {
         Ended::TimedOut => Some(format!(
             "the command was stopped after {} s; give a longer `wait`, or make it finish sooner",
@@ -487,7 +508,8 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             Some("the command could not start as many processes as it wanted to".to_owned())
         }
         Ended::Exited if exit.leftovers > 0 => Some(format!(
-            "{} process(es) that the command left running were ended with it; start what should run on with `process_start`",
+            "{} process(es) that the command left running were ended with it; start processes that should outlive their command with \
+             `process_start`",
             exit.leftovers
         )),
         Ended::Exited => None,
@@ -495,11 +517,12 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let remain = (exit.survivors > 0).then(|| {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
-    let swept = exit.swept.iter().map(ToString::to_string);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(swept).collect();
+    let notes: Vec<String> = note.into_iter().chain(remain).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));
     }
-    result
+    // Faces show the lines of the jail below the call, so that a file which vanished is not a riddle.
+    let swept: Vec<String> = exit.swept.iter().map(ToString::to_string).collect();
+    told(result, JAIL, &swept)
 }

@@ -394,9 +394,20 @@ fn prepare<T: Tool>(mut input: Value) -> Result<Box<dyn Prepared>, ToolFailure> 
     advice::complete(&mut input, &schema);
     match serde_json::from_value::<T::Input>(input) {
         Ok(input) => Ok(Box::new(PreparedCall::<T> { input, lacks_risk })),
-        Err(error) => Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {error}"))
-            .hint("call the tool again with arguments that follow its schema")),
+        // The parser also lists fields that the model was not told of: aliases, and those of hosts with panes.
+        Err(error) => {
+            Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {}", told(&error)))
+                .hint("call the tool again with arguments that follow its schema"))
+        }
     }
+}
+
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let is_of_fields = text.starts_with("unknown field");
+    text.split_once(", expected")
+        .filter(|_| is_of_fields)
+        .map_or_else(|| text.clone(), |(head, _)| head.to_owned())
 }
 
 /// A path as people and the model read it.

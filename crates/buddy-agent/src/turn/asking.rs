@@ -41,5 +41,6 @@ fn spent() -> Ending {
         message: "the budget is used up".to_owned(),
         hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
     };
-    Ending::failed(TurnOutcome::Failed, failure)
+    let limit = failure.message.clone();
+    Ending::failed(TurnOutcome::Failed, failure, limit)
 }

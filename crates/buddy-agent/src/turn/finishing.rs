@@ -66,8 +66,8 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    pub(super) fn failed(outcome: TurnOutcome, failure: Failure) -> Self {
-        Self { outcome, limit: failure.message.clone(), failure: Some(failure) }
+    pub(super) fn failed(outcome: TurnOutcome, failure: Failure, limit: String) -> Self {
+        Self { outcome, limit, failure: Some(failure) }
     }
 
     /// The end of a turn that a face wants a report of before it stops it.
@@ -149,7 +149,8 @@ impl Machine {
                     ),
                     hint: Some("prompt again, with more about what you want, to continue".to_owned()),
                 };
-                self.report(turn, Ending::failed(TurnOutcome::Failed, failure))
+                let limit = format!("you made the same calls {times} times with the same results");
+                self.report(turn, Ending::failed(TurnOutcome::Failed, failure, limit))
             }
         }
     }
@@ -161,7 +162,7 @@ impl Machine {
             return vec![ending.fact(&turn)];
         }
         let text = format!(
-            "A limit is reached: {}. You cannot call tools any more. Report now: what is done, what is left to do, and what you \
+            "The run is about to end: {}. You cannot call tools any more. Report now: what is done, what is left to do, and what you \
              have not checked. Do not claim more than you saw.",
             ending.limit
         );

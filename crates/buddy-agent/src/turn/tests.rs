@@ -581,6 +581,7 @@ fn own_command(number: u32) -> Item {
         command: format!("echo {number}"),
         target: "local".to_owned(),
         cwd: "/w".to_owned(),
+        is_withheld: false,
         outcome: Some(buddy_protocol::RanOutcome { exit_code: Some(0), ..Default::default() }),
     };
     let content = Content::UserMessage {

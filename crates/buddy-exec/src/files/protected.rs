@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use buddy_protocol::{NameSet, OpenedRoots, fold_path};
 use rustix::fs::Stat;
 
 use super::roots::Root;
-use crate::jail::secrets_beneath;
+use crate::jail::{secrets_beneath, secrets_in};
 use crate::{Bounds, TargetError};
 
 /// The most files in hidden directories that are known by their inode numbers, so that another name for one
@@ -41,8 +41,16 @@ pub(super) struct Protected {
     /// The directories in which files with secrets are looked for, and those with more than one name, found
     /// when they are first needed.
     sealed_roots: Vec<PathBuf>,
-    sealed_linked: OnceLock<BTreeMap<(u64, u64), PathBuf>>,
+    sealed_linked: OnceLock<SealedObjects>,
+    /// The same of directories elsewhere, each for itself; held for a look or a change only.
+    sealed_beside: Mutex<BTreeMap<PathBuf, SealedObjects>>,
 }
+
+/// Files with secrets that have more than one name, by device and inode number.
+type SealedObjects = BTreeMap<(u64, u64), PathBuf>;
+
+/// The most directories elsewhere whose secrets are kept.
+const MAX_BESIDE: usize = 1_000;
 
 /// A protected path: its names, and which object it is when it exists.
 struct Place {
@@ -79,6 +87,7 @@ impl Protected {
             linked: OnceLock::new(),
             sealed_roots: roots().map(|root| root.real()).collect(),
             sealed_linked: OnceLock::new(),
+            sealed_beside: Mutex::default(),
         }
     }
 
@@ -119,8 +128,8 @@ impl Protected {
             let real = (real != named).then(|| real.to_owned());
             return Err(TargetError::Sealed { path: named.to_owned(), real });
         }
-        if let Some(other) = self.seals_linked(stat) {
-            return Err(TargetError::Sealed { path: named.to_owned(), real: Some(other.to_owned()) });
+        if let Some(other) = self.seals_linked(real, stat) {
+            return Err(TargetError::Sealed { path: named.to_owned(), real: Some(other) });
         }
         Ok(())
     }
@@ -199,19 +208,35 @@ impl Protected {
         linked.contains(&(stat.st_dev, stat.st_ino))
     }
 
-    /// The name under which an open file is sealed, where that is another one.
-    pub(super) fn seals_linked(&self, stat: &Stat) -> Option<&Path> {
+    /// The name under which an open file is sealed, where that is another one: in the directories that the user opened, or in its own.
+    pub(super) fn seals_linked(&self, real: &Path, stat: &Stat) -> Option<PathBuf> {
         if stat.st_nlink < 2 || self.sealed_names.is_empty() {
             return None;
         }
-        let object = |path: PathBuf| {
-            let found = std::fs::symlink_metadata(&path).ok().filter(|found| found.nlink() > 1)?;
-            (!self.is_opened(&fold_path(&path))).then(|| ((found.dev(), found.ino()), path))
-        };
-        let linked = self.sealed_linked.get_or_init(|| {
-            secrets_beneath(&self.sealed_roots, &self.sealed_names).into_iter().filter_map(object).collect()
-        });
-        linked.get(&(stat.st_dev, stat.st_ino)).map(PathBuf::as_path)
+        let object = (stat.st_dev, stat.st_ino);
+        let objects =
+            |files: BTreeSet<PathBuf>| files.into_iter().filter_map(|path| self.sealed_object(path));
+        let linked = self
+            .sealed_linked
+            .get_or_init(|| objects(secrets_beneath(&self.sealed_roots, &self.sealed_names)).collect());
+        if let Some(other) = linked.get(&object) {
+            return Some(other.clone());
+        }
+        let directory = real.parent()?;
+        let mut beside = self.sealed_beside.lock().unwrap_or_else(PoisonError::into_inner);
+        if beside.len() >= MAX_BESIDE && !beside.contains_key(directory) {
+            beside.clear();
+        }
+        let found = beside
+            .entry(directory.to_owned())
+            .or_insert_with(|| objects(secrets_in(directory, &self.sealed_names)).collect());
+        found.get(&object).cloned()
+    }
+
+    /// A file that is sealed, if it has more than one name.
+    fn sealed_object(&self, path: PathBuf) -> Option<((u64, u64), PathBuf)> {
+        let found = std::fs::symlink_metadata(&path).ok().filter(|found| found.nlink() > 1)?;
+        (!self.is_opened(&fold_path(&path))).then(|| ((found.dev(), found.ino()), path))
     }
 
     /// Whether the content of a file is not read: its name says that it can hold secrets, or it belongs to a

@@ -120,7 +120,7 @@ impl View {
     pub(crate) fn seals(&self, real: &Path, stat: &Stat) -> bool {
         self.protected.seals(real)
             || self.protected.hides_linked(stat)
-            || self.protected.seals_linked(stat).is_some()
+            || self.protected.seals_linked(real, stat).is_some()
     }
 
     /// The path that a path leads to through links, as far as it may be shown.

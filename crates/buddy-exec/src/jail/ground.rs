@@ -30,6 +30,12 @@ pub(super) struct Ground {
     pub(super) blank: NameSet,
     /// Files that are seen and not read.
     pub(super) sealed: Vec<PathBuf>,
+    /// Further ones, which are too many to be mounted over one by one.
+    pub(super) sealed_by_rules: Vec<PathBuf>,
+    /// Directories whose files are not read, since there were too many names to search.
+    pub(super) unsearched: Vec<PathBuf>,
+    /// Directories in them that are read all the same.
+    pub(super) searched: Vec<PathBuf>,
 }
 
 /// A directory that stays visible inside a hidden one.
@@ -91,6 +97,9 @@ impl Ground {
             missing,
             blank: bounds.blank_names.clone(),
             sealed: Vec::new(),
+            sealed_by_rules: Vec::new(),
+            unsearched: Vec::new(),
+            searched: Vec::new(),
         })
     }
 

@@ -9,7 +9,8 @@ use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
 use super::ground::Ground;
 use super::look::{
-    Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
+    Sights, files_beneath, linked_objects, look, look_home, names_in_home, names_of_objects, roots_to_watch,
+    shared_roots,
 };
 use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
@@ -20,7 +21,7 @@ use super::repositories::{
 };
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
-use super::walk::{Budget, is_there};
+use super::walk::{Budget, Unseen, is_there};
 use super::watched::{Watched, is_too_large};
 use super::words::Place;
 use super::write_places::WritePlaces;
@@ -35,15 +36,12 @@ const MAX_COVERED: usize = 120;
 /// decoys would otherwise leave the real one open.
 const MAX_SEALED: usize = 400;
 
-/// The most secrets elsewhere that are sealed, the nearest first.
-const MAX_SEALED_ELSEWHERE: usize = 100;
+/// The most secrets elsewhere that get a mount each, the nearest first: each takes its time, and more of it the more there are. Rules of
+/// Landlock keep commands from the others.
+const MAX_MOUNTED_ELSEWHERE: usize = 100;
 
 /// The directory in which a repository has the own directories of its further work trees.
 const WORK_TREES: &str = ".git/worktrees";
-
-/// The most entries of the home that are searched for secrets, and the depth.
-const HOME_ENTRIES: usize = 20_000;
-const HOME_DEPTH: usize = 3;
 
 /// The guards of one command.
 pub(super) struct Guards {
@@ -90,6 +88,7 @@ impl Guards {
             other.restrict(&mut sights);
         }
         clear_parts_left_behind(&sights.git, &orders);
+        refuse_flood(&sights, &sealed)?;
         let found = std::mem::take(&mut sights.sealed);
         seal(found, bounds, ground, scene, &Searched { names: &sealed, roots: &roots, past: &past })?;
         let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene);
@@ -108,9 +107,7 @@ impl Guards {
         // Layers are mounted later.
         let there = named.there.iter().filter(|path| !writes.is_in_layers(path));
         places.extend(sights.git_files.iter().chain(there).cloned());
-        for git in &sights.git {
-            places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
-        }
+        places.extend(parts_of(&sights.git, &orders).filter(|part| is_there(part)));
         places.retain(|path| !is_removed(path));
         let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
         let mut covered = nearest(places.iter().filter(|path| is_to_cover(path)).cloned(), MAX_COVERED);
@@ -155,8 +152,21 @@ impl Guards {
 
 /// Removes stand-ins that killed supervisors left in repositories.
 fn clear_parts_left_behind(gits: &BTreeSet<PathBuf>, orders: &Names) {
-    for part in gits.iter().flat_map(|git| orders.git_parts().iter().map(|part| git.join(part))) {
+    for part in parts_of(gits, orders) {
         clear_left_behind(&part);
+    }
+}
+
+/// The parts of repositories that git takes orders from, whether they are there or not.
+fn parts_of(gits: &BTreeSet<PathBuf>, orders: &Names) -> impl Iterator<Item = PathBuf> {
+    gits.iter().flat_map(|git| orders.git_parts().iter().map(|part| git.join(part)))
+}
+
+/// Refuses a command that could read secrets among names which are too many to look at.
+fn refuse_flood(sights: &Sights, sealed: &Names) -> Result<(), Refusal> {
+    match sights.unseen.as_ref().filter(|unseen| unseen.is_flood() && !sealed.is_empty()) {
+        Some(unseen) => Err(too_many_names(unseen)),
+        None => Ok(()),
     }
 }
 
@@ -239,18 +249,81 @@ fn seal(
     let Searched { names, roots, past } = *searched;
     let is_closed = |path: &PathBuf| is_closed(path, bounds);
     let by_place = bounds.sealed.iter().filter(|path| is_there(path)).flat_map(|path| files_beneath(path));
-    let found: BTreeSet<PathBuf> = found.into_iter().chain(by_place.filter(|path| !is_link(path))).collect();
+    let mut found: BTreeSet<PathBuf> =
+        found.into_iter().chain(by_place.filter(|path| !is_link(path))).collect();
+    let here = read_here(bounds, roots, scene);
+    if !names.is_empty() {
+        let sights = look(&here, &Names::default(), names, past, Budget::usual());
+        if let Some(unseen) = sights.unseen.filter(Unseen::is_flood) {
+            return Err(too_many_names(&unseen));
+        }
+        found.extend(sights.sealed);
+    }
     ground.sealed = found.into_iter().filter(is_closed).collect();
     if ground.sealed.len() > MAX_SEALED {
-        let reason =
-            format!("more than {MAX_SEALED} files here hold secrets, too many to keep from a command");
-        return Err(Refusal::new(BOUNDS, reason));
+        return Err(too_many_secrets("here"));
     }
-    let elsewhere = secrets_elsewhere(names, roots, past, scene).into_iter().filter(is_closed);
-    ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
     ground.sealed.extend(secrets_searched(bounds, names, roots, past)?.into_iter().filter(is_closed));
-    seal_further_names(bounds, ground, scene, roots, past);
+    let seen = [roots, &here].concat();
+    let past = [past, &seen].concat();
+    let home = scene.home.and_then(|home| home.canonicalize().ok());
+    let is_seen = |path: &PathBuf| seen.iter().any(|seen| path.starts_with(seen));
+    let home = home.filter(|home| !is_seen(home) && !names.is_empty());
+    if let Some(home) = &home {
+        let sights = look_home(home, names, &past);
+        let is_new = |path: &PathBuf| !ground.sealed.contains(path);
+        let elsewhere: Vec<PathBuf> = sights.sealed.into_iter().filter(is_closed).filter(is_new).collect();
+        seal_elsewhere(elsewhere, ground, scene.place)?;
+        if scene.place != Place::Light {
+            ground.unsearched = sights.unsearched;
+            let searched = bounds.searched.iter().filter_map(|path| path.canonicalize().ok());
+            ground.searched = seen.iter().cloned().chain(searched).collect();
+        }
+    }
+    seal_further_names(bounds, ground, scene, roots, searched.past);
+    if let Some(home) = &home {
+        let linked = linked_objects(ground.sealed.iter().chain(&ground.sealed_by_rules));
+        let further = names_in_home(home, &linked, &past).into_iter().filter(is_closed);
+        ground.sealed_by_rules.extend(further.filter(|path| !ground.sealed.contains(path)));
+    }
     Ok(())
+}
+
+/// Seals files near the top of the home: the nearest by a mount, all others by rules. The light jail has mounts alone.
+fn seal_elsewhere(files: Vec<PathBuf>, ground: &mut Ground, place: Place) -> Result<(), Refusal> {
+    let mut files = nearest(files.into_iter(), usize::MAX);
+    let mounted = match place {
+        Place::Light => MAX_SEALED,
+        Place::Namespaces => MAX_MOUNTED_ELSEWHERE,
+        Place::Bare => files.len(),
+    };
+    let further = files.split_off(files.len().min(mounted));
+    ground.sealed.extend(files);
+    if place == Place::Light && !further.is_empty() {
+        return Err(too_many_secrets("near the top of your home"));
+    }
+    ground.sealed_by_rules = further;
+    Ok(())
+}
+
+/// Directories of the user's that the command reads and does not write: its own, and those that they opened.
+fn read_here(bounds: &Bounds, roots: &[PathBuf], scene: &Scene<'_>) -> Vec<PathBuf> {
+    let opened = bounds.anchors.iter().filter_map(|anchor| anchor.canonicalize().ok());
+    let opened: Vec<PathBuf> = opened.chain([scene.cwd.to_owned()]).collect();
+    let mut here = roots_to_watch(&opened, scene.cwd);
+    here.retain(|path| !roots.iter().any(|root| path.starts_with(root)));
+    here
+}
+
+fn too_many_secrets(place: &str) -> Refusal {
+    let reason = format!(
+        "more than {MAX_SEALED} files {place} have names of secrets, too many to keep from a command"
+    );
+    Refusal::new(BOUNDS, reason)
+}
+
+fn too_many_names(unseen: &Unseen) -> Refusal {
+    Refusal::new(BOUNDS, format!("{unseen}; a command could read secrets there"))
 }
 
 /// Takes a place among the commands that run, and reads the baselines of the others. Without a quarantine
@@ -437,31 +510,6 @@ fn stand_ins(gits: &BTreeSet<PathBuf>, orders: &Names) -> Vec<StandIn> {
     missing.filter_map(|(git, part)| StandIn::at(git, part).ok().flatten()).collect()
 }
 
-/// Secrets where commands read and do not write: in the directory of the command, and near the top of the home.
-fn secrets_elsewhere(
-    sealed: &Names,
-    roots: &[PathBuf],
-    past: &[PathBuf],
-    scene: &Scene<'_>,
-) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    if sealed.is_empty() {
-        return found;
-    }
-    let is_seen = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-    let none = Names::default();
-    if !is_seen(scene.cwd) && scene.cwd != Path::new("/") {
-        let cwd = [scene.cwd.to_owned()];
-        found.extend(look(&cwd, &none, sealed, past, Budget::usual()).sealed);
-    }
-    if let Some(home) = scene.home.filter(|home| !is_seen(home))
-        && let Ok(home) = home.canonicalize()
-    {
-        found.extend(look(&[home], &none, sealed, past, Budget::small(HOME_ENTRIES, HOME_DEPTH)).sealed);
-    }
-    found
-}
-
 /// Secrets in directories elsewhere that the command goes through.
 fn secrets_searched(
     bounds: &Bounds,
@@ -483,9 +531,7 @@ fn secrets_searched(
         return Err(Refusal::new(BOUNDS, format!("{unseen}; name a smaller directory")));
     }
     if sights.sealed.len() > MAX_SEALED {
-        let reason =
-            format!("more than {MAX_SEALED} files there hold secrets, too many to keep from a command");
-        return Err(Refusal::new(BOUNDS, reason));
+        return Err(too_many_secrets("there"));
     }
     Ok(sights.sealed)
 }

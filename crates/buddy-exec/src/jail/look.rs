@@ -6,7 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use buddy_protocol::NameSet;
 use rustix::fs::FileType;
@@ -55,6 +55,15 @@ const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
+/// Directories of installed packages.
+pub(super) const INSTALLED: &[&str] = &["node_modules", "site-packages"];
+
+/// The most names of each directory of the home that are searched for secrets, the depth below the home, and the time for all: the search
+/// is part of every start of a command. One directory for all would leave the others to those who can fill one.
+const HOME_ENTRIES: usize = 20_000;
+const HOME_DEPTH: usize = 3;
+const HOME_TIME: Duration = Duration::from_secs(6);
+
 /// The number of times that links behind links are searched for.
 const MAX_LINKED_ROUNDS: usize = 8;
 
@@ -85,6 +94,8 @@ pub(super) struct Sights {
     pub(super) unseen: Option<Unseen>,
     /// Directories that lie too deep to be searched.
     pub(super) too_deep: Vec<PathBuf>,
+    /// Directories that were not searched, or not to their end, since there are too many names.
+    pub(super) unsearched: Vec<PathBuf>,
 }
 
 impl Sights {
@@ -131,7 +142,63 @@ pub(super) fn look(
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
-    Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights }
+    let Budget { unseen, too_deep, unsearched, .. } = budget;
+    Sights { unseen, too_deep, unsearched, ..looker.sights }
+}
+
+/// Searches the top of the home for secrets, without the places in `past`.
+pub(super) fn look_home(home: &Path, sealed: &Names, past: &[PathBuf]) -> Sights {
+    let orders = Names::default();
+    let mut looker = Looker::new(&orders, sealed, past, None, MAX_LINKS);
+    let unsearched = walk_home(home, past, &mut looker);
+    Sights { unsearched, ..looker.sights }
+}
+
+/// Finds further names of files in the top of the home.
+pub(super) fn names_in_home(
+    home: &Path,
+    objects: &HashSet<(u64, u64)>,
+    past: &[PathBuf],
+) -> BTreeSet<PathBuf> {
+    let mut finder = Finder::new(objects, past);
+    if !objects.is_empty() {
+        walk_home(home, past, &mut finder);
+    }
+    finder.found
+}
+
+/// Shows the top of the home, each of its directories with a budget of its own, and without installed packages. Returns directories for which
+/// that was not enough.
+fn walk_home(home: &Path, past: &[PathBuf], visitor: &mut dyn Visitor) -> Vec<PathBuf> {
+    let mut visitor = WithoutPackages(visitor);
+    let end = Instant::now() + HOME_TIME;
+    let mut budget = Budget::small(HOME_ENTRIES, 0);
+    walk(home, &mut budget, &mut visitor);
+    let mut unsearched = budget.unsearched;
+    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let tops = fs::read_dir(home).into_iter().flatten().flatten().filter(is_directory);
+    for top in tops.map(|entry| entry.path()).filter(|top| !past.contains(top)) {
+        let mut budget = Budget::small(HOME_ENTRIES, HOME_DEPTH - 1).not_after(end);
+        walk(&top, &mut budget, &mut visitor);
+        unsearched.append(&mut budget.unsearched);
+    }
+    unsearched
+}
+
+/// A search that does not go into directories of installed packages.
+struct WithoutPackages<'a>(&'a mut dyn Visitor);
+
+impl Visitor for WithoutPackages<'_> {
+    fn enter(&mut self, visited: &Visited<'_>) {
+        self.0.enter(visited);
+    }
+
+    fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+        if entry.is_directory() && INSTALLED.contains(&entry.folded.as_str()) {
+            return Go::Past;
+        }
+        self.0.see(visited, entry)
+    }
 }
 
 /// Searches for repositories and for nothing else.
@@ -155,18 +222,19 @@ pub(crate) fn secrets_beneath(roots: &[PathBuf], names: &NameSet) -> BTreeSet<Pa
     look(roots, &Names::default(), &Names::of(names), &[], budget).sealed
 }
 
+/// The same directly in a directory.
+pub(crate) fn secrets_in(directory: &Path, names: &NameSet) -> BTreeSet<PathBuf> {
+    let budget = Budget::small(TOOL_ENTRIES, 0);
+    look(&[directory.to_owned()], &Names::default(), &Names::of(names), &[], budget).sealed
+}
+
 /// Finds further names of files, by device and inode number.
 pub(super) fn names_of_objects(
     roots: &[PathBuf],
     objects: &HashSet<(u64, u64)>,
     past: &[PathBuf],
 ) -> BTreeSet<PathBuf> {
-    let mut finder = Finder {
-        objects,
-        past,
-        numbers: objects.iter().map(|object| object.1).collect(),
-        found: BTreeSet::new(),
-    };
+    let mut finder = Finder::new(objects, past);
     if objects.is_empty() {
         return finder.found;
     }
@@ -182,6 +250,13 @@ struct Finder<'a> {
     past: &'a [PathBuf],
     numbers: HashSet<u64>,
     found: BTreeSet<PathBuf>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(objects: &'a HashSet<(u64, u64)>, past: &'a [PathBuf]) -> Self {
+        let numbers = objects.iter().map(|object| object.1).collect();
+        Self { objects, past, numbers, found: BTreeSet::new() }
+    }
 }
 
 impl Visitor for Finder<'_> {
@@ -337,7 +412,7 @@ impl Visitor for Looker<'_> {
             self.seal(path(), entry.is_directory());
             return Go::Past;
         }
-        if is_order { Go::Past } else { Go::Into }
+        if is_order || !self.leads_on(visited, entry) { Go::Past } else { Go::Into }
     }
 }
 
@@ -393,6 +468,21 @@ impl<'a> Looker<'a> {
             self.sights.git_state.insert(visited.path.join(&entry.name), state);
         }
         below
+    }
+
+    /// Whether anything below an entry can count. In a place that everybody writes, that is little, and the files of other programs are
+    /// not searched, however many there are.
+    fn leads_on(&self, visited: &Visited<'_>, entry: &Listed) -> bool {
+        let Some(linked) = self.shared.filter(|_| entry.is_directory()) else { return true };
+        let path = visited.path.join(&entry.name);
+        let is_above_linked =
+            || linked.range(path.clone()..).next().is_some_and(|first| first.starts_with(&path));
+        let is_repository = || entry.folded == GIT && visited.names_below().is_empty();
+        is_above_linked()
+            || is_repository()
+            || self.later.contains_key(&path)
+            || self.is_ours(visited)
+            || self.orders.leads_to_top(visited.names, visited.depth, &entry.folded)
     }
 
     /// Whether orders in a directory are this session's business: everywhere but in a place that everybody

@@ -14,6 +14,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::ground::{Ground, beneath_any};
+use super::look::INSTALLED;
 use super::names::GIT;
 use super::refusal::{BUBBLEWRAP, Refusal};
 use super::resolve::{Resolved, What};
@@ -23,9 +24,6 @@ const MAX_MOUNTS: usize = 1000;
 
 /// A directory of every jail that is its own, in place of the sockets of services.
 const RUN: &str = "/run";
-
-/// Directories of installed packages.
-const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
 /// The settings of the name resolver. Often a link into a directory that the jail has of its own.
 const RESOLVER: &str = "/etc/resolv.conf";

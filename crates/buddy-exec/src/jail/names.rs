@@ -52,6 +52,8 @@ pub(super) struct Names {
     except: Vec<NamePattern>,
     /// The rest of each pattern that begins with [`GIT`].
     git_parts: Vec<String>,
+    /// The patterns of several names, but for those that begin with [`GIT`].
+    long: Vec<NamePattern>,
     /// Whether the name of a copy stands for the original.
     copies: bool,
 }
@@ -62,9 +64,11 @@ impl Names {
         let part = |pattern: &NamePattern| {
             text(pattern).strip_prefix(GIT).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
         };
-        let trees = set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
+        let trees = || set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
+        let long = trees().chain(&set.files).filter(|pattern| pattern.count_names() > 1);
         Self {
-            trees: Index::of(trees),
+            trees: Index::of(trees()),
+            long: long.cloned().collect(),
             git_trees: Index::of(set.trees.iter().filter(|pattern| part(pattern).is_some())),
             files: Index::of(&set.files),
             except: set.except.clone(),
@@ -113,6 +117,12 @@ impl Names {
         let names = with(above, last);
         let is_at_top = |pattern: &NamePattern| pattern.ends(&names) && starts_at(pattern, &names) <= depth;
         self.trees.candidates(last).chain(self.files.candidates(last)).any(is_at_top)
+    }
+
+    /// Whether an entry that [`Self::is_at_top`] holds for could be below a directory with this name.
+    pub(super) fn leads_to_top(&self, above: &[String], depth: usize, last: &String) -> bool {
+        let names = with(above, last);
+        self.long.iter().any(|pattern| pattern.leads_on(&names, depth))
     }
 
     /// The parts of a repository's own directory that are in the set.

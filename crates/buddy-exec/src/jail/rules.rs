@@ -81,7 +81,16 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             rules.write = raw(&ground.write);
             rules.write.push(OWN_MEMORY.into());
             rules.write.extend(raw(&ground.write_files));
-            rules.read = raw(ground.read.as_deref().unwrap_or(&["/".into()]));
+            let everywhere = ["/".into()];
+            let roots = ground.read.as_deref().unwrap_or(&everywhere);
+            rules.read = raw(roots);
+            let holes = [ground.sealed_by_rules.clone(), ground.unsearched.clone()].concat();
+            if !holes.is_empty() {
+                // A directory with such files in it is listed all the same.
+                rules.list = raw(roots);
+                rules.read = carve_all(roots, &holes)?;
+                rules.read.extend(raw(&ground.searched));
+            }
         }
         Place::Bare => {
             let hidden = ground.hidden.iter().map(|hidden| hidden.path.clone());
@@ -90,12 +99,18 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             let roots = ground.read.as_deref();
             let everywhere = ["/".into()];
             // A directory with a sealed file in it is listed all the same.
-            if !ground.sealed.is_empty() {
+            let sealed = [ground.sealed.clone(), ground.sealed_by_rules.clone()].concat();
+            if !sealed.is_empty() || !ground.unsearched.is_empty() {
                 rules.list = carve_all(roots.unwrap_or(&everywhere), &holes)?;
                 rules.list.retain(|path| path.to_path().is_dir());
             }
-            holes.extend(ground.sealed.iter().cloned());
+            holes.extend(sealed);
+            let searched = carve_all(&ground.searched, &holes)?;
+            let unsearched = holes.len();
+            holes.extend(ground.unsearched.iter().cloned());
             rules.read = carve_all(roots.unwrap_or(&everywhere), &holes)?;
+            rules.read.extend(searched);
+            holes.truncate(unsearched);
             holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
             holes.extend(["/proc", "/sys"].map(PathBuf::from));
             rules.write = carve_all(&ground.write, &holes)?;

@@ -3,7 +3,7 @@
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, chmod, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, chmod, fstat, lstat, openat2};
 use rustix::process::geteuid;
 
 use super::walk::{Budget, Go, Listed, Visited, Visitor, walk};
@@ -12,26 +12,40 @@ use super::walk::{Budget, Go, Listed, Visited, Visitor, walk};
 pub(super) fn strip(roots: &[PathBuf], past: &[PathBuf], since: (i64, i64)) {
     let mut budget = Budget::usual();
     for root in roots {
-        walk(root, &mut budget, &mut Stripper { past, since });
+        walk(root, &mut budget, &mut Stripper { past, since, is_changed: false });
     }
 }
 
 struct Stripper<'a> {
     past: &'a [PathBuf],
     since: (i64, i64),
+    /// Whether names were added to the directory that was entered, or taken from it, since then.
+    is_changed: bool,
 }
 
 impl Visitor for Stripper<'_> {
-    fn enter(&mut self, _: &Visited<'_>) {}
+    fn enter(&mut self, visited: &Visited<'_>) {
+        // The bit comes with a new file, as the filter sees every change of a mode. A new name changes the time of its directory, which
+        // nobody can set back. One that cannot be read is searched.
+        self.is_changed = lstat(visited.path).map_or(true, |found| changed(&found) >= self.since);
+    }
 
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
-        let path = visited.path.join(&entry.name);
-        if entry.kind == FileType::RegularFile {
-            // A file that is gone meanwhile, or belongs to another account, needs nothing.
-            let _ = self.strip_one(&path);
+        match entry.kind {
+            FileType::RegularFile if self.is_changed => {
+                // A file that is gone meanwhile, or belongs to another account, needs nothing.
+                let _ = self.strip_one(&visited.path.join(&entry.name));
+                Go::Past
+            }
+            FileType::Directory if !self.past.contains(&visited.path.join(&entry.name)) => Go::Into,
+            _ => Go::Past,
         }
-        if entry.is_directory() && self.past.contains(&path) { Go::Past } else { Go::Into }
     }
+}
+
+/// The time of the last change of an object or of its names.
+fn changed(found: &Stat) -> (i64, i64) {
+    (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or_default())
 }
 
 impl Stripper<'_> {
@@ -41,8 +55,7 @@ impl Stripper<'_> {
         let file = openat2(CWD, path, flags, Mode::empty(), resolve)?;
         let found = fstat(&file)?;
         let mode = Mode::from_raw_mode(found.st_mode);
-        let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or_default());
-        let is_its = found.st_uid == geteuid().as_raw() && changed >= self.since;
+        let is_its = found.st_uid == geteuid().as_raw() && changed(&found) >= self.since;
         if is_its
             && mode.contains(Mode::SUID)
             && FileType::from_raw_mode(found.st_mode) == FileType::RegularFile

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -40,7 +40,12 @@ pub(super) struct Budget {
     pub(super) unseen: Option<Unseen>,
     /// The first directories that lie too deep.
     pub(super) too_deep: Vec<PathBuf>,
+    /// Directories that were not listed, or not to their end, since the budget was used up.
+    pub(super) unsearched: Vec<PathBuf>,
 }
+
+/// Why a search ends at its limit of names.
+const TOO_MANY: &str = "there are too many names";
 
 /// The most directories that lie too deep and are listed one by one.
 const MAX_TOO_DEEP: usize = 100;
@@ -52,6 +57,13 @@ pub struct Unseen {
     pub at: PathBuf,
     /// The reason, as a clause that follows "because".
     pub why: String,
+}
+
+impl Unseen {
+    /// Whether names were left out because there are so many.
+    pub(super) fn is_flood(&self) -> bool {
+        self.why == TOO_MANY
+    }
 }
 
 impl fmt::Display for Unseen {
@@ -74,6 +86,7 @@ impl Budget {
             depth: MAX_DEPTH,
             unseen: None,
             too_deep: Vec::new(),
+            unsearched: Vec::new(),
         }
     }
 
@@ -84,7 +97,12 @@ impl Budget {
 
     /// The same for less time.
     pub(super) fn within(self, time: Duration) -> Self {
-        Self { until: Instant::now() + time, ..self }
+        self.not_after(Instant::now() + time)
+    }
+
+    /// The same, and it ends at this time.
+    pub(super) fn not_after(self, end: Instant) -> Self {
+        Self { until: self.until.min(end), ..self }
     }
 
     /// Notes a directory that lies too deep.
@@ -174,14 +192,19 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
     let mut queue: VecDeque<(PathBuf, Vec<String>)> = VecDeque::from([(PathBuf::new(), above)]);
     while let Some((below, names)) = queue.pop_front() {
         let path = if below.as_os_str().is_empty() { root.to_owned() } else { root.join(&below) };
-        if budget.entries == 0 {
-            return budget.leave_out(&path, "there are too many names");
-        }
-        if Instant::now() > budget.until {
-            return budget.leave_out(&path, "it took too long");
+        let end = if budget.entries == 0 {
+            Some(TOO_MANY)
+        } else {
+            (Instant::now() > budget.until).then_some("it took too long")
+        };
+        if let Some(why) = end {
+            budget.leave_out(&path, why);
+            budget.unsearched.push(path);
+            budget.unsearched.extend(queue.into_iter().map(|(below, _)| root.join(below)));
+            return;
         }
         let Some(directory) = open_closed(&top, &below, &path, &mut unlocked, budget) else { continue };
-        let entries = list(&directory, &path, budget);
+        let entries = list(directory, &path, budget);
         let visited = Visited { path: &path, names: &names, depth, entries: &entries };
         visitor.enter(&visited);
         for entry in &entries {
@@ -241,22 +264,26 @@ fn open_below(top: &OwnedFd, below: &Path, flags: OFlags) -> rustix::io::Result<
     openat2(top, below, flags, Mode::empty(), resolve)
 }
 
-fn list(directory: &OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
+/// The entries of a directory. The descriptor is listed itself, since opening the directory once more costs as much again.
+fn list(directory: OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
     let mut entries = Vec::new();
-    let Ok(listing) = Dir::read_from(directory) else { return entries };
-    for entry in listing.flatten() {
+    let Ok(mut listing) = Dir::new(directory) else { return entries };
+    while let Some(Ok(entry)) = listing.read() {
         let name = entry.file_name().to_bytes();
         if name == b"." || name == b".." {
             continue;
         }
         if budget.entries == 0 {
-            budget.leave_out(path, "there are too many names");
+            budget.leave_out(path, TOO_MANY);
+            budget.unsearched.push(path.to_owned());
             return entries;
         }
         budget.entries -= 1;
         let name = OsStr::from_bytes(name).to_owned();
         let kind = match entry.file_type() {
-            FileType::Unknown => kind_of(directory, &name),
+            FileType::Unknown => {
+                listing.fd().map_or(FileType::Unknown, |directory| kind_of(directory, &name))
+            }
             kind => kind,
         };
         entries.push(Listed { folded: fold_name(&name.to_string_lossy()), name, kind, number: entry.ino() });
@@ -265,7 +292,7 @@ fn list(directory: &OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
 }
 
 /// The kind of an entry, for file systems that do not tell it in a listing.
-fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
+fn kind_of(directory: BorrowedFd<'_>, name: &OsStr) -> FileType {
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
     rustix::fs::statat(directory, name, flags)
         .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))

@@ -125,7 +125,7 @@ impl Watched {
         self.known_shared = self.look_shared(&self.known.linked);
     }
 
-    /// What was found there.
+    /// The findings there.
     pub(super) fn known_shared(&self) -> &Sights {
         &self.known_shared
     }

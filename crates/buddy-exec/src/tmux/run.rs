@@ -156,7 +156,7 @@ impl Begun {
     /// Acts on the end of a run, or ends the run.
     async fn take(&mut self, turn: Turn) -> Result<Exit, TargetError> {
         match turn {
-            Turn::Done(Some(done)) => Ok(self.exit(done, Ended::Exited)),
+            Turn::Done(Some(done)) => Ok(self.exit(*done, Ended::Exited)),
             Turn::Done(None) => Err(self.lost().await),
             Turn::Wished(Wish::Kill) => self.stop(KILLING, Ended::Stopped).await,
             Turn::Wished(Wish::GoOn | Wish::Stop) => self.stop(STOPPING, Ended::Stopped).await,
@@ -241,7 +241,7 @@ impl Begun {
 /// The next event of a run.
 enum Turn {
     /// Its end, or `None` if the stream has ended.
-    Done(Option<Done>),
+    Done(Option<Box<Done>>),
     /// It is to stop.
     Wished(Wish),
     /// Its time is up.
@@ -256,7 +256,7 @@ async fn turn(
 ) -> Turn {
     tokio::select! {
         biased;
-        done = done => Turn::Done(done.ok()),
+        done = done => Turn::Done(done.ok().map(Box::new)),
         wish = wished(wish) => Turn::Wished(wish),
         () = until(deadline) => Turn::TimeUp,
     }

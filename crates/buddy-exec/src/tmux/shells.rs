@@ -11,6 +11,7 @@ use super::host::Host;
 use super::scripts;
 use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
+use crate::env::on_a_terminal;
 use crate::jail;
 use crate::undo::digest_of;
 use crate::warden::{Task, Told, end_file, swept_file, wish_pipe};
@@ -98,10 +99,11 @@ impl Shells {
     pub(super) fn new(
         host: &Host,
         shell: &str,
-        mut env: Vec<(String, String)>,
+        env: Vec<(String, String)>,
         cwd: &Path,
         warden: Option<SupervisorCommand>,
     ) -> Self {
+        let mut env = on_a_terminal(env);
         env.retain(|(name, _)| !matches!(name.as_str(), "TERM" | "TMUX" | "TMUX_PANE"));
         env.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
         Self {

@@ -94,6 +94,20 @@ async fn another_name_for_a_hidden_file_is_hidden_too() {
 }
 
 #[tokio::test]
+async fn another_name_for_a_secret_beside_it_is_sealed_elsewhere_too() {
+    let yard = yard();
+    fs::create_dir_all(yard.path("other")).unwrap();
+    fs::write(yard.path("other/.env"), VALUE).unwrap();
+    fs::hard_link(yard.path("other/.env"), yard.path("other/settings.txt")).unwrap();
+    fs::write(yard.path("other/plain"), "plain").unwrap();
+    fs::hard_link(yard.path("other/plain"), yard.path("other/twin")).unwrap();
+    let read = yard.read("../other/settings.txt").await;
+    assert!(matches!(read, Err(TargetError::Sealed { .. })), "{read:?}");
+    assert_eq!(yard.read("../other/twin").await.unwrap(), "plain");
+    assert!(!yard.look("../other").await.unwrap().contains(VALUE));
+}
+
+#[tokio::test]
 async fn a_secret_is_replaced_without_being_told() {
     let yard = yard();
     let path = Path::new(".env");

@@ -239,7 +239,8 @@ impl Contexts {
 
     pub(super) fn check(&self) -> Check {
         let Some((size, source)) = self.real() else {
-            let evidence = format!("nobody knows it; {SAFE_CONTEXT_WINDOW} tokens are assumed");
+            let evidence =
+                "unknown, so buddy summarises only after the provider rejects a prompt as too long";
             return Check::warn("context", evidence, "set `context_limit` in the profile");
         };
         let evidence = format!("{size} tokens: {source}");

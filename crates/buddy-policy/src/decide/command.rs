@@ -1,18 +1,24 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
+mod asked_host;
 mod network;
 mod possible;
 mod programs;
 mod removal;
+mod trips;
 
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
+pub(super) use asked_host::{
+    changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
+};
 use network::{published, sent_work};
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
 
+use super::MAX_TOUCHED;
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
     Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, is_open, is_untrusted,
@@ -22,19 +28,19 @@ use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, GivenVariable, Leaf, Reach, Touch, barred_in_jail,
-    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights, names_engine,
-    only_adds_remote, reads_variables, socket,
+    Access, Class, Effect, Examination, GivenVariable, Leaf, LineTrips, Reach, Touch, barred_in_jail,
+    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights, line_trips,
+    names_engine, only_adds_remote, reads_variables, socket,
 };
-use crate::grant::{NamedPaths, offers, stays_inside};
+use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, ChangeableProgram, CommandMode, CommandPattern, Discarded, Execution, Grant, Mode, Now,
-    Policy, Scope, cache_places,
+    Approvals, ChangeableProgram, CommandMode, CommandPattern, Execution, Grant, Mode, Now, Policy, Scope,
+    cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -74,28 +80,6 @@ const MAX_NAMED: usize = 5;
 /// The reason why every command of production asks that is not known to only read.
 const EXPOSED: &str = "nothing on this machine protects buddy's own files and your other sessions from the command; install bubblewrap to change that";
 
-/// The files that a command is known to touch, as [`Touch::anchor`] names them.
-pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
-    let examined = examine(command, cwd, &policy.places);
-    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
-}
-
-/// The paths that the words of each simple command could name.
-pub(super) fn named_paths(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<NamedPaths> {
-    let examined = examine(command, cwd, &policy.places);
-    let leaves = examined.map(|examination| examination.leaves).unwrap_or_default();
-    leaves.iter().filter_map(|leaf| NamedPaths::of(leaf, |_| false)).collect()
-}
-
-/// The directories whose repositories a command reads from; those of the session if they are not known.
-pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
-    let recalls =
-        examine(command, cwd, &policy.places).map(|examination| examination.recalls).unwrap_or_default();
-    let session = || policy.places.workspace.iter().chain(&policy.places.untrusted).cloned().collect();
-    recalls.into_iter().flat_map(|recall| recall.directories.unwrap_or_else(session)).collect()
-}
-
 /// A command line that is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
@@ -104,35 +88,6 @@ pub(crate) struct Line<'a> {
     pub(crate) cwd: Option<&'a Path>,
     /// Whether it runs in the background after the call.
     pub(crate) runs_on: bool,
-}
-
-/// The paths that a command is known to remove.
-pub(super) fn removed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
-    let examined = examine(command, cwd, &policy.places);
-    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let removals = touches.iter().filter(|touch| touch.access == Access::Delete);
-    removals.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
-}
-
-/// The changes of work trees that a command makes git throw away.
-pub(super) fn discarded(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<Discarded> {
-    let examined = examine(command, cwd, &policy.places);
-    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let discards = touches.into_iter().filter(|touch| touch.access == Access::Discard);
-    let discarded = |touch: Touch| match touch.reach {
-        Reach::Path(path) => Some(Discarded::Files(path)),
-        Reach::Beneath(path) => Some(Discarded::WorkTree(path)),
-        Reach::Unknown(_) => None,
-    };
-    discards.filter_map(discarded).collect()
-}
-
-/// The paths that a command is known to change.
-pub(super) fn changed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
-    let examined = examine(command, cwd, &policy.places);
-    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let changes = touches.iter().filter(|touch| matches!(touch.access, Access::Write | Access::Delete));
-    changes.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
 }
 
 /// Judges a command.
@@ -161,7 +116,9 @@ pub(crate) fn run(line: Line<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
             return sheet.deny(format!("buddy cannot judge the command, as {error}; write it more plainly"));
         }
     };
-    let judge = Judge { command, cwd, runs_on, policy, now };
+    let trips = line_trips(&examination.leaves);
+    let mut judge = Judge { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false };
+    judge.leaves_to_broker = judge.is_left_to_broker(&examination.leaves);
     judge.judge(examination, sheet);
 }
 
@@ -202,6 +159,10 @@ struct Judge<'a> {
     runs_on: bool,
     policy: &'a Policy,
     now: &'a Now<'a>,
+    /// The trips of git in the line.
+    trips: LineTrips,
+    /// Whether the broker judges each connection of the line if a grant lets it run.
+    leaves_to_broker: bool,
 }
 
 impl Judge<'_> {
@@ -216,13 +177,21 @@ impl Judge<'_> {
             sheet.ask(weight, risk, concern.reason.clone());
         }
         self.given(&examination, sheet);
+        if examination.touches.len() > MAX_TOUCHED {
+            let reason =
+                format!("it names more than {MAX_TOUCHED} files, and buddy does not follow the links of all");
+            sheet.ask(Weight::Contained, Risk::Medium, reason);
+        }
         let mut touches_safely = true;
+        examination.risky.iter().for_each(|words| sheet.mark(words));
         for touch in &examination.touches {
+            let before = sheet.count_asks();
             touches_safely &= self.touch(touch, sheet);
             // The target of a link is touched as much as the named path.
             for real in self.now.links.iter().filter_map(|link| touch.through(link)) {
                 touches_safely &= self.touch(&real, sheet);
             }
+            sheet.mark_since(before, touch.risky.as_deref());
         }
         sheet.needs.removed = self.removed(&examination);
         sheet.sends = sheet.sends.or_else(|| sent_work(&examination));
@@ -363,7 +332,9 @@ impl Judge<'_> {
             Mode::Development => {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
+                self.redirected(uncovered, sheet);
                 published(uncovered, sheet);
+                self.unread(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
                     sheet.tells_network();
@@ -392,7 +363,8 @@ impl Judge<'_> {
                     let is_exact = matches!(offer.grant.scope, Scope::Command { .. });
                     let of_all =
                         self.now.programs.iter().filter(|program| is_exact || used.contains(program));
-                    let Some(offer) = offer.pinned(of_all, &self.policy.places) else { continue };
+                    let offer = offer.pinned(of_all, &self.policy.places);
+                    let Some(offer) = offer.and_then(|offer| self.bound(offer, uncovered)) else { continue };
                     let offer = if says_network { offer.with_network() } else { offer };
                     if !is_sending || matches!(offer.grant.scope, Scope::Command { .. }) {
                         sheet.offer(offer);
@@ -419,7 +391,8 @@ impl Judge<'_> {
             format!("{}, whose effects buddy does not know", named(&unknown)),
         );
         let Some(cwd) = self.cwd else { return };
-        for offer in offers(self.command, cwd, &unknown, &self.policy.places, self.now.named_links) {
+        let offers = offers(self.command, cwd, &unknown, &self.policy.places, self.now.named_links);
+        for offer in offers.into_iter().filter_map(|offer| self.bound(offer, &unknown)) {
             sheet.offer(offer);
         }
     }
@@ -437,7 +410,9 @@ impl Judge<'_> {
         let Some(cwd) = self.cwd.filter(|_| is_held) else { return false };
         let pins = |grant: &Grant| self.now.programs.iter().all(|program| grant.pins(program));
         let covers = |grant: &Grant| {
-            self.tells_enough(grant) && grant.covers_line(self.command, cwd, &self.policy.places)
+            self.tells_enough(grant)
+                && grant.covers_line(self.command, cwd, &self.policy.places)
+                && self.binds(grant, &self.trips)
         };
         self.now.grants.iter().any(|grant| covers(grant) && pins(grant))
     }
@@ -473,7 +448,11 @@ impl Judge<'_> {
             return if self.is_pinned(leaf) { Allowed::Granted } else { Allowed::No };
         }
         let (places, links) = (&self.policy.places, self.now.named_links);
-        let covers = |grant: &&Grant| self.tells_enough(grant) && grant.covers_command(leaf, places, links);
+        let covers = |grant: &&Grant| {
+            self.tells_enough(grant)
+                && grant.covers_command(leaf, places, links)
+                && self.binds(grant, &self.trips_of(leaf))
+        };
         let is_granted = || self.now.grants.iter().any(|grant| covers(&grant));
         // A rule of a run lifts no question about places outside, also where no table says what a program does with its words.
         if allowed == Allowed::ThisRun && !leaf.is_known && self.policy.mode == Mode::Production {
@@ -540,6 +519,7 @@ impl Judge<'_> {
                 }
                 false
             }
+            (Access::Followed, _) => true,
             (Access::Named, _) if self.policy.mode != Mode::Production => true,
             (Access::Named | Access::Perhaps, reach) => {
                 ask_about_possible_change(reach, places, sheet);

@@ -96,7 +96,7 @@ pub(crate) fn closed(kind: &str, path: &Path) -> String {
 
 /// Why a command in the jail does not find a path.
 pub(crate) fn hidden(path: &Path) -> String {
-    format!("the jail hides `{}` from commands; run it yourself with `!`", shown(path))
+    format!("the jail hides `{}` from commands; run it yourself in another terminal", shown(path))
 }
 
 /// The rule that allows a call which no prior answer covers.

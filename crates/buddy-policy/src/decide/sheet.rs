@@ -73,6 +73,7 @@ pub(crate) struct Sheet {
     tier: Tier,
     risk: Risk,
     parts: Vec<String>,
+    risky: Vec<String>,
     offers: Vec<Offer>,
     execution: Execution,
     pins: Vec<PathBuf>,
@@ -106,6 +107,7 @@ impl Sheet {
             tier,
             risk: Risk::Low,
             parts: Vec::new(),
+            risky: Vec::new(),
             offers: Vec::new(),
             execution: Execution::Shell,
             pins: Vec::new(),
@@ -152,6 +154,25 @@ impl Sheet {
         if !self.asks.iter().any(|known| known.reason == concern.reason) {
             self.asks.push(concern);
         }
+    }
+
+    /// Marks words of the command that a reason is about.
+    pub(crate) fn mark(&mut self, words: &str) {
+        if self.risky.len() < MAX_PARTS && !self.risky.iter().any(|known| known == words) {
+            self.risky.push(words.to_owned());
+        }
+    }
+
+    /// Marks words if there are more reasons than so many.
+    pub(crate) fn mark_since(&mut self, before: usize, words: Option<&str>) {
+        if let Some(words) = words.filter(|_| self.asks.len() > before) {
+            self.mark(words);
+        }
+    }
+
+    /// The number of reasons to ask so far.
+    pub(crate) fn count_asks(&self) -> usize {
+        self.asks.len()
     }
 
     /// Names a way to allow it beforehand, for the reader of a denial in a run where nobody could be asked.
@@ -283,6 +304,7 @@ impl Sheet {
             is_unasked,
             sends: self.sends,
             parts: self.parts,
+            risky: self.risky,
             offers: if may_offer { self.offers } else { Vec::new() },
             execution: self.execution,
             pins: self.pins,

@@ -15,6 +15,7 @@ use super::readers::reader_of;
 use super::reading::{loose_reading, never_writes, only_looks, reading};
 use super::recall::{Recall, recalled};
 use super::remotes::remote_meant;
+use super::risky::risky_words;
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, GivenVariable, Leaf, Reach, Touch};
 use super::{
@@ -98,6 +99,8 @@ struct Examiner<'a> {
     tame: Vec<String>,
     /// Whether a file that the shell read may have changed the directory.
     is_moved: bool,
+    /// The words that the risk of the present command comes from.
+    risky: Option<String>,
 }
 
 impl<'a> Examiner<'a> {
@@ -114,6 +117,7 @@ impl<'a> Examiner<'a> {
             makes_links: false,
             tame: Vec::new(),
             is_moved: false,
+            risky: None,
         }
     }
 
@@ -126,6 +130,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn concern(&mut self, class: Class, reason: String) {
+        self.found.risky.extend(self.risky.clone());
         let concern = Concern { class, reason };
         if !self.found.concerns.contains(&concern) {
             self.found.concerns.push(concern);
@@ -235,7 +240,10 @@ impl<'a> Examiner<'a> {
             self.assignment(name);
         }
         self.give(&simple.assignments, &simple.words);
-        self.command(simple, upstream, depth)
+        let outer = std::mem::replace(&mut self.risky, risky_words(&simple.words));
+        let examined = self.command(simple, upstream, depth);
+        self.risky = outer;
+        examined
     }
 
     /// Notes variables that a program gets and of which no table says what it makes of them. The project's own code is as free with
@@ -507,8 +515,12 @@ impl<'a> Examiner<'a> {
             let here = [Word::Literal(".".to_owned())];
             let roots = if found.roots.is_empty() { &here[..] } else { &found.roots[..] };
             let follows = arguments.iter().any(|word| matches!(word.literal(), Some("-L" | "-follow")));
+            let follows_roots = follows || arguments.iter().any(|word| word.literal() == Some("-H"));
             for root in roots {
                 self.touch(Access::Delete, root);
+                if follows_roots {
+                    self.touch(Access::Followed, root);
+                }
                 if follows {
                     self.touch_beneath(Access::Perhaps, root);
                 }
@@ -645,7 +657,7 @@ impl<'a> Examiner<'a> {
             }
             Given::Text(_) | Given::Unclear => self.unclear(format!("what `{program}` runs is computed")),
             Given::Code => {
-                self.unclear(format!("it runs code for `{program}` that stands on the command line"));
+                self.unclear(format!("it runs inline `{program}` code"));
             }
             Given::File(word) => {
                 self.pin(&word);
@@ -854,7 +866,8 @@ impl<'a> Examiner<'a> {
             return;
         }
         self.check_climb(word);
-        if self.is_moved && access != Access::Look && access != Access::Read && self.paths(word).is_none() {
+        let is_change = !matches!(access, Access::Look | Access::Read | Access::Followed);
+        if self.is_moved && is_change && self.paths(word).is_none() {
             let shown = crate::display_command(&word.unexpanded());
             self.unclear(format!(
                 "a file that the shell runs can change the directory, and `{shown}` is relative to it"
@@ -887,7 +900,8 @@ impl<'a> Examiner<'a> {
     fn note(&mut self, access: Access, reaches: Vec<Reach>) {
         let is_alternative = reaches.len() > 1;
         for reach in reaches {
-            let touch = Touch { access, reach, in_place: self.in_place, is_alternative };
+            let risky = self.risky.clone();
+            let touch = Touch { access, reach, in_place: self.in_place, is_alternative, risky };
             if !self.found.touches.contains(&touch) {
                 self.found.touches.push(touch);
             }

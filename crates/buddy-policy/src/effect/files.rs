@@ -52,6 +52,8 @@ pub(crate) struct Row {
     check: Option<Check>,
     /// Whether git throws away changes of the work tree, where no commit holds them.
     discards: Option<Discards>,
+    /// Whether it removes a link itself and not what the link leads to. A program of which nobody knows that follows links.
+    keeps_targets: bool,
     /// Whether it does not change the repository that git works in.
     leaves_store: bool,
     /// Lines that change the scratch tree of the tests.
@@ -204,6 +206,7 @@ const fn row(names: &'static [&'static str], operands: Operands) -> Row {
         is_lenient: false,
         check: None,
         discards: None,
+        keeps_targets: false,
         leaves_store: false,
         changes: &[],
         reads: &[],
@@ -238,6 +241,10 @@ impl Row {
 
     const fn discards(self, discards: Discards) -> Self {
         Self { discards: Some(discards), ..self }
+    }
+
+    const fn keeps_targets(self) -> Self {
+        Self { keeps_targets: true, ..self }
     }
 
     const fn leaves_store(self) -> Self {

@@ -285,6 +285,13 @@ const GUARDS: &[Guard] = &[
     ),
     guard(&["ghc", "ocaml", "scala", "groovy"], When::Named(&["e"]), GIVEN_TEXT),
     guard(&["elixir", "iex", "mix", "erl", "rebar3"], When::Named(&["e", "eval", "rpc-eval"]), GIVEN_TEXT),
+    guard(&["mix"], When::With(&["eval"]), GIVEN_TEXT),
+    guard(&["brew"], When::Subcommand(&["sh", "ruby", "irb", "edit", "create"]), GIVEN_TEXT),
+    guard(&["flatpak"], When::Subcommand(&["build", "run", "enter", "builder"]), PROGRAMS),
+    guard(&["gem"], When::Option(&[(Some('e'), "editor")]), PROGRAMS),
+    guard(&["pylint"], When::Named(&["init-hook"]), GIVEN_TEXT),
+    guard(&["hyperfine"], When::Option(&[(Some('S'), "shell")]), PROGRAMS),
+    guard(&["pm2"], When::Named(&["interpreter"]), PROGRAMS),
     guard(&["ts-node", "tsx"], When::Named(&["e", "eval", "p", "print", "pe"]), GIVEN_TEXT),
     guard(
         &["rails", "django-admin", "flask", "artisan"],
@@ -315,7 +322,16 @@ const GUARDS: &[Guard] = &[
     guard(&["zig"], When::Named(&["test-cmd"]), PROGRAMS),
     guard(
         &["npm", "npx", "pnpm", "pnpx", "yarn"],
-        When::Named(&["script-shell", "shell", "git", "node-options", "editor", "viewer", "node-gyp"]),
+        When::Named(&[
+            "script-shell",
+            "shell",
+            "git",
+            "node-options",
+            "editor",
+            "viewer",
+            "browser",
+            "node-gyp",
+        ]),
         PROGRAMS,
     ),
     guard(
@@ -450,6 +466,16 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     if program == "socat" && arguments.iter().any(is_program_for_socat) {
         dangers.push(PROGRAMS.to_owned());
     }
+    if program == "nim" && arguments.iter().any(|word| word.unexpanded().starts_with("--eval")) {
+        dangers.push(GIVEN_TEXT.to_owned());
+    }
+    if matches!(program, "sbt" | "sbtn" | "sbtx") && arguments.iter().any(is_code_for_sbt) {
+        dangers.push(GIVEN_TEXT.to_owned());
+    }
+    // A word with a blank is a command line, which it starts with a shell.
+    if program == "pm2" && arguments.iter().any(|word| word.unexpanded().contains(char::is_whitespace)) {
+        dangers.push(GIVEN_TEXT.to_owned());
+    }
     if program == "set" && !arguments.iter().all(is_plain_setting) {
         dangers.push(STATE.to_owned());
     }
@@ -457,6 +483,15 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
         dangers.push(KERNEL.to_owned());
     }
     dangers
+}
+
+/// Whether a word of sbt holds Scala that sbt evaluates, alone or in a list of commands.
+fn is_code_for_sbt(word: &Word) -> bool {
+    let text = word.unexpanded();
+    let commands = text.split(';').map(|command| command.trim_start_matches(['~', '+', ' ']));
+    commands
+        .filter_map(|command| command.split_whitespace().next())
+        .any(|name| matches!(name, "eval" | "set" | "apply" | "alias"))
 }
 
 /// Whether a guard flags this program with any words, so that there is no more to know of it.

@@ -45,6 +45,8 @@ pub(crate) fn launcher_uses() -> Vec<String> {
 impl Launcher {
     fn unwrap(&self, arguments: &[Word]) -> Option<Unwrapped> {
         let (rest, texts) = self.after_verbs(arguments)?;
+        let before_verbs = arguments.get(..arguments.len() - rest.len()).unwrap_or_default();
+        let is_shelled_before = self.is_shelled(before_verbs);
         let Some(Split { before, given, .. }) = split(rest, &self.flags, Order::First) else {
             return Some(self.marked(self.unread(rest)));
         };
@@ -56,7 +58,7 @@ impl Launcher {
         let is_given = |names: &[&str]| given.iter().any(|(name, _)| names.contains(&name.as_str()));
         let mut unwrapped = match self.form {
             Form::Joined => joined(words),
-            _ if is_given(self.shelled) => joined(words),
+            _ if is_given(self.shelled) || is_shelled_before => joined(words),
             Form::Texts => Unwrapped { texts: words.to_vec(), ..Unwrapped::default() },
             Form::Package if words.is_empty() => Unwrapped::default(),
             Form::Package => unclear(),
@@ -73,6 +75,16 @@ impl Launcher {
         let values = given_texts.filter_map(|(_, value)| value.clone()).map(Word::Literal);
         unwrapped.texts.extend(texts.into_iter().chain(values));
         Some(self.marked(unwrapped))
+    }
+
+    /// Whether an option among these words hands the command to a shell: `pnpm -rc exec`.
+    fn is_shelled(&self, words: &[Word]) -> bool {
+        let gives = |text: &str| {
+            let is_long = |name: &&str| name.len() > 1 && text.trim_start_matches("--") == *name;
+            let is_letter = |name: &&str| name.len() == 1 && !text.starts_with("--") && text.contains(*name);
+            self.shelled.iter().any(|name| is_long(name) || is_letter(name))
+        };
+        words.iter().map(Word::unexpanded).filter(|text| text.starts_with('-')).any(|text| gives(&text))
     }
 
     fn marked(&self, unwrapped: Unwrapped) -> Unwrapped {

@@ -93,7 +93,7 @@ const WRAPPERS: &[Wrapper] = &[
     ),
     wrapper(&["nice"], Flags::of("0123456789", "n").long(&[], &["adjustment"]), 0, Form::Words),
     wrapper(&["ionice"], Flags::of("t", "cn").long(&["ignore"], &["class", "classdata"]), 0, Form::Words),
-    wrapper(&["nohup", "builtin", "fakeroot", "unbuffer"], Flags::NONE, 0, Form::Words),
+    wrapper(&["nohup", "fakeroot", "unbuffer"], Flags::NONE, 0, Form::Words),
     wrapper(&["setsid"], Flags::of("cfw", "").long(&["ctty", "fork", "wait"], &[]), 0, Form::Words),
     wrapper(&["stdbuf"], Flags::of("", "ioe").long(&[], &["input", "output", "error"]), 0, Form::Words),
     wrapper(&["time"], Flags::of("pv", "f").long(&["portability", "verbose"], &["format"]), 0, Form::Words),
@@ -157,8 +157,10 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, Form::Joined),
 ];
 /// Wrappers whose syntax is beyond the table.
-const SPECIAL: &[&str] =
-    &["env", "su", "script", "flock", "find", "docker", "podman", "nerdctl", "kubectl", "oc", "eval", "trap"];
+const SPECIAL: &[&str] = &[
+    "env", "su", "script", "flock", "find", "docker", "podman", "nerdctl", "kubectl", "oc", "eval", "trap",
+    "jobs", "builtin",
+];
 
 /// The name under which the table has the dynamic loader, which runs the program that it is given.
 const LOADER: &str = "ld.so";
@@ -198,6 +200,8 @@ pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
         "flock" => Some(flock(arguments)),
         "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => Some(container(arguments)),
         "eval" => Some(joined(arguments)),
+        "jobs" => Some(jobs(arguments)),
+        "builtin" => Some(builtin(arguments)),
         "trap" => Some(Unwrapped {
             texts: arguments.first().cloned().into_iter().collect(),
             ..Unwrapped::default()
@@ -208,6 +212,35 @@ pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
             .iter()
             .find(|wrapper| wrapper.names.contains(&program))
             .map(|wrapper| wrapper.unwrap(arguments)),
+    }
+}
+
+/// `jobs -x COMMAND` runs a command; a computed word can be that option.
+fn jobs(arguments: &[Word]) -> Unwrapped {
+    for (at, word) in arguments.iter().enumerate() {
+        match word.literal() {
+            None => return unclear(),
+            Some(text) if text == "--" || !text.starts_with('-') => break,
+            Some(text) if text.contains('x') => {
+                let is_marked = arguments.get(at + 1).and_then(Word::literal) == Some("--");
+                let rest = arguments.get(at + 1 + usize::from(is_marked)..).unwrap_or_default();
+                let commands = if rest.is_empty() { Vec::new() } else { vec![rest.to_vec()] };
+                return Unwrapped { commands, ..Unwrapped::default() };
+            }
+            Some(_) => {}
+        }
+    }
+    Unwrapped::default()
+}
+
+/// `builtin COMMAND` runs a builtin. An option, as in another shell `-f`, loads code.
+fn builtin(arguments: &[Word]) -> Unwrapped {
+    let is_marked = arguments.first().and_then(Word::literal) == Some("--");
+    let rest = arguments.get(usize::from(is_marked)..).unwrap_or_default();
+    match rest.first() {
+        None => Unwrapped::default(),
+        Some(word) if word.unexpanded().starts_with('-') => unclear(),
+        Some(_) => Unwrapped { commands: vec![rest.to_vec()], ..Unwrapped::default() },
     }
 }
 

@@ -25,11 +25,11 @@ deny = [{ read = \"~/private/**\" }]      # for tools, and for commands that nam
 ```
 
 A name without a leading slash matches in every directory, in upper and lower case. `*` matches any part of a name. A directory
-includes everything in it. A name may begin above the directory that you opened and has to end below it: in `~/.config`, `git/config` is
+includes everything in it. A name can begin above the directory that you opened, but its last part must be below that directory: in `~/.config`, `git/config` is
 protected, but a project in `~/.config/nvim` is not protected by the name of its own directory.
 
 A copy of a file or directory with secrets is protected like the original: `server.pem.bak`, `terraform.tfstate.backup`, `.aws.old`,
-`id_rsa~`, `.env.swp`, `prod.key-20260131`, `store.jks (1)`. The name has to end with a mark of backups, editors, numbers or dates.
+`id_rsa~`, `.env.swp`, `prod.key-20260131`, `store.jks (1)`. The name must end with the mark of a backup or an editor, a number or a date.
 
 A link protects its target, wherever that is. If `~/.config/git/config` or a file in `~/.config/fish` leads into your dotfiles, commands
 cannot change the file there. If `~/.ssh/id_work` leads to `~/Sync/key`, that file is hidden too. In a folder that you opened, the target
@@ -39,7 +39,8 @@ build of the agent cannot replace it ([why](../decisions/0198-a-link-protects-it
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
-workspace, and your own. A relative place in your own settings is protected in every directory, like the names below.
+workspace, and your own. A program counts by the end of its path too, as in `$PWD/tools/x.sh` or `cd tools && ./x.sh`, if such a file is in the
+work tree. A relative place in your own settings is protected in every directory, like the names below.
 ";
 
 /// The page, in Markdown.
@@ -67,7 +68,7 @@ pub fn protected_places_page() -> String {
 const SESSIONS: &str = "
 ## Other sessions
 
-These programs type for anyone who reaches them, or start programs outside the jail.
+These programs accept input from every process that reaches them, or start programs outside the jail.
 
 - **In production** no command reaches one marked *never*, even if you approved the command.
 - **In development** a command reaches only sockets that it made itself. It cannot make one in a directory of `/tmp` that is listed

@@ -35,13 +35,13 @@ const GROUPS: &[(Withheld, &str, &str)] = &[
         "Variables that run code",
         "They make loaders, shells, git and agents do something that the command does not say.",
     ),
-    (Withheld::Terminal, "Programs for your terminal", "buddy sets `PAGER` and `GIT_PAGER` to `cat`."),
-    (Withheld::Shell, "The shell's own", "Each shell sets them itself."),
     (
-        Withheld::Service,
-        "Services that act for you",
-        "The agents that hold your keys (SSH, GnuPG) and container engines (Docker, Podman).",
+        Withheld::Terminal,
+        "Programs for your terminal",
+        "buddy sets `PAGER` and `GIT_PAGER` to `cat`, and `EDITOR`, `VISUAL` and `GIT_EDITOR` to a command that fails with a hint, except in panes.",
     ),
+    (Withheld::Shell, "The shell's own", "Each shell sets them itself."),
+    (Withheld::Service, "Services that act for you", "Addresses of ssh-agent, gpg-agent, Docker and Podman."),
     (Withheld::Session, "Other sessions", "`pass` does not pass these."),
     (Withheld::Own, "buddy's own", "`pass` does not pass these."),
 ];

@@ -1099,3 +1099,96 @@ fn a_program_behind_the_loader_a_key_and_a_module_are_judged_within_a_window_too
         assert_eq!(judged(line), Verdict::Allow, "{line}");
     }
 }
+
+#[test]
+fn arguments_that_a_program_evaluates_ask_in_production() {
+    for line in [
+        "mix eval 'File.rm(\"/home/u/x\")'",
+        "mix do eval 'File.rm(\"/home/u/x\")'",
+        "yarn node -e 'require(\"fs\").rmSync(\"/home/u/x\")'",
+        "pnpm -c exec 'rm /home/u/x'",
+        "pnpm -rc exec 'rm /home/u/x'",
+        "pnpm --shell-mode exec 'rm /home/u/x'",
+        "pm2 start 'rm /home/u/x'",
+        "pm2 start x --interpreter rm",
+        "hyperfine -S 'rm /home/u/x' true",
+        "hyperfine --shell='rm /home/u/x' true",
+        "sbt 'eval 1'",
+        "sbt 'compile; eval 1'",
+        "sbt 'set name := \"x\"'",
+        "brew sh -c 'rm /home/u/x'",
+        "brew ruby -e 'File.delete(\"/home/u/x\")'",
+        "gem open x -e 'rm /home/u/x'",
+        "npm docs --browser='rm /home/u/x'",
+        "pylint --init-hook='import os' x",
+        "nim --eval:'removeFile \"/home/u/x\"'",
+        "flatpak build d rm /home/u/x",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+    for line in [
+        "mix test",
+        "yarn node x.js",
+        "pnpm exec jest",
+        "hyperfine true",
+        "sbt compile",
+        "pylint x",
+        "gem list",
+    ] {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+}
+
+#[test]
+fn a_builtin_that_runs_its_words_is_judged_by_them() {
+    for line in [
+        "jobs -x rm /home/u/x",
+        "builtin jobs -x rm /home/u/x",
+        "command jobs -lx rm /home/u/x",
+        "jobs -x -- rm /home/u/x",
+        "x=-x; jobs \"$x\" rm /home/u/x",
+        "builtin -f ./lib.so x",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+    for line in ["jobs", "jobs -l", "jobs -p %1", "builtin echo hi", "jobs -x true"] {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+}
+
+#[test]
+fn words_that_are_links_are_judged_by_their_targets() {
+    let links = [("/w/l", "/home/u/d"), ("/w/lf", "/home/u/f")].map(|(from, to)| (from.into(), to.into()));
+    let verdict = |line: &str| {
+        let now = Now { links: &links, ..Now::with(Approvals::Ask) };
+        decide(&run(line), &policy(Mode::Production), &now).verdict
+    };
+    for line in [
+        "shred lf",
+        "find -H l -delete",
+        "find -H l -name f -delete",
+        "zip -rm n.zip l",
+        "7zz a n.7z l -sdel",
+        "tar -h --remove-files -cf n.tar l",
+        "make -C l clean",
+        "make -Cl clean",
+        "make --directory=l clean",
+        "black lf",
+        "prettier -w lf",
+        "ruff format l",
+    ] {
+        assert_eq!(verdict(line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "rm lf",
+        "unlink lf",
+        "mv lf g",
+        "find l -delete",
+        "make -C m clean",
+        "black f",
+        "shred f",
+        "zip -rm n.zip d",
+    ] {
+        assert_eq!(verdict(line), Verdict::Allow, "{line}");
+    }
+}

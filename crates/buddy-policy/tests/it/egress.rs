@@ -5,7 +5,7 @@ use buddy_policy::{
     Verdict, decide,
 };
 
-use crate::stage::{ask, policy, rules, run};
+use crate::stage::{ask, leading_to, policy, rules, run};
 
 const MODES: [Mode; 3] = [Mode::Development, Mode::Production, Mode::Plan];
 
@@ -395,10 +395,12 @@ fn this_machine_needs_no_question_until_a_secret_was_read() {
 fn a_grant_gives_the_network_only_if_its_question_did() {
     let development = Policy { has_broker: true, ..policy(Mode::Development) };
     let granted = |line: &str, policy: &Policy, approvals: Approvals| {
-        let asked = decide(&run(line), policy, &Now::with(Approvals::Ask));
+        let destinations = leading_to("https://named.test/a.git", &run(line), policy);
+        let ask = Now { destinations: &destinations, ..Now::with(Approvals::Ask) };
+        let asked = decide(&run(line), policy, &ask);
         let grants: Vec<Grant> = asked.offers.iter().take(1).map(|offer| offer.grant.clone()).collect();
         assert_eq!(grants.len(), 1, "{line}: {asked:?}");
-        let decision = decide(&run(line), policy, &Now { grants: &grants, ..Now::with(approvals) });
+        let decision = decide(&run(line), policy, &Now { grants: &grants, approvals, ..ask });
         assert_eq!(decision.verdict, Verdict::Allow, "{line}");
         (decision.stays_inside, asked.offers[0].covers.clone())
     };

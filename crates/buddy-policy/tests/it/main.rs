@@ -4,6 +4,7 @@
 
 mod auto;
 mod bash;
+mod builtins;
 mod climbs;
 mod danger;
 mod egress;
@@ -19,4 +20,5 @@ mod reference;
 mod rewording;
 mod rules;
 mod stage;
+mod trips;
 mod variables;

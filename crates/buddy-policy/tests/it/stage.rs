@@ -1,8 +1,8 @@
 //! A policy to judge by, and the questions that the tests put to it.
 
 use buddy_policy::{
-    Action, Approvals, CommandPattern, Decision, Grant, Intent, Mode, Now, Places, Policy, Rules, Verdict,
-    decide,
+    Action, Approvals, CommandPattern, Decision, GitDestination, Grant, Intent, Mode, Now, Places, Policy,
+    Rules, TripEnd, Verdict, decide, git_trips,
 };
 use buddy_protocol::{LinkLook, LinkLookup};
 
@@ -40,6 +40,18 @@ pub(crate) fn ask(intent: &Intent, policy: &Policy) -> Decision {
 
 pub(crate) fn with_grants(intent: &Intent, policy: &Policy, grants: &[Grant]) -> Decision {
     decide(intent, policy, &Now { grants, ..Now::with(Approvals::Ask) })
+}
+
+/// The trips of git in an intent, which all end at this address.
+pub(crate) fn leading_to(address: &str, intent: &Intent, policy: &Policy) -> Vec<GitDestination> {
+    let end = TripEnd {
+        repository: "/w/.git".into(),
+        identity: "1".to_owned(),
+        addresses: vec![address.to_owned()],
+        connects: String::new(),
+    };
+    let trips = git_trips(intent, policy).into_iter();
+    trips.map(|trip| GitDestination { trip, end: Some(end.clone()) }).collect()
 }
 
 /// Checks the verdict on a command in a mode.

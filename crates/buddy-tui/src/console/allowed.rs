@@ -2,14 +2,27 @@
 
 use std::collections::HashMap;
 
-use buddy_protocol::{Answer, Ask, AskId, Fact, GrantScope, ItemId, Question};
+use buddy_protocol::{Answer, Approval, Ask, AskId, Fact, GrantScope, ItemId, Question};
+
+use crate::visible::one_line;
+
+/// Characters of the command that the user changed.
+const PROPOSED: usize = 40;
+const CHANGED: &str = "you changed it";
 
 /// The answers that allowed something, by the item that they were about.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     /// The items of the questions that wait.
-    asked: HashMap<AskId, Vec<Option<ItemId>>>,
-    allowed: HashMap<ItemId, &'static str>,
+    asked: HashMap<AskId, Vec<AskedCall>>,
+    allowed: HashMap<ItemId, String>,
+}
+
+/// A call that is asked about.
+#[derive(Debug)]
+struct AskedCall {
+    item: Option<ItemId>,
+    action: String,
 }
 
 impl Allowed {
@@ -22,9 +35,9 @@ impl Allowed {
                 let items = self.asked.remove(&answered.ask).unwrap_or_default();
                 match &answered.answer {
                     Answer::Each { answers } => {
-                        items.into_iter().zip(answers).for_each(|(item, answer)| self.allow(item, answer));
+                        items.into_iter().zip(answers).for_each(|(call, answer)| self.allow(call, answer));
                     }
-                    answer => items.into_iter().for_each(|item| self.allow(item, answer)),
+                    answer => items.into_iter().for_each(|call| self.allow(call, answer)),
                 }
             }
             Fact::TurnEnded(_) => *self = Self::default(),
@@ -32,27 +45,39 @@ impl Allowed {
         }
     }
 
-    fn allow(&mut self, item: Option<ItemId>, answer: &Answer) {
-        let (Some(item), Answer::Allow { grant, .. }) = (item, answer) else { return };
+    fn allow(&mut self, call: AskedCall, answer: &Answer) {
+        let (Some(item), Answer::Allow { grant, edit, .. }) = (call.item, answer) else { return };
+        if edit.is_some() {
+            let words = format!("{CHANGED} from `{}`", one_line(&call.action, PROPOSED));
+            self.allowed.insert(item, words);
+            return;
+        }
         let words = match grant.as_ref().map(|grant| grant.scope) {
             None => "allowed once",
             Some(GrantScope::Session) => "allowed this session",
             Some(GrantScope::Project) => "allowed in this project",
             Some(GrantScope::User) => "allowed everywhere",
         };
-        self.allowed.insert(item, words);
+        // A changed command may be asked about again; the change is what a reader has to know.
+        if !self.allowed.get(&item).is_some_and(|words| words.starts_with(CHANGED)) {
+            self.allowed.insert(item, words.to_owned());
+        }
     }
 
     /// How an item was allowed; none where nobody was asked.
-    pub(super) fn take(&mut self, item: &ItemId) -> Option<&'static str> {
+    pub(super) fn take(&mut self, item: &ItemId) -> Option<String> {
         self.allowed.remove(item)
     }
 }
 
-fn items(ask: &Ask) -> Vec<Option<ItemId>> {
+fn items(ask: &Ask) -> Vec<AskedCall> {
+    let call = |approval: &Approval, other: Option<&ItemId>| AskedCall {
+        item: approval.item.as_ref().or(other).cloned(),
+        action: approval.action.clone(),
+    };
     match &ask.question {
-        Question::Batch { approvals } => approvals.iter().map(|approval| approval.item.clone()).collect(),
-        Question::Approval(approval) => vec![approval.item.clone().or_else(|| ask.item.clone())],
+        Question::Batch { approvals } => approvals.iter().map(|approval| call(approval, None)).collect(),
+        Question::Approval(approval) => vec![call(approval, ask.item.as_ref())],
         Question::Text { .. } => Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ use buddy_protocol::{Approval, Question, Risk};
 
 use super::asks::{Asking, Stage};
 use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
+use super::card_text::HeldAnswer;
 use super::items::wrapped;
 use super::tasks::Task;
 use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
@@ -231,7 +232,8 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
-                parts.push([runs(approval, card, fold), risks(approval, card, head, fold)].concat());
+                let leads = leads(approval, card);
+                parts.push([runs(approval, card, fold), leads, risks(approval, card, head, fold)].concat());
                 parts.push(remarks(approval, room, card, fold));
             }
             parts
@@ -278,7 +280,8 @@ fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };
-        let row = marked_command(line, &approval.reasons, look, risk).and(mark, look.style(Paint::Dim));
+        let row = marked_command(line, (&approval.reasons, &approval.risky), look, risk)
+            .and(mark, look.style(Paint::Dim));
         let first = if index == 0 { Line::default() } else { next.clone() };
         rows.extend(wrap(&row, card.width(), &first, &next));
     }
@@ -319,6 +322,14 @@ fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
         card.fact(if place == 0 { "runs" } else { "" }, &Line::plain(line.trim_end()))
     };
     folded(approval.parts.iter().enumerate().flat_map(row).collect(), FOLDED_WHY, 0, card, fold)
+}
+
+/// The addresses that git connects to.
+fn leads(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
+    let row = |(place, address): (usize, &String)| {
+        card.fact(if place == 0 { "to" } else { "" }, &Line::plain(address))
+    };
+    approval.destinations.iter().enumerate().flat_map(row).collect()
 }
 
 /// Why it is asked for, and which secrets it can read.
@@ -363,13 +374,17 @@ fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>, fold: Fold) ->
     rows
 }
 
-/// The account, the target and the directory.
+/// The account, the target, the directory, and the limits there.
 fn place(approval: &Approval, room: &Room<'_>) -> Line {
     let look = room.look;
     let warning = look.style(Paint::Warning);
     let target = approval.target.as_ref().map(|target| format!("  on {target}")).unwrap_or_default();
     let style = if approval.cwd == room.cwd { Style::new() } else { warning };
-    Line::plain(&approval.place).and(&target, warning).and(&format!("  {}", look.path(&approval.cwd)), style)
+    let limits = approval.limits.map(|limits| format!("  {limits}")).unwrap_or_default();
+    Line::plain(&approval.place)
+        .and(&target, warning)
+        .and(&format!("  {}", look.path(&approval.cwd)), style)
+        .and(&limits, look.style(Paint::Dim))
 }
 
 /// Everything that is known beside the action.
@@ -380,7 +395,7 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     for part in &approval.parts {
         parts.extend(card.fact("runs", &flat(part)));
     }
-    let mut rows = Vec::new();
+    let mut rows = leads(approval, card);
     for reason in &approval.reasons {
         let ink = tone(&Question::Approval(approval.clone())).ink();
         rows.extend(card.fact("asked", &reason_line(&flat(reason).text(), ink, look)));
@@ -596,7 +611,18 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
     }
     let look = if asking.is_expanded { "Less" } else { "Details" };
     deny.push(KeyChoice::new("?", look, look, weigh(is_awake, KeyWeight::Usual)));
+    press(asking, &mut allow);
+    press(asking, &mut deny);
     if is_high { vec![deny, allow] } else { vec![allow, deny] }
+}
+
+/// Marks the key whose answer is about to be sent.
+fn press(asking: &Asking, choices: &mut [KeyChoice]) {
+    let pressed = asking.held.as_ref().and_then(HeldAnswer::label);
+    choices
+        .iter_mut()
+        .filter(|choice| pressed.is_some_and(|key| choice.is_key(key)))
+        .for_each(KeyChoice::press);
 }
 
 fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
@@ -613,7 +639,7 @@ fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
     } else {
         KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))
     };
-    vec![
+    let mut choices = vec![
         vec![
             yes,
             KeyChoice::new(digits(allowed.len()), "Choose", "Choose", weigh(is_awake, KeyWeight::Usual)),
@@ -622,7 +648,11 @@ fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
             KeyChoice::new("d", "Deny all", "Deny all", weigh(is_awake, no)),
             KeyChoice::new("n", "Deny all and say why", "Say why", weigh(is_awake, KeyWeight::Usual)),
         ],
-    ]
+    ];
+    for group in &mut choices {
+        press(asking, group);
+    }
+    choices
 }
 
 /// The digits that choose among so many.

@@ -1,8 +1,8 @@
 //! Questions: which one is put, and which key answers it how.
 //!
 //! A key counts from the moment on that the question is on the screen. Who was typing in the half second before that has not
-//! read it: then the question says so, and keys do nothing until the user has paused. No key at a question goes to the draft,
-//! and one that means nothing there is told.
+//! read it: then the question says so, and keys go on with the draft until the user has paused. A key answers only if it stands alone;
+//! other letters are text (`card_text.rs`), and any other key that means nothing here is told.
 //!
 //! No key allows what was not on the screen: while rows of a question are folded or beyond the window, a key that would allow
 //! it shows the next of them instead. A question with a word is allowed by writing that word, which no key does.
@@ -15,6 +15,7 @@ use buddy_protocol::{
 use crossterm::event::KeyCode;
 
 use super::approval::reach;
+use super::card_text::HeldAnswer;
 use super::effect::Effect;
 use super::granting::{Granting, SESSION_SECONDS};
 use super::options::turned;
@@ -41,11 +42,17 @@ pub(super) struct Asking {
     /// Whether it was on the screen.
     is_shown: bool,
     /// The message about the last key.
-    remark: Option<Remark>,
+    pub(super) remark: Option<Remark>,
     /// The key that opened the line that is written.
     opened: Option<Key>,
+    /// The same and when, until another key is pressed.
+    pub(super) fresh: Option<(Key, Instant)>,
+    /// The answer of a key that may yet be text.
+    pub(super) held: Option<HeldAnswer>,
+    /// Whether keys go to the draft.
+    pub(super) is_drafting: bool,
     /// The key that it was answered with. What comes of that is still to be told.
-    answered: Option<Key>,
+    pub(super) answered: Option<Key>,
     /// Whether all of a question that does not fit is shown, a part at a time.
     pub(super) is_unfolded: bool,
     /// Whether everything that is known is told with it.
@@ -58,12 +65,12 @@ pub(super) struct Asking {
     pub(super) scroll: usize,
     pub(super) stage: Stage,
     /// The keys that lines are written with.
-    keys: KeyStyle,
+    pub(super) keys: KeyStyle,
 }
 
 /// The message about a key that did nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Remark {
+pub(super) enum Remark {
     /// The user was typing when the question appeared.
     Typing,
     /// The key is none of those that answer.
@@ -128,6 +135,9 @@ impl Console {
             is_shown,
             remark: awake.map(|_| Remark::Typing),
             opened: None,
+            fresh: None,
+            held: None,
+            is_drafting: false,
             answered: None,
             is_unfolded: false,
             is_expanded: false,
@@ -160,12 +170,16 @@ impl Console {
             return self.step(key, action);
         }
         asking.wake(self.now);
+        if let Some(is_taken) = self.text_key(key, action) {
+            return is_taken;
+        }
+        let Some(asking) = &mut self.asking else { return false };
         match asking.stage {
             Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
                 if !asking.is_shown || self.now < asking.ready {
                     // Whoever goes on typing still has not read it.
                     (asking.ready, asking.remark) = (self.now + PAUSE, Some(Remark::Typing));
-                    return true;
+                    return !Asking::writes_on(key, action);
                 }
             }
             // The letter that led here may have been held down for too long.
@@ -181,17 +195,20 @@ impl Console {
         self.step(key, action)
     }
 
-    /// Lets keys answer again after a pause.
+    /// Lets keys answer again after a pause, and sends an answer that stood alone.
     pub(super) fn wake_question(&mut self) {
         let now = self.now;
         if let Some(asking) = &mut self.asking {
             asking.wake(now);
         }
+        self.release_answer();
     }
 
-    /// When keys answer again.
+    /// When keys answer again, or an answer is sent.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
-        self.asking.as_ref().filter(|asking| asking.is_asleep()).map(|asking| asking.ready)
+        let asking = self.asking.as_ref()?;
+        let held = asking.held.as_ref().map(HeldAnswer::until);
+        held.or_else(|| asking.is_asleep().then_some(asking.ready))
     }
 
     /// An answer was not taken, so another one can be given.
@@ -236,12 +253,18 @@ impl Console {
         let was_written = asking.stage.entry().is_some();
         let step = asking.key(key, action);
         if !was_written && asking.stage.entry().is_some() {
-            (asking.ready, asking.opened) = (self.now + READ, Some(key));
+            asking.open_line(key, self.now);
         }
         match step {
             Step::Stay => {}
             Step::Elsewhere => return false,
-            Step::Unknown => asking.remark = Some(Remark::NoChoice(key.to_string())),
+            Step::Unknown => {
+                if !self.drafts(key)
+                    && let Some(asking) = &mut self.asking
+                {
+                    asking.remark = Some(Remark::NoChoice(key.to_string()));
+                }
+            }
             Step::Back => {
                 (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
             }
@@ -250,7 +273,10 @@ impl Console {
             Step::Answer(answer) if asking.lacks_word(&answer) => {
                 let entry = Entry::new(asking.keys, "");
                 asking.stage = Stage::Confirming(Confirming { entry, answer });
-                (asking.ready, asking.opened) = (self.now + READ, Some(key));
+                asking.open_line(key, self.now);
+            }
+            Step::Answer(answer) if !was_written && key.letter().is_some() => {
+                asking.held = Some(HeldAnswer::new(key, answer, self.now));
             }
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
@@ -263,6 +289,10 @@ impl Console {
 
     /// Takes a paste while words are written for a question. False if none are.
     pub(super) fn answer_paste(&mut self, text: &str) -> bool {
+        let Some(asking) = &mut self.asking else { return false };
+        if asking.is_drafting || self.held_is_text() {
+            return false;
+        }
         let Some(asking) = &mut self.asking else { return false };
         match &mut asking.stage {
             Stage::Replying(_) if self.now < asking.ready => return false,
@@ -282,7 +312,7 @@ impl Console {
     }
 
     /// Answers, and goes on to the next question when the answer is known to count.
-    fn answer(&mut self, session: SessionId, ask: AskId, answer: Answer) {
+    pub(super) fn answer(&mut self, session: SessionId, ask: AskId, answer: Answer) {
         self.wished = match &answer {
             Answer::Allow { grant, .. } => grant.clone(),
             _ => None,
@@ -306,7 +336,7 @@ enum Step {
 }
 
 impl Stage {
-    fn of(question: &Question, keys: KeyStyle) -> Self {
+    pub(super) fn of(question: &Question, keys: KeyStyle) -> Self {
         match question {
             Question::Approval(_) => Self::Choosing,
             Question::Batch { approvals } => Self::Picking(vec![true; approvals.len()]),
@@ -338,6 +368,12 @@ impl Asking {
     /// Whether keys do nothing yet, as somebody was typing.
     pub(super) fn is_asleep(&self) -> bool {
         self.remark == Some(Remark::Typing)
+    }
+
+    /// A key opened a line.
+    fn open_line(&mut self, key: Key, now: Instant) {
+        (self.ready, self.opened) = (now + READ, Some(key));
+        self.fresh = key.letter().map(|_| (key, now));
     }
 
     fn wake(&mut self, now: Instant) {

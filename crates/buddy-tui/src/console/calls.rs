@@ -390,6 +390,15 @@ pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &st
     format!("  {mark} {:<VERB$}{}{}{on}", words.verb, one_line(&words.object, OBJECT), words.folded())
 }
 
+/// A line below a call for each thing that the jail stopped or moved in it, for the list of a session's calls.
+pub(crate) fn stopped_lines(call: &ToolCall) -> String {
+    let gap = " ".repeat(4 + VERB);
+    let lines = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let lines =
+        lines.flat_map(|text| text.lines().map(|line| without_middle(line, REASON)).collect::<Vec<_>>());
+    lines.flat_map(|line| ["\n".to_owned(), gap.clone(), line]).collect()
+}
+
 /// The surface that things are shown on.
 #[derive(Clone, Copy)]
 pub(super) struct Paper<'a> {
@@ -484,7 +493,10 @@ impl Outcome {
             (None, _, [_, _, ..]) if tests.passed > 0 => format!("{} passed", tests.passed),
             (None, _, []) => String::new(),
             (None, _, [line]) if line.chars().count() <= ONE_LINE => line.trim().to_owned(),
-            (None, _, lines) => counted(lines.len() as u64, "line"),
+            (None, _, lines) => {
+                let all = result.get("lines").and_then(Value::as_u64);
+                counted(all.unwrap_or(lines.len() as u64), "line")
+            }
         };
         let is_bad = code != 0 || signal.is_some();
         let is_told = lines.len() < 2 && !is_bad;

@@ -40,6 +40,8 @@ pub(super) enum KeyWeight {
     Danger,
     /// It does nothing yet.
     Asleep,
+    /// It was pressed, and its answer is about to be sent.
+    Pressed,
 }
 
 /// A key and what it does.
@@ -55,6 +57,14 @@ pub(super) struct KeyChoice {
 impl KeyChoice {
     pub(super) fn new(key: &'static str, label: &str, short: &'static str, weight: KeyWeight) -> Self {
         Self { key, label: Line::plain(label), short, weight }
+    }
+
+    pub(super) fn is_key(&self, letter: char) -> bool {
+        self.key.chars().eq([letter])
+    }
+
+    pub(super) fn press(&mut self) {
+        self.weight = KeyWeight::Pressed;
     }
 
     /// The same with a label in several styles.
@@ -298,11 +308,16 @@ impl<'a> Card<'a> {
         let style = match weight {
             KeyWeight::Danger => style.fg_color(look.style(Paint::Bad).get_fg_color()),
             KeyWeight::Asleep => look.style(Paint::Dim),
+            KeyWeight::Pressed => look.style(Paint::Primary).bold(),
             KeyWeight::Usual | KeyWeight::Primary => style,
         };
         let mut line = Line::styled(&cap, style).and(" ", Style::new());
         match weight {
             KeyWeight::Asleep => line.push(Span::new(&label.text(), look.style(Paint::Dim))),
+            KeyWeight::Pressed => {
+                let style = look.style(Paint::Strong);
+                line = line.and(&label.text(), style).and(look.sign(" ✓", " *"), style);
+            }
             _ => line.append(label.clone()),
         }
         line

@@ -17,6 +17,7 @@ use crate::editor::Choice;
 use crate::overview;
 use crate::requests::{INIT, review};
 use crate::targets::{self, TargetLine};
+use crate::text::to_copy;
 
 /// A command: its name, other names, what follows it, and what it does.
 #[derive(Clone, Copy)]
@@ -86,7 +87,9 @@ pub(super) const ALL: &[Entry] = &[
     idle(entry("undo", &[], "[ID] [--force]", "Undo the last change of files", |console, id| {
         console.desk("undo", id);
     })),
-    idle(entry("redo", &[], "", "Take back the last undo", |console, _| console.desk("redo", ""))),
+    idle(entry("redo", &[], "[--force]", "Take back the last undo", |console, line| {
+        console.desk("redo", line);
+    })),
     entry("copy", &[], "", "Copy the last answer to the clipboard", |console, _| console.copy()),
     entry(
         "export",
@@ -211,7 +214,7 @@ impl Console {
     /// Has the desk carry out one of buddy's own commands.
     fn desk(&mut self, name: &str, argument: &str) {
         match DeskCommand::read(name, argument) {
-            Some(command @ (DeskCommand::Undo(_) | DeskCommand::Redo)) => self.start_undo(command),
+            Some(command @ (DeskCommand::Undo(_) | DeskCommand::Redo(_))) => self.start_undo(command),
             Some(command) => self.effect(Effect::Run(command)),
             None => {}
         }
@@ -263,7 +266,8 @@ impl Console {
     fn show_pane(&mut self) {
         match self.surroundings.attach.clone() {
             Some(command) => self.say_plain(&format!(
-                "The agent's commands run in a terminal that you can attach to:\n{command}"
+                "The agent's commands run in a terminal that you can attach to:\n{}",
+                to_copy(&command)
             )),
             None => self.say("This session has no shared terminal."),
         }
@@ -337,7 +341,7 @@ impl Console {
         }
         match self.tasks.iter_mut().find(|task| task.number == number) {
             Some(task) if task.is_idle() => self.say(&format!("{} does not run", task_name(number))),
-            // What was queued for its end comes back into the draft.
+            // A prompt that was queued for its end comes back into the draft.
             Some(_) if number == SHOWN => self.interrupt(),
             Some(task) => {
                 let session = task.session.clone();

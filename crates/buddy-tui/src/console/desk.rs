@@ -100,8 +100,8 @@ pub enum DeskCommand {
     Diff,
     /// Undoes the last change, or this one.
     Undo(Option<String>),
-    /// Takes the last undo back.
-    Redo,
+    /// Takes the last undo back; the flags are those of an undo.
+    Redo(Option<String>),
     /// The configuration that holds; `set KEY VALUE` and `unset KEY` change the user's file.
     Config(String),
     /// Forgets a login or a key, of this profile where one is named.
@@ -123,7 +123,7 @@ impl DeskCommand {
     pub(crate) fn progress(&self) -> Option<&'static str> {
         match self {
             Self::Undo(_) => Some("Undoing…"),
-            Self::Redo => Some("Redoing…"),
+            Self::Redo(_) => Some("Redoing…"),
             _ => None,
         }
     }
@@ -134,7 +134,7 @@ impl DeskCommand {
         Some(match name {
             "diff" => Self::Diff,
             "undo" => Self::Undo(some),
-            "redo" => Self::Redo,
+            "redo" => Self::Redo(some),
             "config" => Self::Config(argument.to_owned()),
             "logout" => Self::LogOut(some),
             "trust" => Self::Trust(argument.to_owned()),

@@ -371,7 +371,7 @@ impl Driver {
             }
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 let is_diff = command == DeskCommand::Diff;
-                let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo);
+                let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo(_));
                 match desk.run(&session, &target, command).await {
                     said if is_undo => Reply::Undone(said),
                     Ok(text) if is_diff => Reply::Changes(text),

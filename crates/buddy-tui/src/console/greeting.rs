@@ -104,7 +104,7 @@ impl Console {
             }
             self.show((place == 1).then(Line::default));
             for line in text.lines() {
-                self.show(wrap(&Line::styled(line.trim_start(), dim), self.columns, &indent, &indent));
+                self.show(wrap(&Line::told(line.trim_start(), dim), self.columns, &indent, &indent));
             }
         }
         self.is_said_last = true;

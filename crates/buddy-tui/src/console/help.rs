@@ -15,7 +15,7 @@ const KEYS: &[(&str, &str)] = &[
     ("escape", "interrupt"),
     ("cancel", "clear, interrupt, leave"),
     ("end-or-delete", "leave"),
-    ("cycle-mode", "ask, accept edits, plan"),
+    ("cycle-mode", "auto, ask, edits, plan"),
     ("up", "earlier prompts"),
     ("search-older", "search earlier prompts"),
     ("open-editor", "edit in your editor"),

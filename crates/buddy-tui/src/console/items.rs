@@ -16,7 +16,7 @@ use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed, reminded};
-use crate::text::{Line, Look, Paint, Picture, Pictures, wrap, wrap_text};
+use crate::text::{Line, Look, Paint, Picture, Pictures, tell_text, wrap, wrap_text};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
@@ -111,7 +111,7 @@ pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Ve
     };
     let style = if level == Notice::Aside { look.style(Paint::Dim) } else { Style::new() };
     let (first, next) = (Line::styled(sign, look.style(paint)), Line::plain("  "));
-    wrap_text(text, style, width.min(PROSE), &first, &next)
+    tell_text(text, style, width.min(PROSE), &first, &next)
 }
 
 /// How much a notice matters.

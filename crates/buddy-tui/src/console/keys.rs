@@ -416,7 +416,7 @@ impl Console {
             return self.effect(Effect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
-        self.say(&format!("Leaving stops {}. Press the key again to leave.", running.join(" and ")));
+        self.say(&format!("Leaving stops {}. Do it again to leave.", running.join(" and ")));
     }
 
     /// The running work, in the user's words.
@@ -445,8 +445,8 @@ impl Console {
         }
     }
 
-    /// From `auto`, where buddy begins with it, to asking, to accepting edits, to planning, and round again. Any other policy leads
-    /// to asking.
+    /// From `auto` to asking, to accepting edits, to planning, and round again. Any other policy leads to asking. A plan goes on in
+    /// the mode that buddy began with; in production no key leads to `auto`.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
         let first = match self.usual_approvals {
@@ -454,7 +454,8 @@ impl Console {
             _ => ApprovalPolicy::Ask,
         };
         let (approvals, plan_only) = match (is_planning, self.approvals()) {
-            (true, _) => (None, Some(false)),
+            (true, _) if self.surroundings.is_production => (None, Some(false)),
+            (true, _) => (Some(ApprovalPolicy::Auto), Some(false)),
             (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
             (false, ApprovalPolicy::Edits) => (Some(first), Some(true)),
             (false, _) => (Some(ApprovalPolicy::Ask), None),

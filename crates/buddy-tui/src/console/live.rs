@@ -266,7 +266,13 @@ impl Console {
     fn input(&self, height: usize) -> (InputView, Option<QuestionPart>) {
         let Some(asking) = &self.asking else { return (self.own_input(height), None) };
         let (mut shown, part) = approval::question(asking, &self.room(height));
-        shown.rows.extend(self.kept_draft());
+        if asking.is_drafting && !self.draft.is_empty() {
+            let (row, column) = self.typed_draft();
+            shown.cursor = (shown.rows.len(), column);
+            shown.rows.push(row);
+        } else {
+            shown.rows.extend(self.kept_draft());
+        }
         (shown, Some(part))
     }
 
@@ -328,6 +334,16 @@ impl Console {
             width: self.columns,
             height: height.saturating_sub(1 + usize::from(!self.draft.is_empty())),
         }
+    }
+
+    /// The row of the draft that is typed while a question is open, and the column of the cursor.
+    fn typed_draft(&self) -> (Line, usize) {
+        let InputView { rows, cursor } =
+            view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), self.columns);
+        let hint = "  enter sends it, esc goes back to the question";
+        let row = rows.into_iter().nth(cursor.0).unwrap_or_default();
+        let row = row.and(hint, self.look.style(Paint::Dim)).cut(self.columns, self.look.sign("…", "~"));
+        (row, cursor.1)
     }
 
     /// The draft that waits while a question is open.

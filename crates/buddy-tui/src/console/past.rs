@@ -7,6 +7,7 @@ use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{calls_since, changed, prompts};
 use crate::mentions::images_in;
+use crate::text::to_copy;
 
 /// A fork to go on in.
 #[derive(Debug, PartialEq)]
@@ -48,6 +49,11 @@ pub(super) struct Branched {
     pub(super) purpose: Purpose,
     /// How many calls changed files since, as far as that is known.
     pub(super) changes: Option<usize>,
+}
+
+/// The command that returns to a conversation, to be copied.
+pub(super) fn resume(session: &SessionId) -> String {
+    to_copy(&format!("/resume {session}"))
 }
 
 impl Console {
@@ -99,7 +105,8 @@ impl Console {
         self.opened(session, head);
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
             return self.say_on_arrival(format!(
-                "This is a copy of the conversation. Return to the original with /resume {left}"
+                "This is a copy of the conversation. Return to the original with {}",
+                resume(&left)
             ));
         };
         let since = changed(changes);
@@ -109,7 +116,8 @@ impl Console {
             ""
         };
         self.say_on_arrival(format!(
-            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}{lost}"
+            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
+            resume(&left)
         ));
         self.draft.set(&draft);
         self.changed_draft();

@@ -11,13 +11,15 @@ use crate::counting::counted;
 use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
 use crate::list_time::moment;
 use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
-use crate::text::{Line, Look, Paint, Theme};
+use crate::text::{Line, Look, Paint, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
 
 /// From this height on a picker has empty rows and a preview.
 const ROOMY: usize = 22;
 /// Rows of a picker beside its choices, and those of the window below it.
 const FRAME_ROWS: usize = 7;
+/// The rows of a preview where nothing in it is broken.
+const PREVIEW_ROWS: usize = 2;
 /// The most choices that are shown.
 const MOST_ROWS: usize = 8;
 /// Characters of a path in a list.
@@ -59,7 +61,7 @@ const APPROVALS: [(&str, &str); 6] = [
     ("auto", "asks only for what leaves the workspace or is dangerous"),
     ("ask", "asks before every change"),
     ("edits", "accepts edits in the workspace and asks for the rest"),
-    ("all", "allows everything that no rule denies"),
+    ("all", "asks only about secrets, new hosts and paths outside"),
     ("none", "denies everything that needs approval"),
     ("10m", "for ten minutes, allows everything that is not dangerous"),
 ];
@@ -72,7 +74,7 @@ fn titled(session: &SessionSummary) -> String {
 fn session_preview(session: &SessionSummary, look: &Look) -> Vec<String> {
     vec![
         format!("{}  {}", look.path(&session.cwd), session.model.as_deref().unwrap_or_default()),
-        format!("buddy resume {}", session.id),
+        to_copy(&format!("buddy resume {}", session.id)),
     ]
 }
 
@@ -215,6 +217,21 @@ impl Picker {
         self.chosen_place().and_then(|place| self.sessions.get(place))
     }
 
+    /// The preview of the chosen row: a line each, but for a command to copy, which is never cut.
+    fn preview_rows(&self, look: &Look, width: usize) -> Option<Vec<Line>> {
+        let preview = self.menu.place().and_then(|place| self.previews.get(place))?;
+        let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), Line::plain("  "));
+        let rows = |line: &String| {
+            let told = Line::told(line, dim);
+            if unmarked(line) == *line {
+                vec![indent.clone().and_line(told).cut(width, look.sign("…", "..."))]
+            } else {
+                wrap(&told, width, &indent, &indent)
+            }
+        };
+        Some(preview.iter().flat_map(rows).collect())
+    }
+
     /// Top to bottom: the rule with the title and the count, the search field, the choices, the preview, the keys.
     pub(super) fn view(&self, look: &Look, width: usize, height: usize) -> InputView {
         let dim = look.style(Paint::Dim);
@@ -222,7 +239,10 @@ impl Picker {
         let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
         let field = view(&prompt, &self.wish, self.wish.len(), width);
         let (fitting, all) = self.menu.counts();
-        let most = height.saturating_sub(FRAME_ROWS).clamp(1, MOST_ROWS);
+        let preview = self.preview_rows(look, width).filter(|_| is_roomy);
+        // A command that needs more rows than one takes them from the choices.
+        let further = preview.as_ref().map_or(0, |rows| rows.len().saturating_sub(PREVIEW_ROWS));
+        let most = height.saturating_sub(FRAME_ROWS + further).clamp(1, MOST_ROWS);
         let shown = fitting.min(most);
         let note = if shown < all { format!("{shown} of {all}") } else { self.note.to_owned() };
         let mut rows = vec![title_rule(self.title, &note, look, width)];
@@ -236,12 +256,9 @@ impl Picker {
             rows.push(Line::styled("  nothing fits", dim));
         }
         rows.extend(menu_rows(&self.menu, most, look, width));
-        let preview = self.menu.place().and_then(|place| self.previews.get(place)).filter(|_| is_roomy);
         if let Some(preview) = preview {
             rows.extend([Line::default(), plain_rule(look, width)]);
-            rows.extend(preview.iter().map(|line| {
-                Line::styled(&format!("  {line}"), dim).cut(width.min(WIDEST), look.sign("…", "..."))
-            }));
+            rows.extend(preview);
         }
         rows.push(plain_rule(look, width));
         rows.push(key_row(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));

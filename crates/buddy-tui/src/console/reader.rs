@@ -393,7 +393,7 @@ impl Reader {
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
         let answered = self.allowed.take(&item.id).unwrap_or_default();
-        let paper = Paper { look, width, cwd: &cwd, answered };
+        let paper = Paper { look, width, cwd: &cwd, answered: &answered };
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {
             (Content::AgentMessage { text }, Some(message))

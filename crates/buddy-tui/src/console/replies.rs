@@ -7,6 +7,7 @@ use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
 use super::effect::{Effect, Focus, Reply};
 use super::items;
+use super::past::resume;
 use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::{SHOWN, Task};
@@ -207,7 +208,6 @@ impl Console {
             let rows = items::said(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        let id = format!("Resume it with /resume {}", task.session);
-        self.say(&id);
+        self.say(&format!("Resume it with {}", resume(&task.session)));
     }
 }

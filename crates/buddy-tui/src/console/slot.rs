@@ -5,6 +5,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 use super::card::WIDEST;
 use super::state::Console;
 use super::tasks::elapsed_text;
+use crate::changes::span;
 use crate::retrying::seconds_left;
 use crate::text::{Line, Look, Paint};
 
@@ -49,9 +50,10 @@ impl Console {
             (false, ApprovalPolicy::All) => ("Allow everything", "Allow", ModeKind::Everything),
             (false, ApprovalPolicy::Window { .. }) => ("Allow for a while", "Allow", ModeKind::Everything),
         };
+        let left = self.window_left().map(|left| format!(", {} left", span(left))).unwrap_or_default();
         let is_production = self.surroundings.is_production && kind != ModeKind::Plan;
         let whole = |mode: &str| if is_production { format!("production, {mode}") } else { mode.to_owned() };
-        ModeLabel { text: whole(text), short: whole(short), kind }
+        ModeLabel { text: whole(text) + &left, short: whole(short), kind }
     }
 
     fn slot_width(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The console: everything that is shown and typed, as a pure machine.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
@@ -15,10 +15,11 @@ use super::picker::Picker;
 use super::status::{self, StatusPart};
 use super::tasks::{SHOWN, Task, task_name};
 use super::undoing::Undoing;
+use crate::approval_clock::ApprovalClock;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::table::{ListView, Table};
 use crate::targets::default_target;
-use crate::text::{Line, Look, Paint, wrap};
+use crate::text::{Line, Look, Paint, hanging, wrap};
 
 /// The columns left of all text: marks stand in them.
 const INDENT: &str = "  ";
@@ -58,9 +59,7 @@ pub(super) struct Console {
     /// The candidates for `@`.
     pub(super) paths: Paths,
     /// The approval mode, as far as it was told.
-    approvals: (ApprovalPolicy, Instant),
-    /// The same once a window of time is over.
-    after_window: ApprovalPolicy,
+    approvals: ApprovalClock,
     /// The same for a session in which nothing was told.
     pub(super) usual_approvals: ApprovalPolicy,
     pub(super) last_key: Option<Instant>,
@@ -150,8 +149,7 @@ impl Console {
             status_parts: StatusPart::USUAL.to_vec(),
             own_status: OwnStatus::default(),
             paths: Paths::Unknown,
-            approvals: (ApprovalPolicy::Ask, now),
-            after_window: ApprovalPolicy::Ask,
+            approvals: ApprovalClock::new(ApprovalPolicy::Ask, now),
             usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
@@ -288,7 +286,8 @@ impl Console {
         let mut lead = mark;
         self.put_echo();
         for line in text.lines() {
-            let rows = wrap(&Line::styled(line, style), self.columns, lead, &indent);
+            let next = indent.clone().and_line(hanging(line));
+            let rows = wrap(&Line::told(line, style), self.columns, lead, &next);
             self.show(rows);
             lead = &indent;
         }
@@ -422,7 +421,10 @@ impl Console {
             let view = self.list_view();
             self.show_table(&crate::targets::table(targets, &view), &view);
         } else if let Some(text) = crate::changes::told(changed).filter(|_| !is_known) {
-            self.say(&text);
+            let stays = changed.approvals.is_some()
+                && changed.plan_only.is_none()
+                && self.front().reader.transcript().is_plan_only();
+            self.say(&if stays { format!("{text}. Plan mode stays on; /plan off leaves it") } else { text });
         }
     }
 
@@ -458,25 +460,17 @@ impl Console {
 
     /// The approval mode.
     pub(super) fn approvals(&self) -> ApprovalPolicy {
-        let (policy, since) = self.approvals;
-        match policy {
-            ApprovalPolicy::Window { seconds }
-                if self.now.saturating_duration_since(since) >= Duration::from_secs(seconds) =>
-            {
-                self.after_window
-            }
-            policy => policy,
-        }
+        self.approvals.held(self.now)
     }
 
-    /// Takes what was told. After a window the policy before it holds again, except `all`.
+    /// The rest of the window in which most is allowed, in seconds: whole minutes, and seconds in the last one.
+    pub(super) fn window_left(&self) -> Option<u64> {
+        self.approvals.window_left(self.now)
+    }
+
+    /// Takes a mode that was set.
     fn note_approvals(&mut self, policy: ApprovalPolicy) {
-        match (policy, self.approvals()) {
-            (ApprovalPolicy::Window { .. }, ApprovalPolicy::Window { .. }) => {}
-            (ApprovalPolicy::Window { .. }, ApprovalPolicy::All) => self.after_window = ApprovalPolicy::Ask,
-            (_, before) => self.after_window = before,
-        }
-        self.approvals = (policy, self.now);
+        self.approvals.note(policy, self.now);
     }
 
     /// Sets the approval mode of sessions that set none.
@@ -487,7 +481,7 @@ impl Console {
 
     /// Another conversation is shown, of which nothing is known yet.
     pub(super) fn forget_approvals(&mut self) {
-        self.approvals = (self.usual_approvals, self.now);
+        self.approvals = ApprovalClock::new(self.usual_approvals, self.now);
     }
 
     /// The target that calls mean which name none.
@@ -523,6 +517,10 @@ impl Console {
     pub(super) fn is_busy(&self) -> bool {
         let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
         let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
-        self.tasks.iter().any(is_running) || self.undoing.is_some() || self.armed.is_some() || is_due
+        self.tasks.iter().any(is_running)
+            || self.undoing.is_some()
+            || self.armed.is_some()
+            || self.window_left().is_some()
+            || is_due
     }
 }

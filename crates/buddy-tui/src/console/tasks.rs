@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
-    /// What is said once its past is on the screen.
+    /// The text that buddy shows once its past is on the screen.
     pub(super) arrival: Option<String>,
     /// The command of the user's own that runs in the background.
     pub(super) own_aside: Option<OwnAside>,

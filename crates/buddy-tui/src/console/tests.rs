@@ -1,5 +1,6 @@
 //! The console without a terminal: keys and events in, effects and rows out.
 
+mod card_text;
 mod cards;
 mod scenes;
 mod tasks;
@@ -15,6 +16,8 @@ use buddy_protocol::{
     MAX_GRANT_SECONDS, Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted,
     TurnEnded, TurnId, TurnOutcome, TurnStarted, Unfit, UnixMillis,
 };
+
+use cards::asked;
 
 use super::desk::Surroundings;
 use super::effect::{Effect, Input, Reply};
@@ -69,29 +72,6 @@ fn ask_id() -> AskId {
     "ask_00000000000000000000000001".parse().unwrap()
 }
 
-fn asked(action: &str) -> Fact {
-    let approval = Approval {
-        item: None,
-        actor: "buddy".to_owned(),
-        place: "ann@atlas".to_owned(),
-        target: None,
-        cwd: "/w".to_owned(),
-        action: action.to_owned(),
-        why: None,
-        risk: Risk::Medium,
-        reasons: Vec::new(),
-        parts: Vec::new(),
-        opens: Vec::new(),
-        diff: None,
-        is_editable: true,
-        offers: Vec::new(),
-        unfit: None,
-        word: None,
-    };
-    let question = Question::Approval(approval);
-    Fact::Asked(Asked { ask: Ask { id: ask_id(), turn: None, item: None, question, expires: None } })
-}
-
 impl Seat {
     /// A conversation in which a turn runs.
     fn new() -> Self {
@@ -135,7 +115,7 @@ impl Seat {
     /// Presses a key, and no other one for a moment.
     fn press(&mut self, key: &str) -> Vec<Effect> {
         let mut effects = self.touch(key);
-        self.wait(200);
+        self.wait(300);
         effects.extend(self.take(Input::Tick));
         effects
     }
@@ -196,27 +176,28 @@ fn a_key_counts_as_soon_as_the_question_is_on_the_screen() {
     assert!(!early.iter().any(is_answer), "nobody can have read it: {early:?}");
     let mut seat = Seat::new();
     seat.fact(1, asked("mkdir a"));
-    assert!(seat.touch("y").iter().any(is_answer));
+    assert!(seat.press("y").iter().any(is_answer));
 }
 
 #[test]
-fn keys_of_somebody_who_goes_on_typing_answer_nothing_and_the_question_says_so() {
+fn keys_of_somebody_who_goes_on_typing_answer_nothing_and_go_on_with_the_draft() {
     let mut seat = Seat::new();
     seat.write("ok");
     seat.wait(100);
     let mut effects = seat.fact(1, asked("mkdir a"));
     assert!(is_shown(&seat, "You were typing"));
-    for letter in ["m", "a", "y", "d", "a", "y", "enter"] {
+    for letter in ["m", "a", "y", "d", "a", "y"] {
         seat.wait(300);
         effects.extend(seat.touch(letter));
     }
     assert!(!effects.iter().any(is_answer), "{effects:?}");
-    assert_eq!(seat.draft(), "ok", "nothing goes to the draft");
+    assert_eq!(seat.draft(), "okmayday");
+    assert!(is_shown(&seat, "› okmayday"));
     seat.wait(500);
     seat.take(Input::Tick);
     assert!(!is_shown(&seat, "You were typing"));
-    assert!(seat.touch("y").iter().any(is_answer));
-    assert_eq!(seat.draft(), "ok");
+    assert!(seat.press("y").iter().any(is_answer));
+    assert_eq!(seat.draft(), "okmayday");
 }
 
 #[test]
@@ -225,20 +206,18 @@ fn who_paused_for_half_a_second_answers_at_once() {
     seat.write("ok");
     seat.wait(500);
     seat.fact(1, asked("mkdir a"));
-    assert!(seat.touch("d").iter().any(is_answer));
+    assert!(seat.press("d").iter().any(is_answer));
 }
 
 #[test]
-fn a_key_that_means_nothing_is_told_and_goes_nowhere() {
-    for (key, told) in [("m", "m does nothing here."), ("enter", "enter does nothing here."), ("a", "a does")]
-    {
+fn a_key_that_types_nothing_and_means_nothing_is_told() {
+    for (key, told) in [("enter", "enter does nothing here."), ("left", "left does nothing here.")] {
         let mut seat = Seat::new();
         seat.fact(1, asked("mkdir a"));
-        let effects = seat.touch(key);
-        assert!(!effects.iter().any(is_answer), "{effects:?}");
+        assert_eq!(seat.touch(key), []);
         assert!(is_shown(&seat, told), "{key}");
         assert_eq!(seat.draft(), "");
-        assert!(seat.touch("y").iter().any(is_answer), "the next key counts");
+        assert!(seat.press("y").iter().any(is_answer), "the next key counts");
     }
 }
 

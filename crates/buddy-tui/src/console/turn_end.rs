@@ -43,6 +43,11 @@ impl TurnSum {
         !self.changes.is_empty()
     }
 
+    /// Whether `/diff` has something to show: a commit may have taken all changes in.
+    fn is_uncommitted(&self) -> bool {
+        self.has_changes() && !self.changes.has_commits()
+    }
+
     /// Time, changes and cost, as far as they are known. Empty for a short turn without changes.
     pub(crate) fn parts(&self) -> Vec<String> {
         if self.changes.is_empty() && self.ran < LONG {
@@ -50,7 +55,7 @@ impl TurnSum {
         }
         let time = (self.ran >= TIMED).then(|| elapsed_text(self.ran));
         let cost = self.cost.map(price);
-        time.into_iter().chain(self.changes.told()).chain(cost).collect()
+        time.into_iter().chain(self.changes.told_with_commits()).chain(cost).collect()
     }
 }
 
@@ -97,7 +102,7 @@ impl Console {
             line = line.and(" ", dim).and(&word, style);
         }
         let hints = [
-            ("/diff", "review", self.surroundings.branch.is_some() && sum.has_changes()),
+            ("/diff", "review", self.surroundings.branch.is_some() && sum.is_uncommitted()),
             ("/undo", "take it back", sum.has_changes()),
         ];
         for (command, does, _) in hints.into_iter().filter(|(.., is_true)| *is_true) {

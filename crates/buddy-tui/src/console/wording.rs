@@ -177,19 +177,25 @@ pub(super) fn quoted(text: &str, look: &Look) -> String {
     format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))
 }
 
-/// A line of a command, in which what the reasons name is underlined.
-pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: Paint) -> Line {
+/// A line of a command, in which the words that its risk comes from and the names in the reasons are underlined.
+pub(super) fn marked_command(
+    line: &str,
+    (reasons, risky): (&[String], &[String]),
+    look: &Look,
+    risk: Paint,
+) -> Line {
     let strong = look.style(Paint::Strong);
     let marked = look.style(risk).bold().underline();
-    let mut named: Vec<&str> =
-        reasons.iter().flat_map(|reason| reason.split('`').skip(1).step_by(2)).collect();
-    named.retain(|name| !name.is_empty() && *name != line);
+    let quoted = reasons.iter().flat_map(|reason| reason.split('`').skip(1).step_by(2));
+    let mut named: Vec<&str> = quoted.filter(|name| *name != line).collect();
+    named.extend(risky.iter().filter_map(|words| as_written(words, line)));
+    named.retain(|name| !name.is_empty());
     // The longest first, so that a word within another one does not hide it.
     named.sort_by_key(|name| std::cmp::Reverse(name.len()));
     let mut row = Line::default();
     let mut rest = line;
     loop {
-        let found = named.iter().filter_map(|name| rest.find(name).map(|at| (at, *name)));
+        let found = named.iter().filter_map(|name| find_word(rest, name).map(|at| (at, *name)));
         let Some((at, name)) = found.min_by_key(|(at, name)| (*at, std::cmp::Reverse(name.len()))) else {
             break;
         };
@@ -198,6 +204,25 @@ pub(super) fn marked_command(line: &str, reasons: &[String], look: &Look, risk: 
         rest = after;
     }
     row.and(rest, if line.is_empty() { Style::new() } else { strong })
+}
+
+/// The first of these words, as many as stand side by side in the line.
+fn as_written<'a>(words: &'a str, line: &str) -> Option<&'a str> {
+    let mut part = words;
+    while find_word(line, part).is_none() {
+        part = part.rsplit_once(' ')?.0;
+    }
+    Some(part)
+}
+
+/// Where a text has a name that is not a part of a longer word.
+fn find_word(text: &str, name: &str) -> Option<usize> {
+    let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    text.match_indices(name).map(|(at, _)| at).find(|at| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
+    })
 }
 
 #[cfg(test)]
@@ -270,7 +295,8 @@ mod tests {
     fn what_the_reasons_name_is_underlined() {
         let look = Look { colors: Colors::Mono, ..Look::plain() };
         let reasons = ["it removes `build`".to_owned(), "it pushes to `origin` with `--force`".to_owned()];
-        let line = marked_command("rm -r build && git push --force origin", &reasons, &look, Paint::Bad);
+        let line =
+            marked_command("rm -r build && git push --force origin", (&reasons, &[]), &look, Paint::Bad);
         assert_eq!(line.text(), "rm -r build && git push --force origin");
         let underlined =
             line.spans().iter().filter(|span| span.style() == look.style(Paint::Bad).bold().underline());
@@ -278,5 +304,22 @@ mod tests {
             underlined.map(crate::text::Span::text).collect::<Vec<_>>(),
             ["build", "--force", "origin"]
         );
+    }
+
+    #[test]
+    fn words_that_the_risk_comes_from_are_underlined_as_far_as_they_stand_together() {
+        let look = Look { colors: Colors::Mono, ..Look::plain() };
+        let check = |command: &str, risky: &str, expected: &[&str]| {
+            let line = marked_command(command, (&[], &[risky.to_owned()]), &look, Paint::Bad);
+            let marked = look.style(Paint::Bad).bold().underline();
+            let found = line.spans().iter().filter(|span| span.style() == marked);
+            assert_eq!(found.map(crate::text::Span::text).collect::<Vec<_>>(), expected, "{command}");
+        };
+        check("git push --force origin", "git push --force", &["git push --force"]);
+        check("git  push --force origin", "git push --force", &["git"]);
+        check("git \"push\" origin", "git push", &["git"]);
+        check("charm x; rm -r x", "rm -r", &["rm -r"]);
+        check("\"sudo\" ls", "sudo ls", &["sudo"]);
+        check("do it", "rm", &[]);
     }
 }

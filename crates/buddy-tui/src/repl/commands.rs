@@ -14,6 +14,7 @@ use crate::overview;
 use crate::requests::{INIT, review};
 use crate::table::ListView;
 use crate::targets::{self, TargetLine, default_target};
+use crate::text::to_copy;
 
 /// Commands that need a screen.
 const ON_A_SCREEN: [&str; 2] = ["theme", "keymap"];
@@ -56,7 +57,7 @@ impl Repl<'_> {
             ("help", _) => self.help(),
             ("status", _) => {
                 let surroundings = self.surroundings().await;
-                let approvals = self.transcript.approvals().unwrap_or(self.approvals);
+                let approvals = self.approvals.held(Instant::now().into_std());
                 let text = overview::status(&self.session, &self.transcript, &surroundings, approvals);
                 self.tell(&text);
             }
@@ -99,7 +100,7 @@ impl Repl<'_> {
         let command = match (name, argument) {
             ("compact", "") => Ok(Command::Compact),
             ("approve", "") => {
-                let now = overview::policy(self.transcript.approvals().unwrap_or(self.approvals));
+                let now = overview::policy(self.approvals.held(Instant::now().into_std()));
                 Err(format!(
                     "approvals: {now}; use /approve auto, ask, edits, all, none, or a time such as /approve 10m"
                 ))
@@ -111,7 +112,7 @@ impl Repl<'_> {
             ("pane", "take") => Ok(panes(true)),
             ("pane", "give") => Ok(panes(false)),
             ("pane", _) => Err(match self.surroundings().await.attach {
-                Some(command) => format!("Attach from another terminal with: {command}"),
+                Some(command) => format!("Attach from another terminal with: {}", to_copy(&command)),
                 None => "This session has no shared terminal.".to_owned(),
             }),
             ("target", line) => match targets::read(line) {

@@ -10,6 +10,7 @@ use crate::branches::{self, Another, Opened, calls_since, forked, prompts};
 use crate::console::DeskCommand;
 use crate::show::{found_lines, session_lines};
 use crate::targets::default_target;
+use crate::text::to_copy;
 use crate::visible::one_line;
 
 /// Conversations in a list.
@@ -70,7 +71,8 @@ impl Repl<'_> {
     }
 
     fn leave_for(&mut self, opened: Opened, what: &str) {
-        self.tell(&format!("{what}. Return to the one before with /resume {}", self.session));
+        let back = to_copy(&format!("/resume {}", self.session));
+        self.tell(&format!("{what}. Return to the one before with {back}"));
         self.next = Some(opened);
     }
 

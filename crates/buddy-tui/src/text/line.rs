@@ -10,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::picture::Picture;
+use super::to_copy::parts;
 use crate::visible::visible;
 
 /// How many columns a tab takes.
@@ -22,6 +23,8 @@ pub(crate) struct Span {
     style: Style,
     /// Where it leads; the terminal makes it a link where it can.
     link: Option<Arc<str>>,
+    /// Whether it is a command to copy, which rows do not break while they can hold it.
+    is_copied: bool,
 }
 
 impl Span {
@@ -30,7 +33,7 @@ impl Span {
         let is_clean = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         let text =
             if is_clean { text.to_owned() } else { visible(&text.replace('\t', TAB).replace('\n', " ")) };
-        Self { text, style, link: None }
+        Self { text, style, link: None, is_copied: false }
     }
 
     /// The same span as a link. An address with anything but printable ASCII in it is no link.
@@ -38,6 +41,15 @@ impl Span {
         let is_printable = address.bytes().all(|byte| (0x21..0x7f).contains(&byte));
         self.link = (is_printable && !address.is_empty()).then(|| address.into());
         self
+    }
+
+    /// The same span as a command to copy.
+    pub(crate) fn copied(self) -> Self {
+        Self { is_copied: true, ..self }
+    }
+
+    pub(super) fn is_copied(&self) -> bool {
+        self.is_copied
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -54,11 +66,11 @@ impl Span {
 
     /// The same style and link with another text, which comes from a span and is clean.
     pub(super) fn with_clean(&self, text: &str) -> Self {
-        Self { text: text.to_owned(), style: self.style, link: self.link.clone() }
+        Self { text: text.to_owned(), style: self.style, link: self.link.clone(), is_copied: self.is_copied }
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        self.style == other.style && self.link == other.link
+        self.style == other.style && self.link == other.link && self.is_copied == other.is_copied
     }
 }
 
@@ -81,6 +93,26 @@ impl Line {
     /// A line in one style.
     pub(crate) fn styled(text: &str, style: Style) -> Self {
         Self::from(Span::new(text, style))
+    }
+
+    /// A line of a sentence in one style, in which commands are to be copied.
+    pub(crate) fn told(text: &str, style: Style) -> Self {
+        let mut line = Self::default();
+        for (part, is_copied) in parts(text) {
+            let span = Span::new(&part, style);
+            line.push(if is_copied { span.copied() } else { span });
+        }
+        line
+    }
+
+    /// A hint: dim, with the words in backticks as they are, to be typed or copied.
+    pub(crate) fn hint(text: &str, dim: Style) -> Self {
+        let mut line = Self::default();
+        for (place, part) in text.split('`').enumerate() {
+            let is_typed = place % 2 == 1;
+            line.push(if is_typed { Span::new(part, Style::new()).copied() } else { Span::new(part, dim) });
+        }
+        line
     }
 
     /// The rows of a picture.

@@ -1,6 +1,9 @@
 //! Lines broken into rows: at spaces where there are any, between wide characters, and inside a word only where it does
 //! not fit into a row of its own. No row is wider than it may be: a character that is wider than a row is shown as a sign.
 //!
+//! A command to copy is like a word, spaces and all. Where it does not fit beside its sentence, it has a row of its own, without quotes. It breaks
+//! only where a row is full, and nothing else is in its rows.
+//!
 //! Some terminals show letters that are joined to one, such as a family or a hand with a colour, beside each other. They get
 //! the room for that, so that the end of a row is not lost there.
 
@@ -15,6 +18,12 @@ const LEAST_ROOM: usize = 8;
 /// The last column in which the text of a printed line begins.
 const LAST_TEXT_COLUMN: usize = 16;
 
+/// The indent of a command that has no room for a wider one.
+const SMALL_INDENT: &str = "  ";
+
+/// Signs that end a sentence or a part of it. Behind a command with a row of its own the row does that.
+const STOPS: [&str; 4] = [".", ",", ";", ":"];
+
 /// The stand-in for a character that is wider than a row.
 const TOO_WIDE: &str = "?";
 
@@ -24,7 +33,10 @@ pub(crate) fn wrap(line: &Line, width: usize, first: &Line, next: &Line) -> Vec<
     let has_room = |indent: &Line| indent.width() + LEAST_ROOM.min(width) <= width;
     let none = Line::default();
     let first = if has_room(first) { first.clone() } else { Line::default() };
-    let mut rows = Rows::new(width, first, if has_room(next) { next } else { &none });
+    rows_of(line, Rows::new(width, first, if has_room(next) { next } else { &none }))
+}
+
+fn rows_of(line: &Line, mut rows: Rows<'_>) -> Vec<Line> {
     for word in words(line) {
         rows.put(word);
     }
@@ -51,13 +63,40 @@ pub(crate) fn wrap_text(text: &str, style: Style, width: usize, first: &Line, ne
     rows
 }
 
+/// The rows of a text that names commands to copy, else as [`wrap_text`] has them.
+pub(crate) fn tell_text(text: &str, style: Style, width: usize, first: &Line, next: &Line) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let lead = if rows.is_empty() { first } else { next };
+        rows.extend(wrap(&Line::told(line, style), width, lead, next));
+    }
+    rows
+}
+
+/// The treatment of a command to copy that is wider than the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overlong {
+    /// It is broken where a row is full.
+    Broken,
+    /// It stays one line: the terminal breaks it, and joins it again for whoever copies it.
+    Whole,
+}
+
 /// The rows of lines that are printed one below the other. Rows that follow from one line are indented to its text.
-pub(crate) fn wrap_printed(text: &str, width: usize) -> Vec<Line> {
+pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<Line> {
     let rows = |line: &str| {
-        let next = Line::plain(&" ".repeat(text_column(line)));
-        wrap(&Line::plain(line), width, &Line::default(), &next)
+        let (width, next) = (width.max(1), hanging(line));
+        let has_room = next.width() + LEAST_ROOM.min(width) <= width;
+        let next = if has_room { next } else { Line::default() };
+        let rows = Rows { overlong, ..Rows::new(width, Line::default(), &next) };
+        rows_of(&Line::told(line, Style::new()), rows)
     };
     text.split('\n').flat_map(rows).collect()
+}
+
+/// The indent of the rows that follow from one line: up to its text.
+pub(crate) fn hanging(line: &str) -> Line {
+    Line::plain(&" ".repeat(text_column(line)))
 }
 
 /// The column in which the text of a line begins: behind its indent and, in a list, behind its name or key.
@@ -95,13 +134,13 @@ pub(crate) fn shorten_text(
     most: usize,
 ) -> ShortenedText {
     let text = text.trim_end();
-    let rows = wrap_text(text, style, width, first, next);
+    let rows = tell_text(text, style, width, first, next);
     let (cause, step) = text.split_at(last_sentence(text));
-    let mut head = wrap_text(cause.trim_end(), style, width, first, next);
+    let mut head = tell_text(cause.trim_end(), style, width, first, next);
     if rows.len() <= most || head.is_empty() {
         return ShortenedText { head: rows, left_out: 0, tail: Vec::new() };
     }
-    let tail = wrap_text(step, style, width, next, next);
+    let tail = tell_text(step, style, width, next, next);
     let kept = most.saturating_sub(tail.len() + 1).max(1);
     // A note that one row is missing would take its place.
     let left_out = if head.len() <= kept + 1 { 0 } else { head.len() - kept };
@@ -131,6 +170,9 @@ fn last_sentence(text: &str) -> usize {
 struct Word<'a> {
     spaces: Vec<(&'a str, &'a Span)>,
     letters: Vec<(&'a str, &'a Span)>,
+    /// The signs right behind a command to copy.
+    tail: Vec<(&'a str, &'a Span)>,
+    is_copied: bool,
 }
 
 fn words(line: &Line) -> Vec<Word<'_>> {
@@ -138,12 +180,20 @@ fn words(line: &Line) -> Vec<Word<'_>> {
     let mut word = Word::default();
     for (grapheme, span) in line.graphemes() {
         let is_wide = grapheme.width() > 1;
-        let is_space = grapheme == " ";
-        let is_new = !word.letters.is_empty() && (is_space || is_wide || ends_wide(&word));
-        if is_new {
+        let is_space = grapheme == " " && !span.is_copied();
+        let goes_on = span.is_copied() == word.is_copied;
+        let is_tail = word.is_copied && !span.is_copied() && !is_space;
+        let is_broken = !word.is_copied && (is_wide || ends_wide(&word));
+        if !word.letters.is_empty() && !is_tail && (is_space || is_broken || !goes_on) {
             words.push(std::mem::take(&mut word));
         }
-        if is_space { &mut word.spaces } else { &mut word.letters }.push((grapheme, span));
+        word.is_copied |= span.is_copied();
+        let part = match (is_space, is_tail) {
+            (true, _) => &mut word.spaces,
+            (_, true) => &mut word.tail,
+            _ => &mut word.letters,
+        };
+        part.push((grapheme, span));
     }
     words.push(word);
     words
@@ -159,6 +209,10 @@ fn room(grapheme: &str) -> usize {
     apart.max(grapheme.width())
 }
 
+fn room_of(letters: &[(&str, &Span)]) -> usize {
+    letters.iter().map(|(grapheme, _)| room(grapheme)).sum()
+}
+
 struct Rows<'a> {
     width: usize,
     next: &'a Line,
@@ -167,16 +221,27 @@ struct Rows<'a> {
     done: Vec<Line>,
     /// Nothing but the indent is in the row.
     is_fresh: bool,
+    /// A command has the row for itself.
+    is_taken: bool,
+    overlong: Overlong,
 }
 
 impl<'a> Rows<'a> {
     fn new(width: usize, row: Line, next: &'a Line) -> Self {
-        Self { width, next, used: row.width(), row, done: Vec::new(), is_fresh: true }
+        let (done, used) = (Vec::new(), row.width());
+        Self { width, next, used, row, done, is_fresh: true, is_taken: false, overlong: Overlong::Broken }
     }
 
     fn put(&mut self, word: Word<'_>) {
-        let letters: usize = word.letters.iter().map(|(grapheme, _)| room(grapheme)).sum();
-        if !self.is_fresh && self.used + word.spaces.len() + letters > self.width {
+        let letters = room_of(&word.letters) + room_of(&word.tail);
+        let is_over = self.used + word.spaces.len() + letters > self.width;
+        if word.is_copied && is_over {
+            return self.put_alone(word);
+        }
+        if self.is_taken && letters == 0 {
+            return;
+        }
+        if self.is_taken || !self.is_fresh && is_over {
             // The spaces at the break stand for it.
             self.turn();
         } else {
@@ -184,8 +249,41 @@ impl<'a> Rows<'a> {
                 self.add(space);
             }
         }
-        for letter in word.letters {
+        for letter in word.letters.into_iter().chain(word.tail) {
             self.add(letter);
+        }
+    }
+
+    /// Puts a command on a row of its own, without quotes.
+    fn put_alone(&mut self, word: Word<'_>) {
+        let mut letters = word.letters.as_slice();
+        if let [("`", _), inner @ .., ("`", _)] = letters {
+            letters = inner;
+        }
+        let wanted = room_of(letters);
+        let is_blank = self.row.text().trim().is_empty();
+        if !self.is_fresh || !is_blank {
+            self.turn();
+        }
+        // Rather without its indent than broken.
+        if self.used + wanted > self.width {
+            let has_room = SMALL_INDENT.len() < self.used && SMALL_INDENT.len() + wanted <= self.width;
+            self.row = Line::plain(if has_room { SMALL_INDENT } else { "" });
+            self.used = self.row.width();
+        }
+        for (grapheme, span) in letters {
+            if self.overlong == Overlong::Broken && self.used + room(grapheme) > self.width && self.used > 0 {
+                self.done.push(std::mem::take(&mut self.row));
+                self.used = 0;
+            }
+            self.row.extend(grapheme, span);
+            self.used += room(grapheme);
+        }
+        (self.is_fresh, self.is_taken) = (false, true);
+        let is_stop = |(grapheme, _): &(&str, &Span)| STOPS.contains(grapheme);
+        if !word.tail.iter().all(is_stop) {
+            self.turn();
+            word.tail.into_iter().for_each(|letter| self.add(letter));
         }
     }
 
@@ -215,7 +313,7 @@ impl<'a> Rows<'a> {
     fn turn(&mut self) {
         self.done.push(std::mem::replace(&mut self.row, self.next.clone()));
         self.used = self.next.width();
-        self.is_fresh = true;
+        (self.is_fresh, self.is_taken) = (true, false);
     }
 
     fn finish(mut self) -> Vec<Line> {
@@ -267,13 +365,36 @@ mod tests {
     #[test]
     fn printed_lines_hang_below_their_text() {
         let check = |text: &str, rows: &[&str]| {
-            assert_eq!(wrap_printed(text, 20).iter().map(Line::text).collect::<Vec<_>>(), rows);
+            assert_eq!(
+                wrap_printed(text, 20, Overlong::Broken).iter().map(Line::text).collect::<Vec<_>>(),
+                rows
+            );
         };
         check("one two three four five six", &["one two three four", "five six"]);
         check("  one two three four five", &["  one two three four", "  five"]);
         check("  y  Allow once, and only once", &["  y  Allow once, and", "     only once"]);
         check("  ✗ Run     a b c d e f", &["  ✗ Run     a b c d", "            e f"]);
         check("a\n\nb", &["a", "", "b"]);
+    }
+
+    #[test]
+    fn a_command_to_copy_has_a_row_of_its_own_where_it_does_not_fit() {
+        let check = |text: &str, width, overlong, rows: &[&str]| {
+            assert_eq!(wrap_printed(text, width, overlong).iter().map(Line::text).collect::<Vec<_>>(), rows);
+        };
+        let text = "  Undo it: `buddy undo id`, or leave it.";
+        check(text, 40, Overlong::Broken, &[text]);
+        check(text, 30, Overlong::Broken, &["  Undo it: `buddy undo id`, or", "  leave it."]);
+        check(text, 24, Overlong::Broken, &["  Undo it:", "  buddy undo id", "  or leave it."]);
+        check(text, 14, Overlong::Broken, &["  Undo it:", "buddy undo id", "  or leave it."]);
+        check(text, 10, Overlong::Broken, &["  Undo it:", "buddy undo", " id", "  or leave", "  it."]);
+        check(text, 10, Overlong::Whole, &["  Undo it:", "buddy undo id", "  or leave", "  it."]);
+        let text = format!("  Resume with  {}", crate::to_copy("buddy resume ses_1"));
+        check(&text, 33, Overlong::Broken, &["  Resume with  buddy resume ses_1"]);
+        check(&text, 32, Overlong::Broken, &["  Resume with", "  buddy resume ses_1"]);
+        check(&text, 19, Overlong::Broken, &["  Resume with", "buddy resume ses_1"]);
+        check("(see `buddy undo id`)", 18, Overlong::Broken, &["(see", "buddy undo id", ")"]);
+        check("`/resume 漢字`", 10, Overlong::Broken, &["/resume 漢", "字"]);
     }
 
     fn head_of(rows: &[&str]) -> Vec<String> {

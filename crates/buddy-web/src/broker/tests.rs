@@ -29,6 +29,8 @@ struct Listed {
     asked: Mutex<Vec<String>>,
     ended: Mutex<Vec<Connection>>,
     news: Notify,
+    /// Ends connections.
+    revoked: Notify,
     /// Told of each verdict that waits, and lets it go on.
     verdicts: Option<(Notify, Notify)>,
 }
@@ -48,6 +50,11 @@ impl Warrant for Listed {
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
         self.note(format!("{} at {address}", wanted.host));
         if self.is_nearby_refused { Err("it is nearby".to_owned()) } else { Ok(()) }
+    }
+
+    async fn revoked(&self, _: &Wanted) -> String {
+        self.revoked.notified().await;
+        "it is no longer allowed".to_owned()
     }
 
     fn ended(&self, connection: Connection) {
@@ -160,6 +167,23 @@ async fn a_tunnel_leads_to_a_host_that_is_allowed() {
     assert_eq!(stage.heard(), "ping\n");
     assert_eq!(stage.warrant.asked(), ["here.test", "here.test at 127.0.0.1"]);
     assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Made, 5, 4)]);
+}
+
+#[tokio::test]
+async fn a_tunnel_ends_when_its_host_is_no_longer_allowed() {
+    let stage = Stage::new(Listed { hosts: &["here.test"], ..Listed::default() }).await;
+    let mut client = TcpStream::connect(stage.broker).await.unwrap();
+    let tunnel = format!("CONNECT here.test:{} HTTP/1.1\r\n\r\nping\n", stage.server.port());
+    client.write_all(tunnel.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"pong") {
+        assert_ne!(client.read_buf(&mut answer).await.unwrap(), 0);
+    }
+    stage.warrant.revoked.notify_one();
+    let mut rest = Vec::new();
+    let _ = client.read_to_end(&mut rest).await;
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Refused, 5, 4)]);
+    assert_eq!(stage.warrant.whys(), ["it is no longer allowed"]);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use buddy_protocol::{
 };
 use buddy_tui::{
     ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose_session, run_console, run_repl,
+    to_copy,
 };
 use tokio::io::BufReader;
 
@@ -236,17 +237,17 @@ impl Talk<'_> {
         let Left { exit, session, is_empty, stopped } = match left {
             Ok(left) => left,
             Err(error) => {
-                printer.status(&format!("\n  Resume with  buddy resume {first}"));
+                printer.status(&format!("\n  Resume with  {}", resume_command(&first)));
                 return Err(error.into());
             }
         };
         // Nothing is lost with a session in which nothing was said.
         if !is_empty {
             tell_running(self.environment, &session, &mut printer);
-            printer.status(&format!("\n  Resume with  buddy resume {session}"));
+            printer.status(&format!("\n  Resume with  {}", resume_command(&session)));
         }
         for task in stopped {
-            printer.status(&format!("  A task was stopped. Resume it with  buddy resume {task}"));
+            printer.status(&format!("  A task was stopped. Resume it with  {}", resume_command(&task)));
         }
         Ok(exit)
     }
@@ -286,6 +287,11 @@ impl Talk<'_> {
         lines.extend(self.hint.clone());
         lines
     }
+}
+
+/// The command that resumes a session, to be copied.
+fn resume_command(session: &SessionId) -> String {
+    to_copy(&format!("buddy resume {session}"))
 }
 
 /// Names the processes of a session that run on without it.

@@ -11,7 +11,7 @@ mod report;
 
 use std::time::Duration;
 
-use buddy_tui::Exit;
+use buddy_tui::{Exit, ListView};
 use clap::{Args, Subcommand};
 
 use crate::commands::doctor::machine::Place;
@@ -28,9 +28,9 @@ pub(crate) struct Doctor {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Whether a conversation asks, which has the terminal.
-    #[arg(long, hide = true)]
-    pub(crate) in_conversation: bool,
+    /// Whether a conversation asks, which has the terminal, and the columns that it has for the report; 0 if there is no limit
+    #[arg(long, hide = true, value_name = "COLUMNS", num_args = 0..=1, default_missing_value = "0")]
+    pub(crate) in_conversation: Option<usize>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,7 +49,7 @@ pub(crate) enum Patient {
 /// Makes the checks and prints them. An interrupt ends whatever runs and prints nothing.
 pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::Result<Exit> {
     let (mut interrupted, _tasks) = interrupts()?;
-    let place = if doctor.in_conversation { Place::Conversation } else { Place::CommandLine };
+    let place = if doctor.in_conversation.is_some() { Place::Conversation } else { Place::CommandLine };
     let examine = async {
         match &doctor.subject {
             None => machine::examine(invocation, place).await,
@@ -62,5 +62,9 @@ pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::
         report = examine => report?,
         _ = interrupted.recv() => return Ok(Exit::Interrupted),
     };
-    report.print(doctor.json, &listing::view(invocation))
+    let view = match doctor.in_conversation {
+        Some(columns) if columns > 0 => ListView::fitted(columns),
+        _ => listing::view(invocation),
+    };
+    report.print(doctor.json, &view)
 }

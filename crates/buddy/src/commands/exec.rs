@@ -127,6 +127,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         approvals: if is_steered { wishes.approvals } else { approvals(wishes.approvals) },
         attendance: if is_steered { Attendance::Somebody } else { Attendance::Nobody },
         // Time and money are the limits where nobody watches.
+        time_limit: exec.timeout,
         max_steps: exec.max_turns.or(setup.loaded.config.agent.max_iterations).unwrap_or(u32::MAX),
         ..wishes
     };

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_policy::Grant;
+use anyhow::bail;
+use buddy_policy::{Grant, connects_with_git};
 use buddy_protocol::MAX_GRANT_SECONDS;
 use buddy_tui::{Exit, ListView, Table, TableColumn};
 
@@ -31,6 +32,12 @@ pub(crate) fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Resul
     if let Some(pattern) = &grants.allow {
         let longest = Duration::from_secs(MAX_GRANT_SECONDS);
         let grant = Grant::command(pattern, LOCAL)?;
+        if connects_with_git(pattern) {
+            bail!(
+                "cannot save `{pattern}`: buddy allows git to connect only to the place that its question shows. Answer that question \
+                 with `a` or `p`, or put `{pattern}` under `allow` in your own rules.toml."
+            );
+        }
         let project = (!grants.everywhere).then_some(invocation.cwd.as_path());
         book.add(grant, project, grants.time.unwrap_or(longest).min(longest))?;
         printer.status("Allowed. List and revoke it with `buddy grants`.");

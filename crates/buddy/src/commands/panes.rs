@@ -1,8 +1,8 @@
-//! What is told about the terminals that the agent shares with the user.
+//! Notices about the terminals that the agent shares with the user.
 
 use anyhow::bail;
 use buddy_exec::{PANE_VARIABLE, Panes, is_inside};
-use buddy_tui::Printer;
+use buddy_tui::{Printer, to_copy};
 
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
@@ -22,7 +22,8 @@ pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
 
 /// How to attach to the panes that there are.
 pub(super) async fn ways(hosts: &RunHosts) -> Vec<String> {
-    let way = |command: String| format!("Commands run in a terminal that you can attach to: {command}");
+    let way =
+        |command: String| format!("Commands run in a terminal that you can attach to: {}", to_copy(&command));
     hosts.panes().await.iter().map(|panes| way(panes.attach_command())).collect()
 }
 
@@ -35,7 +36,8 @@ pub(super) async fn tell_remaining(hosts: &RunHosts, printer: &mut Printer) {
             let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
             printer.status(&format!(
                 "The tmux session {} keeps running with {count}: {}",
-                left.session, left.attach
+                left.session,
+                to_copy(&left.attach)
             ));
         }
     }

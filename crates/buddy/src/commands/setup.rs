@@ -26,7 +26,7 @@ use crate::wiring::Wishes;
 const CONVERSATION_CALLS: u32 = 200;
 
 /// What is said at the start where commands have no bounds.
-const FULL_ACCESS: &str = "Production mode: commands run unsandboxed with your full permissions.";
+const FULL_ACCESS: &str = "Production mode: commands run with your full permissions. Only secrets, buddy's own files and your other sessions are hidden from them.";
 
 /// What is said at the start in a place that is thrown away.
 const THROWAWAY: &str = "Throwaway mode: commands run without a sandbox and without approval, and processes that they start keep running.";
@@ -228,6 +228,7 @@ impl Setup {
             window,
             name: config.agent.name.clone(),
             max_steps: config.agent.max_iterations.unwrap_or(CONVERSATION_CALLS),
+            time_limit: None,
             gates: gate_switches(config.agent.gates),
             hosts,
             models: self.models.clone(),

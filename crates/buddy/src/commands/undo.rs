@@ -10,7 +10,7 @@ use anyhow::Context;
 use buddy_exec::undo::{Header, ProjectLock, UndoEntry, UndoError, UndoPlan, UndoStore, Which, project_root};
 use buddy_exec::{RemoteTarget, SweepNote};
 use buddy_protocol::{Clock, Ids, UnixMillis};
-use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn, counted};
+use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn};
 use serde_json::json;
 
 use crate::cli::Undo;
@@ -26,8 +26,9 @@ use report::Tense;
 const MAX_LISTED: usize = 10;
 /// How long an undo waits for calls that change files of its project.
 const CLAIM_WAIT: Duration = Duration::from_secs(10);
-/// The beginning of the label of an undo.
+/// The beginning of the label of an undo, and of one that takes an undo back.
 const UNDO_OF: &str = "undo of: ";
+const REDO_OF: &str = "redo of: ";
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
 
@@ -234,9 +235,11 @@ impl UndoWork<'_> {
             if !is_asked {
                 self.tell(&plan, Tense::Ahead, printer);
             }
-            let force = if self.undo.in_conversation { "/undo --force" } else { "--force" };
+            let (done, command) =
+                if is_redo(&plan.header) { ("redone", "/redo") } else { ("undone", "/undo") };
+            let force = if self.is_typed() { format!("{command} --force") } else { "--force".to_owned() };
             printer.status(&format!(
-                "buddy: nothing was undone, as paths were changed since; `{force}` restores them all the same"
+                "buddy: nothing was {done}, as paths were changed since; `{force}` restores them all the same"
             ));
             return Ok(Outcome::of(&plan, None, Exit::Failed));
         }
@@ -244,12 +247,10 @@ impl UndoWork<'_> {
             return self.pass_over(plan, is_asked, printer).await;
         }
         let id = format!("undo_{:032x}", SystemIds.next());
-        let count = plan.steps.len() as u64;
         let told = plan.clone();
-        let is_redo = plan.header.undoes.is_some();
         let swept = self
             .place
-            .apply(self.store, &plan.overwriting(), undo_header(&id, &told))
+            .apply(self.store, &plan.overwriting(), self.header(&id, &told))
             .await
             .context("the undo broke off")?;
         if !is_asked {
@@ -258,17 +259,33 @@ impl UndoWork<'_> {
         for note in swept {
             printer.status(&note.to_string());
         }
-        let back = match (self.undo.in_conversation, is_redo) {
-            (true, true) => "/undo".to_owned(),
-            (true, false) => "/redo".to_owned(),
-            (false, _) => format!("`buddy undo {id} --yes`"),
+        let (back, it) = match (self.is_typed(), is_redo(&told.header)) {
+            (true, true) => ("/undo".to_owned(), "it"),
+            (true, false) => ("/redo".to_owned(), "it"),
+            (false, _) => (format!("`buddy undo {id} --yes`"), "this"),
         };
-        printer.status(&format!("{} restored; {back} takes {} back", counted(count, "path"), self.it()));
+        printer.status(&format!("{}; {back} takes {it} back", report::counts(&told)));
         Ok(Outcome::of(&told, Some(&id), Exit::Ok))
     }
 
-    fn it(&self) -> &'static str {
-        if self.undo.in_conversation { "it" } else { "this" }
+    /// Whether it was typed in a conversation.
+    fn is_typed(&self) -> bool {
+        self.undo.in_conversation.is_some()
+    }
+
+    /// The header of the undo of a plan. It belongs to the conversation in which it was typed: a copy redoes its own undos.
+    fn header(&self, id: &str, plan: &UndoPlan) -> Header {
+        let UnixMillis(unix_ms) = SystemClock.now();
+        let prefix = if is_redo(&plan.header) { REDO_OF } else { UNDO_OF };
+        Header {
+            id: id.to_owned(),
+            label: format!("{prefix}{}", subject(&plan.header.label)),
+            session: self.undo.in_conversation.clone().unwrap_or_else(|| plan.header.session.clone()),
+            workspace: plan.header.workspace.clone(),
+            unix_ms,
+            undoes: None,
+            target: plan.header.target.clone(),
+        }
     }
 
     /// Says that undo has nothing of a change. The next undo without an id goes on to the change before it.
@@ -281,7 +298,7 @@ impl UndoWork<'_> {
         if !is_shown {
             self.tell(&plan, Tense::Ahead, printer);
         }
-        let again = match (self.undo.in_conversation, &self.undo.id) {
+        let again = match (self.is_typed(), &self.undo.id) {
             (true, _) => "type /undo again",
             (false, None) => "run `buddy undo` again",
             (false, Some(_)) => "run `buddy undo`",
@@ -290,7 +307,7 @@ impl UndoWork<'_> {
         let can_tell = !is_shown || std::io::stdin().is_terminal();
         if can_tell {
             let id = format!("undo_{:032x}", SystemIds.next());
-            let header = undo_header(&id, &plan);
+            let header = self.header(&id, &plan);
             self.place.apply(self.store, &plan.passing_over(), header).await.context("the undo broke off")?;
         }
         printer.status(&format!("nothing was undone; to undo the change before it, {again}"));
@@ -321,18 +338,17 @@ impl UndoWork<'_> {
     }
 }
 
-/// The header of the undo of a plan.
-fn undo_header(id: &str, plan: &UndoPlan) -> Header {
-    let UnixMillis(unix_ms) = SystemClock.now();
-    Header {
-        id: id.to_owned(),
-        label: format!("{UNDO_OF}{}", plan.header.label),
-        session: plan.header.session.clone(),
-        workspace: plan.header.workspace.clone(),
-        unix_ms,
-        undoes: None,
-        target: plan.header.target.clone(),
+/// Whether the undo of an entry does a change again.
+fn is_redo(header: &Header) -> bool {
+    header.undoes.is_some() && !header.label.starts_with(REDO_OF)
+}
+
+/// The call that a label is about, however often it was undone and redone.
+fn subject(mut label: &str) -> &str {
+    while let Some(rest) = label.strip_prefix(UNDO_OF).or_else(|| label.strip_prefix(REDO_OF)) {
+        label = rest;
     }
+    label
 }
 
 impl Outcome {

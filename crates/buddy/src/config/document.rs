@@ -53,12 +53,36 @@ pub(crate) struct Contents {
 pub(crate) fn read(file: &Path, text: &str) -> Result<Contents, ConfigError> {
     let document = Document::parse(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
+        let line = line_of(text, start);
         // The message alone: its other form quotes the line, which may hold a key.
-        ConfigError::at(file, line_of(text, start), error.message())
+        let twice = Some(line).filter(|_| error.message().contains("duplicate"));
+        let message = twice.and_then(|line| duplicate(text, line));
+        ConfigError::at(file, line, message.unwrap_or_else(|| error.message().to_owned()))
     })?;
     let mut reader = Reader { file, text, contents: Contents::default() };
     reader.table(&mut Vec::new(), document.as_table())?;
     Ok(reader.contents)
+}
+
+/// The message about a name that stands twice, if the line with the error repeats one: a table, or a key of the same table.
+fn duplicate(text: &str, line: usize) -> Option<String> {
+    let name = |text: &str| -> Option<String> {
+        let text = text.trim();
+        if text.starts_with('[') {
+            return text.find(']').and_then(|end| text.get(..=end)).map(str::to_owned);
+        }
+        let (key, _) = text.split_once('=').filter(|_| !text.starts_with('#'))?;
+        Some(key.trim().to_owned())
+    };
+    let before: Vec<&str> = text.lines().take(line).collect();
+    let (last, before) = before.split_last()?;
+    let repeated = name(last)?;
+    let is_table = repeated.starts_with('[');
+    let is_header = |text: &&str| text.trim_start().starts_with('[');
+    let begin = before.iter().rposition(is_header).filter(|_| !is_table).unwrap_or(0);
+    let same = before.iter().skip(begin).position(|text| name(text).as_ref() == Some(&repeated))?;
+    let next = if is_table { "put its keys under the first one" } else { "keep one of them" };
+    Some(format!("`{repeated}` is already in line {}; {next}", begin + same + 1))
 }
 
 struct Reader<'a> {
@@ -139,6 +163,21 @@ mod tests {
             contents.unwrap().lines.into_iter().map(|l| (written(&l.path), l.number)).collect();
         let expected = [("agent.name", 3), ("models.a.extra", 6), ("models.a.api", 7)];
         assert_eq!(lines, expected.map(|(key, number)| (key.to_owned(), number)));
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_is_named_with_both_lines() {
+        let told = |text: &str| check(text).err().unwrap_or_default();
+        assert_eq!(
+            told("[jail]\nwrite = []\n\n[agent]\n[jail] # again\nhosts = []\n"),
+            "b.toml:5: `[jail]` is already in line 1; put its keys under the first one"
+        );
+        assert_eq!(
+            told("[agent]\nname = \"a\"\n[models.x]\nmodel = \"m\"\nmodel = \"secret\"\n"),
+            "b.toml:5: `model` is already in line 4; keep one of them"
+        );
+        // A value is never quoted.
+        assert!(!told("[models.x]\napi_key = \"s3cr3t\" x\n").contains("s3cr3t"));
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub(crate) fn know(path: &[String]) -> Known {
             Some(below) => node = below,
             None if is_table(node) => {
                 let before = path.get(..depth).unwrap_or_default();
-                let meant = meant(node, name).map(|meant| joined(before, &meant));
+                let section = if path.len() == 1 { only_section(node, name) } else { None };
+                let section = section.map(|section| joined(&[section], name));
+                let meant = section.or_else(|| meant(node, name).map(|meant| joined(before, &meant)));
                 return Known::Unknown { meant };
             }
             None => return Known::Unknown { meant: None },
@@ -107,6 +109,16 @@ fn child<'a>(node: &'a Value, name: &str) -> Option<&'a Value> {
     named.or_else(|| any["properties"].is_object().then_some(any))
 }
 
+/// The one section that has a key of this name, which stands above every section.
+fn only_section(root: &Value, name: &str) -> Option<String> {
+    let sections = root["properties"].as_object()?.iter();
+    let mut having = sections.filter(|(_, section)| section["properties"].get(name).is_some());
+    match (having.next(), having.next()) {
+        (Some((section, _)), None) => Some(section.clone()),
+        _ => None,
+    }
+}
+
 fn meant(node: &Value, name: &str) -> Option<String> {
     let known = node["properties"].as_object()?.keys();
     closest(name, known.map(String::as_str))
@@ -148,6 +160,9 @@ mod tests {
         assert_eq!(meant("agent.modle").as_deref(), Some("agent.model"));
         assert_eq!(meant("models.my-gpt.api_keyenv").as_deref(), Some("models.my-gpt.api_key_env"));
         assert_eq!(meant("zzz"), None);
+        // The header of its section is still a comment.
+        assert_eq!(meant("model").as_deref(), Some("agent.model"));
+        assert_eq!(meant("max_cost_per_day").as_deref(), Some("budget.max_cost_per_day"));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) struct Profile {
     pub(crate) idle_timeout: Option<Wait>,
     /// Further headers of each request. Their values are not shown, but a key belongs into an `api_key` setting.
     pub(crate) headers: BTreeMap<String, Secret>,
-    /// Further fields of the request's body; they win over buddy's own.
+    /// Further fields of the request's body. They win over buddy's own, but not over those of a single call, such as one without tools.
     pub(crate) extra: Map<String, Value>,
 }
 

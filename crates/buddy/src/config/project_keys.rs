@@ -240,10 +240,10 @@ impl Order {
             Lower => "to a lower number".to_owned(),
             Ranked(values) => {
                 let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-                format!("the strictest first: {}", values.join(", "))
+                format!("to a stricter value; the strictest first: {}", values.join(", "))
             }
             Adds => "by adding entries".to_owned(),
-            Narrows => "to entries of your own list; paths also to ones below them".to_owned(),
+            Narrows => "to entries of your own list, or to paths below them".to_owned(),
         }
     }
 }

@@ -96,6 +96,34 @@ mod tests {
         }
     }
 
+    /// The blocks of TOML on the pages for people that belong into `buddy.toml`.
+    fn documented_blocks() -> Vec<(String, String)> {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let folders = [docs.clone(), docs.join("how-to"), docs.join("reference"), docs.join("explanation")];
+        let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let pages = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some());
+        let mut blocks = Vec::new();
+        for page in pages {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let fenced = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+            // Rules and key bindings begin with a key, and a catalogue with a list of tables.
+            let own = fenced.filter(|block| block.starts_with('[') && !block.starts_with("[["));
+            blocks.extend(own.map(|block| (page.display().to_string(), block.to_owned())));
+        }
+        blocks
+    }
+
+    #[test]
+    fn every_documented_block_can_be_appended_to_the_template() {
+        let blocks = documented_blocks();
+        assert!(blocks.len() >= 8, "{blocks:?}");
+        for (page, block) in blocks {
+            let contents = document::read(Path::new("buddy.toml"), &format!("{TEMPLATE}\n{block}"));
+            let contents = contents.unwrap_or_else(|error| panic!("{page}: {error}\n{block}"));
+            assert!(contents.unknown.is_empty(), "{page}: {:?}\n{block}", contents.unknown);
+        }
+    }
+
     #[test]
     fn every_key_is_explained_in_the_words_of_its_doc() {
         for section in keys::below(&[]).into_iter().filter(|section| section != "models") {
@@ -105,7 +133,7 @@ mod tests {
                 if nested.is_empty() {
                     explained(&description, &key);
                 } else {
-                    let header = format!("\n# {description}\n[{section}.{key}]\n");
+                    let header = format!("\n# {description}\n# [{section}.{key}]\n");
                     assert!(TEMPLATE.contains(&header), "missing in the template: {header}");
                 }
                 for field in nested {

@@ -1,4 +1,4 @@
-//! A duration as people write it: `90s`, `10m`, or a plain number of seconds.
+//! A duration as people write it: `90s`, `10m`, `2d`, or a plain number of seconds.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,8 +22,11 @@ impl Wait {
         if let Ok(seconds) = text.parse::<f64>() {
             return Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| error.to_string());
         }
-        let duration: jiff::SignedDuration =
-            text.parse().map_err(|_| "not a duration such as `90s` or `10m`")?;
+        // A day has 24 hours here, whatever the clocks do.
+        let in_days =
+            || text.parse::<jiff::Span>().ok()?.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok();
+        let duration = text.parse::<jiff::SignedDuration>().ok().or_else(in_days);
+        let duration = duration.ok_or("not a duration such as `90s`, `10m` or `2d`")?;
         Duration::try_from(duration).map(Self).map_err(|_| "a duration cannot be negative".to_owned())
     }
 }
@@ -79,12 +82,23 @@ mod tests {
 
     #[test]
     fn seconds_units_and_nothing_else() {
-        for (text, millis) in
-            [("90", 90_000), ("1.5", 1500), ("90s", 90_000), ("10m", 600_000), ("1h 5s", 3_605_000)]
-        {
+        let day = 24 * 3_600_000;
+        for (text, millis) in [
+            ("90", 90_000),
+            ("1.5", 1500),
+            ("90s", 90_000),
+            ("10m", 600_000),
+            ("1h 5s", 3_605_000),
+            ("2m 14s", 134_000),
+            ("3 s", 3000),
+            ("1d", day),
+            ("30d", 30 * day),
+            ("30 days", 30 * day),
+            ("1d 2h", day + 2 * 3_600_000),
+        ] {
             assert_eq!(Wait::parse(text).map(|wait| wait.0.as_millis()), Ok(millis), "{text}");
         }
-        for text in ["", "soon", "-5s", "-1", "inf"] {
+        for text in ["", "soon", "-5s", "-1", "-1d", "1 month", "inf"] {
             assert!(Wait::parse(text).is_err(), "{text}");
         }
     }

@@ -36,6 +36,8 @@ const ID_CHARACTERS: usize = 40;
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
     pub(super) home: Option<PathBuf>,
+    /// The homes whose keys and logins are hidden: this one, and that of the account if `HOME` names another directory.
+    homes: Vec<PathBuf>,
     /// The directories of buddy itself. Whatever is in them says who may do what, or what happened, also files that buddy has not made
     /// yet.
     pub(super) own: Vec<PathBuf>,
@@ -58,16 +60,17 @@ impl Ground {
     /// That of this machine, or of another host, where buddy may be used too.
     pub(super) fn of(environment: &Environment, host: &Host) -> Self {
         let home = host.home.clone();
-        let (data, config) = match (&host.remote, &home) {
-            (None, _) => (Some(environment.data.clone()), environment.config_home.clone()),
+        let (data, own) = match (&host.remote, &home) {
+            (None, _) => (Some(environment.data.clone()), environment.own_directories()),
             (Some(_), home) => {
                 let below = |name: &str| home.as_ref().map(|home| home.join(name));
-                (below(".buddy"), below(".config"))
+                let data = below(".buddy");
+                (data.clone(), data.into_iter().chain(below(".config/buddy")).collect())
             }
         };
-        let config = config.map(|config| config.join("buddy"));
-        let own = data.iter().cloned().chain(config).collect();
         let is_remote = host.remote.is_some();
+        let account_home = environment.account_home.iter().filter(|_| !is_remote);
+        let homes: Vec<PathBuf> = home.iter().chain(account_home).cloned().collect();
         let here = |name: &'static str| data.iter().filter(|_| !is_remote).map(move |data| data.join(name));
         let scratch = [PathBuf::from("/tmp")].into_iter().chain(here(SHARED)).collect();
         let own_readable = here(SHARED).chain(here(LOGS)).collect();
@@ -75,7 +78,7 @@ impl Ground {
         let layers = environment.layers().filter(|_| !is_remote);
         let caches = home.as_deref().map(|home| caches(home, host)).unwrap_or_default();
         let variables = host.env.clone();
-        Self { home, own, own_readable, scratch, layers, caches, variables, sessions, is_remote }
+        Self { home, homes, own, own_readable, scratch, layers, caches, variables, sessions, is_remote }
     }
 
     /// Makes the directories of buddy that are missing on this machine: only one that is there can be hidden from commands. Where
@@ -127,15 +130,17 @@ impl Ground {
             return Vec::new();
         }
         // An absolute place stays what it is.
-        let home = self.home.as_deref().unwrap_or(Path::new("/"));
-        let is_known = |place: &&Path| self.home.is_some() || place.is_absolute();
-        let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-        let there = |place: &Path| {
+        let nowhere = [PathBuf::from("/")];
+        let homes = if self.homes.is_empty() { &nowhere[..] } else { &self.homes };
+        let is_known = |place: &&Path| !self.homes.is_empty() || place.is_absolute();
+        let there = |home: &Path, place: &Path| {
             let (named, real) = (home.join(place), home.join(place).canonicalize().ok()?);
+            let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
             // A link in the home, as people make who keep their settings elsewhere, hides nothing: what it leads to is hidden.
             Some(if real == real_home.join(place) { named } else { real })
         };
-        places.filter(is_known).filter_map(there).collect()
+        let in_homes = |place: &'static Path| homes.iter().filter_map(move |home| there(home, place));
+        places.filter(is_known).flat_map(in_homes).collect()
     }
 }
 

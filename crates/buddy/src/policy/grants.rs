@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use buddy_policy::Grant;
+use buddy_policy::{GitTrip, Grant};
 use buddy_protocol::{Clock, UnixMillis};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -98,10 +98,14 @@ impl GrantBook {
         let uptime = uptime().map(|now| Uptime { millis: now.millis.saturating_add(millis), boot: now.boot });
         let new = Kept { grant, project, granted, expires, uptime };
         self.change(|grants| {
-            // A program that has changed since is replaced too.
+            // A program that has changed since is replaced too. Other trips of git are allowed beside each other.
+            let trips = |kept: &Kept| -> Vec<GitTrip> {
+                kept.grant.destinations.iter().map(|pinned| pinned.trip.clone()).collect()
+            };
             let is_same = |kept: &Kept| {
                 (&kept.grant.target, &kept.grant.scope, &kept.project)
                     == (&new.grant.target, &new.grant.scope, &new.project)
+                    && (kept.grant.destinations.is_empty() || trips(kept) == trips(&new))
             };
             grants.retain(|kept| !is_same(kept));
             grants.push(new);

@@ -2,22 +2,26 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use buddy_policy::{Places, is_protected};
 
 /// Names that are looked at in one directory. One with more asks as if it held a protected file.
 const MAX_NAMES: usize = 100_000;
 
+/// The time of one look, after which a directory asks in the same way.
+const MAX_TIME: Duration = Duration::from_secs(2);
+
 /// The files beneath a directory that ask by themselves when they are changed. Links are not followed: the link itself goes.
 pub(super) fn protected_within(directory: &Path, places: &Places) -> Vec<PathBuf> {
     let is_directory = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let mut left: Vec<PathBuf> =
         Some(directory.to_owned()).filter(|path| is_directory(path)).into_iter().collect();
-    let (mut found, mut count) = (Vec::new(), 0);
+    let (mut found, mut count, until) = (Vec::new(), 0, Instant::now() + MAX_TIME);
     while let Some(inner) = left.pop() {
         for entry in fs::read_dir(&inner).into_iter().flatten().flatten() {
             count += 1;
-            if count > MAX_NAMES {
+            if count > MAX_NAMES || Instant::now() > until {
                 return vec![directory.to_owned()];
             }
             let path = entry.path();

@@ -9,8 +9,8 @@ use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{
-    Bounds, GitHome, adds_to_repository, git_order_names, git_orders, link_lookup, places_of_remotes,
-    remote_lookup,
+    Bounds, GitHome, adds_to_repository, git_credentials, git_order_names, git_orders, link_lookup,
+    places_of_remotes, remote_lookup,
 };
 use buddy_policy::{
     ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing,
@@ -79,8 +79,7 @@ pub(crate) struct PolicySettings {
 impl PolicySettings {
     /// Those of a configuration and a command line.
     pub(crate) fn new(environment: &Environment, loaded: &Loaded, wish: &PolicyWish) -> anyhow::Result<Self> {
-        let config = environment.config_home.as_ref().map(|config| config.join("buddy"));
-        let own: Vec<PathBuf> = [environment.data.clone()].into_iter().chain(config).collect();
+        let own = environment.own_directories();
         let jail = JailSettings::new(&loaded.config, environment.home.as_deref(), &own)
             .map_err(|error| ConfigError::new("buddy.toml", error))?;
         let tools = &loaded.config.tools;
@@ -341,6 +340,15 @@ impl PolicySource for Policies {
     fn landings(&self, _: &Policy, paths: &[PathBuf]) -> Vec<Landing> {
         // As with links, another host is not asked.
         if self.remote.is_some() { Vec::new() } else { paths.iter().map(|path| landing(path)).collect() }
+    }
+
+    fn git_credentials(&self, directories: &[PathBuf]) -> BTreeSet<String> {
+        if self.remote.is_some() {
+            return BTreeSet::new();
+        }
+        let home =
+            GitHome { home: self.ground.home.as_deref(), config: self.environment.config_home.as_deref() };
+        git_credentials(directories, home)
     }
 
     fn git_parts(&self, paths: &[PathBuf]) -> Vec<PathBuf> {

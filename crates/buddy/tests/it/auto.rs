@@ -55,6 +55,34 @@ async fn what_stays_in_the_workspace_runs_unasked() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_moved_to_quarantine_is_named_on_every_face() {
+    let turns = || vec![run("sh plant.sh"), done()];
+    let planting = |stage: &Stage| {
+        fs::create_dir(stage.home.work().join("sub")).unwrap();
+        fs::write(stage.home.work().join("plant.sh"), "echo 'export A=1' > sub/.envrc; echo planted\n")
+            .unwrap();
+    };
+    let is_told = |text: &str| text.contains("jail: buddy moved `") && text.contains("sub/.envrc` to `");
+
+    let stage = Stage::apart(turns()).await;
+    planting(&stage);
+    let arguments = ["exec", "--trust", "--permission-mode", "auto", "go"];
+    let finished = stage.buddy(arguments).run().await.expect_code(0);
+    assert!(!stage.home.work().join("sub/.envrc").exists());
+    assert!(is_told(&finished.stderr), "{finished}");
+    let shown = stage.buddy(["show", "--last"]).run().await.expect_code(0).text();
+    assert!(is_told(&shown), "{shown}");
+
+    let stage = Stage::apart(turns()).await;
+    planting(&stage);
+    let mut started = stage.buddy(["--trust", "--permission-mode", "auto"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(is_told(&finished.stderr), "{finished}");
+}
+
+#[tokio::test]
 async fn repositories_in_the_workspace_are_removed_whole() {
     let made = "git init -q -b main . && git config user.name a && git config user.email a@b && git commit -q --allow-empty -m i
 git init -q vendor/two && git worktree add -q tree && git worktree add -q old";

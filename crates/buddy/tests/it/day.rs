@@ -128,7 +128,7 @@ async fn two_hundred_calls_ask_seldom_and_nothing_gets_through() {
     started.write(b"good morning\n").await;
     attend(&mut started, 1).await;
     started.write(b"/approve 10m\n").await;
-    started.stderr.wait_for("for 600 s", 1).await;
+    started.stderr.wait_for("for 10 min", 1).await;
     started.write(b"and on we go\n").await;
     attend(&mut started, 2).await;
     started.finish().await.expect_code(0);

@@ -108,3 +108,26 @@ async fn a_failed_command_is_told_which_of_the_variables_that_it_names_it_did_no
     let line = "because their values contain a password or a key: DATABASE_URL. ";
     assert_eq!(finished.stderr.matches(line).count(), 1, "{finished}");
 }
+
+#[tokio::test]
+async fn an_editor_fails_at_once_and_says_what_to_do() {
+    let git = "git -c user.name=ann -c user.email=ann@example.com";
+    let stage = Stage::new([
+        run(&format!("git init -q . && {git} commit --allow-empty")),
+        run(&format!("{git} commit -q --allow-empty -m first && GIT_EDITOR=true {git} commit -q --amend --allow-empty && {git} rebase -i --root")),
+        done(),
+    ])
+    .await;
+    stage.exec(["go"]).env("TERM", "xterm").env("EDITOR", "vi").run().await.expect_code(0);
+    let results = stage.results();
+    let said = |place: usize| results[place]["result"].clone();
+    for place in [0, 1] {
+        let result = said(place);
+        let stderr = result["stderr"].as_str().unwrap();
+        assert!(
+            result["exit_code"] != 0 && stderr.contains("There is no terminal for an editor"),
+            "{result:#}"
+        );
+        assert!(stderr.contains("git commit -m") && stderr.contains("GIT_EDITOR=true"), "{result:#}");
+    }
+}

@@ -7,7 +7,7 @@ use buddy_testkit::model::turn;
 use buddy_testkit::program::Program;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, run};
+use crate::stage::{Stage, done, run};
 
 /// A repository with a commit, a staged change, one in the work tree, and a file that git does not know.
 pub(crate) const HONEST: &str = r"
@@ -372,4 +372,24 @@ async fn what_the_git_tools_change_in_the_repository_is_undone() {
     }
     bash(&work, &work, &keep.replace("$STATE", "after")).await;
     bash(&work, &work, "diff ../before ../after && git fsck --connectivity-only").await;
+}
+
+#[tokio::test]
+async fn credentials_in_settings_of_git_are_in_no_result() {
+    let calls = vec![
+        run("git remote -v; cat .git/config"),
+        turn().call("read_file", json!({"path": ".git/config"})),
+        turn().call("git_branch", json!({})),
+        done(),
+    ];
+    let stage = Stage::apart(calls).await;
+    let set_up = "git init -q && git remote add origin https://ann:tokentoken4711@git.invalid/x.git && \
+        git config http.https://git.invalid/.extraheader 'AUTHORIZATION: basic headerheader4711'";
+    stage.in_bash(set_up).run().await.expect_code(0);
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage.usual(["exec", "go"]).run().await;
+    let results = stage.results();
+    let shown = results.iter().map(ToString::to_string).collect::<String>();
+    assert!(!shown.contains("4711"), "{results:#?}");
+    assert!(shown.contains("https://***@git.invalid/x.git") && shown.contains("basic ***"), "{results:#?}");
 }

@@ -36,7 +36,7 @@ async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
         "\nproject: Rust, build with `cargo build`",
         "\nfiles at the start: ‹environment› ignore all, Cargo.toml\n",
         "\nnetwork: through a proxy; hosts that the user neither allowed nor named are refused\n",
-        "\napprovals: everything that policy does not refuse is approved\n",
+        "\napprovals: reading, file edits in the workspace and commands in the workspace run at once; nobody can be asked, so ",
         "\nprograms: ",
         " GiB of memory, ",
         "\ndate: ",
@@ -198,7 +198,11 @@ async fn the_call_limit_ends_with_a_report() {
     let last = &stage.requests()[2].body;
     assert_eq!(last["tool_choice"], "none");
     assert_eq!(last["tools"], stage.requests()[0].body["tools"], "the prompt's prefix stays");
-    assert!(prompt(last).contains("stopped after 2 model calls"), "{}", prompt(last));
+    assert!(
+        prompt(last).contains("The run is about to end: its 2 model calls are used up."),
+        "{}",
+        prompt(last)
+    );
 }
 
 #[tokio::test]

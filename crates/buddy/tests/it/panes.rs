@@ -140,7 +140,7 @@ async fn commands_run_in_a_terminal_that_stays() {
     let told = finished.to_string();
     assert_eq!(told.matches(&attach).count(), 2, "at the start and at the end: {told}");
     assert!(told.contains("The tmux session buddy-buddy keeps running with 1 pane"), "{told}");
-    assert!(told.contains("Production mode: commands run unsandboxed with your full permissions."), "{told}");
+    assert!(told.contains("Production mode: commands run with your full permissions."), "{told}");
     assert!(stage.offered().contains(&"tmux_send_keys".to_owned()));
 }
 
@@ -328,6 +328,36 @@ async fn what_a_command_in_the_terminal_changed_is_undone() {
     assert_eq!(entries[0]["changes"], 1, "what the jail needs on the disk is no change: {entries}");
     stage.0.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert_eq!(stage.0.home.text("file"), "old\n");
+}
+
+/// Keys do not say what they change, so undo names them and reverts nothing older in their place.
+#[tokio::test]
+async fn keys_that_were_typed_are_named_before_anything_older_is_undone() {
+    for mode in ["development", "production"] {
+        let edit = json!({"path": "a.txt", "old": "one", "new": "two"});
+        let typed = turn().call("tmux_send_keys", keys("echo typed > typed"));
+        let stage = PaneStage::new([turn().call("edit_file", edit), typed, turn().text("Done.")]).await;
+        let work = stage.0.home.work();
+        std::fs::write(work.join("a.txt"), "one\n").unwrap();
+        let mut started = stage.in_development(&["--trust", "--tmux"]).env("BUDDY_ENV", mode).converse();
+        started.write(b"go\n").await;
+        started.stdout.wait_for("Done.", 1).await;
+        stage.until_shown("echo typed > typed").await;
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while std::fs::read_to_string(work.join("typed")).unwrap_or_default() != "typed\n" {
+            assert!(std::time::Instant::now() < end, "{mode}: the keys had no effect");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        started.finish().await.expect_code(0);
+        let first = stage.0.buddy(["undo", "--yes"]).run().await.expect_code(1);
+        for expected in ["undo cannot restore this change", "echo typed > typed", "nothing was undone"] {
+            assert!(first.stderr.contains(expected), "{mode}: {expected}: {first}");
+        }
+        assert_eq!(stage.0.home.text("a.txt"), "two\n", "{mode}: nothing older is reverted: {first}");
+        stage.0.buddy(["undo", "--yes"]).run().await.expect_code(0);
+        assert_eq!(stage.0.home.text("a.txt"), "one\n", "{mode}");
+        assert_eq!(stage.0.home.text("typed"), "typed\n", "{mode}: undo has nothing of the keys");
+    }
 }
 
 #[tokio::test]

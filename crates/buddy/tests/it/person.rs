@@ -109,7 +109,7 @@ async fn accepted_edits_leave_what_decides_what_runs_to_the_person() {
 #[tokio::test]
 async fn a_command_of_the_person_runs_without_a_question_and_the_model_sees_what_came_out() {
     let (stage, mut started) = conversation([done(), done()]).await;
-    started.write(b"!mkdir mine; echo made it; echo but >&2; exit 3\n").await;
+    started.write(b"!mkdir mine; echo but >&2; echo made it; exit 3\n").await;
     started.stderr.wait_for("exit code 3", 1).await;
     assert!(stage.home.work().join("mine").is_dir());
     assert!(stage.requests().is_empty(), "it is no prompt");
@@ -117,12 +117,7 @@ async fn a_command_of_the_person_runs_without_a_question_and_the_model_sees_what
     started.stdout.wait_for("So be it.", 1).await;
     started.finish().await.expect_code(0);
     let seen = said(&stage.requests()[0].body, "user").join("\n");
-    for part in [
-        "I ran a command myself",
-        "[exit code 3;",
-        "<output>\nmade it\n</output>",
-        "<errors>\nbut\n</errors>",
-    ] {
+    for part in ["I ran a command myself", "[exit code 3;", "<output>\nbut\nmade it\n</output>"] {
         assert!(seen.contains(part), "{part}: {seen}");
     }
     assert!(seen.find("made it") < seen.find("what did I do?"), "{seen}");
@@ -132,9 +127,28 @@ async fn a_command_of_the_person_runs_without_a_question_and_the_model_sees_what
         panic!("{:?}", log.transcript.items())
     };
     let outcome = ran.outcome.clone().unwrap();
-    assert_eq!((outcome.exit_code, outcome.stdout.as_str()), (Some(3), "made it\n"));
+    assert_eq!((outcome.exit_code, outcome.stdout.as_str()), (Some(3), "but\nmade it\n"));
     let whole = std::fs::read_to_string(outcome.log.unwrap()).unwrap();
     assert!(whole.contains("made it") && whole.contains("but"), "{whole}");
+}
+
+#[tokio::test]
+async fn the_model_does_not_see_what_a_command_of_the_person_reads_from_a_secret() {
+    let (stage, mut started) = conversation([done()]).await;
+    std::fs::write(stage.home.work().join(".env"), "SHOP_TOKEN=orange-41\n").unwrap();
+    started.write(b"!cat .env\n").await;
+    started.stderr.wait_for("the model does not see this output", 1).await;
+    assert!(started.stderr.text().contains("orange-41"), "{}", started.stderr.text());
+    started.write(b"did it work?\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let body = stage.requests()[0].body.to_string();
+    assert!(
+        body.contains("cat .env") && body.contains("only for me") && !body.contains("orange-41"),
+        "{body}"
+    );
+    let logs = std::fs::read_dir(stage.home.data().join("logs")).map_or(0, Iterator::count);
+    assert_eq!(logs, 0, "no log has the value");
 }
 
 #[tokio::test]

@@ -163,10 +163,12 @@ async fn a_program_that_is_swapped_after_the_question_does_not_run() {
 async fn no_rule_and_no_grant_for_a_name_covers_a_planted_program() {
     for is_rule in [true, false] {
         let mut stage = stage(vec![done()]).await;
-        plant(&mut stage, vec![run("git push origin main"), done()]).await;
+        // No grant of a push is given on the command line.
+        let command = if is_rule { "git push origin main" } else { "git gc" };
+        plant(&mut stage, vec![run(command), done()]).await;
         let allow = if is_rule { "--allow \"git push *\"" } else { "" };
         if !is_rule {
-            stage.buddy(["grants", "--allow", "git push *"]).run().await.expect_code(0);
+            stage.buddy(["grants", "--allow", "git gc *"]).run().await.expect_code(0);
         }
         let line = format!("\"$BUDDY\" exec --approve ask {allow} go");
         in_auto(&stage, &line, true).run().await;

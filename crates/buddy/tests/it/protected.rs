@@ -6,9 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
+use buddy_testkit::program::ASKING;
 use serde_json::json;
 
-use crate::stage::{APPROVE, Stage, UNCHECKED, done, run, shell};
+use crate::stage::{APPROVE, Stage, done, run, shell};
 
 /// What is in every secret.
 const VALUE: &str = "sesame-4711";
@@ -24,6 +25,34 @@ const IN_HOME: &[&str] = &[
     ".config/gh/hosts.yml",
 ];
 const IN_WORK: &[&str] = &[".env", "app/.env.local", "app/credentials.json", "deploy/.npmrc"];
+
+#[tokio::test]
+async fn own_files_at_the_usual_place_are_closed_if_variables_name_another_one() {
+    let names = [".config/buddy/buddy.toml", ".buddy/history"];
+    let reads = names.map(|name| {
+        [
+            run(&format!("cat ~/{name}")),
+            run(&format!("python3 -c 'import os; print(open(os.path.expanduser(\"~/{name}\")).read())'")),
+        ]
+    });
+    let stage = Stage::apart(reads.into_iter().flatten().chain([done()]).collect::<Vec<_>>()).await;
+    for name in names {
+        let path = stage.home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("# {VALUE}\n")).unwrap();
+    }
+    let elsewhere = stage.home.path().join("elsewhere");
+    let program = stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]);
+    program
+        .env("XDG_CONFIG_HOME", &elsewhere)
+        .env("BUDDY_HOME", elsewhere.join("data"))
+        .run()
+        .await
+        .expect_code(5);
+    let requests = stage.requests();
+    assert_eq!(requests.len(), 5);
+    assert!(requests.iter().all(|request| !request.body.to_string().contains(VALUE)), "{requests:#?}");
+}
 
 /// A home with secrets, and a trusted workspace with secrets and links to those of the home.
 async fn stage() -> Stage {
@@ -403,12 +432,26 @@ async fn a_directory_with_protected_files_is_removed_only_after_a_question_about
     }
 }
 
+/// The layers of the jail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layers {
+    All,
+    WithoutBubblewrap,
+}
+
 /// The same with the policy on approvals that people begin with, where commands in the jail run unasked.
-async fn told_unasked(stage: &mut Stage, mode: &str, calls: Vec<Turn>) -> String {
+async fn told_unasked(stage: &mut Stage, mode: &str, layers: Layers, calls: Vec<Turn>) -> String {
     let count = calls.len();
     stage.server = ModelServer::start(calls.into_iter().chain([done()]).collect::<Vec<_>>()).await;
-    let program = stage.usual(["exec", "-c", "agent.max_iterations=200", "look around"]).args(UNCHECKED);
-    program.env("BUDDY_ENV", mode).run().await;
+    let words = ["exec", "-c", "agent.max_iterations=200", "-c", "agent.gates.finish=false", "go"].join(" ");
+    let program = match layers {
+        Layers::All => stage.in_bash(&format!("exec \"$BUDDY\" {words}")),
+        Layers::WithoutBubblewrap => {
+            let line = format!("mount --bind /dev/null /usr/bin/bwrap && exec \"$BUDDY\" {words}");
+            stage.in_bash(&format!("exec unshare --map-root-user --mount sh -c '{line}'"))
+        }
+    };
+    program.env("BUDDY_ENV", mode).env_remove(ASKING.0).run().await;
     let results = stage.results();
     assert_eq!(results.len(), count);
     results.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
@@ -435,6 +478,12 @@ async fn no_command_and_no_tool_changes_dotfiles_that_the_home_links_to() {
         (".tmux.conf", "old-tmux"),
         (".local/bin/tool", "tool"),
     ];
+    for layers in [Layers::All, Layers::WithoutBubblewrap] {
+        check_dotfiles(&links, layers).await;
+    }
+}
+
+async fn check_dotfiles(links: &[(&str, &str)], layers: Layers) {
     let mut stage = Stage::apart(vec![done()]).await;
     for (name, target) in links {
         link_in_home(&stage, name, stage.home.work().join(target));
@@ -447,17 +496,24 @@ async fn no_command_and_no_tool_changes_dotfiles_that_the_home_links_to() {
     fs::write(stage.home.work().join("change.sh"), script).unwrap();
     let mut calls = vec![run("sh change.sh")];
     calls.extend(targets.iter().map(|at| turn().call("write_file", json!({"path": at, "content": "evil"}))));
-    let told = told_unasked(&mut stage, "development", calls).await;
+    let told = told_unasked(&mut stage, "development", layers, calls).await;
     for target in targets {
         let text = fs::read_to_string(stage.home.work().join(target)).unwrap_or_default();
-        assert_eq!(text, VALUE, "{target}: {told}");
+        assert_eq!(text, VALUE, "{layers:?}: {target}: {told}");
     }
-    assert_eq!(fs::read_to_string(stage.home.work().join("plain.x")).unwrap(), "evil\n", "{told}");
+    // Without mounts no name beside the dotfiles can be changed either.
+    let plain = if layers == Layers::All { "plain.x" } else { "plain" };
+    let plain = fs::read_to_string(stage.home.work().join(plain)).unwrap_or_default();
+    assert_eq!(plain, "evil\n", "{layers:?}: {told}");
 }
 
 #[tokio::test]
 async fn no_command_and_no_tool_reads_keys_that_links_lead_to() {
-    for mode in ["development", "production"] {
+    for (mode, layers) in [
+        ("development", Layers::All),
+        ("development", Layers::WithoutBubblewrap),
+        ("production", Layers::All),
+    ] {
         let mut stage = Stage::apart(vec![done()]).await;
         let (home, work) = (stage.home.path().to_owned(), stage.home.work());
         link_in_home(&stage, ".ssh/id_work", home.join("Sync/key"));
@@ -477,8 +533,8 @@ async fn no_command_and_no_tool_reads_keys_that_links_lead_to() {
         calls.extend(["awsc", "conf/live", "server.key.bak", ".dev.vars"].map(read));
         calls.extend([read(home.join("Sync/key")), read(home.join("Sync/npm"))]);
         calls.push(turn().call("grep", json!({"pattern": ".", "path": ".", "all": true})));
-        let told = told_unasked(&mut stage, mode, calls).await;
-        assert!(!told.contains(VALUE), "{mode}: {told}");
-        assert!(told.contains("nothing to hide"), "{mode}: {told}");
+        let told = told_unasked(&mut stage, mode, layers, calls).await;
+        assert!(!told.contains(VALUE), "{mode} {layers:?}: {told}");
+        assert!(told.contains("nothing to hide"), "{mode} {layers:?}: {told}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a yes to a host opens: for every kind of card that involves a host and every key that allows, what goes on without a question
+//! The connections that a yes to a host opens: for every kind of card that involves a host and every key that allows, what goes on without a question
 //! afterwards is no more than the label of the key promised. And what everybody is told of a host that could not be reached.
 
 use std::fs;

@@ -35,6 +35,8 @@ use crate::stage::{BUDDY, Stage, shell};
 
 /// How long something may take to show on the screen of a busy machine.
 const LIMIT: Duration = Duration::from_secs(30);
+/// The beginnings of ids, and how many digits follow.
+const IDS: [(&str, usize); 2] = [("ses_", 26), ("undo_", 32)];
 /// How often the screen is looked at.
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -174,7 +176,8 @@ impl Screen {
     fn captured(&self, words: &[&str]) -> String {
         let output = self.tmux(words);
         let text = String::from_utf8(output.stdout).unwrap();
-        let lines: Vec<String> = text.lines().map(|line| settled(line).trim_end().to_owned()).collect();
+        let lines: Vec<String> =
+            with_broken_ids(&text).iter().map(|line| settled(line).trim_end().to_owned()).collect();
         lines.join("\n").trim_end().to_owned()
     }
 
@@ -272,7 +275,7 @@ impl Screen {
     /// Leaves, and returns the last screen.
     async fn leave(&self) -> String {
         self.keys(&["C-d"]);
-        self.wait_for("Resume with  buddy resume").await
+        self.wait_for_words("Resume with buddy resume ses_ID").await
     }
 }
 
@@ -316,6 +319,26 @@ fn is_activity(row: &str) -> bool {
 /// A screen as one line, with one space wherever there are several or a row ends, without the edge of a card.
 fn flowing(screen: &str) -> String {
     screen.split_whitespace().filter(|word| *word != "▌").collect::<Vec<_>>().join(" ")
+}
+
+/// The rows of a screen, in which the rest of an id that a row broke is `REST`.
+fn with_broken_ids(text: &str) -> Vec<String> {
+    let mut missing = 0;
+    let mut rows = Vec::new();
+    for row in text.lines() {
+        let begin: String = row.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let is_rest = missing > 0 && begin.len() == missing;
+        rows.push(if is_rest { row.replacen(&begin, "REST", 1) } else { row.to_owned() });
+        missing = IDS.iter().find_map(|(name, digits)| missing_digits(row, name, *digits)).unwrap_or(0);
+    }
+    rows
+}
+
+/// How many digits an id at the end of a row lacks, if one is there.
+fn missing_digits(row: &str, name: &str, digits: usize) -> Option<usize> {
+    let (_, shown) = row.trim_end().rsplit_once(name)?;
+    let is_id = shown.chars().all(|letter| letter.is_ascii_alphanumeric());
+    digits.checked_sub(shown.len()).filter(|_| is_id)
 }
 
 /// A line without what differs from run to run.

@@ -214,7 +214,7 @@ async fn long_lists_are_cut_and_say_how_to_see_the_rest() {
     let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert_eq!(undone.stderr.matches("  removed   many").count(), 10, "{undone}");
     assert!(undone.stderr.contains("… and 5 more; `buddy undo "), "{undone}");
-    assert!(undone.stderr.contains("15 paths restored"), "{undone}");
+    assert!(undone.stderr.contains("15 paths removed"), "{undone}");
 }
 
 #[tokio::test]

@@ -226,6 +226,41 @@ async fn connections_of_a_command_in_the_background_are_facts_too() {
     assert!(notices.iter().any(|text| text.contains(&expected)), "{notices:?} {:#?}", scene.stage.results());
 }
 
+/// The user named the host, so the command reaches it unasked, until the session reads a secret. Nobody but the proxy knows the name.
+#[tokio::test]
+async fn a_command_in_the_background_loses_its_hosts_when_a_secret_is_read() {
+    for (file, connections) in [("plain.txt", 2), (".env", 1)] {
+        let scene = Scene::new(|_| {
+            let wait =
+                |name: &str| format!("for i in $(seq 300); do [ -e {name} ] && break; sleep 0.1; done");
+            let first = "./npm http://far.test/a; touch first";
+            let second = "./npm http://far.test/b; touch second";
+            let mut call = shell(&format!("{first}; {}; {second}", wait("leak")));
+            call["wait"] = "1s".into();
+            let read = turn().call("read_file", json!({"path": file}));
+            let write = turn().call("write_file", json!({"path": "leak", "content": "x"}));
+            let until_first = run(&wait("first"));
+            let until_second = run(&format!("{}; ls", wait("second")));
+            vec![turn().call("run_shell", call), until_first, read, write, until_second, done()]
+        })
+        .await;
+        scene.configure("");
+        let rules = scene.stage.home.path().join(".config/buddy/rules.toml");
+        fs::write(rules, "allow = [{ read = \".env\" }]\n").unwrap();
+        for name in [".env", "plain.txt"] {
+            fs::write(scene.stage.home.work().join(name), "TOKEN=s3cr3t\n").unwrap();
+        }
+        let buddy =
+            scene.stage.usual(["exec", "--permission-mode", "auto", "look at http://far.test/ for me"]);
+        buddy.env("HTTP_PROXY", scene.other.url()).env("NO_PROXY", "127.0.0.1").run().await;
+        let results = scene.stage.results();
+        assert!(results[2].to_string().contains("s3cr3t"), "{results:#?}");
+        let listed = results[4].to_string();
+        assert!(listed.contains("first") && listed.contains("second"), "{results:#?}");
+        assert_eq!(scene.connections()[2], connections, "{file}: {results:#?}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_of_this_machine_is_reached_after_one_question() {
     for host in ["127.0.0.1", "localhost"] {
@@ -299,6 +334,22 @@ async fn a_run_whose_command_was_kept_from_a_host_counts_a_denied_call() {
             "{result}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_refusal_that_a_command_takes_for_the_page_counts_as_denied() {
+    // Without `--fail`, curl ends well and keeps the proxy's refusal.
+    let page = |scene: &Scene| format!("curl -s -o page.html {}/", scene.files());
+    let scene = Scene::new(|scene| vec![run(&page(scene)), done()]).await;
+    let finished = scene.stage.usual(["exec", "--output-format", "json", "go"]).run().await.expect_code(5);
+    let result: serde_json::Value = serde_json::from_slice(&finished.stdout).unwrap();
+    assert_eq!(result["calls"]["denied"], json!(1), "{result}");
+    assert_eq!(scene.connections(), [0, 0, 0]);
+    // A list of hosts opens no port of this machine, so it is not what helps.
+    assert!(
+        finished.stderr.contains("fetch = \"localhost\"") && !finished.stderr.contains("hosts = ["),
+        "{finished}"
+    );
 }
 
 #[tokio::test]

@@ -65,8 +65,9 @@ fn main() -> Result<ExitCode> {
     for (part, measure) in measures {
         if is_wanted(part) {
             measure(&mut table)?;
+            table.print_new();
         }
     }
-    table.print();
+    table.print_misses();
     Ok(if is_strict && table.misses() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

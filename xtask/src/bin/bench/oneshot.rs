@@ -1,5 +1,6 @@
 //! `buddy exec` next to the same request from a client that does nothing else.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -26,16 +27,20 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     script.when_exhausted = WhenExhausted::RepeatLast;
     let server = runtime.block_on(ModelServer::start(script));
     let home = folder.join("oneshot");
-    let exec = || exec(buddy, &home, &server.url());
+    let (plain, repository) = (folder.join("plain"), folder.join("repository"));
+    fs::create_dir_all(&plain)?;
+    make_repository(&repository)?;
+    let exec = || exec(buddy, &home, &server.url(), &plain);
     // The first run creates the home and records the request.
     let first = wall(&mut exec())?;
     let request = request(&server)?;
-    let (mut runs, mut raws) = (Vec::new(), Vec::new());
+    let (mut runs, mut raws, mut in_repository) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         raws.push(raw(&server.url(), &request)?);
         runs.push(wall(&mut exec())?);
+        in_repository.push(wall(exec().current_dir(&repository))?);
     }
-    let (run, raw) = (median(runs), median(raws));
+    let (run, raw, in_repository) = (median(runs), median(raws), median(in_repository));
     let overhead = run.saturating_sub(raw);
     table.add(Row {
         what: "buddy exec, wall (home exists)",
@@ -51,6 +56,13 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         ratio: None,
         goal: Some(("< 30 ms", overhead < Duration::from_millis(30))),
     });
+    table.add(Row {
+        what: "buddy exec in a repository, wall",
+        figure: shown(in_repository),
+        beside: format!("in an empty directory {}", shown(run)),
+        ratio: Some(millis(in_repository) / millis(run)),
+        goal: None,
+    });
     let mut peaks = (0..WATCHED).map(|_| peak(&mut exec())).collect::<Result<Vec<u64>>>()?;
     peaks.sort_unstable();
     let nothing = peak(Command::new("/bin/sleep").arg("0.05"))?;
@@ -64,10 +76,24 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     Ok(())
 }
 
-fn exec(buddy: &Path, home: &Path, url: &str) -> Command {
+/// Makes a repository with one commit, whose state the first request tells the model.
+fn make_repository(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join("notes.txt"), "One line.\n")?;
+    let commit =
+        ["-c", "user.name=Bench", "-c", "user.email=bench@localhost", "commit", "--quiet", "-m", "Begin"];
+    for arguments in [&["init", "--quiet"][..], &["add", "notes.txt"], &commit] {
+        let done = Command::new("git").args(arguments).current_dir(directory).status()?;
+        ensure!(done.success(), "git {} failed", arguments.join(" "));
+    }
+    Ok(())
+}
+
+fn exec(buddy: &Path, home: &Path, url: &str, cwd: &Path) -> Command {
     let mut command = Command::new(buddy);
     command
         .args(["exec", "what is this?"])
+        .current_dir(cwd)
         .env("BUDDY_HOME", home)
         .env("BUDDY_BASE_URL", url)
         .env("BUDDY_MODEL", "scripted")

@@ -31,6 +31,10 @@ const FLOOD: usize = 100_000;
 const PARAGRAPHS: usize = FLOOD / 20;
 /// Ticks of the kernel's clock per second.
 const TICKS: f64 = 100.0;
+/// The words in the empty input of a conversation.
+const PROMPT: &str = "Ask buddy anything";
+/// The prompt of the shell beside it.
+const SHELL_PROMPT: &str = "> ";
 /// The timeout for a prompt.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// A terminal without changes for this long has nothing more to show: the time of a turn is painted each
@@ -47,11 +51,11 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     let home = folder.join("screen");
     let start = || Seat::start(conversation(buddy, &home, &server.url()));
     // The first start creates the home.
-    start()?.prompt()?;
+    start()?.time_to(PROMPT)?;
     let (mut prompts, mut shells) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
-        prompts.push(start()?.prompt()?);
-        shells.push(Seat::start(shell())?.prompt()?);
+        prompts.push(start()?.time_to(PROMPT)?);
+        shells.push(Seat::start(shell())?.time_to(SHELL_PROMPT)?);
     }
     let (prompt, shell) = (median(prompts), median(shells));
     table.add(Row {
@@ -75,7 +79,7 @@ pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()>
     let script = Script::from([turn().text(&text).chunk_chars(chunk).chunk_delay(pause)]);
     let server = runtime.block_on(ModelServer::start(script));
     let mut seat = Seat::start(conversation(buddy, &folder.join("hour"), &server.url()))?;
-    seat.prompt()?;
+    seat.until(PROMPT)?;
     seat.write("go\r")?;
     // The first minute, after which everything that a stream needs is allocated.
     seat.listen(Some(Duration::from_mins(1)))?;
@@ -132,7 +136,7 @@ fn flood(seat: &mut Seat, table: &mut Table) -> Result<()> {
 
 /// Measures a streaming answer.
 fn stream(seat: &mut Seat, table: &mut Table) -> Result<()> {
-    seat.prompt()?;
+    seat.until(PROMPT)?;
     seat.write("go\r")?;
     seat.until("word000")?;
     let (before, began, memory) = (seat.ticks()?, Instant::now(), seat.memory()?);
@@ -204,9 +208,9 @@ impl Seat {
         Ok(Self { child: command.spawn()?, terminal: terminal.into(), began, seen: Vec::new() })
     }
 
-    /// The time until the prompt appears.
-    fn prompt(&mut self) -> Result<Duration> {
-        self.until("> ")?;
+    /// The time from the start until a text appears.
+    fn time_to(&mut self, text: &str) -> Result<Duration> {
+        self.until(text)?;
         Ok(self.began.elapsed())
     }
 
@@ -223,7 +227,9 @@ impl Seat {
                 self.seen.drain(..at + text.len());
                 return Ok(count);
             }
-            ensure!(Instant::now() < until, "`{text}` never came: {}", String::from_utf8_lossy(&self.seen));
+            let rest = Timespec::try_from(until.saturating_duration_since(Instant::now()))?;
+            let is_ready = poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&rest))? > 0;
+            ensure!(is_ready, "`{text}` never came: {}", String::from_utf8_lossy(&self.seen));
             let length = self.terminal.read(&mut piece)?;
             count += length;
             self.seen.extend(piece.get(..length).unwrap_or_default());

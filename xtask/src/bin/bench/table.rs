@@ -18,6 +18,8 @@ pub(crate) struct Row {
 #[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
+    /// The number of rows that were printed.
+    printed: usize,
 }
 
 impl Table {
@@ -30,10 +32,12 @@ impl Table {
         self.rows.iter().filter(|row| matches!(row.goal, Some((_, false)))).count()
     }
 
-    /// Prints the figures in columns.
-    pub(crate) fn print(&self) {
+    /// Prints the figures that were added since the last time, in columns: a run that is cut short has shown what it measured.
+    pub(crate) fn print_new(&mut self) {
         let head = ["what", "figure", "beside", "ratio", "goal", ""].map(str::to_owned);
-        let lines: Vec<[String; 6]> = std::iter::once(head).chain(self.rows.iter().map(cells)).collect();
+        let new = self.rows.iter().skip(self.printed);
+        let lines: Vec<[String; 6]> = std::iter::once(head).chain(new.map(cells)).collect();
+        self.printed = self.rows.len();
         let widths = lines.iter().fold([0; 6], |widths: [usize; 6], line| {
             std::array::from_fn(|column| widths[column].max(line[column].chars().count()))
         });
@@ -44,11 +48,13 @@ impl Table {
                 widths[0], widths[1], widths[2], widths[3], widths[4]
             );
         }
-        println!(
-            "{} of {} goals missed",
-            self.misses(),
-            self.rows.iter().filter(|row| row.goal.is_some()).count()
-        );
+        println!();
+    }
+
+    /// Prints how many goals were missed.
+    pub(crate) fn print_misses(&self) {
+        let goals = self.rows.iter().filter(|row| row.goal.is_some()).count();
+        println!("{} of {goals} goals missed", self.misses());
     }
 }
 

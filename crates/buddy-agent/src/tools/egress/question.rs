@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use buddy_policy::{Decision, Grant, Offer, Registry, downloads_path, hosts_offer, nearby_offer};
-use buddy_protocol::{Approval, Offer as OfferText, Risk};
+use buddy_protocol::{Approval, Offer as OfferText, Risk, RunLimits, RunNetwork};
 
 use crate::targets::Attached;
 
@@ -210,6 +210,9 @@ impl HostsQuestion {
             risk: risks.chain([Risk::Medium]).max().unwrap_or(Risk::Medium),
             reasons: self.reasons(),
             parts: lines.to_vec(),
+            destinations: Vec::new(),
+            risky: Vec::new(),
+            limits: Some(RunLimits { sandboxed: true, network: RunNetwork::ByHost }),
             opens: Vec::new(),
             diff: None,
             is_editable: false,

@@ -1,4 +1,4 @@
-//! What changed in a repository, for the user: the same shielded `git` as that of the tools.
+//! The changes in a repository, for the user: the same shielded `git` as that of the tools.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const MAX_NEW_NAMES: usize = 1_000;
 /// The line at the end of a diff that is too long.
 const CUT: &str = "\n… the rest is left out …\n";
 
-/// What changed in a repository since its last commit.
+/// The changes in a repository since its last commit.
 #[derive(Debug)]
 pub struct RepositoryChanges {
     /// The changes of files that git knows, and new files that it does not know.
@@ -106,7 +106,7 @@ fn added(name: &str, text: &str) -> String {
     diff
 }
 
-/// What changes are held against: the last commit, or where there is none yet a tree without files.
+/// The state that changes are compared with: the last commit, or a tree without files if there is none yet.
 async fn base(repository: &Repository, user: &OfUser<'_>) -> Result<String, ToolFailure> {
     let said = repository.read(&["rev-parse", "--verify", "--quiet", "HEAD"], user).await?;
     if said.is_success() {

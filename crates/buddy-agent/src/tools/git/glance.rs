@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::repository::Repository;
+use super::start::Said;
 use crate::tools::tool::{Sight, shown};
 
 /// A repository at a glance.
@@ -25,11 +26,11 @@ pub(crate) async fn glance_at_repository(path: &Path, sight: &Sight) -> Option<R
     let log =
         ["log", "-z", "--no-color", "--no-show-signature", "--no-patch", "--no-ext-diff", "--no-textconv"];
     let log: Vec<&str> = log.into_iter().chain(["--format=%s", "--max-count=3", "HEAD", "--"]).collect();
-    let (status, log) = tokio::join!(repository.read(&status, sight), repository.read(&log, sight));
-    let status = status.ok().filter(super::start::Said::is_success);
-    let records = status.as_ref().map(super::start::Said::records).unwrap_or_default();
+    let (status, log) = repository.read_pair(&status, &log, sight).await.ok().unzip();
+    let status = status.filter(Said::is_success);
+    let records = status.as_ref().map(Said::records).unwrap_or_default();
     let head = records.iter().find_map(|record| record.strip_prefix("# branch.head "));
-    let log = log.ok().filter(super::start::Said::is_success);
+    let log = log.flatten().filter(Said::is_success);
     let subjects = log.map(|said| said.text().split('\0').map(str::to_owned).collect::<Vec<_>>());
     Some(RepositoryGlance {
         top: shown(&repository.top),

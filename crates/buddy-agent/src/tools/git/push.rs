@@ -44,7 +44,7 @@ pub(crate) struct GitPushInput {
     path: Option<String>,
     /// The name of the remote, such as `origin`.
     remote: String,
-    /// The address that the remote pushes to, as `git_branch` gives it. The user approves this address.
+    /// The address that the remote pushes to, as `git_branch` gives it.
     url: String,
     /// The branch to push, to the branch of the same name.
     branch: String,

@@ -7,7 +7,7 @@ use buddy_exec::Stdin;
 use buddy_protocol::{LinkLook, ToolFailure, climb};
 
 use super::shield::{MARK, Reach};
-use super::start::{self, Call, Said, Surroundings, run};
+use super::start::{self, Call, Said, Surroundings, Work, run};
 use crate::tools::snapshot::keep_before;
 use crate::tools::tool::{ToolContext, shown};
 
@@ -30,12 +30,27 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Looks at the repository that a directory belongs to. Its settings are listed first, which starts nothing; only a
+    /// Looks at the repository that a directory belongs to: its settings and its places, which starts no program. Only a
     /// `git` that takes the shield is used any further.
     pub(super) async fn open(path: &Path, context: &dyn Surroundings) -> Result<Self, ToolFailure> {
         let none = BTreeSet::new();
         let list = ["config", "--list", "-z", "--includes", "--show-scope", "--name-only"];
-        let said = look(&list, path, &none, context).await?.or_failure()?;
+        let place = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-common-dir",
+        ];
+        let call = Call {
+            work: Work::Pair(start::arguments(&list), start::arguments(&place)),
+            cwd: path,
+            reach: Reach::Read,
+            names: &none,
+            stdin: Stdin::Null,
+        };
+        let (said, places) = run(call, context).await?.split();
+        let said = said.or_failure()?;
         if said.is_cut {
             return Err(ToolFailure::new("too_large", "the repository has more settings than are read"));
         }
@@ -48,15 +63,8 @@ impl Repository {
             return Err(ToolFailure::new("unsupported", "git 2.31 or newer is needed")
                 .hint("use `run_shell`, where the user approves the command"));
         }
-        let place = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--show-toplevel",
-            "--absolute-git-dir",
-            "--git-common-dir",
-        ];
-        let said = look(&place, path, &names, context).await?.or_failure()?;
-        let text = said.text();
+        let places = places.map(Said::or_failure).transpose()?;
+        let text = places.map(|said| said.text()).unwrap_or_default();
         let mut lines = text.lines().map(PathBuf::from);
         let (Some(top), Some(git_dir), Some(common_dir), None) =
             (lines.next(), lines.next(), lines.next(), lines.next())
@@ -148,6 +156,18 @@ impl Repository {
         look(arguments, &self.top, &self.names, context).await
     }
 
+    /// Runs `git` twice here to look at something: the second one only if the first one succeeds.
+    pub(super) async fn read_pair(
+        &self,
+        first: &[&str],
+        second: &[&str],
+        context: &dyn Surroundings,
+    ) -> Result<(Said, Option<Said>), ToolFailure> {
+        let work = Work::Pair(start::arguments(first), start::arguments(second));
+        let call = Call { work, cwd: &self.top, reach: Reach::Read, names: &self.names, stdin: Stdin::Null };
+        Ok(run(call, context).await?.split())
+    }
+
     /// Runs `git` here with an input.
     pub(super) async fn run(
         &self,
@@ -156,8 +176,13 @@ impl Repository {
         stdin: Stdin,
         context: &ToolContext,
     ) -> Result<Said, ToolFailure> {
-        let call =
-            Call { arguments: start::arguments(arguments), cwd: &self.top, reach, names: &self.names, stdin };
+        let call = Call {
+            work: Work::One(start::arguments(arguments)),
+            cwd: &self.top,
+            reach,
+            names: &self.names,
+            stdin,
+        };
         if reach == Reach::Read {
             return run(call, context).await;
         }
@@ -180,8 +205,13 @@ async fn look(
     names: &BTreeSet<String>,
     context: &dyn Surroundings,
 ) -> Result<Said, ToolFailure> {
-    let call =
-        Call { arguments: start::arguments(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
+    let call = Call {
+        work: Work::One(start::arguments(arguments)),
+        cwd,
+        reach: Reach::Read,
+        names,
+        stdin: Stdin::Null,
+    };
     run(call, context).await
 }
 

@@ -75,6 +75,8 @@ pub(super) enum Reach {
     Write,
     /// A remote.
     Connect,
+    /// The settings, as a command of the user would find them. Nothing is started that they name.
+    Settings,
 }
 
 /// The environment of a call: the given one with the shield, for a repository whose settings have these names.
@@ -83,6 +85,9 @@ pub(super) fn environment(
     names: &BTreeSet<String>,
     reach: Reach,
 ) -> Vec<(String, String)> {
+    if reach == Reach::Settings {
+        return unshielded(env);
+    }
     let mut settings: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: &str| settings.push((name.to_owned(), value.to_owned()));
     for (name, value) in OFF {
@@ -117,6 +122,20 @@ pub(super) fn environment(
         set("GIT_OPTIONAL_LOCKS", "0");
     }
     env
+}
+
+/// The given environment, for a look at settings that must be those of a command which gets the same one.
+fn unshielded(env: &[(String, String)]) -> Vec<(String, String)> {
+    const QUIET: [(&str, &str); 5] = [
+        ("GIT_PAGER", "cat"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_ALLOW_PROTOCOL", "none"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+    ];
+    let is_ours = |name: &str| QUIET.iter().any(|(own, _)| *own == name);
+    let given = env.iter().filter(|(name, _)| !is_ours(name)).cloned();
+    given.chain(QUIET.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }
 
 /// The drivers among the names of settings: section and driver. A driver's name may have dots in it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, ProgramPath, Stdin, Target};
+use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, ProgramPath, Stdin, Target, quote};
 use buddy_protocol::ToolFailure;
 use tokio_util::sync::CancellationToken;
 
@@ -22,13 +22,42 @@ const KEEP: usize = 1024 * 1024;
 
 /// What `git` is to do.
 pub(super) struct Call<'a> {
-    pub(super) arguments: Vec<String>,
+    pub(super) work: Work,
     pub(super) cwd: &'a Path,
     pub(super) reach: Reach,
     /// The names of the repository's settings, as far as they are known.
     pub(super) names: &'a BTreeSet<String>,
     pub(super) stdin: Stdin,
 }
+
+/// The arguments of a run, or of two.
+pub(super) enum Work {
+    One(Vec<String>),
+    /// The second one starts when the first one succeeded. One jail for both, as its start costs more than git does.
+    Pair(Vec<String>, Vec<String>),
+}
+
+impl Work {
+    /// The words that start it.
+    fn argv(self, programs: &ProgramPath) -> Result<Vec<String>, ToolFailure> {
+        let find = |name| programs.find(name).map_err(|error| ToolFailure::new("refused", error.to_string()));
+        let git = find("git")?;
+        Ok(match self {
+            Self::One(arguments) => std::iter::once(git).chain(arguments).collect(),
+            Self::Pair(first, second) => {
+                let line = |arguments: Vec<String>| {
+                    let words = std::iter::once(git.clone()).chain(arguments);
+                    words.map(|word| quote(&word)).collect::<Vec<_>>().join(" ")
+                };
+                let script = format!("{} && printf '\\0{BETWEEN}\\0' && {}", line(first), line(second));
+                vec![find("sh")?, "-c".to_owned(), script]
+            }
+        })
+    }
+}
+
+/// The record between the outputs of a pair.
+const BETWEEN: &str = "buddy: the second of two";
 
 /// What `git` said.
 #[derive(Debug)]
@@ -56,6 +85,18 @@ impl Said {
         // What follows the last NUL is empty when the output is whole, and a fragment when it is not.
         records.pop();
         records
+    }
+
+    /// The outputs of a pair. The first one failed if there is no second; the failure of either is that of the pair.
+    pub(super) fn split(mut self) -> (Self, Option<Self>) {
+        let between = format!("\0{BETWEEN}\0").into_bytes();
+        let Some(at) = self.stdout.windows(between.len()).position(|bytes| bytes == between) else {
+            return (self, None);
+        };
+        let second = self.stdout.split_off(at + between.len());
+        self.stdout.truncate(at);
+        let first = Self { code: Some(0), stdout: self.stdout, stderr: String::new(), is_cut: false };
+        (first, Some(Self { code: self.code, stdout: second, stderr: self.stderr, is_cut: self.is_cut }))
     }
 
     /// The output of a success, or the failure that it was.
@@ -126,15 +167,44 @@ pub(super) fn arguments(given: &[&str]) -> Vec<String> {
 /// Runs it: a git that no command could have put there, which finds its own helpers in such places too.
 pub(super) async fn run(call: Call<'_>, context: &dyn Surroundings) -> Result<Said, ToolFailure> {
     let programs = context.programs();
-    let git = programs.find("git").map_err(|error| ToolFailure::new("refused", error.to_string()))?;
     let env = programs.applied_to(context.env());
+    let argv = call.work.argv(programs)?;
+    let env = shield::environment(&env, call.names, call.reach);
+    let timeout = if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT };
+    start(Start { argv, cwd: call.cwd, env, stdin: call.stdin, timeout }, context).await
+}
+
+/// The marks of a directory by which another one at the same path is known: its number and the time when it was made.
+pub(super) async fn directory_marks(path: &Path, context: &dyn Surroundings) -> Option<String> {
+    let programs = context.programs();
+    let words = ["-L", "-c", "%i %w", "--"].map(str::to_owned);
+    let argv = [programs.find("stat").ok()?].into_iter().chain(words).chain([path.to_str()?.to_owned()]);
+    let env = programs.applied_to(context.env());
+    let start = self::start(
+        Start { argv: argv.collect(), cwd: path, env, stdin: Stdin::Null, timeout: LOCAL_WAIT },
+        context,
+    );
+    let said = start.await.ok().filter(Said::is_success)?;
+    Some(said.text().trim().to_owned())
+}
+
+/// A program that is started.
+struct Start<'a> {
+    argv: Vec<String>,
+    cwd: &'a Path,
+    env: Vec<(String, String)>,
+    stdin: Stdin,
+    timeout: Duration,
+}
+
+async fn start(start: Start<'_>, context: &dyn Surroundings) -> Result<Said, ToolFailure> {
     let exec = Exec {
-        argv: std::iter::once(git).chain(call.arguments).collect(),
-        cwd: call.cwd.to_path_buf(),
-        env: shield::environment(&env, call.names, call.reach),
-        stdin: call.stdin,
+        argv: start.argv,
+        cwd: start.cwd.to_path_buf(),
+        env: start.env,
+        stdin: start.stdin,
         pty: None,
-        timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),
+        timeout: Some(start.timeout),
         bounds: context.bounds().clone(),
         output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
         way_out: None,

@@ -40,7 +40,7 @@ pub(crate) struct ProcessStart;
 pub(crate) struct ProcessStartInput {
     /// The command line, as typed into the shell. It must stay in the foreground.
     command: String,
-    /// What it is for, in one sentence for the user who approves it.
+    /// What it is for, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,
@@ -196,7 +196,7 @@ async fn start(launch: Launch, patience: Duration, context: &ToolContext) -> Res
         read.wait().await;
     }
     let note = if status.condition.is_live() {
-        "it runs on when this session ends; look at it with `process_status` and `process_logs`, and end it with \
+        "it runs on when this session ends; look at it with `process_status`; see its output with `process_logs`; end it with \
          `process_stop`"
     } else {
         "it has ended already; its output says why"

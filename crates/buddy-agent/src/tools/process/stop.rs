@@ -19,7 +19,7 @@ pub(crate) struct ProcessStop;
 pub(crate) struct ProcessStopInput {
     /// The id of the process.
     id: String,
-    /// Why, in one sentence for the user who approves it.
+    /// Why, in one sentence.
     why: String,
     /// Kill it at once instead of asking first.
     #[serde(default)]

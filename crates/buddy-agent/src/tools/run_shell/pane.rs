@@ -79,8 +79,9 @@ impl InPane<'_> {
                     "id": id,
                     "log": context.log.to_string_lossy(),
                     "note": format!(
-                        "the command still runs in the pane after {} s; look at it with tmux_capture_pane or `process_logs`, and \
-                         end it with `process_stop` or the key C-c. You are told when it ends. Until it ends, other commands run beside the pane. It ends with this session",
+                        "the command still runs in the pane after {} s; while you need its result, run `sleep 60` and repeat; buddy \
+                         tells you when it has ended; look at it with `tmux_capture_pane`; end it with `process_stop`; until it \
+                         ends, other commands run beside the pane; it ends with this session",
                         wait.as_secs_f32()
                     ),
                 }));

@@ -22,7 +22,7 @@ pub(crate) struct PaneInput {
     /// The session, the shared one by default.
     #[serde(default)]
     session: Option<String>,
-    /// What it is for, in one sentence for the user who approves it.
+    /// What it is for, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,

@@ -39,7 +39,7 @@ pub(crate) struct SendKeysInput {
     /// The pane, the shared one by default.
     #[serde(default)]
     pane: Option<String>,
-    /// What it is for, in one sentence for the user who approves it.
+    /// What it is for, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,

@@ -19,7 +19,7 @@ pub(crate) struct KillSession;
 pub(crate) struct SessionInput {
     /// The name of the session: letters, digits, `-` and `_`.
     session: String,
-    /// What it is for, in one sentence for the user who approves it.
+    /// What it is for, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,

@@ -190,7 +190,7 @@ fn a_turn_that_is_wound_up_stops_its_calls_and_reports() {
     running.end_call("a", ItemStatus::Completed).end_call("b", ItemStatus::Interrupted);
     assert_eq!(running.done.last(), Some(&"report"));
     assert!(
-        last_said(&running).contains("A limit is reached: the time is nearly up."),
+        last_said(&running).contains("The run is about to end: the time is nearly up."),
         "{}",
         last_said(&running)
     );

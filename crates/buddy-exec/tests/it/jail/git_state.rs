@@ -85,6 +85,51 @@ async fn no_state_that_a_command_leaves_steers_the_next_git() {
     }
 }
 
+/// Ways to steer the next git of the user in a submodule. `$D` is its own directory.
+fn submodule_plants() -> Vec<String> {
+    vec![
+        format!("cd part; {STASH} echo $W > $D/MERGE_AUTOSTASH"),
+        "a=$(printf %040d 1); mkdir -p $D/rr-cache/$a; printf '%s\\t%s\\0' $a $OUT/secret > $D/MERGE_RR".to_owned(),
+        "git -C part replace $(git -C part rev-parse HEAD:file) $(echo planted | git -C part hash-object -w --stdin)".to_owned(),
+        "printf '[core]\\n\\tfsmonitor = %s\\n' $WS/evil >> $D/config".to_owned(),
+        "cp evil $D/hooks/post-index-change".to_owned(),
+        "mkdir -p $D/lfs/hooks; cp evil $D/lfs/hooks/post-commit; git -C part config core.hooksPath $D/lfs/hooks".to_owned(),
+    ]
+}
+
+#[tokio::test]
+async fn no_state_that_a_command_leaves_steers_the_next_git_of_a_submodule() {
+    for kind in ALL {
+        for plant in submodule_plants() {
+            let cell = repository(kind);
+            for words in [
+                &["init", "-q", "--bare", "-b", "main", "part.git"][..],
+                &["push", "-q", "part.git", "main"],
+                &["-c", "protocol.file.allow=always", "submodule", "add", "-q", "./part.git", "part"],
+                &["commit", "-qm", "part"],
+            ] {
+                git(&cell, "", words);
+            }
+            for name in [".git", "part", "part.git", ".gitmodules"] {
+                give_all(&cell, &cell.ws(name));
+            }
+            let script = format!("{HOME}export D=$WS/.git/modules/part; {plant}");
+            let exit = cell.run_in(bounds(&cell), &script.replace("$WS/x", "$WS/part/x")).await;
+            let _ = fs::remove_file(cell.ws("ran"));
+            fs::write(cell.ws("part/file"), "mine\n").unwrap();
+            for words in [&["commit", "-qam", "mine"][..], &["status"], &["checkout", "-q", "HEAD~"]] {
+                git(&cell, "part", words);
+            }
+            let told = format!("{kind:?}: {plant}: {:?}", exit.swept);
+            assert!(!cell.ws("ran").exists() && !cell.ws("part/.envrc").exists(), "{told}");
+            assert_eq!(fs::read_to_string(cell.ws("part/file")).unwrap(), "one\n", "{told}");
+            let copied = git(&cell, "", &["grep", "-rl", "--no-index", "secret", ".git/modules"]);
+            assert!(!copied.contains("image"), "{told}: {copied}");
+            cell.assert_outside_untouched(&plant);
+        }
+    }
+}
+
 /// The user applies patches, stops at a conflict and asks the agent for help.
 #[tokio::test]
 async fn options_of_a_patch_that_waits_write_to_no_other_place() {
@@ -160,6 +205,19 @@ const STOPPING: &[(&str, &str)] = &[
     (
         "git -c protocol.file.allow=always clone -q --separate-git-dir x.git . copy; git update-index --split-index",
         "true",
+    ),
+    // A submodule, whose own directory is below the one of the repository.
+    (
+        "git clone -q --bare . part.git; git -c protocol.file.allow=always submodule add -q -b topic ./part.git a/part; \
+         git commit -qm part; cd a/part; git merge -q origin/main",
+        "cd a/part && git commit -qam merged && cd ../.. && git commit -qam moved && git submodule update -q",
+    ),
+    // The files that Git LFS keeps.
+    (
+        "cd .git; mkdir -p lfs/objects/aa/bb lfs/tmp lfs/incomplete lfs/cache/locks/refs/heads/main lfs/logs; \
+         echo large > lfs/objects/aa/bb/aabb; echo x > lfs/tmp/aabb-1; echo {} > lfs/cache/locks/refs/heads/main/verifiable; \
+         echo x > lfs/lockcache.db; echo x > lfs/logs/1.log",
+        "grep -q large .git/lfs/objects/aa/bb/aabb && git commit -qam more --allow-empty",
     ),
 ];
 

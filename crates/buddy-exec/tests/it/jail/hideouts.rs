@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
 use buddy_protocol::NameSet;
 
-use super::cell::{Cell, Kind, WITH_MOUNTS};
+use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
 use super::orders::{bounds, git, repository};
 
 /// Makes a directory with order files and a repository that would run a program, at `$P`.
@@ -148,7 +148,8 @@ async fn links_that_git_did_not_make_stay_where_they_were() {
         let script = "git -c safe.directory=* -C bare.git worktree add -q tree main && ln -s file bare.git/tree/link \
             && git -c safe.directory=* gc -q && cp -al file more";
         let exit = cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
-        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.swept, [], "{kind:?}");
         assert!(cell.ws(".git/logs").is_symlink() && cell.ws("bare.git/tree/link").is_symlink(), "{kind:?}");
         let exit = cell.run_in(bounds(&cell), "ln -sfn $OUT .git/logs").await;
         assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
@@ -231,7 +232,8 @@ async fn branches_keep_their_names() {
             || Bounds { guarded_names: names.clone(), sealed_names: sealed.clone(), ..cell.bounds() };
         let script = "export HOME=/nonexistent; git branch buddy.toml && git branch secrets.yml && git branch dir/buddy.toml";
         let exit = cell.run_in(bounds(), script).await;
-        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.swept, [], "{kind:?}");
         let exit = cell
             .run_in(bounds(), "git -c safe.directory=* log -1 --format=%s secrets.yml dir/buddy.toml")
             .await;
@@ -315,5 +317,22 @@ async fn commands_that_run_at_the_same_time_cover_nothing_for_each_other() {
         let _ = fs::remove_file(cell.ws("ran"));
         git(&cell, "sub", &["status"]);
         assert!(!cell.ws("ran").exists(), "{kind:?}");
+    }
+}
+
+/// Only a few names count where everybody writes, so the files of other programs there are not searched, however many there are. More levels
+/// than a search goes down would be reported as not searched.
+#[tokio::test]
+async fn files_of_other_programs_where_everybody_writes_are_not_searched() {
+    for kind in ALL {
+        let cell = repository(kind);
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        let deep: std::path::PathBuf = std::iter::repeat_n("level", 30).collect();
+        fs::create_dir_all(place.path().join(deep)).unwrap();
+        let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
+        let exit = cell.run_in(Bounds { write, ..bounds(&cell) }, "true").await;
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(exit.swept, [], "{kind:?}");
     }
 }

@@ -291,3 +291,79 @@ async fn a_link_with_a_secrets_name_to_a_program_stops_no_command() {
         assert_eq!(exit.stdout.text(), "ran\n", "{kind:?}: {}", exit.stderr.text());
     }
 }
+
+/// A command that only reads, in a home with the names `w` for the workspace and `p` for other projects.
+fn reading(cell: &Cell, script: &str) -> buddy_exec::Exec {
+    let bounds = Bounds { write: Reach::Nothing, anchors: vec![cell.ws(""), cell.out("w")], ..bounds(cell) };
+    let mut exec = cell.exec(bounds, script);
+    exec.env.push(("HOME".into(), cell.out("").to_str().unwrap().trim_end_matches('/').into()));
+    exec
+}
+
+#[tokio::test]
+async fn more_secrets_than_mounts_leave_none_open() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for number in 0..150 {
+            cell.file(&format!(".env.{number}"), "decoy\n");
+            let project = cell.out(&format!("p/{number}"));
+            fs::create_dir_all(&project).unwrap();
+            fs::write(project.join(".env"), "<secret>\n").unwrap();
+            fs::write(project.join("plain"), format!("plain {number}\n")).unwrap();
+        }
+        cell.file("app/deep/.env", "<secret>\n");
+        let script =
+            "cat app/deep/.env $OUT/p/*/.env; grep -r '<' . $OUT/p; cat $OUT/p/149/plain; ls -A $OUT/p/149";
+        let exit = cell.stage.run(reading(&cell, script)).await;
+        assert_eq!(exit.stdout.text(), "plain 149\n.env\nplain\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_names_leaves_no_secret_of_another_project_open() {
+    for kind in [Kind::Full, Kind::Bare] {
+        let cell = Cell::new(kind);
+        fs::create_dir_all(cell.out("w")).unwrap();
+        for number in 0..25_000 {
+            fs::write(cell.out(&format!("w/{number}")), "").unwrap();
+        }
+        for number in 0..6 {
+            fs::create_dir_all(cell.out(&format!("p{number}"))).unwrap();
+            fs::write(cell.out(&format!("p{number}/.env")), "<secret>\n").unwrap();
+            fs::write(cell.out(&format!("p{number}/plain")), "plain\n").unwrap();
+        }
+        let exit =
+            cell.stage.run(reading(&cell, "cat $OUT/p?/.env; cat $OUT/p3/plain $OUT/w/7 && echo read")).await;
+        assert_eq!(exit.stdout.text(), "plain\nread\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn files_of_a_directory_with_too_many_names_are_not_read() {
+    for kind in [Kind::Full, Kind::Bare] {
+        let cell = Cell::new(kind);
+        fs::create_dir_all(cell.out("p")).unwrap();
+        for number in 0..21_000 {
+            fs::write(cell.out(&format!("p/{number}")), "").unwrap();
+        }
+        fs::write(cell.out("p/.env"), "<secret>\n").unwrap();
+        fs::create_dir_all(cell.out("q")).unwrap();
+        fs::write(cell.out("q/plain"), "plain\n").unwrap();
+        let exit =
+            cell.stage.run(reading(&cell, "cat $OUT/p/.env; cat $OUT/q/plain; cat $OUT/sentinel")).await;
+        assert_eq!(exit.stdout.text(), "plain\nsentinel\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn a_further_name_of_a_secret_in_another_project_is_sealed_too() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        fs::create_dir_all(cell.out("p")).unwrap();
+        fs::write(cell.out("p/.env"), "<secret>\n").unwrap();
+        fs::hard_link(cell.out("p/.env"), cell.out("p/settings.txt")).unwrap();
+        let exit =
+            cell.stage.run(reading(&cell, "cat $OUT/p/.env $OUT/p/settings.txt; cat $OUT/sentinel")).await;
+        assert_eq!(exit.stdout.text(), "sentinel\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}

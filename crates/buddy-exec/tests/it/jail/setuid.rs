@@ -36,3 +36,31 @@ async fn no_way_leads_to_a_program_that_runs_as_its_owner() {
         assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
     }
 }
+
+/// A bit that the user sets on a file of theirs while a command runs stays: the command made no name beside it.
+#[tokio::test]
+async fn a_file_that_a_command_has_not_made_keeps_its_bit() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        std::fs::create_dir_all(cell.ws("old/deep")).unwrap();
+        for name in ["old", "old/deep"] {
+            cell.give(&cell.ws(name));
+        }
+        cell.file("old/own", "");
+        let (own, made) = (cell.ws("old/own"), cell.ws("old/deep/made"));
+        let set = |mode| std::fs::set_permissions(&own, std::fs::Permissions::from_mode(mode)).unwrap();
+        let script = "touch begun; until test -u old/own; do sleep 0.01; done; \
+             python3 -c 'import ctypes; l = ctypes.CDLL(None); how = (ctypes.c_uint64 * 3)(0o101, 0o4755, 0); \
+             l.syscall(437, -100, b\"old/deep/made\", how, 24)'; test -e old/deep/made";
+        let begun = async {
+            while !cell.ws("begun").exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            set(0o4755);
+        };
+        let (exit, ()) = tokio::join!(cell.run(script), begun);
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        let bit = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o4000;
+        assert_eq!((bit(&own), bit(&made)), (0o4000, 0), "{kind:?}");
+    }
+}

@@ -126,6 +126,45 @@ async fn nothing_that_a_command_plants_in_the_store_of_a_linked_work_tree_runs_a
     }
 }
 
+/// Makes changes that would plant a file, as git keeps them in a stash: `$W`.
+const STASH: &str = "export GIT_INDEX_FILE=$WS/x; git read-tree HEAD; e=$(echo planted | git hash-object -w --stdin); \
+    git update-index --add --cacheinfo 100644,$e,.envrc; T=$(git write-tree); unset GIT_INDEX_FILE; rm x; \
+    I=$(git commit-tree -p HEAD -m i HEAD^{tree}); W=$(git commit-tree -p HEAD -p $I -m w $T); ";
+
+/// Changes that wait in the store for the next git of the user: in the repository, in another work tree, and in this one.
+#[tokio::test]
+async fn changes_that_wait_in_the_store_of_a_linked_work_tree_are_not_applied() {
+    let rebase = "mkdir $D/rebase-merge; cd $D/rebase-merge; git rev-parse HEAD | tee onto orig-head > /dev/null; \
+        echo refs/heads/main > head-name; touch interactive git-rebase-todo done; echo $W > autostash";
+    let rerere = "a=$(printf %040d 1); mkdir -p $MAIN/.git/rr-cache/$a; printf '%s\\t%s\\0' $a $OUT/secret > $D/MERGE_RR";
+    for kind in ALL {
+        for plant in ["echo $W > $D/MERGE_AUTOSTASH", rebase, rerere] {
+            for directory in ["$MAIN/.git", "$MAIN/.git/worktrees/other", "$G"] {
+                let (cell, bounds) = linked(kind);
+                let places =
+                    format!("export MAIN=$OUT/main G=$(git rev-parse --absolute-git-dir); D={directory}; ");
+                cell.run_in(bounds, &format!("{}{places}{STASH}{plant}", HOME.replace("set -e;", ""))).await;
+                for at in [cell.out("main"), cell.out("other"), cell.ws("")] {
+                    fs::write(at.join("file"), "mine\n").unwrap();
+                    for words in
+                        [&["commit", "-qam", "mine"][..], &["rebase", "--continue"], &["rebase", "--abort"]]
+                    {
+                        git(&cell, at.to_str().unwrap(), words);
+                    }
+                    let what = format!("{kind:?}: {plant} in {directory}");
+                    assert!(!at.join(".envrc").exists(), "{what}: {}", at.display());
+                }
+                let kept = git(
+                    &cell,
+                    cell.out("main").to_str().unwrap(),
+                    &["grep", "-rl", "--no-index", "secret", ".git"],
+                );
+                assert!(!kept.contains("image"), "{kind:?}: {plant} in {directory}: {kept}");
+            }
+        }
+    }
+}
+
 /// File tools do not write in the store: it is open to commands alone.
 #[tokio::test]
 async fn a_store_is_not_opened_to_file_tools() {

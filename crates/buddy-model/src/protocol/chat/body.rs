@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::Private;
 use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::chat::{WIRE, extras, reasoning};
-use crate::protocol::field::nested_tool;
+use crate::protocol::field::{add_extra, nested_tool};
 use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
 use crate::{MaxTokensField, Options};
 
@@ -55,7 +55,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
         body.insert("reasoning_effort".to_owned(), json!(effort));
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
-    body.extend(options.extra.clone());
+    add_extra(&mut body, prompt, options);
     Value::Object(body)
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Options;
 use crate::prompt::{Prompt, ToolDefinition};
+use crate::protocol::field::add_extra;
 use crate::protocol::history::unpaired;
 use crate::protocol::messages::conversation::{Conversation, Replay};
 use crate::protocol::messages::{cache, thinking};
@@ -44,7 +45,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
         body.insert("system".to_owned(), json!([{ "type": "text", "text": prompt.system }]));
     }
     body.insert("messages".to_owned(), Value::Array(conversation.messages));
-    body.extend(options.extra.clone());
+    add_extra(&mut body, prompt, options);
     let mut body = Value::Object(body);
     cache::mark(&mut body, options.prompt_cache);
     body

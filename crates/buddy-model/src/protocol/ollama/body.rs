@@ -7,9 +7,12 @@ use serde_json::{Map, Value, json};
 
 use crate::Options;
 use crate::prompt::{Prompt, PromptItem};
-use crate::protocol::field::nested_tool;
+use crate::protocol::field::{add_extra, nested_tool};
 use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
 use crate::protocol::ollama::WIRE;
+
+/// The option that bounds an answer.
+const BOUND: &str = "num_predict";
 
 pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     debug_assert!(unpaired(&prompt.items).is_none(), "no result for call {:?}", unpaired(&prompt.items));
@@ -31,7 +34,13 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
         body.insert("tools".to_owned(), prompt.tools.iter().map(nested_tool).collect());
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
-    body.extend(options.extra.clone());
+    add_extra(&mut body, prompt, options);
+    // A profile with options of its own replaces them all; the bound of this call stays.
+    if let (Some(limit), Some(runtime)) =
+        (prompt.max_output_tokens, body.get_mut("options").and_then(Value::as_object_mut))
+    {
+        runtime.insert(BOUND.to_owned(), json!(limit));
+    }
     Value::Object(body)
 }
 
@@ -49,7 +58,7 @@ fn think(options: &Options) -> Option<Value> {
 fn runtime(prompt: &Prompt, options: &Options) -> Map<String, Value> {
     let values = [
         ("num_ctx", options.context_window.map(Value::from)),
-        ("num_predict", prompt.max_output_tokens.map(Value::from)),
+        (BOUND, prompt.max_output_tokens.map(Value::from)),
         ("temperature", prompt.temperature.map(Value::from)),
     ];
     values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

@@ -6,6 +6,7 @@ use buddy_protocol::Image;
 use serde_json::{Map, Value, json};
 
 use crate::prompt::{Prompt, PromptItem, ToolDefinition};
+use crate::protocol::field::add_extra;
 use crate::protocol::history::{results_images, unpaired};
 use crate::protocol::responses::items::Replay;
 use crate::{Options, ReasoningForm};
@@ -55,7 +56,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     }
     body.extend(reasoning(options).map(|reasoning| ("reasoning".to_owned(), reasoning)));
     body.insert("input".to_owned(), Value::Array(input(model, prompt, options)));
-    body.extend(options.extra.clone());
+    add_extra(&mut body, prompt, options);
     Value::Object(body)
 }
 

@@ -1,6 +1,6 @@
 //! Successful answers.
 
-use buddy_model::{Arguments, Delta, HttpModel, Model, Reply, ReplyItem, StopReason};
+use buddy_model::{Arguments, Delta, HttpModel, Model, Prompt, Reply, ReplyItem, StopReason};
 use buddy_testkit::model::{ModelServer, turn};
 use serde_json::{Value, json};
 
@@ -134,6 +134,42 @@ async fn no_usage(wire: &Wire) {
     assert_eq!(outcome.end.unwrap().usage, None, "{wire}");
 }
 
+/// The fields of a profile win over buddy's own, but not over those that buddy sets for one call.
+async fn fields_of_one_call(wire: &Wire) {
+    let (extra, none) = match wire.name {
+        "messages" => (json!({"tool_choice": {"type": "any"}, "max_tokens": 9000}), json!({"type": "none"})),
+        // This wire has no field that forbids calls, so a report has no tools.
+        "ollama" => {
+            let tools = json!([{"type": "function", "function": {"name": "required"}}]);
+            (json!({"tools": tools, "tool_choice": "any", "options": {"num_predict": 9000}}), Value::Null)
+        }
+        _ => {
+            let bounds =
+                json!({"max_tokens": 9000, "max_completion_tokens": 9000, "max_output_tokens": 9000});
+            let mut extra = json!({"tool_choice": "any", "parallel_tool_calls": true});
+            extra.as_object_mut().unwrap().extend(bounds.as_object().unwrap().clone());
+            (extra, json!("none"))
+        }
+    };
+    let server = ModelServer::start([turn().text("Hi."), turn().text("A report.")]).await;
+    let mut route = wire.route(&server);
+    route.options.extra = extra.as_object().unwrap().clone();
+    let model = HttpModel::new("test-model", route).unwrap();
+    let report = Prompt { is_text_only: true, max_output_tokens: Some(4000), ..prompt() };
+    for prompt in [prompt(), report] {
+        outcome(model.call(prompt)).await.end.unwrap();
+    }
+    let requests = server.requests();
+    let (usual, report) = (&requests[0].body, &requests[1].body);
+    for (name, value) in extra.as_object().unwrap() {
+        assert_eq!(usual[name], *value, "{wire}: {usual:#}");
+        assert_ne!(report[name], *value, "{wire}: {report:#}");
+    }
+    assert_eq!(report["tool_choice"], none, "{wire}: {report:#}");
+    let text = report.to_string();
+    assert!(text.contains("4000") && !text.contains("9000"), "{wire}: {text}");
+}
+
 /// A test per scenario, over all wires.
 macro_rules! on_every_wire {
     ($($scenario:ident)*) => {
@@ -148,5 +184,5 @@ macro_rules! on_every_wire {
 }
 
 on_every_wire! {
-    plain whole_documents tools parallel_tools reasoning refusal length filter cut_calls no_usage
+    plain whole_documents tools parallel_tools reasoning refusal length filter cut_calls no_usage fields_of_one_call
 }

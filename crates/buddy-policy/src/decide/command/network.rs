@@ -8,7 +8,7 @@ use crate::decide::file::Allowed;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{
     Effect, Examination, Leaf, PUBLISHES_PACKAGE, changes_settings, destinations, git_alias, goes_by_proxy,
-    only_adds_remote, publishes, socket,
+    only_adds_remote, publishes, risky_words, socket,
 };
 use crate::grant::offers;
 use crate::registries::is_package_manager;
@@ -39,6 +39,15 @@ impl Judge<'_> {
         let has_network = networked.contains(&true) || leaves.iter().any(tells);
         let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
         !(has_network && leaves.iter().zip(&networked).all(shows))
+    }
+
+    /// Whether each connection of the line is judged by the broker if a grant lets the line run. So the grant need not say where it
+    /// connects to.
+    pub(super) fn is_left_to_broker(&self, leaves: &[Leaf]) -> bool {
+        let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
+        let connects = |leaf: &Leaf| is_publishing(leaf) || self.goes_direct(leaf) || self.is_networked(leaf);
+        let shows = |leaf: &Leaf| self.shows_network_use(leaf) || self.is_networked(leaf);
+        has_broker && !self.runs_on && !(leaves.iter().any(connects) && leaves.iter().all(shows))
     }
 
     /// Whether a rule grants direct network access to a simple command.
@@ -135,6 +144,7 @@ impl Judge<'_> {
         };
         let reason = format!("{why}, so a yes gives the command the whole network");
         let line = self.cwd.and_then(|cwd| offers(self.command, cwd, &[], &self.policy.places, &[]).pop());
+        let line = line.and_then(|offer| self.bound(offer, &[]));
         match line {
             Some(line) => sheet.ask_with_offer(Weight::Boundary, Risk::Medium, reason, line.with_network()),
             None => sheet.ask(Weight::Boundary, Risk::Medium, reason),
@@ -155,7 +165,7 @@ pub(super) fn launchers(leaves: &[Leaf], at: usize) -> impl Iterator<Item = &Lea
 }
 
 /// Whether a simple command publishes commits.
-fn is_publishing(leaf: &Leaf) -> bool {
+pub(super) fn is_publishing(leaf: &Leaf) -> bool {
     leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
 }
 
@@ -178,7 +188,9 @@ pub(super) fn may_publish(leaf: &Leaf) -> bool {
 /// Asks about publishing the work here.
 pub(super) fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
-    if uncovered.iter().any(|leaf| is_publishing(leaf)) {
+    let publishing: Vec<&&Leaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
+    publishing.iter().filter_map(|leaf| risky_words(&leaf.words)).for_each(|words| sheet.mark(&words));
+    if !publishing.is_empty() {
         sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));
     }
     let git = uncovered.iter().filter(|leaf| leaf.program == "git");

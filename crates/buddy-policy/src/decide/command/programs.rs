@@ -64,7 +64,11 @@ impl Judge<'_> {
             return false;
         };
         let (places, links) = (&self.policy.places, self.now.named_links);
-        let is_covering = |grant: &&Grant| grant.pins(program) && grant.covers_command(leaf, places, links);
+        let is_covering = |grant: &&Grant| {
+            grant.pins(program)
+                && grant.covers_command(leaf, places, links)
+                && self.binds(grant, &self.trips_of(leaf))
+        };
         self.now.grants.iter().any(|grant| is_covering(&grant))
     }
 

@@ -88,6 +88,7 @@ const RSYNC: Flags = Flags::of("acghilmnopqrtuvxzCDHAWSPKLOXEIRNy0", "fB@").long
 
 pub(super) const ROWS: &[Row] = &[
     row(&["rm", "srm"], Operands::Each(Access::Delete))
+        .keeps_targets()
         .flags(Flags::of("rfivdRI", "").long(
             &[
                 "recursive",
@@ -113,8 +114,11 @@ pub(super) const ROWS: &[Row] = &[
     row(&["rmdir"], Operands::Each(Access::Delete))
         .flags(Flags::of("v", "").long(&["verbose", "ignore-fail-on-non-empty"], &[]))
         .with(&[(&["p", "parents"], Does::Parents)])
+        .keeps_targets()
         .changes(&["rmdir empty", "rmdir -p nest/in/most", "rmdir --parents nest/in/most"]),
-    row(&["unlink"], Operands::Each(Access::Delete)).changes(&["unlink a.txt", "unlink link"]),
+    row(&["unlink"], Operands::Each(Access::Delete))
+        .keeps_targets()
+        .changes(&["unlink a.txt", "unlink link"]),
     row(&["shred"], Operands::Each(Access::Delete))
         .flags(
             Flags::of("fuvxz", "ns").long(
@@ -200,7 +204,7 @@ pub(super) const ROWS: &[Row] = &[
         "ln -st empty ../a.txt",
     ]),
     row(&["link"], Operands::LinkTo).changes(&["link a.txt hard"]),
-    row(&["mv"], Operands::MoveTo).flags(COPY).with(INTO).changes(&[
+    row(&["mv"], Operands::MoveTo).keeps_targets().flags(COPY).with(INTO).changes(&[
         "mv a.txt new",
         "mv a.txt b.txt dir",
         "mv -t empty a.txt",

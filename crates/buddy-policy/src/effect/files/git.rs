@@ -275,12 +275,14 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["cd repo && git clean -n"]),
     row(&["git"], Operands::Each(Access::Delete))
         .when(When::Word(&["rm"]))
+        .keeps_targets()
         .flags(Flags::of("rfqn", "").long(&["force", "quiet", "ignore-unmatch", "dry-run"], &[]))
         .with(&[(&["cached"], Does::OnlyReads)])
         .changes(&["cd repo && git rm -f one.txt"])
         .reads(&["cd repo && git rm --cached one.txt"]),
     row(&["git"], Operands::MoveTo)
         .when(When::Word(&["mv"]))
+        .keeps_targets()
         .flags(Flags::of("fkvn", "").long(&["force", "verbose", "dry-run"], &[]))
         .changes(&["cd repo && git mv one.txt moved.txt"]),
     row(&["git"], Operands::Here)

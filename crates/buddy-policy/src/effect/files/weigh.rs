@@ -63,6 +63,9 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
         for word in arguments.iter().flat_map(named_in) {
             weigher.touch(Access::Named, &word, Scope::Itself);
         }
+        for word in arguments.iter().flat_map(followed_in) {
+            weigher.touch(Access::Followed, &word, Scope::Itself);
+        }
     }
     if program == "git" {
         weigher.store();
@@ -152,6 +155,9 @@ impl Weigher {
         let touched = Touched { access, word: word.clone(), scope };
         if !self.outcome.touched.contains(&touched) {
             self.outcome.touched.push(touched);
+        }
+        if access == Access::Delete && !self.row.keeps_targets {
+            self.touch(Access::Followed, word, scope);
         }
     }
 
@@ -425,6 +431,16 @@ fn named_in(value: &Word) -> Vec<Word> {
     let parts = starts.filter_map(|start| text.get(start..));
     let is_path = |part: &&str| part.starts_with(['/', '.']) || part.contains("/../");
     parts.filter(is_path).map(|part| part_of(part.to_owned())).collect()
+}
+
+/// The names in this directory and below that a word can have: alone, as the value of an option, or joined to one as in `-Cdir`.
+fn followed_in(value: &Word) -> Vec<Word> {
+    let Word::Literal(text) = value else { return Vec::new() };
+    let joined = (text.starts_with('-') && !text.starts_with("--")).then_some(2);
+    let starts = text.match_indices([':', '=', ',']).map(|(at, _)| at + 1);
+    let parts = std::iter::once(0).chain(joined).chain(starts).filter_map(|start| text.get(start..));
+    let parts = parts.filter(|part| !part.is_empty() && !part.starts_with(['-', '/', '.']));
+    parts.map(|part| Word::Literal(part.to_owned())).collect()
 }
 
 /// Whether a word that is computed can be a path outside. Of the output of a command, only the paths that the command names are known.

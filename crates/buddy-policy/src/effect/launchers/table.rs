@@ -334,6 +334,7 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
     launcher(&["yarn"], &["exec", "dlx"], YARN).before(YARN),
     launcher(&["yarn"], &["workspaces foreach", "workspaces run"], YARN).before(YARN).form(Form::Of("yarn")),
     launcher(&["yarn"], &["workspace"], YARN).before(YARN).skip(1).form(Form::Of("yarn")),
+    launcher(&["yarn"], &["node"], Flags::NONE).before(YARN).form(Form::Of("node")),
     launcher(&["yarn"], &["run"], YARN).before(YARN).form(Form::Script),
     launcher(&["bun"], &["x"], NPM).texts(&["c", "call"]),
     launcher(&["bun"], &["exec"], NPM).form(Form::Joined),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use buddy_protocol::{RunLimits, RunNetwork};
+
 use super::*;
 use crate::text::{Colors, Theme, encode};
 
@@ -10,6 +12,33 @@ const SIZES: [(usize, usize); 4] = [(40, 15), (80, 24), (100, 30), (200, 50)];
 
 fn looks() -> Look {
     Look { colors: Colors::Palette, home: "/home/ann".to_owned(), ..Look::plain() }
+}
+
+/// A question about a command.
+pub(super) fn asked(action: &str) -> Fact {
+    let approval = Approval {
+        item: None,
+        actor: "buddy".to_owned(),
+        place: "ann@atlas".to_owned(),
+        target: None,
+        cwd: "/w".to_owned(),
+        action: action.to_owned(),
+        why: None,
+        risk: Risk::Medium,
+        reasons: Vec::new(),
+        parts: Vec::new(),
+        destinations: Vec::new(),
+        risky: Vec::new(),
+        limits: None,
+        opens: Vec::new(),
+        diff: None,
+        is_editable: true,
+        offers: Vec::new(),
+        unfit: None,
+        word: None,
+    };
+    let question = Question::Approval(approval);
+    Fact::Asked(Asked { ask: Ask { id: ask_id(), turn: None, item: None, question, expires: None } })
 }
 
 fn approval(action: &str, risk: Risk) -> Approval {
@@ -85,6 +114,8 @@ fn forcing() -> Approval {
             "it pushes with `--force`, which can drop commits".to_owned(),
         ],
         parts: vec!["rm -rf build".to_owned(), "git push --force origin main".to_owned()],
+        risky: vec!["rm -rf".to_owned(), "git push --force".to_owned()],
+        limits: Some(RunLimits { sandboxed: false, network: RunNetwork::On }),
         ..approval("rm -rf build && git push --force origin main", Risk::High)
     }
 }
@@ -297,7 +328,12 @@ fn a_question_in_words() {
 
 #[test]
 fn a_key_that_does_nothing() {
-    check("no_choice", &Question::Approval(testing()), &["m"]);
+    check("no_choice", &Question::Approval(testing()), &["left"]);
+}
+
+#[test]
+fn text_below_a_card() {
+    check("typed", &Question::Approval(testing()), &["m"]);
 }
 
 #[test]
@@ -364,6 +400,30 @@ fn a_long_command_that_is_edited_leaves_the_keys_on_the_screen() {
                     assert!(rows.iter().any(|row| row.contains(word)), "{word} at {key} {size:?} {rows:#?}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_push_shows_where_it_goes_in_every_window() {
+    let push = Question::Approval(Approval {
+        destinations: vec!["https://git.example.org/ann/app.git".to_owned()],
+        reasons: vec![
+            "`origin` now leads to `https://git.example.org/ann/app.git`; you allowed `../a`".to_owned(),
+        ],
+        ..approval("git push origin main", Risk::High)
+    });
+    for size in SIZES {
+        for keys in [&[][..], &["?"]] {
+            let mut seat = seat(&looks(), size, push.clone());
+            for key in keys {
+                seat.press(key);
+            }
+            let shown: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+            let shown = shown.join("\n");
+            let row =
+                shown.lines().find(|row| row.contains(" to ")).unwrap_or_else(|| panic!("{size:?}: {shown}"));
+            assert!(row.contains("https://git.example"), "{size:?}: {shown}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What a name on the command line means: a provider, or a profile that uses one or has a key.
 
-use anyhow::{Context, bail};
+use std::collections::BTreeSet;
+
+use anyhow::Context;
 use buddy_model::Endpoint;
 
 use crate::auth_store::LoginSection;
+use crate::commands::UsageError;
 use crate::config::{AuthKind, Config, is_builtin_login};
 
 /// What is logged in to.
@@ -43,8 +46,11 @@ pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Res
     let in_use = config.agent.model.split('/').next().unwrap_or_default();
     let wish = name.unwrap_or(in_use);
     let Some((name, profile)) = config.models.get_key_value(wish) else {
-        let known: Vec<&str> = config.login.keys().chain(config.models.keys()).map(String::as_str).collect();
-        bail!("there is no profile or provider `{wish}`; use one of {}", known.join(", "));
+        let known: BTreeSet<&str> =
+            config.login.keys().chain(config.models.keys()).map(String::as_str).collect();
+        let known: Vec<&str> = known.into_iter().collect();
+        let message = format!("there is no profile or provider `{wish}`; use one of {}", known.join(", "));
+        return Err(UsageError::new(message).into());
     };
     let base = profile.api_base_url.as_deref();
     let base = base.with_context(|| format!("`models.{name}.api_base_url` is not set"))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use buddy_exec::undo::{NotCovered, State, Step, UndoPlan};
 use buddy_tui::counted;
 
-use super::{UNDO_OF, on};
+use super::{is_redo, on, subject};
 
 /// The most rows of paths; JSON has all.
 const MAX_ROWS: usize = 10;
@@ -42,7 +42,7 @@ pub(super) fn rows(plan: &UndoPlan, tense: Tense) -> Vec<String> {
 
 fn head(plan: &UndoPlan, tense: Tense) -> String {
     let label = plan.header.label.replace('\n', "⏎");
-    let is_redo = plan.header.undoes.is_some();
+    let is_redo = is_redo(&plan.header);
     let verb = match tense {
         _ if plan.is_beyond_undo() => "undo cannot restore this change",
         Tense::Ahead if is_redo => "Redo",
@@ -52,11 +52,22 @@ fn head(plan: &UndoPlan, tense: Tense) -> String {
         Tense::Ahead => "Undo",
         Tense::Behind => "Undone",
     };
-    let label = label.trim_start_matches(UNDO_OF);
+    let label = subject(&label);
     let count = (!plan.is_beyond_undo()).then(|| counted(plan.steps.len() as u64, "path"));
     let time = time_of_day(plan.header.unix_ms).map(|time| format!("from {time}"));
     let facts: Vec<String> = count.into_iter().chain(time).collect();
     format!("{verb}: {label}{}  ({})", on(&plan.header), facts.join(", "))
+}
+
+/// How many paths an undo restored, and how many it removed.
+pub(super) fn counts(plan: &UndoPlan) -> String {
+    let removed = plan.steps.iter().filter(|step| step.to == State::Absent).count() as u64;
+    let restored = plan.steps.len() as u64 - removed;
+    match (restored, removed) {
+        (_, 0) => format!("{} restored", counted(restored, "path")),
+        (0, _) => format!("{} removed", counted(removed, "path")),
+        _ => format!("{} restored, {removed} removed", counted(restored, "path")),
+    }
 }
 
 /// Whether the call changed something that stays.
@@ -85,13 +96,48 @@ fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
         format!("  {word}  {}{note}{}", shown(&step.path.0), conflict(step))
     };
     let goes = |step: &&Step| step.to == State::Absent;
-    let back = plan.steps.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
-    let gone = plan.steps.iter().filter(goes).map(|step| row(step, removed, "  the call made it"));
+    let (git, own): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| is_git_state(plan, step));
+    let git_row = git_names(plan, &git).map(|names| format!("  {restored}  .git  {names}"));
+    let back = own.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
+    let back = git_row.into_iter().chain(back);
+    let gone = own.iter().filter(|step| goes(step)).map(|step| row(step, removed, "  the call made it"));
     // Where no place is known to have changed, each may have.
     let is_unknown = plan.is_beyond_undo() && !has_kept(plan);
     let changed = plan.not_covered.iter().filter(|place| place.is_changed || is_unknown);
     let stays = changed.map(|place| format!("  {kept}  {}  {}", shown(&place.path.0), place.why));
     back.chain(gone).chain(stays).collect()
+}
+
+/// The files in which git keeps commits, branches and staged changes. Its settings and hooks have rows of their own.
+const GIT_STATE: [&str; 8] =
+    ["objects", "logs", "refs", "packed-refs", "index", "HEAD", "ORIG_HEAD", "COMMIT_EDITMSG"];
+
+/// Whether a step restores such a file, and nothing else changed it since.
+fn is_git_state(plan: &UndoPlan, step: &Step) -> bool {
+    let path = shown(plan, &step.path.0);
+    let name = path.strip_prefix(".git/").and_then(|path| path.split('/').next());
+    step.conflict.is_none() && name.is_some_and(|name| GIT_STATE.contains(&name))
+}
+
+/// The restored state of git: branches and the like by name, then how many other files.
+fn git_names(plan: &UndoPlan, steps: &[&Step]) -> Option<String> {
+    let path = |step: &&Step| shown(plan, &step.path.0);
+    let name = |path: &str| match path.strip_prefix(".git/")? {
+        "HEAD" => Some("HEAD".to_owned()),
+        "index" => Some("staged changes".to_owned()),
+        "refs/stash" => Some("stash".to_owned()),
+        path => {
+            let kinds =
+                [("refs/heads/", "branch"), ("refs/tags/", "tag"), ("refs/remotes/", "remote branch")];
+            kinds.iter().find_map(|(lead, kind)| path.strip_prefix(lead).map(|name| format!("{kind} {name}")))
+        }
+    };
+    let names: Vec<String> = steps.iter().map(path).filter_map(|path| name(&path)).collect();
+    let others = steps.len() - names.len();
+    let others = (others > 0).then(|| counted(others as u64, "internal file"));
+    let parts: Vec<String> = names.into_iter().chain(others).collect();
+    let stays = if steps.len() == plan.steps.len() { "; your files stay as they are" } else { "" };
+    (!parts.is_empty()).then(|| format!("{}{stays}", parts.join(", ")))
 }
 
 /// A path as people read it: below the project without the way there.

@@ -228,12 +228,12 @@ fn a_project_chooses_a_model_only_at_the_address_that_the_person_chose() {
 
 #[test]
 fn the_table_in_the_documentation_is_the_one_of_the_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/project-keys.md");
     let page = std::fs::read_to_string(path).unwrap();
     let block = page
         .split("<!-- project-keys -->\n")
         .nth(1)
         .and_then(|rest| rest.split("<!-- /project-keys -->").next());
     let is_same = block.is_some_and(|block| block.trim() == project_keys_table().trim());
-    assert!(is_same, "docs/configuration.md is out of date: run `cargo xtask codegen`");
+    assert!(is_same, "docs/reference/project-keys.md is out of date: run `cargo xtask codegen`");
 }

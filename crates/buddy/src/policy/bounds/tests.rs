@@ -46,6 +46,7 @@ impl Yard {
         let sessions = Arc::new(OtherSessions::new(&environment));
         let (layers, caches) = (None, Vec::new());
         let ground = Ground {
+            homes: vec![home.clone()],
             home: Some(home),
             own,
             own_readable,
@@ -319,5 +320,29 @@ fn where_nothing_can_be_hidden_a_command_that_was_allowed_has_open_bounds() {
         );
         let (_, bounds) = yard.judge(Action::Read(yard.work("file")), AllowedBy::Nobody);
         assert!(!bounds.is_open(), "{mode:?}: tools keep to their bounds");
+    }
+}
+
+#[test]
+fn another_home_in_the_environment_opens_neither_keys_of_the_account_nor_buddys_directories() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let account_home = folder.path().canonicalize().unwrap();
+    let (key, login) = (account_home.join(".ssh/id_ed25519"), account_home.join(".aws/credentials"));
+    let auth = account_home.join(".config/buddy/auth.json");
+    for file in [&key, &login, &auth] {
+        plant(file);
+    }
+    let variable = |name: &str, value: PathBuf| (name.to_owned(), value.display().to_string());
+    let home = other.path().canonicalize().unwrap();
+    let work = home.join("work");
+    fs::create_dir(&work).unwrap();
+    let mut environment = Environment::of([variable("HOME", home)].into()).unwrap();
+    environment.account_home = Some(account_home);
+    let host = Host::local(&environment, work).unwrap();
+    let ground = Ground::of(&environment, &host);
+    let hidden = ground.secrets(home_secrets().chain(tool_secrets()));
+    let is_hidden = |file: &Path| ground.own.iter().chain(&hidden).any(|place| file.starts_with(place));
+    for file in [&key, &login, &auth] {
+        assert!(is_hidden(file), "{} can be read", file.display());
     }
 }

@@ -323,7 +323,7 @@ async fn a_turn_that_is_wound_up_reports_without_tools() {
     started.finish().await;
     let last = &stage.requests()[1].body;
     assert_eq!(last["tool_choice"], "none");
-    assert!(prompt(last).contains("A limit is reached: the time is nearly up"), "{}", prompt(last));
+    assert!(prompt(last).contains("The run is about to end: the time is nearly up"), "{}", prompt(last));
     let log = stage.only_log().await;
     assert_eq!(log.transcript.last_turn().unwrap().outcome, TurnOutcome::Interrupted);
     assert_eq!(processes::of(stage.home.path()), []);

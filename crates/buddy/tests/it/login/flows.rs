@@ -36,6 +36,8 @@ async fn a_code_logs_in_and_the_login_is_used() {
         .expect_stderr("acme: logged in as person@example.com, token until 20");
     scene.run(["login", "two", "--status"]).await.expect_code(0).expect_stderr("acme: logged in");
     scene.run(["login", "keyed", "--status"]).await.expect_code(6).expect_stderr("buddy login keyed");
+    let finished = scene.run(["login", "nobody", "--status"]).await.expect_code(2);
+    assert_eq!(finished.stderr.matches("chatgpt").count(), 1, "{finished}");
 }
 
 #[tokio::test]
@@ -63,7 +65,7 @@ async fn what_is_wrong_with_the_provider_ends_with_one() {
     let scene = scene(OAuthScript::default()).await;
     scene.provider.change(|script| script.faults = vec![TokenFault::Answer(404, "no".to_owned())]);
     scene.run(["login", "--device"]).await.expect_code(1).expect_stderr("makes no sense");
-    scene.run(["login", "nobody"]).await.expect_code(1).expect_stderr("no profile or provider `nobody`");
+    scene.run(["login", "nobody"]).await.expect_code(2).expect_stderr("no profile or provider `nobody`");
     for url in ["file:///x", "--x", "$(X)", "http://example.com/"] {
         scene.configure(&format!("[login.evil]\naddresses = []\nclient_id = 'c'\ntoken_url = '{url}'\n"));
         scene.run(["login", "evil", "--device"]).await.expect_code(1).expect_stderr("`token_url`");

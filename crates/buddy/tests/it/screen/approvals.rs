@@ -42,7 +42,8 @@ async fn d_denies_it_and_the_agent_goes_on() {
 
 #[tokio::test]
 async fn n_denies_it_with_words_for_the_agent() {
-    let words = ["n", "u", "s", "e", "Space", "b", "Enter"];
+    // A letter right after the first would make both of them text for a prompt.
+    let words = ["n", "End", "u", "s", "e", "Space", "b", "Enter"];
     check(&words, false, "the user said no: use b").await;
 }
 
@@ -52,6 +53,60 @@ async fn e_runs_another_command_instead() {
     let screen = check(&keys, false, "the user changed the command to: ls -a").await;
     let shown = screen.wait_idle().await;
     assert!(shown.contains("✓ Ran     ls -a") && !shown.contains("Ran     mkdir"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_command_that_was_changed_is_told_as_it_ran_and_a_denial_with_its_reason() {
+    let turns = [
+        turn().call("run_shell", shell("rm -r data")),
+        turn().call("run_shell", shell("rm -r data")),
+        turn().text("So be it."),
+    ];
+    let screen = Screen::start(turns, 100, 40).await;
+    let work = screen.stage.home.work().clone();
+    std::fs::create_dir(work.join("data")).unwrap();
+    std::fs::write(work.join("data/kept.csv"), "1\n").unwrap();
+    screen.line("clean up");
+    screen.wait_for_question("▌ rm -r data").await;
+    screen.keys(&["e", "C-u"]);
+    screen.line("ls data");
+    screen.wait_for("you changed it from `rm -r data`").await;
+    screen.wait_for_question("▌ rm -r data").await;
+    screen.keys(&["n", "End"]);
+    screen.line("they are mine");
+    screen.wait_for("So be it.").await;
+    assert!(work.join("data/kept.csv").exists());
+    screen.line("/export talk.md");
+    screen.wait_for("talk.md written").await;
+    let text = std::fs::read_to_string(work.join("talk.md")).unwrap();
+    let (changed, denied) = text.split_once("not allowed by ").unwrap();
+    assert!(
+        changed.contains(": ls data, changed by ") && changed.contains("from <code>rm -r data</code>"),
+        "{text}"
+    );
+    assert!(changed.contains("```sh\nls data\n```") && !changed.contains("```sh\nrm -r data"), "{text}");
+    assert!(denied.lines().next().unwrap().contains(": they are mine"), "{text}");
+    let shown = screen.stage.buddy(["show", "--last"]).run().await.expect_code(0).text();
+    let row = |text: &str| shown.lines().find(|line| line.contains(text)).unwrap_or_default().to_owned();
+    assert!(
+        row("ls data").contains("[changed by ") && row("ls data").contains(" from `rm -r data`]"),
+        "{shown}"
+    );
+    assert!(row("rm -r data [not").contains(": they are mine]"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_typed_at_a_card_is_carried_out_and_the_card_stays() {
+    let screen = Screen::start(making("made"), 80, 30).await;
+    screen.line("make it");
+    screen.wait_for_question("▌ mkdir made").await;
+    screen.line("/approve edits");
+    screen.wait_for("Accept edits").await;
+    let shown = screen.screen();
+    assert!(shown.contains("▌ mkdir made") && !screen.stage.home.work().join("made").exists(), "{shown}");
+    screen.keys(&["y"]);
+    screen.wait_for("So be it.").await;
+    assert!(screen.stage.home.work().join("made").is_dir());
 }
 
 #[tokio::test]
@@ -170,4 +225,29 @@ async fn keys_typed_before_the_question_never_answer_it() {
     let after = screen.wait_for("So be it.").await;
     assert!(after.lines().any(|line| line.contains("yyy")), "what was typed before is in the draft: {after}");
     assert!(!screen.stage.home.work().join("made").exists());
+}
+
+/// The words that the risk comes from are underlined, with colours and without; the place says which limits hold there.
+#[tokio::test]
+async fn risky_words_are_underlined_and_the_limits_are_told() {
+    for variables in [&[][..], &[("NO_COLOR", "1")]] {
+        let push = turn().call("run_shell", shell("git push --force origin main"));
+        let stage = crate::stage::Stage::new(vec![push, turn().text("No.")]).await;
+        let screen = Screen::bare(stage, &["--trust"], 100, 30, variables);
+        screen.wait_until("a prompt", super::has_prompt).await;
+        screen.line("publish it");
+        let shown = screen.wait_for_question("Run this command?").await;
+        let place = shown.lines().find(|row| row.contains("▌ where ")).unwrap();
+        assert!(place.contains("ann@atlas  ~/work  sandboxed, network on"), "{shown}");
+        let painted = screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout;
+        let painted = String::from_utf8(painted).unwrap();
+        let (before, after) = painted.split_once("git push --force").unwrap();
+        let style = before.rsplit('▌').next().unwrap();
+        assert!(style.contains("[4m") || style.contains(";4"), "{variables:?}: {style:?}");
+        let rest = after.lines().next().unwrap();
+        let (end, words) = rest.split_once(" origin main").unwrap();
+        assert!(end.starts_with("\u{1b}[0") && words.is_empty(), "{variables:?}: {rest:?}");
+        screen.keys(&["d"]);
+        screen.wait_for("No.").await;
+    }
 }

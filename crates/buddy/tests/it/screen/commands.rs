@@ -162,6 +162,60 @@ async fn what_was_undone_is_done_again() {
         .await;
 }
 
+/// A conversation that wrote files of these names, each in a turn.
+async fn having_written(names: &[&str]) -> Screen {
+    let turns = names.iter().flat_map(|name| {
+        let write = json!({"path": format!("{name}.txt"), "content": format!("{name}\n")});
+        [turn().call("write_file", write), turn().text(format!("Wrote {name}."))]
+    });
+    let screen = Screen::start(turns.collect::<Vec<_>>(), 80, 60).await;
+    screen.line("/approve edits");
+    for name in names {
+        screen.line(&format!("write {name}"));
+        screen.wait_for(&format!("Wrote {name}.")).await;
+    }
+    screen
+}
+
+#[tokio::test]
+async fn a_copy_redoes_its_own_undo_before_those_of_its_past() {
+    let screen = having_written(&["one", "two", "three"]).await;
+    let has = |name: &str| screen.stage.home.work().join(format!("{name}.txt")).exists();
+    screen.line("/undo");
+    screen.wait_for("removed   three.txt").await;
+    screen.line("/fork");
+    screen.wait_for("This is a copy of the conversation").await;
+    screen.line("/undo");
+    screen.wait_for("removed   two.txt").await;
+    assert!(has("one") && !has("two") && !has("three"));
+    screen.line("/redo");
+    screen.wait_for("restored  two.txt").await;
+    assert!(has("one") && has("two") && !has("three"));
+    screen.line("/redo");
+    screen.wait_for("restored  three.txt").await;
+    assert!(has("three"));
+}
+
+#[tokio::test]
+async fn an_undo_after_going_back_is_redone_by_force_where_files_changed_since() {
+    let screen = having_written(&["one", "two"]).await;
+    let file = screen.stage.home.work().join("two.txt");
+    screen.line("/rewind");
+    screen.wait_for("write two").await;
+    screen.keys(&["Enter"]);
+    screen.wait_for("back before that prompt").await;
+    screen.keys(&["C-u"]);
+    screen.line("/undo");
+    screen.wait_for("1 path removed; /redo takes it back").await;
+    std::fs::write(&file, "mine\n").unwrap();
+    screen.line("/redo");
+    let shown = screen.wait_for("nothing was redone").await;
+    assert!(shown.contains("`/redo --force`") && !shown.contains("/undo --force"), "{shown}");
+    screen.line("/redo --force");
+    screen.wait_for("Redone: write two.txt").await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "two\n");
+}
+
 #[tokio::test]
 async fn the_configuration_is_shown_as_it_holds_and_the_file_is_changed() {
     let screen = Screen::start([], 120, 60).await;

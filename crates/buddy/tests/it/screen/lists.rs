@@ -1,4 +1,4 @@
-//! What the commands that list something print on a terminal: fitted to the window, with a bold header and one hint.
+//! Lists as their commands print them on a terminal: fitted to the window, with a bold header and one hint.
 
 use buddy_testkit::model::{Script, turn};
 use serde_json::json;
@@ -7,7 +7,19 @@ use super::Screen;
 use super::size::{Size, at_each_size};
 use crate::stage::Stage;
 
-at_each_size!(sessions, grants, trusted, doctor, undo, processes, config, models, store_check, targets);
+at_each_size!(
+    sessions,
+    grants,
+    trusted,
+    doctor,
+    undo,
+    processes,
+    config,
+    models,
+    store_check,
+    targets,
+    doctor_within
+);
 
 /// A stage in which there is something to list.
 async fn staged() -> Stage {
@@ -28,7 +40,7 @@ async fn staged() -> Stage {
     stage
 }
 
-/// What a command prints in a window of this size, with all that differs from run to run taken out.
+/// The output of a command in a window of this size, with all that differs from run to run taken out.
 async fn printed(size: Size, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let screen = Screen::bare(staged().await, arguments, size.columns, size.rows, variables);
     screen.wait_dead().await;
@@ -82,18 +94,32 @@ async fn processes(size: Size) {
 async fn config(size: Size) {
     let shown = printed(size, &["config", "show"], &[]).await;
     let rows: Vec<&str> = shown.lines().collect();
-    // No key and no address is broken, however narrow the window is.
-    for word in ["models.chatgpt.api_base_url", "https://chatgpt.com/backend-api/codex", "display.motion"] {
-        assert!(rows.iter().any(|row| row.contains(word)), "{word}: {shown}");
-    }
+    let end = rows.iter().position(|row| row.starts_with("Change one with")).unwrap();
+    assert!(rows[end..].iter().any(|row| row.contains("buddy config set KEY VALUE")), "{shown}");
+    let known = [
+        ("models.chatgpt.api_base_url", "https://chatgpt.com/backend-api/codex"),
+        ("display.motion", "false"),
+        ("models.chatgpt.api", "responses"),
+    ];
+    let place = |key: &str| rows.iter().position(|row| row.split(' ').next() == Some(key)).unwrap();
     if size.columns >= 200 {
         assert!(rows[0].starts_with("Key ") && rows[0].ends_with(" Value"), "{shown}");
         let column = rows[0].find("Value").unwrap();
-        let motion = rows.iter().find(|row| row.starts_with("display.motion ")).unwrap();
-        assert_eq!(motion.find("false"), Some(column), "{shown}");
+        for (key, value) in known {
+            let (name, text) = rows[place(key)].split_at(column);
+            assert_eq!((name.trim_end(), text), (key, value), "{shown}");
+        }
+        return;
     }
-    let letters: String = shown.split_whitespace().collect();
-    assert!(letters.contains("Changeonewithbuddyconfigset"), "{shown}");
+    // Columns would break an address, so each value is below its key, and no key and no address is broken.
+    for (key, value) in known {
+        assert_eq!(rows[place(key)..][..2], [key, &format!("  {value}")], "{shown}");
+    }
+    for row in &rows[..end] {
+        let is_key = !row.starts_with(' ') && !row.contains(' ');
+        let is_value = row.starts_with("  ") && !row.starts_with("   ");
+        assert!(is_key || is_value, "{row}: {shown}");
+    }
 }
 
 async fn models(size: Size) {
@@ -120,6 +146,23 @@ async fn doctor(size: Size) {
         assert!(shown.lines().any(|line| line == title), "{title}: {shown}");
     }
     assert!(shown.contains("✓ store") && shown.contains("exit code 0"), "{shown}");
+}
+
+/// In a conversation the report fits the window too: rows that follow from one line hang below its text.
+async fn doctor_within(size: Size) {
+    let screen = size.start([]).await;
+    screen.line("/doctor");
+    screen.wait_for_words("exit code 0").await;
+    let all = screen.everything();
+    let rows: Vec<&str> = all.lines().skip_while(|row| *row != "  Storage").collect();
+    let end = rows.iter().rposition(|row| row.contains("exit code 0")).unwrap();
+    let groups = rows[..end].iter().rposition(|row| row.starts_with("    ")).unwrap();
+    let hanging = " ".repeat(if size.columns < 62 { 6 } else { 21 });
+    for row in &rows[..=groups] {
+        let is_title = row.strip_prefix("  ").is_some_and(|title| title.chars().all(char::is_alphabetic));
+        let is_check = ["✓", "▲", "✗", "○"].iter().any(|sign| row.starts_with(&format!("    {sign} ")));
+        assert!(row.is_empty() || is_title || is_check || row.starts_with(&hanging), "{row}:\n{all}");
+    }
 }
 
 #[tokio::test]

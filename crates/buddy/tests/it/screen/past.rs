@@ -62,7 +62,10 @@ async fn escape_twice_goes_back_too() {
 async fn a_copy_goes_on_and_the_first_conversation_is_gone_back_to() {
     let screen = talked().await;
     screen.line("/fork");
-    screen.wait_for("This is a copy of the conversation. Return to the original with /resume").await;
+    let shown = screen
+        .wait_for_words("This is a copy of the conversation. Return to the original with /resume ses_ID")
+        .await;
+    assert!(shown.lines().any(|row| row == "  /resume ses_ID"), "the command is not broken: {shown}");
     screen.line("sell the boat");
     screen.wait_for("Third answer.").await;
     let request = screen.stage.requests().pop().unwrap().body;

@@ -24,6 +24,16 @@ async fn a_command_of_the_person_shows_its_output_as_it_comes_and_stays() {
 }
 
 #[tokio::test]
+async fn all_lines_of_a_long_output_are_counted() {
+    let turns = [turn().call("run_shell", shell("seq 1 20000")), turn().text("Counted.")];
+    let screen = Screen::start(turns, 80, 24).await;
+    screen.line("/approve all");
+    screen.line("count");
+    let shown = screen.wait_for("Counted.").await;
+    assert!(shown.contains("seq 1 20000  20000 lines"), "{shown}");
+}
+
+#[tokio::test]
 async fn escape_stops_a_command_of_the_person() {
     let screen = Screen::start([], 80, 24).await;
     screen.line("!sleep 60");

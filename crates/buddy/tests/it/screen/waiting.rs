@@ -44,7 +44,10 @@ async fn a_command_in_the_background_is_counted_and_its_end_is_told_to_both() {
     screen.wait_for("I see.").await;
     let request = screen.stage.requests().pop().unwrap();
     let told = crate::stage::said(&request.body, "user");
-    let end = told.iter().find(|text| text.contains("command in the background `proc-")).unwrap();
+    let end = told
+        .iter()
+        .find(|text| text.starts_with("<reminder from=\"buddy\">\nBackground command proc-"))
+        .unwrap();
     assert!(end.contains("exit code 3") && end.contains("<output>\nbegun\nover\n</output>"), "{end}");
     assert_eq!(told.last().unwrap(), "and?");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::console::calls::{Paper, finished};
 use crate::console::{notice_rows, watched_rows};
-use crate::text::wrap_printed;
+use crate::text::{Overlong, wrap_printed};
 
 /// Refusals, the last sentence of which says what to do.
 const REFUSALS: [&str; 4] = [
@@ -40,15 +40,17 @@ fn check_rows(rows: &[Line], text: &str, width: usize, indent: usize) {
     let told = || format!("{width}: {shown:#?}");
     assert!(rows.iter().all(|row| row.width() <= width), "too wide, {}", told());
     let room = width.saturating_sub(indent);
-    let words: Vec<&str> = text.split_whitespace().collect();
+    // A command on a row of its own has no quotes.
+    let bare = text.replace('`', "");
+    let words: Vec<&str> = text.split_whitespace().chain(bare.split_whitespace()).collect();
     for piece in shown.iter().flat_map(|row| row.split_whitespace()) {
         let is_word = words.contains(&piece) || OWN.contains(&piece);
         let is_of_long = words.iter().any(|word| word.chars().count() > room && word.contains(piece));
         assert!(is_word || is_of_long || piece.parse::<usize>().is_ok(), "`{piece}` is no word, {}", told());
     }
-    let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+    let letters = |text: &str| text.replace('`', "").split_whitespace().collect::<String>();
     let step = letters(next_step(text));
-    assert!(letters(&shown.concat()).contains(&step), "the next step is missing, {}", told());
+    assert!(letters(&shown.join(" ")).contains(&step), "the next step is missing, {}", told());
 }
 
 fn refused(code: &str, text: &str) -> ToolCall {
@@ -103,9 +105,9 @@ fn notices_and_printed_lines_wrap_between_words() {
     for (width, text) in (20..=200).flat_map(|width| REFUSALS.map(|text| (width, text))) {
         let rows = notice_rows(text, NoticeLevel::Warning, &palette(), width);
         check_rows(&rows, text, width, 2);
-        check_rows(&wrap_printed(text, width), text, width, 0);
+        check_rows(&wrap_printed(text, width, Overlong::Broken), text, width, 0);
         let listed = format!("  risk   {}", text.replace('\n', " "));
-        check_rows(&wrap_printed(&listed, width), &listed, width, 9);
+        check_rows(&wrap_printed(&listed, width, Overlong::Broken), &listed, width, 9);
     }
 }
 

@@ -44,7 +44,7 @@ async fn help_and_leaving_are_there_while_a_turn_runs() {
     screen.line("/help");
     screen.wait_for("/quit").await;
     screen.line("/quit");
-    screen.wait_for("Leaving stops the agent's work. Press the key again to leave").await;
+    screen.wait_for("Leaving stops the agent's work. Do it again to leave").await;
     screen.line("/quit");
     screen.wait_for("Resume with  buddy resume").await;
     screen.stage.server.gate("end").open();
@@ -60,7 +60,7 @@ async fn leaving_says_that_a_background_command_would_be_stopped() {
     screen.wait_for("So be it.").await;
     screen.wait_idle().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("Leaving stops 1 background command. Press the key again to leave").await;
+    screen.wait_for("Leaving stops 1 background command. Do it again to leave").await;
     screen.keys(&["C-d"]);
     screen.wait_for("Resume with  buddy resume").await;
 }

@@ -24,7 +24,7 @@ async fn everything_is_approved() {
 
 #[tokio::test]
 async fn everything_is_approved_for_a_while() {
-    check("/approve 10m", "Allow for a while ━━", true).await;
+    check("/approve 10m", "Allow for a while, 10 min left ━━", true).await;
 }
 
 #[tokio::test]

@@ -95,9 +95,10 @@ async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with
     screen.keys(&["C-d"]);
     screen.wait_for_words("Leaving stops the agent's work and task 1").await;
     screen.keys(&["C-d"]);
-    screen.wait_for("A task was stopped. Resume it with  buddy resume").await;
-    let words = screen.everything().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words.matches("buddy resume ses_ID").count(), 2, "{words}");
+    screen.wait_for_words("A task was stopped. Resume it with buddy resume ses_ID").await;
+    let all = screen.everything();
+    let rows: Vec<&str> = all.lines().filter(|row| row.contains("buddy resume")).collect();
+    assert_eq!(rows, ["  Resume with  buddy resume ses_ID", "  buddy resume ses_ID"], "{all}");
     screen.stage.server.gate("end").open();
     screen.stage.server.gate("other").open();
 }

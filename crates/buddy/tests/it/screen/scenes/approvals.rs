@@ -89,7 +89,7 @@ async fn denied(size: Size) {
 }
 
 async fn denied_with_words(size: Size) {
-    let keys = ["n", "u", "s", "e", "Space", "b", "Enter"];
+    let keys = ["n", "End", "u", "s", "e", "Space", "b", "Enter"];
     check(size, "denied_with_words", &keys, false, "the user said no: use b").await;
 }
 
