@@ -135,7 +135,8 @@ impl Attempt {
         let begun_sender = Some(begun_sender);
         let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
         if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
-            return Err(PaneError::Closed.into());
+            // Its stream has ended since the pane was looked up, so nothing was typed in this try.
+            return Err(PaneError::Vanished.into());
         }
         Ok(Self { nonce, tag, is_apart, before: link.seen(), begun, done, live })
     }
