@@ -71,7 +71,7 @@ pub use repositories::{git_orders, places_of_remotes};
 pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;
-pub use walk::Unseen;
+pub use walk::{Unseen, UnseenReason};
 pub(crate) use words::Status;
 
 /// Whether commands get namespaces of their own, as far as can be told without starting one.

@@ -68,8 +68,8 @@ pub use git_orders::{GitHome, git_credentials, git_order_names};
 pub use git_remotes::remote_lookup;
 pub use git_store::{GitStore, git_store};
 pub use jail::{
-    Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, git_orders, layers,
-    places_of_remotes,
+    Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, UnseenReason, git_orders,
+    layers, places_of_remotes,
 };
 pub use link_look::{FollowedPath, follow_links, link_lookup};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};

@@ -44,7 +44,7 @@ pub(crate) fn farewell(transcript: &Transcript, sat: Duration, work: &WorkTime) 
     let worked = work.worked();
     let of_it = match worked.as_secs() {
         0 => String::new(),
-        _ => format!(", {} of it working", elapsed_text(worked.min(sat))),
+        _ => format!(", buddy worked for {}", elapsed_text(worked.min(sat))),
     };
     let time = Some(("time", format!("{}{of_it}", elapsed_text(sat))));
     let changes = FileChanges::of(transcript.items()).told_with_commits().map(|text| ("changes", text));

@@ -185,6 +185,10 @@ impl Console {
             }
             Input::Ground(theme) => self.take_ground(theme),
             Input::Focus(focus) => {
+                if focus == Focus::Here && self.focus == Focus::Elsewhere && self.front().is_idle() {
+                    // The user may have changed the branch or the trust elsewhere.
+                    self.effect(Effect::LookAround);
+                }
                 self.focus = focus;
                 self.is_done_unseen &= focus == Focus::Elsewhere;
             }

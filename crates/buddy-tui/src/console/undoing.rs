@@ -56,6 +56,8 @@ impl Console {
             Ok(text) => self.show_undone(&text),
             Err(text) => self.complain(&text),
         }
+        // Another branch may be checked out now.
+        self.effect(Effect::LookAround);
         self.enter_queued();
     }
 

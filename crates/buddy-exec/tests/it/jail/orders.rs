@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use buddy_exec::{Bounds, Exec, Reach, SweepNote};
+use buddy_exec::{Bounds, Exec, Reach, SweepNote, UnseenReason};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
@@ -450,7 +450,7 @@ async fn unsearched_directories_are_reported() {
         let exit = cell.run_in(bounds(&cell), &format!("mkdir -p {deep}; echo planted > {deep}.envrc")).await;
         assert!(
             matches!(&exit.swept[..], [SweepNote::Unseen(unseen), SweepNote::Moved(moved)]
-                if moved.why.contains("deep") && unseen.why.contains("deep")),
+                if moved.why.contains("deep") && unseen.why == UnseenReason::TooDeep),
             "{:?}",
             exit.swept
         );
