@@ -26,7 +26,11 @@ fn lines_that_could_change_files_wait_for_the_end_of_an_undo() {
     }
     assert!(is_shown(&seat, "go on"));
     let ended = seat.take(Input::Reply(Reply::Undone(Ok("1 path restored".to_owned()))));
-    assert_eq!(ended, [Effect::Send(session(1), Command::prompt("go on"))], "the first line starts a turn");
+    assert_eq!(
+        ended,
+        [Effect::LookAround, Effect::Send(session(1), Command::prompt("go on"))],
+        "the first line starts a turn"
+    );
     assert!(!is_shown(&seat, "Undoing…"));
     assert!(seat.rows().iter().any(|row| row.contains("1 path restored")));
     let left: Vec<&String> = seat.console.front().queue.iter().collect();
@@ -44,7 +48,7 @@ fn keys_and_commands_that_change_no_file_go_on_during_an_undo() {
     seat.press("esc");
     assert_eq!(seat.draft(), "go on", "esc brings a line back that waits");
     let ended = seat.take(Input::Reply(Reply::Undone(Err("it broke off".to_owned()))));
-    assert_eq!(ended, []);
+    assert_eq!(ended, [Effect::LookAround]);
     assert!(seat.rows().iter().any(|row| row.contains("it broke off")));
 }
 
@@ -58,5 +62,5 @@ fn an_undo_that_waited_makes_the_lines_behind_it_wait() {
     assert!(effects.contains(&Effect::Run(DeskCommand::Undo(None))), "{effects:?}");
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Send(..))), "{effects:?}");
     let ended = seat.take(Input::Reply(Reply::Undone(Ok(String::new()))));
-    assert_eq!(ended, [Effect::Send(session(1), Command::prompt("go on"))]);
+    assert_eq!(ended, [Effect::LookAround, Effect::Send(session(1), Command::prompt("go on"))]);
 }
