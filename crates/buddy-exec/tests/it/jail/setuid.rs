@@ -1,6 +1,6 @@
 //! Programs that run with the rights of their owner outlive a jail, so none is made in one.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::cell::{ALL, Cell};
 
@@ -47,6 +47,16 @@ async fn a_file_that_a_command_has_not_made_keeps_its_bit() {
             cell.give(&cell.ws(name));
         }
         cell.file("old/own", "");
+        // The clock of files stands still for some milliseconds. In the moment in which the command begins, the name would count as new.
+        let changed = |path: &std::path::Path| {
+            let found = path.metadata().unwrap();
+            (found.ctime(), found.ctime_nsec())
+        };
+        cell.file("later", "");
+        while changed(&cell.ws("later")) <= changed(&cell.ws("old")) {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            cell.file("later", "");
+        }
         let (own, made) = (cell.ws("old/own"), cell.ws("old/deep/made"));
         let set = |mode| std::fs::set_permissions(&own, std::fs::Permissions::from_mode(mode)).unwrap();
         let script = "touch begun; until test -u old/own; do sleep 0.01; done; \
