@@ -4,19 +4,21 @@
 //! publishes them and answers the waiting senders. It publishes or acknowledges nothing that the store has
 //! not taken. If the store fails, the actor stops: a session whose log cannot grow must not go on.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Answered, Ask, AskId, Asked, Clock, Event, Fact, Misfit, Principal, SessionId, SessionWriter,
-    SessionsError, SinkClosed, StoreError,
+    Answer, Answered, Ask, AskId, Asked, AuthoredFact, Clock, Event, Fact, ItemId, Misfit, Principal,
+    SessionId, SessionWriter, SessionsError, SinkClosed, StoreError,
 };
 use fail::fail_point;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::asks::Asks;
+use crate::feed::{Feed, Subscriber, pair};
 use crate::parts::parts;
-use crate::subscription::{Feed, Subscriber, pair};
 
 /// The size of an actor's mailbox. Senders wait when it is full.
 pub(crate) const MAILBOX: usize = 1_024;
@@ -26,13 +28,15 @@ const MAX_BATCH: usize = 512;
 /// A message to the actor.
 pub(crate) enum Message {
     /// The agent or the hub reports facts; `done` waits until they are durable.
-    Facts { facts: Vec<Fact>, done: Option<oneshot::Sender<Result<(), SinkClosed>>> },
+    Facts { facts: Vec<AuthoredFact>, done: Option<oneshot::Sender<Result<(), SinkClosed>>> },
     /// The agent asks.
     Ask { ask: Box<Ask>, asker: oneshot::Sender<Answer> },
     /// A user answers.
     Answer { by: Principal, ask: AskId, answer: Answer, done: oneshot::Sender<Result<(), SessionsError>> },
     /// A face subscribes.
     Subscribe { feed: oneshot::Sender<Feed> },
+    /// How long has nothing been going on? `None` if something is.
+    IdleFor { answer: oneshot::Sender<Option<Duration>> },
     /// Finish all queued messages and stop.
     Stop,
 }
@@ -57,13 +61,67 @@ pub(crate) struct Actor {
 }
 
 /// The actor's state between messages.
-#[derive(Default)]
 pub(crate) struct State {
+    /// The time of the last message.
+    active: Instant,
+    /// Whether a turn runs.
+    is_in_turn: bool,
+    /// Items that have not ended, such as a command of the user.
+    open_items: HashSet<ItemId>,
     subscribers: Vec<Subscriber>,
     asks: Asks,
-    staged: Vec<Fact>,
+    staged: Vec<AuthoredFact>,
     waiters: Vec<Waiter>,
     is_stopping: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            active: Instant::now(),
+            is_in_turn: false,
+            open_items: HashSet::new(),
+            subscribers: Vec::new(),
+            asks: Asks::default(),
+            staged: Vec::new(),
+            waiters: Vec::new(),
+            is_stopping: false,
+        }
+    }
+}
+
+impl State {
+    /// The time since nothing goes on any more: no turn, no open item, no ask and no reader.
+    fn idle_for(&mut self) -> Option<Duration> {
+        let readers = self.subscribers.len();
+        self.subscribers.retain(|subscriber| !subscriber.is_gone());
+        if self.subscribers.len() < readers {
+            self.active = Instant::now();
+        }
+        let is_idle = !self.is_in_turn
+            && self.open_items.is_empty()
+            && self.subscribers.is_empty()
+            && self.asks.is_empty()
+            && self.staged.is_empty();
+        is_idle.then(|| self.active.elapsed())
+    }
+
+    /// Notes what a fact begins or ends.
+    fn note(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TurnStarted(_) => self.is_in_turn = true,
+            Fact::TurnEnded(_) => self.is_in_turn = false,
+            fact => match fact.item() {
+                Some(item) if item.status.is_final() => {
+                    self.open_items.remove(&item.id);
+                }
+                Some(item) => {
+                    self.open_items.insert(item.id.clone());
+                }
+                None => {}
+            },
+        }
+    }
 }
 
 impl Actor {
@@ -110,8 +168,13 @@ impl Actor {
                     self.state.subscribers.push(subscriber);
                 }
             }
+            Message::IdleFor { answer } => {
+                let _ = answer.send(self.state.idle_for());
+                return Ok(());
+            }
             Message::Stop => self.state.is_stopping = true,
         }
+        self.state.active = Instant::now();
         Ok(())
     }
 
@@ -122,7 +185,7 @@ impl Actor {
             return;
         }
         self.state.asks.open(&ask, self.clock.now(), asker);
-        self.state.staged.push(Fact::Asked(Asked { ask }));
+        self.state.staged.push(Fact::Asked(Asked { ask }).into());
     }
 
     fn answer(
@@ -147,7 +210,7 @@ impl Actor {
         }
         // An unanswered ask is no user's decision, whoever reports it.
         let by = if matches!(answer, Answer::Unanswered { .. }) { Principal::system() } else { by };
-        self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
+        self.stage_answer(&by, &ask, &answer);
         self.state.waiters.push(Waiter::Answered { ask, answer, done: Some(done) });
     }
 
@@ -166,10 +229,14 @@ impl Actor {
     /// Answers an ask in buddy's own name.
     fn settle(&mut self, ask: AskId, answer: Answer) {
         if self.state.asks.is_open(&ask) {
-            let by = Principal::system();
-            self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
+            self.stage_answer(&Principal::system(), &ask, &answer);
             self.state.waiters.push(Waiter::Answered { ask, answer, done: None });
         }
+    }
+
+    fn stage_answer(&mut self, by: &Principal, ask: &AskId, answer: &Answer) {
+        let answered = Answered { ask: ask.clone(), answer: answer.clone() };
+        self.state.staged.push(AuthoredFact::new(by, Fact::Answered(answered)));
     }
 
     fn expire(&mut self) {
@@ -181,6 +248,9 @@ impl Actor {
     /// Stamp, append, publish, answer: in this order.
     async fn flush(&mut self) -> Result<(), StoreError> {
         let events = self.stamp();
+        for event in &events {
+            self.state.note(&event.fact);
+        }
         let durable: Vec<Arc<Event>> = events.iter().filter(|event| event.seq.is_some()).cloned().collect();
         if !durable.is_empty() {
             fail_point!("hub.stamped");
@@ -200,12 +270,12 @@ impl Actor {
     fn stamp(&mut self) -> Vec<Arc<Event>> {
         let time = self.clock.now();
         let mut seq = self.head;
-        let stamp = |fact: Fact| {
+        let stamp = |AuthoredFact { by, fact }| {
             let seq = fact.is_durable().then(|| {
                 seq += 1;
                 seq
             });
-            Arc::new(Event { session: self.session.clone(), seq, time, fact })
+            Arc::new(Event { session: self.session.clone(), seq, time, by, fact })
         };
         self.state.staged.drain(..).map(stamp).collect()
     }

@@ -35,6 +35,10 @@ impl Asks {
         self.open.len() >= MAX_OPEN
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     pub(crate) fn open(&mut self, ask: &Ask, now: UnixMillis, asker: oneshot::Sender<Answer>) {
         let deadline = ask
             .expires

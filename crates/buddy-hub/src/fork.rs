@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, StoreError,
-    UnixMillis, changes_since, fork, fork_end,
+    AuthoredFact, Event, ForkError, ForkKind, ForkPoint, Principal, SessionId, SessionStore, SessionsError,
+    StoreError, UnixMillis, changes_since, fork, fork_end,
 };
 
 use crate::live::{read_log, read_whole_part};
@@ -15,6 +15,7 @@ const PART: usize = 128;
 
 /// The source and the target of a fork.
 pub(crate) struct Fork {
+    pub(crate) by: Principal,
     pub(crate) from: SessionId,
     pub(crate) head: u64,
     pub(crate) into: SessionId,
@@ -45,10 +46,10 @@ impl Fork {
         if until < head {
             log = read_log(store, &self.from, until).await?;
         }
-        let facts = fork(&self.from, log, since, self.kind, self.now).map_err(invalid)?;
-        let stamp = |(place, fact): (usize, Fact)| {
+        let facts = fork(&self.by, &self.from, log, since, self.kind, self.now).map_err(invalid)?;
+        let stamp = |(place, AuthoredFact { by, fact }): (usize, AuthoredFact)| {
             let seq = Some(place as u64 + 1);
-            Arc::new(Event { session: self.into.clone(), seq, time: self.now, fact })
+            Arc::new(Event { session: self.into.clone(), seq, time: self.now, by, fact })
         };
         let events: Vec<Arc<Event>> = facts.into_iter().enumerate().map(stamp).collect();
         let writer = store.writer(&self.into).await?;

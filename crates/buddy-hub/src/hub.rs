@@ -1,25 +1,34 @@
 //! The hub: all live sessions of this process, and access to those that are only in the store.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Agent, Attachment, Clock, Command, Event, Fact, ForkKind, ForkPoint, Found, Ids, MAX_IMAGES,
-    MAX_IMAGES_BYTES, MAX_TARGETS, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
+    Agent, Attachment, AuthoredFact, Clock, Command, CommandKey, CommandKeys, Event, Fact, ForkKind,
+    ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS, Members,
+    NewSession, Principal, PrincipalId, PrincipalKind, SessionId, SessionPage, SessionQuery, SessionStarted,
     SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription, WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
-use crate::access::{Permission, authorize};
+use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
+use crate::feed::pair;
 use crate::fork::Fork;
-use crate::live::{Live, Parts};
+use crate::live::{Live, Parts, Unsent};
+use crate::live_sessions::{LiveCell, LiveSessions};
 use crate::subscription;
 
 /// The maximum number of live sessions in one process. Each holds its transcript in memory.
 const MAX_LIVE: usize = 1_024;
+/// The time after which an idle session is unloaded: long enough that a user who comes back does not wait for it.
+const IDLE_AFTER: Duration = Duration::from_mins(10);
+/// The number of attempts to send a command to a session that is unloaded at that moment.
+const SEND_ATTEMPTS: usize = 3;
 /// The maximum number of events in the answer to one request.
 const MAX_EVENTS: usize = 10_000;
+/// The maximum depth of a tree of sessions. A ledger that adds up a tree has the same bound.
+const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
 /// The maximum length of a user's own command, in bytes. Longer ones do not fit into the arguments of a
@@ -36,51 +45,45 @@ pub struct HubParts {
     pub clock: Arc<dyn Clock>,
     /// The source of session ids.
     pub ids: Arc<dyn Ids>,
+    /// Roles and memberships of users.
+    pub members: Arc<dyn Members>,
+    /// The memory of keys that commands came with.
+    pub keys: Arc<dyn CommandKeys>,
+    /// Bounds on live sessions.
+    pub limits: HubLimits,
+}
+
+/// Bounds on live sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HubLimits {
+    /// The maximum number of live sessions. Beyond it an idle one is unloaded.
+    pub max_live: usize,
+    /// The time after which an idle session is unloaded.
+    pub idle_after: Duration,
+}
+
+impl Default for HubLimits {
+    fn default() -> Self {
+        Self { max_live: MAX_LIVE, idle_after: IDLE_AFTER }
+    }
 }
 
 /// All live sessions of this process.
 pub struct Hub {
     parts: HubParts,
-    /// Live sessions and those that are being opened. Locked for lookups only, never while waiting.
-    live: Mutex<HashMap<SessionId, Arc<OnceCell<Live>>>>,
+    live: Arc<LiveSessions>,
 }
 
 impl Hub {
     /// A hub without live sessions.
     pub fn new(parts: HubParts) -> Self {
-        Self { parts, live: Mutex::default() }
+        let live = Arc::new(LiveSessions::new(parts.limits.max_live));
+        Self { parts, live }
     }
 
     /// Stops all sessions and frees them for other processes.
     pub async fn close(&self) {
-        let cells: Vec<_> = self.cells().drain().map(|(_, cell)| cell).collect();
-        let close = |cell: Arc<OnceCell<Live>>| async move {
-            if let Some(live) = cell.get() {
-                live.close().await;
-            }
-        };
-        futures::future::join_all(cells.into_iter().map(close)).await;
-    }
-
-    fn cells(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<OnceCell<Live>>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn cell(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
-        let mut cells = self.cells();
-        if cells.get(session).and_then(|cell| cell.get()).is_some_and(Live::is_closed) {
-            cells.remove(session);
-        }
-        if !cells.contains_key(session) && cells.len() >= MAX_LIVE {
-            // A cell that nobody is opening holds a session that failed to open, or one that was closed.
-            cells.retain(|_, cell| {
-                Arc::strong_count(cell) > 1 || cell.get().is_some_and(|live| !live.is_closed())
-            });
-        }
-        if !cells.contains_key(session) && cells.len() >= MAX_LIVE {
-            return Err(SessionsError::Conflict(format!("{MAX_LIVE} sessions are live already")));
-        }
-        Ok(cells.entry(session.clone()).or_default().clone())
+        self.live.close().await;
     }
 
     fn agent(&self, name: &str) -> Result<Arc<dyn Agent>, SessionsError> {
@@ -94,6 +97,7 @@ impl Hub {
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),
             agent: self.agent(agent)?,
+            idle_after: self.parts.limits.idle_after,
         })
     }
 
@@ -101,28 +105,78 @@ impl Hub {
         self.parts.store.find(session).await?.ok_or_else(|| SessionsError::NotFound(session.clone()))
     }
 
-    /// The owner of a session, if `who` has the permission. A stranger gets the same error as for a session
-    /// that does not exist.
+    fn authorize(
+        &self,
+        who: &Principal,
+        action: Action,
+        resource: Resource<'_>,
+    ) -> Result<(), SessionsError> {
+        Ok(authorize(&*self.parts.members, who, action, resource)?)
+    }
+
+    /// Whether `who` may see a session in a list.
+    fn is_visible(&self, who: &Principal, summary: &SessionSummary) -> bool {
+        self.authorize(who, Action::Read, Resource::Session(&SessionResource::of(summary))).is_ok()
+    }
+
+    /// Refuses unless `who` may do this in a session. A stranger gets the same error as for a session that does not
+    /// exist.
     async fn permit(
         &self,
         who: &Principal,
         session: &SessionId,
-        permission: Permission,
+        action: Action,
     ) -> Result<(), SessionsError> {
-        let known = self.cells().get(session).and_then(|cell| cell.get()).map(|live| live.owner.clone());
-        let owner = match known {
-            Some(owner) => owner,
-            None => self.summary(session).await?.owner,
+        let mut resource = match self.live.access(session) {
+            Some(access) => access,
+            None => SessionResource::of(&self.summary(session).await?),
         };
-        if authorize(who, &owner, Permission::Read).is_err() {
+        if self.authorize(who, Action::Read, Resource::Session(&resource)).is_err() {
             return Err(SessionsError::NotFound(session.clone()));
         }
-        authorize(who, &owner, permission)
+        if action == Action::Attach {
+            resource.ancestors = self.owners_above(session).await?;
+        }
+        self.authorize(who, action, Resource::Session(&resource))
+    }
+
+    /// The owners of the sessions above a session.
+    async fn owners_above(&self, session: &SessionId) -> Result<Vec<PrincipalId>, SessionsError> {
+        let mut owners = Vec::new();
+        let mut next = self.summary(session).await?.parent;
+        while let Some(parent) = next {
+            if owners.len() + 2 >= MAX_DEPTH {
+                return Err(SessionsError::Invalid(format!(
+                    "session `{session}` is {MAX_DEPTH} sessions deep; open the new one above it"
+                )));
+            }
+            let summary = self.summary(&parent).await?;
+            owners.push(summary.owner.id);
+            next = summary.parent;
+        }
+        Ok(owners)
+    }
+
+    /// The owner of a session that `who` starts: the user that an agent acts for, otherwise `who`.
+    async fn owner_of_new(
+        &self,
+        who: &Principal,
+        parent: Option<&SessionId>,
+    ) -> Result<Principal, SessionsError> {
+        let Some(user) = who.on_behalf_of.clone() else { return Ok(who.clone()) };
+        let above = match parent {
+            Some(parent) => Some(self.summary(parent).await?.owner),
+            None => None,
+        };
+        let id = PrincipalId::User(user.clone());
+        // The name is only shown; without a session of the user's above, the id has to do.
+        Ok(above.filter(|owner| owner.id == id).unwrap_or_else(|| Principal::user(user, id.as_str())))
     }
 
     /// The live session, opened if necessary. An ended session stays ended.
-    async fn with_live(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
-        let cell = self.cell(session)?;
+    async fn with_live(&self, session: &SessionId) -> Result<LiveCell, SessionsError> {
+        let cell = self.live.cell(session).await?;
+        let is_new = !cell.initialized();
         let taken_up = cell.get_or_try_init(|| async {
             let summary = self.summary(session).await?;
             if summary.state == SessionState::Ended {
@@ -131,6 +185,9 @@ impl Hub {
             Live::resume(self.live_parts(session, &summary.agent)?).await
         });
         taken_up.await?;
+        if is_new {
+            self.live.note_opened();
+        }
         Ok(cell)
     }
 }
@@ -142,7 +199,13 @@ fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
 #[async_trait]
 impl Sessions for Hub {
     async fn create(&self, who: &Principal, new: NewSession) -> Result<SessionId, SessionsError> {
-        authorize(who, who, Permission::Create)?;
+        self.authorize(who, Action::Use, Resource::Agent(&new.agent))?;
+        self.authorize(who, Action::Use, Resource::Workspace(&new.cwd))?;
+        if let Some(parent) = &new.parent {
+            self.permit(who, parent, Action::Attach).await?;
+        }
+        let owner = self.owner_of_new(who, new.parent.as_ref()).await?;
+        self.authorize(who, Action::Create, Resource::User(&owner.id))?;
         let session = SessionId::new(&*self.parts.ids);
         let parts = self.live_parts(&session, &new.agent)?;
         if new.targets.len() > MAX_TARGETS {
@@ -150,11 +213,12 @@ impl Sessions for Hub {
         }
         let began_with = parts.agent.introduce(&new).await;
         let NewSession { agent, cwd, model, parent, targets } = new;
-        let owner = who.clone();
         let started =
             SessionStarted { owner, agent, cwd, model, parent, targets, forked_from: None, began_with };
-        let cell = self.cell(&session)?;
-        cell.get_or_try_init(|| Live::create(parts, Fact::SessionStarted(started))).await?;
+        let cell = self.live.cell(&session).await?;
+        let first = AuthoredFact::new(who, Fact::SessionStarted(started));
+        cell.get_or_try_init(|| Live::create(parts, first)).await?;
+        self.live.note_opened();
         Ok(session)
     }
 
@@ -165,13 +229,25 @@ impl Sessions for Hub {
         point: ForkPoint,
         kind: ForkKind,
     ) -> Result<SessionId, SessionsError> {
-        self.permit(who, session, Permission::Read).await?;
-        authorize(who, who, Permission::Create)?;
+        let action = if kind == ForkKind::Beneath { Action::Attach } else { Action::Read };
+        self.permit(who, session, action).await?;
         let summary = self.summary(session).await?;
+        // The fork has the owner of the original.
+        self.authorize(who, Action::Create, Resource::User(&summary.owner.id))?;
+        self.authorize(who, Action::Use, Resource::Agent(&summary.agent))?;
+        self.authorize(who, Action::Use, Resource::Workspace(&summary.cwd))?;
         self.agent(&summary.agent)?;
         let into = SessionId::new(&*self.parts.ids);
         let now = self.parts.clock.now();
-        let fork = Fork { from: summary.id, head: summary.head, into: into.clone(), point, kind, now };
+        let fork = Fork {
+            by: who.clone(),
+            from: summary.id,
+            head: summary.head,
+            into: into.clone(),
+            point,
+            kind,
+            now,
+        };
         fork.write(&*self.parts.store).await?;
         Ok(into)
     }
@@ -182,9 +258,56 @@ impl Sessions for Hub {
         session: &SessionId,
         command: Command,
     ) -> Result<(), SessionsError> {
-        self.permit(who, session, Permission::of(&command)).await?;
+        self.permit(who, session, Action::of(&command)).await?;
         check(&command)?;
-        live(&*self.with_live(session).await?)?.send(who.clone(), command).await
+        let command = as_typed(who, command);
+        for _ in 0..SEND_ATTEMPTS {
+            let cell = self.with_live(session).await?;
+            match live(&cell)?.send(who.clone(), command.clone()).await {
+                Err(Unsent::Unloaded) => {}
+                Err(Unsent::Refused(error)) => return Err(error),
+                Ok(()) => return Ok(()),
+            }
+        }
+        Err(SessionsError::Closed)
+    }
+
+    async fn send_once(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        key: CommandKey,
+        command: Command,
+    ) -> Result<(), SessionsError> {
+        // A refusal that has nothing to do with the session's state is not worth remembering.
+        self.permit(who, session, Action::of(&command)).await?;
+        check(&command)?;
+        let keyed = KeyedCommand::new(who.id.clone(), session.clone(), key, &command);
+        let keyed = keyed.map_err(|error| SessionsError::Invalid(error.to_string()))?;
+        match self.parts.keys.claim(&keyed, self.parts.clock.now()).await? {
+            KeyClaim::Fresh => {}
+            KeyClaim::Settled(outcome) => return recall_outcome(&keyed, &outcome),
+            KeyClaim::Unsettled => {
+                return Err(SessionsError::Conflict(format!(
+                    "{keyed} is under way, or its outcome was lost; look at the session's events"
+                )));
+            }
+            KeyClaim::Taken => {
+                return Err(SessionsError::Conflict(format!("{keyed} was another command; use a new key")));
+            }
+        }
+        let outcome = self.send(who, session, command).await;
+        self.parts.keys.settle(&keyed, lasting_outcome(&outcome)).await?;
+        outcome
+    }
+
+    async fn take_up(&self, who: &Principal, session: &SessionId) -> Result<(), SessionsError> {
+        self.permit(who, session, Action::Prompt).await?;
+        // An ended session has nothing left to take up.
+        if self.summary(session).await?.state == SessionState::Ended {
+            return Ok(());
+        }
+        self.with_live(session).await.map(drop)
     }
 
     async fn subscribe(
@@ -193,15 +316,12 @@ impl Sessions for Hub {
         session: &SessionId,
         after: u64,
     ) -> Result<Subscription, SessionsError> {
-        self.permit(who, session, Permission::Read).await?;
-        let store = self.parts.store.clone();
+        self.permit(who, session, Action::Read).await?;
         let summary = self.summary(session).await?;
-        let feed = match summary.state {
-            // Nothing more can happen in an ended session, so the log has everything.
-            SessionState::Ended => subscription::pair(summary.head).1,
-            _ => live(&*self.with_live(session).await?)?.subscribe().await?,
-        };
-        Ok(subscription::stream(store, session.clone(), after, feed))
+        // Nothing more can happen in an ended session, so the log has everything.
+        let ended = (summary.state == SessionState::Ended).then(|| pair(summary.head).1);
+        let (store, live) = (self.parts.store.clone(), self.live.clone());
+        Ok(subscription::stream(store, live, session.clone(), after, ended)?)
     }
 
     async fn events(
@@ -211,18 +331,17 @@ impl Sessions for Hub {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Event>, SessionsError> {
-        self.permit(who, session, Permission::Read).await?;
+        self.permit(who, session, Action::Read).await?;
         Ok(self.parts.store.read(session, after, limit.min(MAX_EVENTS)).await?)
     }
 
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError> {
-        self.permit(who, session, Permission::Read).await?;
+        self.permit(who, session, Action::Read).await?;
         self.summary(session).await
     }
 
     async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
-        let query =
-            SessionQuery { owner: Some(who.name.clone()), is_waiting: true, ..SessionQuery::default() };
+        let query = SessionQuery { is_waiting: true, ..SessionQuery::default() };
         let waiting = |summary: SessionSummary| {
             let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
             asks.into_iter().map(move |ask| WaitingAsk {
@@ -233,16 +352,57 @@ impl Sessions for Hub {
                 ask,
             })
         };
-        Ok(self.parts.store.list(query).await?.into_iter().flat_map(waiting).collect())
+        Ok(self.list(who, query).await?.sessions.into_iter().flat_map(waiting).collect())
     }
 
-    async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
-        let own = SessionQuery { owner: Some(who.name.clone()), ..query };
-        Ok(self.parts.store.list(own).await?)
+    async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError> {
+        let owner = match (OwnerScope::of(who), query.owner) {
+            (OwnerScope::Nobody, _) => return Ok(SessionPage::default()),
+            (OwnerScope::Everybody, wanted) => wanted,
+            (OwnerScope::Owner(own), Some(wanted)) if wanted != own => return Ok(SessionPage::default()),
+            (OwnerScope::Owner(own), _) => Some(own),
+        };
+        let mut sessions = self.parts.store.list(SessionQuery { owner, ..query }).await?;
+        // An empty page ends the list, so the last page has a cursor too.
+        let next = sessions.last().map(SessionSummary::cursor);
+        sessions.retain(|summary| self.is_visible(who, summary));
+        Ok(SessionPage { sessions, next })
     }
 
     async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError> {
-        Ok(self.parts.store.search(&who.name, words, limit).await?)
+        let owner = match OwnerScope::of(who) {
+            OwnerScope::Nobody => return Ok(Vec::new()),
+            OwnerScope::Everybody => None,
+            OwnerScope::Owner(own) => Some(own),
+        };
+        let mut found = self.parts.store.search(owner.as_ref(), words, limit).await?;
+        found.retain(|found| self.is_visible(who, &found.summary));
+        Ok(found)
+    }
+}
+
+/// The outcome of a command as it is remembered; `None` if another attempt can have another one.
+fn lasting_outcome(outcome: &Result<(), SessionsError>) -> Option<String> {
+    match outcome {
+        Err(SessionsError::Busy { .. } | SessionsError::Closed | SessionsError::Store(_)) => None,
+        lasting => serde_json::to_string(lasting).ok(),
+    }
+}
+
+fn recall_outcome(keyed: &KeyedCommand, outcome: &str) -> Result<(), SessionsError> {
+    let recalled: Result<Result<(), SessionsError>, _> = serde_json::from_str(outcome);
+    recalled.unwrap_or_else(|_| {
+        Err(SessionsError::Conflict(format!("the outcome of {keyed} was written by another version")))
+    })
+}
+
+/// The command with the words that a person typed. The words of an agent name no hosts, whoever it acts for.
+fn as_typed(who: &Principal, command: Command) -> Command {
+    match command {
+        Command::Prompt { text, images, .. } if who.kind() == PrincipalKind::Agent => {
+            Command::Prompt { text, images, typed: Some(String::new()) }
+        }
+        command => command,
     }
 }
 

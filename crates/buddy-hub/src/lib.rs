@@ -7,11 +7,14 @@
 mod access;
 mod actor;
 mod asks;
+mod feed;
 mod fork;
 mod hub;
 mod live;
+mod live_sessions;
 mod parts;
 mod sink;
 mod subscription;
 
-pub use hub::{Hub, HubParts};
+pub use access::{Action, Denied, Resource, SessionResource, authorize};
+pub use hub::{Hub, HubLimits, HubParts};

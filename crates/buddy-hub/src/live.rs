@@ -2,20 +2,24 @@
 //!
 //! The two are separate tasks, because an agent reports facts to the actor before it accepts a command.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, AskId, Change, Clock, Command, Event, Fact, LogEntry, Opening,
-    Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError,
-    StoreError, Transcript, recovery,
+    Agent, AgentError, AgentSession, Answer, AskId, AuthoredFact, Change, Clock, Command, Event, Fact,
+    LogEntry, Opening, Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter,
+    SessionsError, StoreError, Transcript, recovery,
 };
 use futures::{Stream, StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
 
+use crate::access::SessionResource;
 use crate::actor::{Actor, MAILBOX, Message, State};
+use crate::feed::Feed;
 use crate::sink::ActorSink;
-use crate::subscription::Feed;
 
 /// The number of events of a damaged log to read at once.
 const WHOLE_PAGE: usize = 1000;
@@ -30,15 +34,63 @@ const READS_AT_ONCE: usize = 2;
 struct Order {
     by: Principal,
     command: Command,
-    done: oneshot::Sender<Result<(), AgentError>>,
+    done: oneshot::Sender<Result<(), Undone>>,
+}
+
+/// The reason why the agent did not do what a command says.
+enum Undone {
+    Refused(AgentError),
+    /// The session is being unloaded, and the agent has not seen the command.
+    Unloaded,
+}
+
+/// The reason why a command was not taken.
+#[derive(Debug)]
+pub(crate) enum Unsent {
+    Refused(SessionsError),
+    /// The session is being unloaded. The command had no effect and can be sent again.
+    Unloaded,
+}
+
+impl From<SessionsError> for Unsent {
+    fn from(error: SessionsError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Counts a command until the agent has taken it, or its sender no longer waits.
+struct Pending<'a>(&'a AtomicUsize);
+
+impl<'a> Pending<'a> {
+    fn count(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Self(counter)
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Work for the pump.
+enum Errand {
+    Command(Box<Order>),
+    /// Unload the session if it is idle.
+    Unload(oneshot::Sender<bool>),
 }
 
 /// A handle on a live session.
 pub(crate) struct Live {
     session: SessionId,
-    pub(crate) owner: Principal,
+    pub(crate) access: SessionResource,
     messages: mpsc::Sender<Message>,
-    orders: Mutex<Option<mpsc::Sender<Order>>>,
+    errands: Mutex<Option<mpsc::Sender<Errand>>>,
+    /// The time of the last command.
+    used: Mutex<Instant>,
+    /// Commands that the agent has not taken yet.
+    pending: AtomicUsize,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
 }
 
@@ -48,11 +100,12 @@ pub(crate) struct Parts {
     pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) idle_after: Duration,
 }
 
 impl Live {
     /// Starts a session whose first fact is `first`.
-    pub(crate) async fn create(parts: Parts, first: Fact) -> Result<Self, SessionsError> {
+    pub(crate) async fn create(parts: Parts, first: AuthoredFact) -> Result<Self, SessionsError> {
         let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
         Self::begin(parts, writer, Transcript::default(), vec![first]).await
     }
@@ -77,12 +130,12 @@ impl Live {
         parts: Parts,
         writer: Box<dyn SessionWriter>,
         mut transcript: Transcript,
-        facts: Vec<Fact>,
+        facts: Vec<AuthoredFact>,
     ) -> Result<Self, SessionsError> {
         let time = parts.clock.now();
-        let stamp = |(place, fact)| {
+        let stamp = |(place, AuthoredFact { by, fact })| {
             let seq = Some(transcript.head() + 1 + place as u64);
-            Arc::new(Event { session: parts.session.clone(), seq, time, fact })
+            Arc::new(Event { session: parts.session.clone(), seq, time, by, fact })
         };
         let events: Vec<Arc<Event>> = facts.into_iter().enumerate().map(stamp).collect();
         if !events.is_empty() {
@@ -91,18 +144,22 @@ impl Live {
         for event in &events {
             transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
-        let owner = transcript.started().map(|started| started.owner.clone());
-        let owner = owner.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
-        Self::spawn(parts, writer, transcript, owner).await
+        let access = transcript.started().map(|started| SessionResource {
+            owner: started.owner.id.clone(),
+            workspace: started.cwd.clone(),
+            ancestors: Vec::new(),
+        });
+        let access = access.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
+        Self::spawn(parts, writer, transcript, access).await
     }
 
     async fn spawn(
         parts: Parts,
         writer: Box<dyn SessionWriter>,
         transcript: Transcript,
-        owner: Principal,
+        access: SessionResource,
     ) -> Result<Self, SessionsError> {
-        let Parts { session, clock, agent, .. } = parts;
+        let Parts { session, clock, agent, idle_after, .. } = parts;
         let (messages, mailbox) = mpsc::channel(MAILBOX);
         let (withdrawn, withdrawals) = mpsc::unbounded_channel();
         let head = transcript.head();
@@ -122,28 +179,52 @@ impl Live {
         let opening = Opening { session: session.clone(), transcript };
         let agent_session =
             agent.open(opening, sink).await.map_err(|error| SessionsError::Agent(error.failure))?;
-        let (orders, queue) = mpsc::channel(COMMANDS);
-        let stop = messages.clone();
-        tasks.spawn(async move {
-            pump(agent_session, queue).await;
-            // The actor may be gone already if its store failed.
-            let _ = stop.send(Message::Stop).await;
-        });
-        let orders = Mutex::new(Some(orders));
-        Ok(Self { session, owner, messages, orders, tasks: tokio::sync::Mutex::new(tasks) })
+        let (errands, queue) = mpsc::channel(COMMANDS);
+        let pump = Pump { agent: agent_session, queue, actor: messages.clone(), idle_after };
+        tasks.spawn(pump.run());
+        Ok(Self {
+            session,
+            access,
+            messages,
+            errands: Mutex::new(Some(errands)),
+            used: Mutex::new(Instant::now()),
+            pending: AtomicUsize::new(0),
+            tasks: tokio::sync::Mutex::new(tasks),
+        })
     }
 
     /// Whether the session takes no more messages and must be opened again.
     pub(crate) fn is_closed(&self) -> bool {
-        self.messages.is_closed() || self.orders().is_none()
+        self.messages.is_closed() || self.errands().is_none_or(|errands| errands.is_closed())
     }
 
-    fn orders(&self) -> Option<mpsc::Sender<Order>> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn errands(&self) -> Option<mpsc::Sender<Errand>> {
+        self.errands.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The time of the last command.
+    pub(crate) fn last_used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Unloads the session if it is idle. Returns whether it is gone.
+    pub(crate) async fn unload(&self) -> bool {
+        // The agent may take its time with a command, which nobody should have to wait for.
+        if self.pending.load(Ordering::SeqCst) > 0 {
+            return false;
+        }
+        let Some(errands) = self.errands() else { return false };
+        let (done, outcome) = oneshot::channel();
+        if errands.try_send(Errand::Unload(done)).is_err() || !outcome.await.unwrap_or(false) {
+            return false;
+        }
+        self.close().await;
+        true
     }
 
     /// Passes a command to the actor or to the agent.
-    pub(crate) async fn send(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
+    pub(crate) async fn send(&self, by: Principal, command: Command) -> Result<(), Unsent> {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         match command {
             Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
             Command::Change(change) => self.change(by, change).await,
@@ -151,33 +232,38 @@ impl Live {
             Command::Prompt { .. }
             | Command::Run { .. }
             | Command::Stop { .. }
-            | Command::Interrupt
+            | Command::Interrupt { .. }
             | Command::WindUp { .. }
             | Command::Compact => self.order(by, command).await,
         }
     }
 
-    async fn order(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
-        let orders = self.orders().ok_or(SessionsError::Closed)?;
+    async fn order(&self, by: Principal, command: Command) -> Result<(), Unsent> {
+        let errands = self.errands().ok_or(Unsent::Unloaded)?;
         let (done, outcome) = oneshot::channel();
-        orders.send(Order { by, command, done }).await.map_err(|_| SessionsError::Closed)?;
-        let outcome = outcome.await.map_err(|_| SessionsError::Closed)?;
-        outcome.map_err(|error| SessionsError::Agent(error.failure))
+        let _pending = Pending::count(&self.pending);
+        let sent = errands.send(Errand::Command(Box::new(Order { by, command, done }))).await;
+        // The pump closes its queue only to unload.
+        sent.map_err(|_| Unsent::Unloaded)?;
+        outcome.await.map_err(|_| SessionsError::Closed)?.map_err(|undone| match undone {
+            Undone::Refused(error) => Unsent::Refused(SessionsError::Agent(error.failure)),
+            Undone::Unloaded => Unsent::Unloaded,
+        })
     }
 
-    async fn answer(&self, by: Principal, ask: AskId, answer: Answer) -> Result<(), SessionsError> {
+    async fn answer(&self, by: Principal, ask: AskId, answer: Answer) -> Result<(), Unsent> {
         if matches!(answer, Answer::Expired | Answer::Withdrawn) {
-            return Err(SessionsError::Invalid("only buddy itself lets an ask expire".to_owned()));
+            return Err(SessionsError::Invalid("only buddy itself lets an ask expire".to_owned()).into());
         }
         let (done, outcome) = oneshot::channel();
         self.tell(Message::Answer { by, ask, answer, done }).await?;
-        outcome.await.map_err(|_| SessionsError::Closed)?
+        Ok(outcome.await.map_err(|_| Unsent::Unloaded)??)
     }
 
-    async fn change(&self, by: Principal, mut change: Change) -> Result<(), SessionsError> {
+    async fn change(&self, by: Principal, mut change: Change) -> Result<(), Unsent> {
         if let Some(title) = change.title.take() {
             let changed = SessionChanged { title: Some(title), ..SessionChanged::default() };
-            self.report(Fact::SessionChanged(changed)).await?;
+            self.report(AuthoredFact::new(&by, Fact::SessionChanged(changed))).await?;
         }
         if change != Change::default() {
             // Only the agent knows the meaning of the rest, so the agent reports the change.
@@ -186,33 +272,34 @@ impl Live {
         Ok(())
     }
 
-    async fn end(&self, by: Principal) -> Result<(), SessionsError> {
-        self.order(by.clone(), Command::Interrupt).await?;
-        self.report(Fact::SessionEnded(SessionEnded { by })).await?;
+    async fn end(&self, by: Principal) -> Result<(), Unsent> {
+        self.order(by.clone(), Command::interrupt()).await?;
+        self.report(AuthoredFact::new(&by, Fact::SessionEnded(SessionEnded {}))).await?;
         self.close().await;
         Ok(())
     }
 
-    async fn report(&self, fact: Fact) -> Result<(), SessionsError> {
+    async fn report(&self, fact: AuthoredFact) -> Result<(), Unsent> {
         let (done, outcome) = oneshot::channel();
         self.tell(Message::Facts { facts: vec![fact], done: Some(done) }).await?;
-        outcome.await.map_err(|_| SessionsError::Closed)?.map_err(|_| SessionsError::Closed)
+        // A fact that the actor did not take was not stored.
+        outcome.await.map_err(|_| Unsent::Unloaded)?.map_err(|_| SessionsError::Closed.into())
     }
 
     /// The reader's end of a new subscription.
-    pub(crate) async fn subscribe(&self) -> Result<Feed, SessionsError> {
+    pub(crate) async fn subscribe(&self) -> Result<Feed, Unsent> {
         let (feed, reader) = oneshot::channel();
         self.tell(Message::Subscribe { feed }).await?;
-        reader.await.map_err(|_| SessionsError::Closed)
+        reader.await.map_err(|_| Unsent::Unloaded)
     }
 
-    async fn tell(&self, message: Message) -> Result<(), SessionsError> {
-        self.messages.send(message).await.map_err(|_| SessionsError::Closed)
+    async fn tell(&self, message: Message) -> Result<(), Unsent> {
+        self.messages.send(message).await.map_err(|_| Unsent::Unloaded)
     }
 
     /// Stops the agent, then the actor, and frees the session for other writers.
     pub(crate) async fn close(&self) {
-        drop(self.orders.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.errands.lock().unwrap_or_else(PoisonError::into_inner).take());
         while let Some(ended) = self.tasks.lock().await.join_next().await {
             if let Err(error) = ended {
                 tracing::error!(session = %self.session, %error, "a task of the session panicked");
@@ -221,11 +308,69 @@ impl Live {
     }
 }
 
-async fn pump(mut agent: Box<dyn AgentSession>, mut queue: mpsc::Receiver<Order>) {
-    while let Some(Order { by, command, done }) = queue.recv().await {
-        let _ = done.send(agent.command(by, command).await);
+/// Hands commands to the agent, one after another, until the session is closed or has been idle for long.
+struct Pump {
+    agent: Box<dyn AgentSession>,
+    queue: mpsc::Receiver<Errand>,
+    actor: mpsc::Sender<Message>,
+    idle_after: Duration,
+}
+
+impl Pump {
+    async fn run(mut self) {
+        let mut wait = self.idle_after;
+        loop {
+            match timeout(wait, self.queue.recv()).await {
+                Ok(Some(Errand::Command(order))) => {
+                    let Order { by, command, done } = *order;
+                    let outcome = self.agent.command(by, command).await;
+                    let _ = done.send(outcome.map_err(Undone::Refused));
+                }
+                Ok(Some(Errand::Unload(done))) => {
+                    let is_idle = self.idle_for().await.is_some();
+                    let _ = done.send(is_idle);
+                    if is_idle {
+                        break;
+                    }
+                }
+                Ok(None) => break,
+                Err(_) => match self.idle_for().await {
+                    Some(idle) if idle >= self.idle_after => break,
+                    Some(idle) => {
+                        wait = self.idle_after.saturating_sub(idle);
+                        continue;
+                    }
+                    None => {}
+                },
+            }
+            wait = self.idle_after;
+        }
+        self.refuse_rest().await;
+        self.agent.close().await;
+        // The actor may be gone already if its store failed.
+        let _ = self.actor.send(Message::Stop).await;
     }
-    agent.close().await;
+
+    /// The time since the session became idle; `None` if it is not.
+    async fn idle_for(&mut self) -> Option<Duration> {
+        if self.agent.is_busy() {
+            return None;
+        }
+        let (answer, idle) = oneshot::channel();
+        self.actor.send(Message::IdleFor { answer }).await.ok()?;
+        idle.await.ok()?
+    }
+
+    /// Gives commands back that came while the session was being unloaded.
+    async fn refuse_rest(&mut self) {
+        self.queue.close();
+        while let Some(errand) = self.queue.recv().await {
+            match errand {
+                Errand::Command(order) => drop(order.done.send(Err(Undone::Unloaded))),
+                Errand::Unload(done) => drop(done.send(true)),
+            }
+        }
+    }
 }
 
 /// Folds a whole log. Reads its parts concurrently, since reading is most of the work.

@@ -58,7 +58,7 @@ mod tests {
         };
         let session: SessionId = "ses_00000000000000000000000001".parse().unwrap();
         let fact = Fact::ItemEnded(ItemEnded { item });
-        Arc::new(Event { session, seq: Some(seq), time: UnixMillis(0), fact })
+        Arc::new(Event { session, seq: Some(seq), time: UnixMillis(0), by: None, fact })
     }
 
     #[test]

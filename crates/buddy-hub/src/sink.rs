@@ -1,7 +1,7 @@
 //! The sink that an agent reports to: a handle on the session's actor.
 
 use async_trait::async_trait;
-use buddy_protocol::{Answer, Ask, AskId, EventSink, Fact, SinkClosed};
+use buddy_protocol::{Answer, Ask, AskId, AuthoredFact, EventSink, SinkClosed};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::actor::Message;
@@ -35,11 +35,11 @@ impl ActorSink {
 
 #[async_trait]
 impl EventSink for ActorSink {
-    async fn push(&self, facts: Vec<Fact>) -> Result<(), SinkClosed> {
+    async fn push_authored(&self, facts: Vec<AuthoredFact>) -> Result<(), SinkClosed> {
         self.tell(Message::Facts { facts, done: None }).await
     }
 
-    async fn commit(&self, facts: Vec<Fact>) -> Result<(), SinkClosed> {
+    async fn commit_authored(&self, facts: Vec<AuthoredFact>) -> Result<(), SinkClosed> {
         let (done, is_durable) = oneshot::channel();
         self.tell(Message::Facts { facts, done: Some(done) }).await?;
         is_durable.await.map_err(|_| SinkClosed)?

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, Attachment, ItemId, SessionId, SessionTarget, TargetChange};
+use crate::{Answer, AskId, Attachment, ItemId, SessionId, SessionTarget, TargetChange, TurnId};
 
 /// A request of a face to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,11 @@ pub enum Command {
         item: ItemId,
     },
     /// Stop the running turn, in whatever state it is.
-    Interrupt,
+    Interrupt {
+        /// The turn that is meant. If another one runs by now, it goes on. Absent means any turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnId>,
+    },
     /// Stop whatever the running turn does and ask the model for a last answer without tools, for this reason; the turn then
     /// ends as interrupted. A turn in its first model call goes on.
     WindUp {
@@ -62,6 +66,11 @@ impl Command {
     /// A prompt with text only.
     pub fn prompt(text: impl Into<String>) -> Self {
         Self::Prompt { text: text.into(), images: Vec::new(), typed: None }
+    }
+
+    /// Stop whatever turn runs.
+    pub fn interrupt() -> Self {
+        Self::Interrupt { turn: None }
     }
 
     /// A prompt whose text is from elsewhere, with the part that the user typed.

@@ -4,30 +4,19 @@
 //! log, and buddy writes the tag first, so the rest deserializes straight into its type. A tag that comes
 //! later works too, at the cost of a copy.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::{Content, EnvironmentFact, Image, ItemId, Json, PlanStep, Ran, ReminderCause, SessionId};
+use crate::item::CONTENT_KINDS;
+use crate::{
+    Content, EnvironmentFact, Image, ItemId, Json, PlanStep, Ran, ReminderCause, SessionId, UnknownContent,
+};
 
 const TAG: &str = "type";
-
-const KINDS: &[&str] = &[
-    "user_message",
-    "agent_message",
-    "reasoning",
-    "tool_call",
-    "file_change",
-    "plan",
-    "sub_session",
-    "canvas",
-    "reminder",
-    "environment",
-    "results_cleared",
-    "compaction",
-];
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -48,6 +37,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
         let Some(first) = map.next_key::<String>()? else { return Err(Error::missing_field(TAG)) };
         if first == TAG {
             let kind: String = map.next_value()?;
+            if !CONTENT_KINDS.contains(&kind.as_str()) {
+                return keep(kind, map);
+            }
             return read(&kind, MapAccessDeserializer::new(map));
         }
         let mut object = Map::new();
@@ -56,10 +48,30 @@ impl<'de> Visitor<'de> for ContentVisitor {
             object.insert(key, value);
         }
         match object.shift_remove(TAG) {
-            Some(Value::String(kind)) => read(&kind, Value::Object(object)).map_err(Error::custom),
+            Some(Value::String(kind)) if CONTENT_KINDS.contains(&kind.as_str()) => {
+                read(&kind, Value::Object(object)).map_err(Error::custom)
+            }
+            Some(Value::String(kind)) => {
+                object.insert(TAG.to_owned(), Value::String(kind.clone()));
+                let data = to_raw_value(&object).map_err(Error::custom)?;
+                Ok(Content::Unknown(UnknownContent::new(kind, data)))
+            }
             _ => Err(Error::missing_field(TAG)),
         }
     }
+}
+
+/// Keeps content of an unknown type. Its values stay as they are; a reader that has the text of the whole payload
+/// also keeps the space between them.
+fn keep<'de, A: MapAccess<'de>>(kind: String, mut map: A) -> Result<Content, A::Error> {
+    let mut text = format!("{{\"{TAG}\":{}", Value::String(kind.clone()));
+    while let Some((key, value)) = map.next_entry::<String, Box<RawValue>>()? {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ",{}:{}", Value::String(key), value.get());
+    }
+    text.push('}');
+    let data = RawValue::from_string(text).map_err(Error::custom)?;
+    Ok(Content::Unknown(UnknownContent::new(kind, data)))
 }
 
 fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Error> {
@@ -85,7 +97,7 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
             .map(|ResultsCleared { kept_from }| Content::ResultsCleared { kept_from }),
         "compaction" => Compaction::deserialize(rest)
             .map(|Compaction { summary, kept_from }| Content::Compaction { summary, kept_from }),
-        other => Err(Error::unknown_variant(other, KINDS)),
+        other => Err(Error::unknown_variant(other, CONTENT_KINDS)),
     }
 }
 
@@ -171,7 +183,7 @@ mod tests {
             ("results_cleared", json!({ "kept_from": "itm_00000000000000000000000001" })),
             ("compaction", json!({ "summary": "s" })),
         ];
-        assert_eq!(contents.each_ref().map(|(kind, _)| *kind), KINDS);
+        assert_eq!(contents.each_ref().map(|(kind, _)| *kind), CONTENT_KINDS);
         for (kind, fields) in contents {
             let Value::Object(fields) = fields else { panic!("{fields}") };
             let mut last = fields.clone();
@@ -187,10 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn content_without_a_known_tag_is_refused() {
-        for text in
-            ["{}", r#"{"text":"a"}"#, r#"{"type":"song"}"#, r#"{"type":1}"#, r#"{"type":"plan"}"#, "[]"]
-        {
+    fn content_without_a_tag_is_refused() {
+        for text in ["{}", r#"{"text":"a"}"#, r#"{"type":1}"#, r#"{"type":"plan"}"#, "[]"] {
             assert!(serde_json::from_str::<Content>(text).is_err(), "{text}");
         }
     }

@@ -1,12 +1,13 @@
 //! The event: a fact with its place in a session's log, and its wire format.
 //!
-//! On the wire an event is one JSON object with `session`, `seq`, `time`, `type` and `data`. The last two are
-//! separate fields, so that a reader can keep payloads it does not know. A live event has no `seq`.
+//! On the wire an event is one JSON object with `session`, `seq`, `time`, `by`, `type` and `data`. The last two are
+//! separate fields, so that a reader can keep payloads it does not know. A live event has no `seq`, and the agent's
+//! own work no `by`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Fact, SessionId, UnixMillis};
+use crate::{Fact, Principal, SessionId, UnixMillis};
 
 /// A fact of a session, stamped.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Event {
     pub seq: Option<u64>,
     /// The time of its stamp.
     pub time: UnixMillis,
+    /// The principal that caused it; absent on the agent's own work.
+    pub by: Option<Principal>,
     /// The fact itself.
     pub fact: Fact,
 }
@@ -32,6 +35,8 @@ struct Outgoing<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
     time: UnixMillis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a Principal>,
     r#type: &'a str,
     data: &'a RawValue,
 }
@@ -42,6 +47,8 @@ struct Incoming {
     #[serde(default)]
     seq: Option<u64>,
     time: UnixMillis,
+    #[serde(default)]
+    by: Option<Principal>,
     r#type: String,
     data: Box<RawValue>,
 }
@@ -65,6 +72,7 @@ impl Serialize for Event {
             session: &self.session,
             seq: self.seq,
             time: self.time,
+            by: self.by.as_ref(),
             r#type: self.fact.kind(),
             data: &data,
         }
@@ -74,10 +82,30 @@ impl Serialize for Event {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Incoming { session, seq, time, r#type: kind, data } = Incoming::deserialize(deserializer)?;
-        let fact = Fact::from_parts(&kind, &data)
-            .map_err(|error| serde::de::Error::custom(format!("bad payload of `{kind}`: {error}")))?;
-        Ok(Self { session, seq, time, fact })
+        let Incoming { session, seq, time, by, r#type: kind, data } = Incoming::deserialize(deserializer)?;
+        let bad =
+            |error: serde_json::Error| serde::de::Error::custom(format!("bad payload of `{kind}`: {error}"));
+        let fact = Fact::from_parts(&kind, &data).map_err(bad)?;
+        let by = match by {
+            Some(by) => Some(by),
+            None => author_in_payload(&kind, data.get()).map_err(bad)?,
+        };
+        Ok(Self { session, seq, time, by, fact })
+    }
+}
+
+/// The author that an old log has in the payload of three kinds.
+pub fn author_in_payload(kind: &str, data: &str) -> Result<Option<Principal>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Payload {
+        #[serde(default)]
+        by: Option<Principal>,
+    }
+    match kind {
+        "turn.started" | "answered" | "session.ended" => {
+            serde_json::from_str::<Payload>(data).map(|payload| payload.by)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -141,11 +169,53 @@ mod tests {
             }),
         };
         let session = SESSION.parse().unwrap();
-        let event =
-            Event { session, seq: Some(1), time: UnixMillis(1), fact: Fact::ItemEnded(ItemEnded { item }) };
+        let event = Event {
+            session,
+            seq: Some(1),
+            time: UnixMillis(1),
+            by: None,
+            fact: Fact::ItemEnded(ItemEnded { item }),
+        };
         assert!(!event.to_json().unwrap().contains("SECRET"));
         let forged = event.to_json().unwrap().replace(r#""status""#, r#""private":{"data":1},"status""#);
         assert!(Event::from_json(&forged).unwrap().fact.item().unwrap().private.is_none());
+    }
+
+    #[test]
+    fn the_author_of_an_old_event_moves_to_the_envelope() {
+        const ANN: &str = r#"{"kind":"person","name":"ann"}"#;
+        let payloads = [
+            ("turn.started", r#"{"turn":"trn_00000000000000000000000001","by":ANN}"#),
+            ("session.ended", r#"{"by":ANN}"#),
+            ("answered", r#"{"ask":"ask_00000000000000000000000001","answer":{"type":"deny"},"by":ANN}"#),
+        ];
+        for (kind, data) in payloads {
+            let read = Event::from_json(&event(kind, &data.replace("ANN", ANN))).unwrap();
+            assert_eq!(read.by, Some(Principal::person("ann")), "{kind}");
+            let written = read.to_json().unwrap();
+            assert_eq!(Event::from_json(&written).unwrap(), read);
+            let (envelope, payload) = written.split_once(r#""data""#).unwrap();
+            assert!(envelope.contains(r#""by":{"kind":"person","id":"usr_"#), "{envelope}");
+            assert!(!payload.contains("ann"), "{payload}");
+        }
+        assert_eq!(Event::from_json(&event("weather.changed", r#"{"by":3}"#)).unwrap().by, None);
+    }
+
+    #[test]
+    fn unknown_content_is_kept_byte_for_byte() {
+        let head = r#"{"item":{"id":"itm_00000000000000000000000001","status":"completed","content":"#;
+        for content in [
+            r#"{"type":"song","b" : 1, "a":[ 1.0 ,2e3],"c":"\u00e9"}"#,
+            r#"{ "verse" : {"type":"inner"}, "type":"song" }"#,
+            r#"{"type":"song"}"#,
+        ] {
+            let text = event("item.ended", &format!("{head}{content}}}}}"));
+            assert_eq!(round_trip(&text), text);
+            let read = Event::from_json(&text).unwrap();
+            assert!(
+                matches!(&read.fact.item().unwrap().content, Content::Unknown(song) if song.kind() == "song")
+            );
+        }
     }
 
     proptest! {

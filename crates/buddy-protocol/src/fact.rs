@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, Value};
 
 use crate::{
-    Answer, ApprovalPolicy, Ask, AskId, Item, ItemId, MicroUsd, SessionId, SessionTarget, TurnId, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, Content, Item, ItemId, MicroUsd, Principal, SessionId, SessionTarget,
+    TurnId, UnknownContent, Usage,
 };
 
 macro_rules! facts {
@@ -41,7 +42,7 @@ macro_rules! facts {
             /// Reads a fact. An unknown kind is kept; a known kind with a bad payload is an error.
             pub fn from_parts(kind: &str, data: &RawValue) -> Result<Self, serde_json::Error> {
                 match kind {
-                    $($kind => serde_json::from_str(data.get()).map(Self::$name),)*
+                    $($kind => Self::read_known(data.get(), Self::$name),)*
                     _ => Ok(Self::Unknown(UnknownFact { kind: kind.to_owned(), data: data.to_owned() })),
                 }
             }
@@ -49,7 +50,7 @@ macro_rules! facts {
             /// Reads a fact from its payload as text, which is parsed once.
             pub fn from_json(kind: &str, data: &str) -> Result<Self, serde_json::Error> {
                 match kind {
-                    $($kind => serde_json::from_str(data).map(Self::$name),)*
+                    $($kind => Self::read_known(data, Self::$name),)*
                     _ => Ok(Self::Unknown(UnknownFact {
                         kind: kind.to_owned(),
                         data: RawValue::from_string(data.to_owned())?,
@@ -97,6 +98,17 @@ facts! {
 }
 
 impl Fact {
+    fn read_known<'a, T: Deserialize<'a>>(
+        data: &'a str,
+        make: fn(T) -> Self,
+    ) -> Result<Self, serde_json::Error> {
+        let mut fact = make(serde_json::from_str(data)?);
+        if let Some(Content::Unknown(unknown)) = fact.item_mut().map(|item| &mut item.content) {
+            *unknown = UnknownContent::of_payload(data)?;
+        }
+        Ok(fact)
+    }
+
     /// Whether the fact is stored and counted. Live facts are streamed and forgotten.
     pub fn is_durable(&self) -> bool {
         !matches!(self, Self::ItemDelta(_))
@@ -133,6 +145,28 @@ impl PartialEq for Fact {
     }
 }
 
+/// A fact with the principal that caused it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuthoredFact {
+    /// The principal that caused it; `None` for the agent's own work.
+    pub by: Option<Principal>,
+    /// The fact.
+    pub fact: Fact,
+}
+
+impl AuthoredFact {
+    /// A fact that `by` caused.
+    pub fn new(by: &Principal, fact: Fact) -> Self {
+        Self { by: Some(by.clone()), fact }
+    }
+}
+
+impl From<Fact> for AuthoredFact {
+    fn from(fact: Fact) -> Self {
+        Self { by: None, fact }
+    }
+}
+
 /// A fact of a kind that a newer version added.
 #[derive(Debug, Clone)]
 pub struct UnknownFact {
@@ -140,46 +174,6 @@ pub struct UnknownFact {
     pub kind: String,
     /// The payload as it came.
     pub data: Box<RawValue>,
-}
-
-/// The author of a fact: a user, an agent or buddy itself.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Principal {
-    /// The kind of author.
-    pub kind: PrincipalKind,
-    /// The name: a user name, or an agent's name.
-    pub name: String,
-}
-
-impl Principal {
-    /// A user.
-    pub fn person(name: impl Into<String>) -> Self {
-        Self { kind: PrincipalKind::Person, name: name.into() }
-    }
-
-    /// A file that was imported.
-    pub fn imported(file: impl Into<String>) -> Self {
-        Self { kind: PrincipalKind::Imported, name: file.into() }
-    }
-
-    /// buddy itself.
-    pub fn system() -> Self {
-        Self { kind: PrincipalKind::System, name: "buddy".to_owned() }
-    }
-}
-
-/// The kind of a principal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PrincipalKind {
-    /// A user.
-    Person,
-    /// An agent.
-    Agent,
-    /// buddy itself.
-    System,
-    /// A file of another program that was imported. buddy was not there, so its words and calls are nobody's.
-    Imported,
 }
 
 /// Payload of `session.started`.
@@ -258,18 +252,13 @@ pub struct SessionChanged {
 
 /// Payload of `session.ended`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SessionEnded {
-    /// The principal that ended it.
-    pub by: Principal,
-}
+pub struct SessionEnded {}
 
 /// Payload of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnStarted {
     /// Names the turn.
     pub turn: TurnId,
-    /// The author of the prompt.
-    pub by: Principal,
 }
 
 /// Payload of `turn.ended`.
@@ -422,8 +411,6 @@ pub struct Answered {
     pub ask: AskId,
     /// The answer that won.
     pub answer: Answer,
-    /// The principal that answered.
-    pub by: Principal,
 }
 
 /// Payload of `usage`.

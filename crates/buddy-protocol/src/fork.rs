@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Content, Fact, ItemEnded, ItemId, ItemStarted, LogEntry, Origin, SessionChanged, SessionId,
-    SessionStarted, Transcript, TurnId, UnixMillis, recovery,
+    AuthoredFact, Content, Fact, ItemEnded, ItemId, ItemStarted, LogEntry, Origin, Principal, SessionChanged,
+    SessionId, SessionStarted, Transcript, TurnId, UnixMillis, recovery,
 };
 
 /// The point up to which a fork copies the facts of the original session.
@@ -59,14 +59,16 @@ pub enum ForkError {
 }
 
 /// The facts that a fork of this log begins with. The log ends at [`fork_end`] and may be settled. The facts
-/// include private data and later changes as returned by [`changes_since`].
+/// include private data and later changes as returned by [`changes_since`]. `by` forks; the copied facts keep
+/// their authors.
 pub fn fork(
+    by: &Principal,
     session: &SessionId,
     log: Vec<LogEntry>,
     since: Vec<SessionChanged>,
     kind: ForkKind,
     now: UnixMillis,
-) -> Result<Vec<Fact>, ForkError> {
+) -> Result<Vec<AuthoredFact>, ForkError> {
     let until = log.len() as u64;
     let mut copy = Copied::default();
     for entry in log {
@@ -75,7 +77,7 @@ pub fn fork(
     for changed in since {
         copy.change(changed);
     }
-    copy.finish(session, until, kind, now)
+    copy.finish(by, session, until, kind, now)
 }
 
 /// Settings that changed after the last event a fork takes and that still hold in the fork. A fork in the
@@ -155,18 +157,18 @@ struct Copied {
     started: Option<SessionStarted>,
     changed: SessionChanged,
     /// Facts in their order. An item has one place, where it first appeared; `None` until its value is known.
-    facts: Vec<Option<Fact>>,
+    facts: Vec<Option<AuthoredFact>>,
     places: HashMap<ItemId, usize>,
 }
 
 impl Copied {
     fn take(&mut self, entry: LogEntry) {
-        let fact = match entry {
+        let (by, fact) = match entry {
             LogEntry::Superseded { item, .. } => {
                 self.place(item);
                 return;
             }
-            LogEntry::Event(event) => event.fact,
+            LogEntry::Event(event) => (event.by, event.fact),
         };
         match fact {
             Fact::SessionStarted(started) => self.started = Some(started),
@@ -175,11 +177,12 @@ impl Copied {
             | Fact::ItemChanged(crate::ItemChanged { item })
             | Fact::ItemEnded(ItemEnded { item }) => {
                 let place = self.place(item.id.clone());
-                self.facts[place] = Some(if item.status.is_final() {
+                let fact = if item.status.is_final() {
                     Fact::ItemEnded(ItemEnded { item })
                 } else {
                     Fact::ItemStarted(ItemStarted { item })
-                });
+                };
+                self.facts[place] = Some(AuthoredFact { by, fact });
             }
             // Asks are settled, usage is on the original session's bill, and the rest was for its readers.
             Fact::SessionEnded(_)
@@ -189,7 +192,7 @@ impl Copied {
             | Fact::UsageReported(_)
             | Fact::Notice(_) => {}
             Fact::TurnStarted(_) | Fact::TurnEnded(_) | Fact::Native(_) | Fact::Unknown(_) => {
-                self.facts.push(Some(fact));
+                self.facts.push(Some(AuthoredFact { by, fact }));
             }
         }
     }
@@ -217,11 +220,12 @@ impl Copied {
 
     fn finish(
         self,
+        by: &Principal,
         session: &SessionId,
         until: u64,
         kind: ForkKind,
         now: UnixMillis,
-    ) -> Result<Vec<Fact>, ForkError> {
+    ) -> Result<Vec<AuthoredFact>, ForkError> {
         let mut started = self.started.ok_or(ForkError::NotStarted)?;
         if kind == ForkKind::Beneath {
             started.parent = Some(session.clone());
@@ -229,14 +233,14 @@ impl Copied {
         // The fork may run elsewhere and later, so the conditions of the original do not describe it.
         started.began_with = None;
         started.forked_from = Some(Origin { session: session.clone(), seq: until });
-        let mut facts = vec![Fact::SessionStarted(started)];
+        let mut facts = vec![AuthoredFact::new(by, Fact::SessionStarted(started))];
         if self.changed != SessionChanged::default() {
-            facts.push(Fact::SessionChanged(self.changed));
+            facts.push(AuthoredFact::new(by, Fact::SessionChanged(self.changed)));
         }
         facts.extend(self.facts.into_iter().flatten());
         let mut transcript = Transcript::default();
-        for fact in &facts {
-            transcript.take_fact(fact.clone());
+        for AuthoredFact { by, fact } in facts.clone() {
+            transcript.take_fact(by, fact);
         }
         // If the fork ends before a prompt that steered its turn, that turn is still open.
         facts.extend(recovery(&transcript, now));

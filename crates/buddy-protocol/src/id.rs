@@ -54,7 +54,11 @@ macro_rules! ids {
         impl $name {
             /// A fresh id.
             pub fn new(ids: &dyn Ids) -> Self {
-                Self(encode($prefix, ids.next()))
+                Self::from_number(ids.next())
+            }
+
+            pub(crate) fn from_number(number: u128) -> Self {
+                Self(encode($prefix, number))
             }
 
             /// The id as text.
@@ -100,6 +104,12 @@ ids! {
     ItemId, "itm_", "an item";
     /// An ask: an approval or question that waits for a user's answer.
     AskId, "ask_", "an ask";
+    /// A user.
+    UserId, "usr_", "a user";
+    /// An agent.
+    AgentId, "agt_", "an agent";
+    /// A file that was imported.
+    ImportId, "imp_", "an import";
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Items carry the variety of a session: messages, reasoning, tool calls and everything else a face can draw.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
+use serde_json::value::{RawValue, Value};
 
 use crate::{Envelope, Image, ItemId, Json, Ran, SessionId, TurnId};
 
@@ -91,9 +92,26 @@ impl ItemStatus {
     }
 }
 
+/// The types of content that this version knows.
+pub(crate) const CONTENT_KINDS: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "reasoning",
+    "tool_call",
+    "file_change",
+    "plan",
+    "sub_session",
+    "canvas",
+    "reminder",
+    "environment",
+    "results_cleared",
+    "compaction",
+];
+
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
+#[schemars(transform = allow_unknown)]
 pub enum Content {
     /// A prompt of a user, or a command that they ran.
     UserMessage {
@@ -165,6 +183,74 @@ pub enum Content {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept_from: Option<ItemId>,
     },
+    /// A type that this version does not know, kept byte for byte.
+    #[serde(skip)]
+    Unknown(UnknownContent),
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Unknown(unknown) => unknown.data.serialize(serializer),
+            known => Self::serialize(known, serializer),
+        }
+    }
+}
+
+/// Adds a branch for types that a newer version adds.
+fn allow_unknown(schema: &mut Schema) {
+    if let Some(Value::Array(branches)) = schema.get_mut("oneOf") {
+        branches.push(json!({
+            "description": "A type that this version does not know.",
+            "type": "object",
+            "required": ["type"],
+            "properties": {"type": {"type": "string", "not": {"enum": CONTENT_KINDS}}},
+        }));
+    }
+}
+
+/// Content of a type that a newer version added.
+#[derive(Debug, Clone)]
+pub struct UnknownContent {
+    kind: String,
+    /// The whole object, its type included.
+    data: Box<RawValue>,
+}
+
+impl UnknownContent {
+    pub(crate) fn new(kind: String, data: Box<RawValue>) -> Self {
+        Self { kind, data }
+    }
+
+    /// The content as it stands in the payload of an event with an item.
+    pub(crate) fn of_payload(text: &str) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Payload {
+            item: Part,
+        }
+        #[derive(Deserialize)]
+        struct Part {
+            content: Box<RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Tagged {
+            r#type: String,
+        }
+        let Payload { item: Part { content } } = serde_json::from_str(text)?;
+        let Tagged { r#type: kind } = serde_json::from_str(content.get())?;
+        Ok(Self { kind, data: content })
+    }
+
+    /// The type as it came.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
+impl PartialEq for UnknownContent {
+    fn eq(&self, other: &Self) -> bool {
+        self.data.get() == other.data.get()
+    }
 }
 
 impl Content {

@@ -8,6 +8,7 @@ mod ask;
 mod bill;
 mod climb;
 mod command;
+mod command_key;
 mod content;
 mod cost;
 mod envelope;
@@ -21,12 +22,16 @@ mod id;
 mod image;
 mod item;
 mod json;
+mod members;
 mod name_set;
 mod port;
+mod principal;
 mod ran;
 mod recovery;
 mod remotes;
 mod schema;
+mod session_cursor;
+mod store_error;
 mod summary;
 mod target;
 mod time;
@@ -40,36 +45,41 @@ pub use ask::{
 pub use bill::Bill;
 pub use climb::{Climbed, ClimbedBy, LinkLook, LinkLookup, climb};
 pub use command::{ApprovalPolicy, Change, Command, NewSession};
+pub use command_key::{BadCommandKey, CommandKey, CommandKeys, KeyClaim, KeyedCommand};
 pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
-pub use event::{Event, WireError};
+pub use event::{Event, WireError, author_in_payload};
 pub use fact::{
-    AnswerStop, Answered, Asked, BACKGROUND_BEGAN, BACKGROUND_ENDED, BACKGROUND_SWEPT, DENIED_HOSTS,
-    DeltaStream, Fact, Failure, FailureKind, GRANTED, Introduction, ItemChanged, ItemDelta, ItemEnded,
-    ItemStarted, Native, Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded,
+    AnswerStop, Answered, Asked, AuthoredFact, BACKGROUND_BEGAN, BACKGROUND_ENDED, BACKGROUND_SWEPT,
+    DENIED_HOSTS, DeltaStream, Fact, Failure, FailureKind, GRANTED, Introduction, ItemChanged, ItemDelta,
+    ItemEnded, ItemStarted, Native, Notice, NoticeLevel, Origin, SessionChanged, SessionEnded,
     SessionStarted, TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
 pub use folded_command::{first_line, folded_command};
 pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
 pub use git_setting::{PlainIn, is_plain_git_value, plain_git_setting};
 pub use hidden::is_hidden;
-pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
+pub use id::{AgentId, AskId, BadId, Ids, ImportId, ItemId, SessionId, TurnId, UserId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use item::{
     Content, EnvironmentFact, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ReminderCause,
-    ToolCall, ToolKind,
+    ToolCall, ToolKind, UnknownContent,
 };
 pub use json::Json;
+pub use members::{Members, Role, SingleUser};
 pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, originals};
 pub use port::{
-    Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionQuery, SessionStore,
-    SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription,
+    Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionPage, SessionQuery,
+    SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges, Subscription,
     SubscriptionError, WaitingAsk,
 };
+pub use principal::{BadPrincipal, Principal, PrincipalId, PrincipalKind};
 pub use ran::{Ran, RanOutcome};
 pub use recovery::recovery;
 pub use remotes::{RemoteLookup, RemoteName, RemoteQuery, RemoteUse};
 pub use schema::event_schema;
+pub use session_cursor::{BadCursor, SessionCursor};
+pub use store_error::StoreError;
 pub use summary::{SessionState, SessionSummary};
 pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};
 pub use time::{Clock, UnixMillis};

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::Stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Ask, Bill, Command, Event, Fact, Failure, ForkKind, ForkPoint, Introduction, LogEntry,
-    NewSession, Principal, SessionId, SessionSummary, Transcript, UnixMillis,
+    Answer, Ask, AuthoredFact, Bill, Command, CommandKey, Event, Fact, Failure, ForkKind, ForkPoint,
+    Introduction, LogEntry, NewSession, Principal, PrincipalId, SessionCursor, SessionId, SessionSummary,
+    StoreError, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -34,7 +35,22 @@ pub trait Sessions: Send + Sync {
     async fn send(&self, who: &Principal, session: &SessionId, command: Command)
     -> Result<(), SessionsError>;
 
-    /// All durable events after number `after`, then all live ones, without gaps or duplicates.
+    /// Like [`Sessions::send`], but carries a command out once, however often it is sent with this key. Another command
+    /// with the same key is refused.
+    async fn send_once(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        key: CommandKey,
+        command: Command,
+    ) -> Result<(), SessionsError>;
+
+    /// Takes a session up in this process: closes what a dead writer left open, and keeps other processes from writing.
+    /// A command does the same when it needs to.
+    async fn take_up(&self, who: &Principal, session: &SessionId) -> Result<(), SessionsError>;
+
+    /// All durable events after number `after`, then all later ones, without gaps or duplicates. Takes nothing up: a session
+    /// that another process works on is followed in the store, without its live events.
     async fn subscribe(
         &self,
         who: &Principal,
@@ -54,19 +70,29 @@ pub trait Sessions: Send + Sync {
     /// The summary of one session.
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
 
-    /// All pending asks of `who` in all their sessions, including sessions that other sessions opened.
+    /// All pending asks in the sessions that `who` may read, including sessions that other sessions opened.
     async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError>;
 
     /// Sessions that `who` may see, most recently used first.
-    async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
+    async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError>;
 
-    /// At most `limit` sessions of `who` with an event that contains all these words, most recently used
+    /// At most `limit` sessions that `who` may read with an event that contains all these words, most recently used
     /// first.
     async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError>;
 }
 
+/// A part of the list of sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPage {
+    /// The sessions, most recently used first.
+    pub sessions: Vec<SessionSummary>,
+    /// Where the list goes on, for [`SessionQuery::after`]; absent on an empty page, which is its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SessionCursor>,
+}
+
 /// A session that matches a search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The session.
     pub summary: SessionSummary,
@@ -77,7 +103,7 @@ pub struct Found {
 }
 
 /// A pending ask in one of a user's sessions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingAsk {
     /// The session.
     pub session: SessionId,
@@ -95,7 +121,8 @@ pub struct WaitingAsk {
 pub type Subscription = Pin<Box<dyn Stream<Item = Result<Arc<Event>, SubscriptionError>> + Send>>;
 
 /// The reason why a subscription ended.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(remote = "Self", tag = "code", content = "fields", rename_all = "snake_case")]
 pub enum SubscriptionError {
     /// The reader was too slow.
     #[error("the reader was too slow; go on after event {resume_after}")]
@@ -109,20 +136,27 @@ pub enum SubscriptionError {
 }
 
 /// A filter for the list of sessions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionQuery {
     /// Only sessions of this owner.
-    pub owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<PrincipalId>,
     /// Only sessions that work in this directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Only sessions with a pending ask.
     pub is_waiting: bool,
     /// The maximum number of sessions; 0 means the store's own limit.
     pub limit: usize,
+    /// Only sessions after this place in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<SessionCursor>,
 }
 
 /// The reason why a request about sessions was refused or failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
+#[serde(remote = "Self", tag = "code", content = "fields", rename_all = "snake_case")]
 pub enum SessionsError {
     /// The session does not exist, or the caller may not know of it.
     #[error("there is no session `{0}`")]
@@ -141,7 +175,7 @@ pub enum SessionsError {
         /// The caller.
         who: String,
         /// The refused action.
-        what: &'static str,
+        what: String,
     },
     /// The state of the session does not permit this.
     #[error("{0}")]
@@ -159,6 +193,30 @@ pub enum SessionsError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// On the wire an error is an object with its code, its fields and its message, which a reader shows as it is.
+macro_rules! coded_errors {
+    ($($name:ident)*) => {$(
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let coded = Self::serialize(self, serde_json::value::Serializer);
+                let mut coded = coded.map_err(serde::ser::Error::custom)?;
+                if let Some(object) = coded.as_object_mut() {
+                    object.insert("message".to_owned(), self.to_string().into());
+                }
+                coded.serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::deserialize(deserializer)
+            }
+        }
+    )*};
+}
+
+coded_errors! { SessionsError SubscriptionError StoreError }
 
 /// An agent: something that turns prompts into facts.
 #[async_trait]
@@ -194,6 +252,11 @@ pub trait AgentSession: Send {
     /// Takes a command. Returns when it is accepted; its results go to the sink.
     async fn command(&mut self, by: Principal, command: Command) -> Result<(), AgentError>;
 
+    /// Whether work goes on outside a turn, such as a command in the background, that would end with the session.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
     /// Stops all work and returns when nothing runs any more.
     async fn close(self: Box<Self>);
 }
@@ -209,11 +272,21 @@ pub struct AgentError {
 /// The receiver of an agent's facts. Facts keep their order across all methods.
 #[async_trait]
 pub trait EventSink: Send + Sync {
-    /// Reports facts and returns when they are accepted. They may still be lost in a crash.
-    async fn push(&self, facts: Vec<Fact>) -> Result<(), SinkClosed>;
+    /// Reports facts with their authors and returns when they are accepted. They may still be lost in a crash.
+    async fn push_authored(&self, facts: Vec<AuthoredFact>) -> Result<(), SinkClosed>;
 
-    /// Reports facts and returns when they, and all facts before them, are durable.
-    async fn commit(&self, facts: Vec<Fact>) -> Result<(), SinkClosed>;
+    /// Reports facts with their authors and returns when they, and all facts before them, are durable.
+    async fn commit_authored(&self, facts: Vec<AuthoredFact>) -> Result<(), SinkClosed>;
+
+    /// Reports facts of the agent's own work and returns when they are accepted.
+    async fn push(&self, facts: Vec<Fact>) -> Result<(), SinkClosed> {
+        self.push_authored(facts.into_iter().map(AuthoredFact::from).collect()).await
+    }
+
+    /// Reports facts of the agent's own work and returns when they, and all facts before them, are durable.
+    async fn commit(&self, facts: Vec<Fact>) -> Result<(), SinkClosed> {
+        self.commit_authored(facts.into_iter().map(AuthoredFact::from).collect()).await
+    }
 
     /// Asks and waits for the answer. Dropping the future withdraws the ask.
     async fn ask(&self, ask: Ask) -> Result<Answer, SinkClosed>;
@@ -223,6 +296,9 @@ pub trait EventSink: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the session no longer takes facts")]
 pub struct SinkClosed;
+
+/// Notices of appends to a store. Ends when the store is closed.
+pub type StoreChanges = Pin<Box<dyn Stream<Item = ()> + Send>>;
 
 /// The event logs of all sessions and the data derived from them.
 #[async_trait]
@@ -248,15 +324,24 @@ pub trait SessionStore: Send + Sync {
         Ok(events.into_iter().map(LogEntry::Event).collect())
     }
 
+    /// Something was appended to some log, by any process. A reader that read after it subscribed misses nothing; one
+    /// item can stand for many appends.
+    fn changes(&self) -> Result<StoreChanges, StoreError>;
+
     /// The summary of a session; `None` if it does not exist.
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError>;
 
     /// Summaries, most recently used first.
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError>;
 
-    /// At most `limit` sessions of an owner with an event that contains all these words, most recently used
-    /// first. The words have no query syntax.
-    async fn search(&self, owner: &str, words: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
+    /// At most `limit` sessions of an owner, or of all owners, with an event that contains all these words, most
+    /// recently used first. The words have no query syntax.
+    async fn search(
+        &self,
+        owner: Option<&PrincipalId>,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError>;
 }
 
 /// The spending of sessions.
@@ -273,8 +358,8 @@ pub enum Spending {
     Tree(SessionId),
     /// All sessions of an owner since a time.
     Since {
-        /// The owner's name.
-        owner: String,
+        /// The owner.
+        owner: PrincipalId,
         /// The start time.
         time: UnixMillis,
     },
@@ -288,48 +373,55 @@ pub trait SessionWriter: Send + Sync {
     async fn append(&self, events: Vec<Arc<Event>>) -> Result<(), StoreError>;
 }
 
-/// The reason why the store failed.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StoreError {
-    /// Another process writes to the session.
-    #[error("session `{session}` is in use by {holder}")]
-    Busy {
-        /// The session.
-        session: SessionId,
-        /// The process that writes.
-        holder: String,
-    },
-    /// Another server uses the store.
-    #[error("the store is in use by {holder}")]
-    InUse {
-        /// The process that uses it.
-        holder: String,
-    },
-    /// The events do not follow the end of the log.
-    #[error("event {found} does not follow on event {head} of session `{session}`")]
-    OutOfOrder {
-        /// The session.
-        session: SessionId,
-        /// The last event in the log.
-        head: u64,
-        /// The number of the rejected event.
-        found: u64,
-    },
-    /// The stored data is damaged.
-    #[error("the store is damaged: {0}")]
-    Corrupt(String),
-    /// The store was written by a newer version.
-    #[error("the store has schema {found}, this version knows up to {known}; use a newer buddy")]
-    TooNew {
-        /// The schema that was found.
-        found: u32,
-        /// The newest schema that this version knows.
-        known: u32,
-    },
-    /// The disk is full. Nothing was written; the stored data is intact.
-    #[error("the disk is full")]
-    Full,
-    /// Any other error from reading or writing.
-    #[error("{0}")]
-    Io(String),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FailureKind;
+
+    fn session() -> SessionId {
+        "ses_00000000000000000000000001".parse().unwrap()
+    }
+
+    /// The error on the wire, after it was read back.
+    fn round_trip(error: &SessionsError) -> serde_json::Value {
+        let text = serde_json::to_string(error).unwrap();
+        let again: SessionsError = serde_json::from_str(&text).unwrap();
+        assert_eq!(again.to_string(), error.to_string());
+        assert_eq!(serde_json::to_string(&again).unwrap(), text);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn errors_have_a_code_a_message_and_fields_on_the_wire() {
+        let failure = Failure {
+            kind: FailureKind::Auth,
+            message: "no key".to_owned(),
+            hint: Some("set one".to_owned()),
+            http_status: Some(401),
+        };
+        let errors = [
+            (SessionsError::NotFound(session()), "not_found"),
+            (SessionsError::Busy { session: session(), holder: "process 7".to_owned() }, "busy"),
+            (SessionsError::Forbidden { who: "ann".to_owned(), what: "answer".to_owned() }, "forbidden"),
+            (SessionsError::Conflict("it ended".to_owned()), "conflict"),
+            (SessionsError::Invalid("empty".to_owned()), "invalid"),
+            (SessionsError::Closed, "closed"),
+            (SessionsError::Agent(failure), "agent"),
+            (SessionsError::Store(StoreError::Full), "store"),
+            (SessionsError::Store(StoreError::TooNew { found: 9, known: 7 }), "store"),
+        ];
+        for (error, code) in errors {
+            let wire = round_trip(&error);
+            assert_eq!(
+                (wire["code"].as_str(), wire["message"].as_str()),
+                (Some(code), Some(&*error.to_string()))
+            );
+        }
+        let busy = round_trip(&SessionsError::Busy { session: session(), holder: "process 7".to_owned() });
+        assert_eq!(busy["fields"]["holder"], "process 7");
+        let lagged = SubscriptionError::Lagged { resume_after: 7 };
+        let text = serde_json::to_string(&lagged).unwrap();
+        assert_eq!(serde_json::from_str::<SubscriptionError>(&text).unwrap(), lagged);
+        assert!(text.contains(r#""code":"lagged""#), "{text}");
+    }
 }

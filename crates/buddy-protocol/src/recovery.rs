@@ -4,15 +4,17 @@
 //! interrupted with an unknown outcome. buddy never runs it again by itself.
 
 use crate::{
-    Answer, Answered, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure, Transcript,
-    TurnEnded, TurnOutcome, UnixMillis,
+    Answer, Answered, AuthoredFact, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure,
+    Transcript, TurnEnded, TurnOutcome, UnixMillis,
 };
 
-/// The facts to append before anything else happens in the session; empty if the session was left whole.
-pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
-    let asks = transcript.asks().iter().map(|ask| {
-        Fact::Answered(Answered { ask: ask.id.clone(), answer: Answer::Withdrawn, by: Principal::system() })
-    });
+/// The facts to append before anything else happens in the session; empty if the session was left whole. buddy itself
+/// is their author.
+pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<AuthoredFact> {
+    let asks = transcript
+        .asks()
+        .iter()
+        .map(|ask| Fact::Answered(Answered { ask: ask.id.clone(), answer: Answer::Withdrawn }));
     let items = transcript.open_items().map(|item| Fact::ItemEnded(ItemEnded { item: closed(item, now) }));
     let turn = transcript.turn().map(|turn| {
         Fact::TurnEnded(TurnEnded {
@@ -22,7 +24,8 @@ pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
             failure: None,
         })
     });
-    asks.chain(items).chain(turn).collect()
+    let buddy = Principal::system();
+    asks.chain(items).chain(turn).map(|fact| AuthoredFact::new(&buddy, fact)).collect()
 }
 
 fn closed(item: &Item, now: UnixMillis) -> Item {

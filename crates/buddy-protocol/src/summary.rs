@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ask, AskId, Bill, Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis};
+use crate::{
+    Ask, AskId, Bill, Content, Event, Fact, Principal, SessionCursor, SessionId, SessionStarted, UnixMillis,
+};
 
 /// The maximum length of a title taken from the first prompt.
 const TITLE_CHARS: usize = 80;
@@ -23,6 +25,9 @@ pub struct SessionSummary {
     pub model: Option<String>,
     /// The session that opened it.
     pub parent: Option<SessionId>,
+    /// The session that it is a copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<SessionId>,
     /// The given title, or the beginning of the first prompt.
     pub title: Option<String>,
     /// Its state as of its last event.
@@ -67,6 +72,7 @@ impl SessionSummary {
             cwd: started.cwd.clone(),
             model: started.model.clone(),
             parent: started.parent.clone(),
+            forked_from: started.forked_from.as_ref().map(|origin| origin.session.clone()),
             title: None,
             state: SessionState::Idle,
             created: time,
@@ -76,6 +82,11 @@ impl SessionSummary {
             bill: Bill::default(),
             asks: Vec::new(),
         }
+    }
+
+    /// The place in a list just behind this session.
+    pub fn cursor(&self) -> SessionCursor {
+        SessionCursor { updated: self.updated, session: self.id.clone() }
     }
 
     /// Applies the next durable event.

@@ -91,14 +91,14 @@ impl Transcript {
     /// Folds one more event. Durable events must come in order and without a gap.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         self.advance(event.seq)?;
-        self.take_fact(event.fact.clone());
+        self.take_fact(event.by.clone(), event.fact.clone());
         Ok(())
     }
 
     /// Folds one more event that the caller no longer needs. Reading a long log this way copies nothing.
     pub fn take(&mut self, event: Event) -> Result<(), FoldError> {
         self.advance(event.seq)?;
-        self.take_fact(event.fact);
+        self.take_fact(event.by, event.fact);
         Ok(())
     }
 
@@ -143,19 +143,19 @@ impl Transcript {
         }
     }
 
-    pub(crate) fn take_fact(&mut self, fact: Fact) {
+    pub(crate) fn take_fact(&mut self, by: Option<Principal>, fact: Fact) {
         match fact {
             Fact::SessionStarted(started) => self.start(started),
             Fact::SessionChanged(changed) => self.change(changed),
             Fact::SessionEnded(_) => self.ended = true,
-            Fact::TurnStarted(started) => self.start_turn(started),
+            Fact::TurnStarted(started) => self.start_turn(by.as_ref(), started),
             Fact::TurnEnded(ended) => self.end_turn(ended),
             Fact::ItemStarted(started) => self.put(started.item),
             Fact::ItemChanged(changed) => self.put(changed.item),
             Fact::ItemEnded(ended) => self.put(ended.item),
             Fact::ItemDelta(delta) => self.grow(&delta),
             Fact::Asked(asked) => self.asks.push(asked.ask),
-            Fact::Answered(answered) => self.answer(&answered),
+            Fact::Answered(answered) => self.answer(by, &answered),
             Fact::UsageReported(report) => self.add_usage(&report),
             Fact::Notice(_) | Fact::Native(_) | Fact::Unknown(_) => {}
         }
@@ -177,8 +177,8 @@ impl Transcript {
         }
     }
 
-    fn start_turn(&mut self, TurnStarted { turn, by }: TurnStarted) {
-        if by.kind == PrincipalKind::Imported {
+    fn start_turn(&mut self, by: Option<&Principal>, TurnStarted { turn }: TurnStarted) {
+        if by.is_some_and(|by| by.kind() == PrincipalKind::Imported) {
             self.imported.insert(turn.clone());
         }
         self.turn = Some(turn);
@@ -222,7 +222,9 @@ impl Transcript {
         keep_tail(output, LIVE_OUTPUT_KEPT);
     }
 
-    fn answer(&mut self, answered: &Answered) {
+    fn answer(&mut self, by: Option<Principal>, answered: &Answered) {
+        // Only buddy itself answers in nobody's name.
+        let by = by.unwrap_or_else(Principal::system);
         if let Some(ask) = self.asks.iter().find(|ask| ask.id == answered.ask) {
             let items: Vec<ItemId> = ask.items().cloned().collect();
             for (place, item) in items.into_iter().enumerate() {
@@ -232,7 +234,7 @@ impl Transcript {
                 };
                 // A changed command may be asked about again; the change stays known.
                 let before = self.decided.remove(&item).and_then(|before| before.edit);
-                self.decided.insert(item, Decision::new(&answered.by, answer, before));
+                self.decided.insert(item, Decision::new(&by, answer, before));
             }
         }
         self.asks.retain(|ask| ask.id != answered.ask);
@@ -372,7 +374,7 @@ fn keep_tail(text: &mut String, limit: usize) {
 mod tests {
     use super::*;
     use crate::{
-        Asked, ItemEnded, ItemStarted, Principal, Question, ToolCall, ToolKind, TurnOutcome, TurnStarted,
+        Asked, AuthoredFact, ItemEnded, ItemStarted, Question, ToolCall, ToolKind, TurnOutcome, TurnStarted,
         UnixMillis, recovery,
     };
 
@@ -422,11 +424,15 @@ mod tests {
     }
 
     fn fold(facts: impl IntoIterator<Item = Fact>) -> Transcript {
+        fold_authored(facts.into_iter().map(AuthoredFact::from))
+    }
+
+    fn fold_authored(facts: impl IntoIterator<Item = AuthoredFact>) -> Transcript {
         let mut transcript = Transcript::default();
-        for fact in facts {
+        for AuthoredFact { by, fact } in facts {
             let seq = fact.is_durable().then(|| transcript.head() + 1);
             let session = format!("ses_{}", id(1)).parse().unwrap();
-            transcript.apply(&Event { session, seq, time: UnixMillis(0), fact }).unwrap();
+            transcript.apply(&Event { session, seq, time: UnixMillis(0), by, fact }).unwrap();
         }
         transcript
     }
@@ -452,12 +458,12 @@ mod tests {
 
     #[test]
     fn a_gap_and_a_repetition_are_refused() {
-        let mut transcript =
-            fold([Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") })]);
+        let mut transcript = fold([Fact::TurnStarted(TurnStarted { turn: turn() })]);
         for seq in [1, 3] {
             let session = format!("ses_{}", id(1)).parse().unwrap();
             let fact = started(item(1, ItemStatus::Running, message("")));
-            let refused = transcript.apply(&Event { session, seq: Some(seq), time: UnixMillis(0), fact });
+            let refused =
+                transcript.apply(&Event { session, seq: Some(seq), time: UnixMillis(0), by: None, fact });
             assert_eq!(refused, Err(FoldError { head: 1, found: seq }));
             assert!(transcript.items().is_empty());
         }
@@ -473,14 +479,14 @@ mod tests {
             expires: None,
         };
         let mut facts = vec![
-            Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }),
+            Fact::TurnStarted(TurnStarted { turn: turn() }),
             started(item(1, ItemStatus::Running, message("par"))),
             started(item(2, ItemStatus::Pending, call())),
             started(item(3, ItemStatus::Running, call())),
             Fact::Asked(Asked { ask }),
         ];
         let closing = recovery(&fold(facts.clone()), UnixMillis(5));
-        facts.extend(closing);
+        facts.extend(closing.into_iter().map(|closed| closed.fact));
         let whole = fold(facts);
         assert!(recovery(&whole, UnixMillis(6)).is_empty());
         assert_eq!(whole.last_turn().unwrap().outcome, TurnOutcome::Interrupted);
@@ -505,7 +511,7 @@ mod tests {
             question: Question::Text { text: "?".to_owned(), options: vec![] },
             expires: None,
         };
-        let answered = Answered { ask: ask(1).id, answer: Answer::allow(), by: Principal::person("ann") };
+        let answered = Answered { ask: ask(1).id, answer: Answer::allow() };
         let transcript = fold([
             Fact::Asked(Asked { ask: ask(1) }),
             Fact::Asked(Asked { ask: ask(2) }),

@@ -68,11 +68,11 @@ fn event(number: u64, seq: u64) -> Arc<Event> {
             forked_from: None,
             began_with: None,
         }),
-        2 => Fact::TurnStarted(TurnStarted { turn: TurnId::new(&Fixed(2)), by: Principal::person("ann") }),
+        2 => Fact::TurnStarted(TurnStarted { turn: TurnId::new(&Fixed(2)) }),
         _ if seq % 2 == 1 => Fact::ItemStarted(ItemStarted { item: item(seq, ItemStatus::Running) }),
         _ => Fact::ItemEnded(ItemEnded { item: item(seq - 1, ItemStatus::Completed) }),
     };
-    Arc::new(Event { session: session(number), seq: Some(seq), time: UnixMillis(seq), fact })
+    Arc::new(Event { session: session(number), seq: Some(seq), time: UnixMillis(seq), by: None, fact })
 }
 
 fn item(number: u64, status: ItemStatus) -> Item {

@@ -195,8 +195,8 @@ fn begin(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result
 fn insert(transaction: &Transaction<'_>, log: i64, record: &Record, link: &Hash) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO events (place, version, time, kind, data, private, crc, link)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO events (place, version, time, kind, data, private, author, crc, link)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
             place(log, record.seq),
@@ -205,6 +205,7 @@ fn insert(transaction: &Transaction<'_>, log: i64, record: &Record, link: &Hash)
             record.event.fact.kind(),
             record.data.get(),
             record.private,
+            record.author,
             record.crc,
             link,
         ])

@@ -37,6 +37,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) kind: &'a [u8],
     pub(crate) data: &'a [u8],
     pub(crate) private: Option<&'a [u8]>,
+    pub(crate) author: Option<&'a [u8]>,
 }
 
 impl Stored<'_> {
@@ -47,7 +48,9 @@ impl Stored<'_> {
         hasher.update(self.seq.to_le_bytes());
         hasher.update(self.time.to_le_bytes());
         hasher.update(self.crc.to_le_bytes());
-        for text in [Some(self.kind), Some(self.data), self.private] {
+        // A record of the first version has no author, and its digest no place for one.
+        let author = (self.version != 1 || self.author.is_some()).then_some(self.author);
+        for text in [Some(self.kind), Some(self.data), self.private].into_iter().chain(author) {
             let length = text.map_or(u64::MAX, |text| text.len() as u64);
             hasher.update(length.to_le_bytes());
             hasher.update(text.unwrap_or_default());
@@ -58,13 +61,16 @@ impl Stored<'_> {
 
 /// The digest of a row of [`crate::record::COLUMNS`], also of an invalid one.
 pub(crate) fn digest_of(row: &Row<'_>, seq: u64) -> rusqlite::Result<Hash> {
-    let private = match row.get_ref(5)? {
-        ValueRef::Null => None,
-        value => Some(bytes(value)),
+    let optional = |index| {
+        row.get_ref(index).map(|value| match value {
+            ValueRef::Null => None,
+            value => Some(bytes(value)),
+        })
     };
+    let (private, author) = (optional(5)?, optional(7)?);
     let (kind, data) = (bytes(row.get_ref(3)?), bytes(row.get_ref(4)?));
     let (version, time, crc) = (row.get(1)?, row.get(2)?, row.get(6)?);
-    Ok(Stored { version, seq, time, crc, kind, data, private }.digest())
+    Ok(Stored { version, seq, time, crc, kind, data, private, author }.digest())
 }
 
 /// The link in a column; `None` if the column holds nothing that could be one.
@@ -86,16 +92,21 @@ mod tests {
     #[test]
     fn nothing_of_a_record_can_change_unseen() {
         let stored = Stored {
-            version: 1,
+            version: 2,
             seq: 2,
             time: 3,
             crc: 4,
             kind: b"native",
             data: b"{}",
             private: Some(b"{}"),
+            author: Some(b"{}"),
         };
         let changed = [
-            Stored { version: 2, ..stored },
+            Stored { version: 1, ..stored },
+            Stored { version: 3, ..stored },
+            Stored { author: None, ..stored },
+            Stored { author: Some(b""), ..stored },
+            Stored { private: None, author: None, ..stored },
             Stored { seq: 3, ..stored },
             Stored { time: 4, ..stored },
             Stored { crc: 5, ..stored },

@@ -49,6 +49,15 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// A connection that reads as much as possible of a database that may be damaged.
+pub(crate) fn open_salvager(path: &Path) -> Result<Connection, StoreError> {
+    let connection = open_reader(path)?;
+    // Without this, `SQLite` refuses all of a file that is shorter than its header says, and of one with a damaged schema.
+    // Nothing is written, since the connection only reads.
+    connection.execute_batch("PRAGMA writable_schema = ON").map_err(|error| name_damage(path, &error))?;
+    Ok(connection)
+}
+
 /// A connection to a finished file that nobody writes to, such as a backup.
 pub(crate) fn open_finished(path: &Path) -> Result<Connection, StoreError> {
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)

@@ -35,7 +35,10 @@ pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
 
 /// The store error for an `SQLite` failure.
 pub(crate) fn from_sqlite(error: &rusqlite::Error) -> StoreError {
-    let Some(failure) = error.sqlite_error() else { return StoreError::Io(error.to_string()) };
+    let Some(failure) = error.sqlite_error() else {
+        let reason = error.to_string();
+        return if is_bad_value(error) { StoreError::Corrupt(reason) } else { StoreError::Io(reason) };
+    };
     match failure.code {
         ErrorCode::DiskFull => StoreError::Full,
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => StoreError::Full,
@@ -45,6 +48,17 @@ pub(crate) fn from_sqlite(error: &rusqlite::Error) -> StoreError {
         }
         _ => StoreError::Io(error.to_string()),
     }
+}
+
+/// Whether a row has a value that buddy never writes there. A row of which a part is missing has zeros instead.
+fn is_bad_value(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
 }
 
 /// The store error for a file system failure.

@@ -1,6 +1,6 @@
 //! Spending, read from the usage facts of the log.
 
-use buddy_protocol::{Bill, SessionId, Spending, StoreError, UnixMillis, UsageReported};
+use buddy_protocol::{Bill, PrincipalId, SessionId, Spending, StoreError, UnixMillis, UsageReported};
 use rusqlite::{Connection, params};
 
 use crate::error::from_sqlite;
@@ -28,7 +28,7 @@ const TREE: &str = "
 
 const SINCE: &str = "
     SELECT data FROM events JOIN sessions ON sessions.number = events.place >> 32
-    WHERE kind = 'usage' AND time >= ?1 AND owner = ?2";
+    WHERE kind = 'usage' AND time >= ?1 AND owner_id = ?2";
 
 /// The bill for a scope.
 pub(crate) fn bill(connection: &Connection, scope: &Spending) -> Result<Bill, StoreError> {
@@ -61,12 +61,16 @@ fn merge(bill: &mut Bill, other: &Bill) {
     bill.unpriced += other.unpriced;
 }
 
-fn since(connection: &Connection, owner: &str, UnixMillis(time): UnixMillis) -> Result<Bill, StoreError> {
+fn since(
+    connection: &Connection,
+    owner: &PrincipalId,
+    UnixMillis(time): UnixMillis,
+) -> Result<Bill, StoreError> {
     let time = i64::try_from(time).unwrap_or(i64::MAX);
     let rows = (|| {
         let mut statement = connection.prepare_cached(SINCE)?;
         statement
-            .query_map(params![time, owner], |row| row.get(0))?
+            .query_map(params![time, owner.as_str()], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<String>>>()
     })();
     let mut bill = Bill::default();

@@ -1,7 +1,7 @@
 //! Reading: a few read-only connections, opened on demand, each used by one blocking thread at a time.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_protocol::{Event, ItemId, LogEntry, SessionId, StoreError};
@@ -10,7 +10,6 @@ use tokio::sync::Semaphore;
 
 use crate::anchors::Anchors;
 use crate::chain::{Hash, link, link_of};
-use crate::connection::open_reader;
 use crate::error::from_sqlite;
 use crate::record::{COLUMNS, Flaw, LINK, at, place, range, raw};
 use crate::summaries;
@@ -31,15 +30,19 @@ const CONNECTIONS: usize = 4;
 /// The pool of read-only connections.
 pub(crate) struct Readers {
     path: PathBuf,
+    open: OpenConnection,
     /// Unused connections.
     idle: Mutex<Vec<Connection>>,
     /// One permit for each connection that may be in use.
     room: Arc<Semaphore>,
 }
 
+/// The way to open a connection.
+type OpenConnection = fn(&Path) -> Result<Connection, StoreError>;
+
 impl Readers {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::new(Vec::new()), room: Arc::new(Semaphore::new(CONNECTIONS)) }
+    pub(crate) fn new(path: PathBuf, open: OpenConnection) -> Self {
+        Self { path, open, idle: Mutex::new(Vec::new()), room: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
     /// Runs `read` on a connection, on a blocking thread.
@@ -64,7 +67,7 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut connection = match idle {
             Some(connection) => connection,
-            None => open_reader(&self.path)?,
+            None => (self.open)(&self.path)?,
         };
         // After a failure the connection is dropped.
         let value = read(&mut connection)?;
@@ -137,19 +140,31 @@ fn fill(
         ))
         .map_err(sql)?;
     let mut rows = statement.query((start, end, i64::try_from(limit).unwrap_or(i64::MAX))).map_err(sql)?;
-    while let Some(row) = rows.next().map_err(sql)? {
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(None),
+            Err(error) => return end_at(&error),
+        };
         if let Err(flaw) = page.take(row) {
             return match flaw {
-                Flaw::Unreadable(error) => Err(sql(error)),
+                Flaw::Unreadable(error) => end_at(&error),
                 Flaw::Missing(seq) => Ok(Some(missing(page.session, seq))),
                 flaw => Ok(Some(flaw.into_error(page.session, page.expected + 1))),
             };
         }
         if page.bytes >= MAX_READ_BYTES {
-            break;
+            return Ok(None);
         }
     }
-    Ok(None)
+}
+
+/// Damage in the file is a flaw of the event that is there; any other error is one of the whole read.
+fn end_at(error: &rusqlite::Error) -> Result<Option<StoreError>, StoreError> {
+    match from_sqlite(error) {
+        damage @ StoreError::Corrupt(_) => Ok(Some(damage)),
+        other => Err(other),
+    }
 }
 
 impl Page<'_> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Event, Fact, SessionId, StoreError, UnixMillis};
+use buddy_protocol::{Event, Fact, SessionId, StoreError, UnixMillis, author_in_payload};
 use crc32fast::Hasher;
 use rusqlite::Row;
 use serde_json::value::RawValue;
@@ -10,8 +10,11 @@ use serde_json::value::RawValue;
 use crate::chain::{Hash, Stored, link};
 use crate::error::from_sqlite;
 
-/// The version of the record format that buddy writes.
-pub(crate) const VERSION: i64 = 1;
+/// The version of the record format that buddy writes: since 2, a record has the author of its event.
+pub(crate) const VERSION: i64 = 2;
+
+/// The first version. The author, if any, is in the payload.
+const FIRST_VERSION: i64 = 1;
 
 /// The maximum number of events in a log; the rest of a place's 63 bits is the log's number.
 const EVENTS_A_LOG: i64 = 1 << 32;
@@ -20,10 +23,13 @@ const EVENTS_A_LOG: i64 = 1 << 32;
 pub(crate) const MAX_LOG: i64 = (1 << 31) - 1;
 
 /// The columns that [`decode`] reads, in order.
-pub(crate) const COLUMNS: &str = "place, version, time, kind, data, private, crc";
+pub(crate) const COLUMNS: &str = "place, version, time, kind, data, private, crc, author";
+
+/// The same columns in a database of a schema before authors.
+pub(crate) const COLUMNS_BEFORE_AUTHORS: &str = "place, version, time, kind, data, private, crc, NULL";
 
 /// The index of the link column when a query selects it after [`COLUMNS`].
-pub(crate) const LINK: usize = 7;
+pub(crate) const LINK: usize = 8;
 
 /// An event ready to be written.
 #[derive(Debug)]
@@ -33,6 +39,7 @@ pub(crate) struct Record {
     pub(crate) time: i64,
     pub(crate) data: Box<RawValue>,
     pub(crate) private: Option<String>,
+    pub(crate) author: Option<String>,
     pub(crate) crc: u32,
     /// The digest from which, with the previous link, its own link is computed.
     pub(crate) digest: Hash,
@@ -56,24 +63,23 @@ impl Record {
         let data = event.fact.data().map_err(json)?;
         let private = event.fact.item().and_then(|item| item.private.as_ref());
         let private = private.map(serde_json::to_string).transpose().map_err(json)?;
-        let crc = checksum(VERSION, seq, time, event.fact.kind(), data.get(), private.as_deref());
-        let digest = Stored {
-            version: VERSION,
-            seq,
-            time,
-            crc: i64::from(crc),
-            kind: event.fact.kind().as_bytes(),
-            data: data.get().as_bytes(),
-            private: private.as_deref().map(str::as_bytes),
+        let author = event.by.as_ref().map(serde_json::to_string).transpose().map_err(json)?;
+        let texts = RecordTexts {
+            kind: event.fact.kind(),
+            data: data.get(),
+            private: private.as_deref(),
+            author: author.as_deref(),
         };
-        let digest = digest.digest();
-        Ok(Self { event, seq, time, data, private, crc, digest })
+        let crc = checksum(VERSION, seq, time, texts);
+        let digest = texts.stored(VERSION, seq, time, i64::from(crc)).digest();
+        Ok(Self { event, seq, time, data, private, author, crc, digest })
     }
 
     /// Its approximate size.
     pub(crate) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 64;
-        OVERHEAD + self.data.get().len() + self.private.as_ref().map_or(0, String::len)
+        let optional = self.private.iter().chain(&self.author);
+        OVERHEAD + self.data.get().len() + optional.map(String::len).sum::<usize>()
     }
 }
 
@@ -143,11 +149,27 @@ impl From<rusqlite::Error> for Flaw {
 /// A row of [`COLUMNS`] with a valid checksum.
 pub(crate) struct Raw<'row> {
     pub(crate) seq: u64,
+    version: i64,
     crc: i64,
     time: i64,
-    kind: &'row str,
-    data: &'row str,
-    private: Option<&'row str>,
+    texts: RecordTexts<'row>,
+}
+
+/// The texts of a record.
+#[derive(Debug, Clone, Copy)]
+struct RecordTexts<'a> {
+    kind: &'a str,
+    data: &'a str,
+    private: Option<&'a str>,
+    author: Option<&'a str>,
+}
+
+impl<'a> RecordTexts<'a> {
+    fn stored(self, version: i64, seq: u64, time: i64, crc: i64) -> Stored<'a> {
+        let (kind, data) = (self.kind.as_bytes(), self.data.as_bytes());
+        let (private, author) = (self.private.map(str::as_bytes), self.author.map(str::as_bytes));
+        Stored { version, seq, time, crc, kind, data, private, author }
+    }
 }
 
 /// Reads a row and verifies its checksum.
@@ -156,26 +178,23 @@ pub(crate) fn raw<'row>(row: &'row Row<'_>) -> Result<Raw<'row>, Flaw> {
     let (_, seq) = at(row.get(0)?);
     let version: i64 = row.get(1)?;
     let time: i64 = row.get(2)?;
-    let kind = text(3)?;
-    let data = text(4)?;
-    let private = row.get_ref(5)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let optional =
+        |index| row.get_ref(index).and_then(|value| value.as_str_or_null().map_err(rusqlite::Error::from));
+    let texts = RecordTexts { kind: text(3)?, data: text(4)?, private: optional(5)?, author: optional(7)? };
     let crc: i64 = row.get(6)?;
-    if version != VERSION {
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(Flaw::Newer(version));
     }
-    if crc != i64::from(checksum(version, seq, time, kind, data, private)) {
+    if crc != i64::from(checksum(version, seq, time, texts)) {
         return Err(Flaw::Checksum);
     }
-    Ok(Raw { seq, crc, time, kind, data, private })
+    Ok(Raw { seq, version, crc, time, texts })
 }
 
 impl Raw<'_> {
     /// The digest from which, with the previous link, its own link is computed.
     pub(crate) fn digest(&self) -> Hash {
-        let (seq, time, crc) = (self.seq, self.time, self.crc);
-        let (kind, data) = (self.kind.as_bytes(), self.data.as_bytes());
-        let private = self.private.map(str::as_bytes);
-        Stored { version: VERSION, seq, time, crc, kind, data, private }.digest()
+        self.texts.stored(self.version, self.seq, self.time, self.crc).digest()
     }
 
     /// Verifies the event against the previous link and its own stored link. Returns the link.
@@ -186,32 +205,37 @@ impl Raw<'_> {
 
     /// The event.
     pub(crate) fn event(&self, session: &SessionId) -> Result<Event, Flaw> {
-        let kind = self.kind;
+        let RecordTexts { kind, data, private, author } = self.texts;
         let bad =
             |error: serde_json::Error| Flaw::Payload { kind: kind.to_owned(), reason: error.to_string() };
-        let mut fact = Fact::from_json(kind, self.data).map_err(bad)?;
-        if let (Some(item), Some(private)) = (fact.item_mut(), self.private) {
+        let mut fact = Fact::from_json(kind, data).map_err(bad)?;
+        if let (Some(item), Some(private)) = (fact.item_mut(), private) {
             item.private = Some(serde_json::from_str(private).map_err(bad)?);
         }
+        let by = match author {
+            Some(author) => Some(serde_json::from_str(author).map_err(bad)?),
+            None if self.version == FIRST_VERSION => author_in_payload(kind, data).map_err(bad)?,
+            None => None,
+        };
         let time = UnixMillis(self.time.cast_unsigned());
-        Ok(Event { session: session.clone(), seq: Some(self.seq), time, fact })
+        Ok(Event { session: session.clone(), seq: Some(self.seq), time, by, fact })
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.data.len() + self.private.map_or(0, str::len)
+        self.texts.data.len() + self.texts.private.map_or(0, str::len)
     }
 
     /// Whether this event carries the final value of an item.
     pub(crate) fn ends_item(&self) -> bool {
-        self.kind == "item.ended"
+        self.texts.kind == "item.ended"
     }
 
     /// The item that the event carries, found without parsing the rest: buddy writes an item's id first.
     pub(crate) fn item(&self) -> Option<&str> {
-        if !self.kind.starts_with("item.") {
+        if !self.texts.kind.starts_with("item.") {
             return None;
         }
-        let (id, _) = self.data.strip_prefix("{\"item\":{\"id\":\"")?.split_once('"')?;
+        let (id, _) = self.texts.data.strip_prefix("{\"item\":{\"id\":\"")?.split_once('"')?;
         Some(id)
     }
 }
@@ -222,9 +246,12 @@ pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize
     Ok((raw.event(session)?, raw.size()))
 }
 
-fn checksum(version: i64, seq: u64, time: i64, kind: &str, data: &str, private: Option<&str>) -> u32 {
+fn checksum(version: i64, seq: u64, time: i64, texts: RecordTexts<'_>) -> u32 {
     /// Separates texts; no UTF-8 text contains it.
     const BOUNDARY: &[u8] = &[0xff];
+    /// Comes before the author, so that it cannot pass for private data.
+    const AUTHOR: &[u8] = &[0xfe];
+    let RecordTexts { kind, data, private, author } = texts;
     let mut hasher = Hasher::new();
     hasher.update(&version.to_le_bytes());
     hasher.update(&seq.to_le_bytes());
@@ -235,6 +262,11 @@ fn checksum(version: i64, seq: u64, time: i64, kind: &str, data: &str, private: 
     if let Some(private) = private {
         hasher.update(BOUNDARY);
         hasher.update(private.as_bytes());
+    }
+    // A record of the first version has no author; one that was put there breaks the checksum.
+    if let Some(author) = author {
+        hasher.update(AUTHOR);
+        hasher.update(author.as_bytes());
     }
     hasher.finalize()
 }
@@ -253,15 +285,19 @@ mod tests {
 
     #[test]
     fn nothing_of_a_record_can_change_unseen() {
-        let whole = checksum(1, 2, 3, "native", "{}", Some("{}"));
+        let texts = RecordTexts { kind: "native", data: "{}", private: Some("{}"), author: Some("{}") };
+        let whole = checksum(1, 2, 3, texts);
         let changed = [
-            checksum(2, 2, 3, "native", "{}", Some("{}")),
-            checksum(1, 3, 3, "native", "{}", Some("{}")),
-            checksum(1, 2, 4, "native", "{}", Some("{}")),
-            checksum(1, 2, 3, "notice", "{}", Some("{}")),
-            checksum(1, 2, 3, "native", "{ }", Some("{}")),
-            checksum(1, 2, 3, "native", "{}{}", None),
-            checksum(1, 2, 3, "native", "{}", None),
+            checksum(2, 2, 3, texts),
+            checksum(1, 3, 3, texts),
+            checksum(1, 2, 4, texts),
+            checksum(1, 2, 3, RecordTexts { kind: "notice", ..texts }),
+            checksum(1, 2, 3, RecordTexts { data: "{ }", ..texts }),
+            checksum(1, 2, 3, RecordTexts { data: "{}{}", private: None, ..texts }),
+            checksum(1, 2, 3, RecordTexts { private: None, ..texts }),
+            checksum(1, 2, 3, RecordTexts { author: None, ..texts }),
+            checksum(1, 2, 3, RecordTexts { private: Some("{}{}"), author: None, ..texts }),
+            checksum(1, 2, 3, RecordTexts { author: Some("{ }"), ..texts }),
         ];
         assert!(!changed.contains(&whole));
     }

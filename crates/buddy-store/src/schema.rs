@@ -27,16 +27,27 @@ const MIGRATIONS: &[Migration] = &[
     Migration {
         name: "0002_sessions",
         sql: include_str!("migrations/0002_sessions.sql"),
-        fill: |transaction| summaries::rebuild(transaction).map(drop),
+        // The list is filled below, when its table has all its columns.
+        fill: |_| Ok(()),
     },
     Migration {
         name: "0003_usage",
         sql: include_str!("migrations/0003_usage.sql"),
-        // Since this version the list includes the cost of each session.
-        fill: |transaction| summaries::rebuild(transaction).map(drop),
+        // Since this version the list includes the cost of each session, so older rows do not count.
+        fill: summaries::clear,
     },
-    Migration { name: "0004_words", sql: words::TABLE, fill: words::fill },
+    Migration { name: "0004_words", sql: words::TABLE, fill: words::fill_before_authors },
     Migration { name: "0005_chain", sql: include_str!("migrations/0005_chain.sql"), fill: verify::fill },
+    Migration {
+        name: "0006_authors",
+        sql: include_str!("migrations/0006_authors.sql"),
+        fill: summaries::fill_owners,
+    },
+    Migration {
+        name: "0007_command_keys",
+        sql: include_str!("migrations/0007_command_keys.sql"),
+        fill: |_| Ok(()),
+    },
 ];
 
 const MARKERS: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -8,18 +8,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Bill, Clock, Event, Found as FoundSession, Ledger, LogEntry, SessionId, SessionQuery, SessionStore,
-    SessionSummary, SessionWriter, Spending, StoreError,
+    Bill, Clock, CommandKeys, Event, Found as FoundSession, KeyClaim, KeyedCommand, Ledger, LogEntry,
+    PrincipalId, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter, Spending,
+    StoreChanges, StoreError, UnixMillis,
 };
 use rusqlite::Connection;
+use tokio::sync::watch;
 
 use crate::anchors::Anchors;
 use crate::append::Witness;
 use crate::backup::{self, BackupReport};
+use crate::changes::ChangeWatch;
 use crate::check::{self, CheckReport};
-use crate::connection::{open_reader, open_writer, quick_check};
+use crate::connection::{open_reader, open_salvager, open_writer, quick_check};
 use crate::directory::Directory;
 use crate::error::from_io;
+use crate::keys::KeyJob;
 use crate::lease::{self, Lease};
 use crate::ledger;
 use crate::lock::{Attempt, try_exclusive, write_holder};
@@ -52,6 +56,7 @@ struct Inner {
     readers: Arc<Readers>,
     anchors: Arc<Anchors>,
     checked: Arc<Checked>,
+    changes: ChangeWatch,
     /// `None` if the store is open for reading only.
     writer: Option<Writer>,
     /// Released when the store is closed.
@@ -83,9 +88,11 @@ impl SqliteStore {
         let witness = Witness { anchors: anchors.clone(), checked: checked.clone() };
         let writer = Writer::start(connection, directory.clone(), witness)?;
         let (writer, presence) = (Some(writer), Mutex::new(Some(presence)));
-        let readers = Arc::new(Readers::new(directory.database()));
+        let readers = Arc::new(Readers::new(directory.database(), open_reader));
         let (clock, server) = (settings.clock, Mutex::new(server));
-        let inner = Inner { directory, clock, report, readers, anchors, checked, writer, presence, server };
+        let changes = ChangeWatch::new(directory.database());
+        let inner =
+            Inner { directory, clock, report, readers, anchors, checked, changes, writer, presence, server };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -98,7 +105,7 @@ impl SqliteStore {
     /// Opens an existing store for reading only, even if it is damaged, to read as much as possible.
     pub fn open_read_only(settings: StoreSettings) -> Result<Self, StoreError> {
         let directory = Directory::existing(&settings.directory)?;
-        schema::version(&open_reader(&directory.database())?)?;
+        schema::version(&open_salvager(&directory.database())?)?;
         let report = OpenReport {
             created: false,
             integrity: Integrity::Unchecked,
@@ -106,11 +113,13 @@ impl SqliteStore {
             modes_fixed: Vec::new(),
             sqlite: rusqlite::version(),
         };
-        let readers = Arc::new(Readers::new(directory.database()));
+        let readers = Arc::new(Readers::new(directory.database(), open_salvager));
         let (anchors, checked) = (Arc::new(Anchors::existing(&directory)), Arc::default());
         let (clock, presence, server) = (settings.clock, Mutex::new(None), Mutex::new(None));
+        let changes = ChangeWatch::new(directory.database());
+        let writer = None;
         let inner =
-            Inner { directory, clock, report, readers, anchors, checked, writer: None, presence, server };
+            Inner { directory, clock, report, readers, anchors, checked, changes, writer, presence, server };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -185,6 +194,15 @@ impl SessionStore for SqliteStore {
         self.inner.readers.run(read).await
     }
 
+    fn changes(&self) -> Result<StoreChanges, StoreError> {
+        let receiver = self.inner.changes.subscribe()?;
+        let next = |mut receiver: watch::Receiver<u64>| async move {
+            receiver.changed().await.ok()?;
+            Some(((), receiver))
+        };
+        Ok(Box::pin(futures::stream::unfold(receiver, next)))
+    }
+
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
         let session = session.clone();
         let find = move |connection: &mut Connection| match summaries::log_of(connection, &session)? {
@@ -199,10 +217,18 @@ impl SessionStore for SqliteStore {
         self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
     }
 
-    async fn search(&self, owner: &str, words: &str, limit: usize) -> Result<Vec<FoundSession>, StoreError> {
+    async fn search(
+        &self,
+        owner: Option<&PrincipalId>,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<FoundSession>, StoreError> {
         let limit = if limit == 0 { MAX_LIST } else { limit.min(MAX_LIST) };
-        let (owner, words) = (owner.to_owned(), words.to_owned());
-        self.inner.readers.run(move |connection| words::search(connection, &owner, &words, limit)).await
+        let (owner, words) = (owner.cloned(), words.to_owned());
+        self.inner
+            .readers
+            .run(move |connection| words::search(connection, owner.as_ref(), &words, limit))
+            .await
     }
 }
 
@@ -210,6 +236,18 @@ impl SessionStore for SqliteStore {
 impl Ledger for SqliteStore {
     async fn bill(&self, scope: Spending) -> Result<Bill, StoreError> {
         self.inner.readers.run(move |connection| ledger::bill(connection, &scope)).await
+    }
+}
+
+#[async_trait]
+impl CommandKeys for SqliteStore {
+    async fn claim(&self, keyed: &KeyedCommand, now: UnixMillis) -> Result<KeyClaim, StoreError> {
+        self.inner.writing()?.change_keys(KeyJob::Claim { keyed: keyed.clone(), now }).await
+    }
+
+    async fn settle(&self, keyed: &KeyedCommand, outcome: Option<String>) -> Result<(), StoreError> {
+        let job = KeyJob::Settle { keyed: keyed.clone(), outcome };
+        self.inner.writing()?.change_keys(job).await.map(drop)
     }
 }
 
@@ -234,6 +272,7 @@ impl Inner {
 
     fn close(&self, patience: Duration) -> Result<(), StoreError> {
         self.readers.close();
+        self.changes.close();
         let ended = self.writer.as_ref().map(|writer| writer.close(patience));
         let presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner).take();
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();

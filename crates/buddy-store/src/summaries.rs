@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use buddy_protocol::{Event, Fact, SessionId, SessionQuery, SessionSummary, StoreError, UnixMillis};
+use buddy_protocol::{
+    Event, Fact, PrincipalId, SessionId, SessionQuery, SessionSummary, StoreError, UnixMillis,
+};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
 use serde_json::Value;
 
@@ -37,10 +39,10 @@ pub(crate) fn save(connection: &Connection, log: i64, summary: &SessionSummary) 
     let updated = i64::try_from(summary.updated.0).unwrap_or(i64::MAX);
     connection
         .prepare_cached(
-            "INSERT INTO sessions (number, owner, cwd, updated, summary) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO sessions (number, owner_id, cwd, updated, summary) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (number) DO UPDATE SET updated = excluded.updated, summary = excluded.summary",
         )?
-        .execute(params![log, summary.owner.name, summary.cwd, updated, text])
+        .execute(params![log, summary.owner.id.as_str(), summary.cwd, updated, text])
         .map(drop)
 }
 
@@ -53,16 +55,18 @@ pub(crate) fn load(connection: &Connection, log: i64) -> Result<Option<SessionSu
 pub(crate) fn load_row(connection: &Connection, log: i64) -> Result<Option<SummaryRow>, StoreError> {
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?));
     connection
-        .prepare_cached("SELECT owner, cwd, updated, summary FROM sessions WHERE number = ?1")
+        .prepare_cached("SELECT owner_id, cwd, updated, summary FROM sessions WHERE number = ?1")
         .and_then(|mut statement| statement.query_row([log], read).optional())
         .map_err(|error| from_sqlite(&error))?
-        .map(|(owner, cwd, updated, text)| Ok(SummaryRow { owner, cwd, updated, summary: parse(&text)? }))
+        .map(|(owner_id, cwd, updated, text)| {
+            Ok(SummaryRow { owner_id, cwd, updated, summary: parse(&text)? })
+        })
         .transpose()
 }
 
 /// All columns of a session's row except its number.
 pub(crate) struct SummaryRow {
-    owner: String,
+    owner_id: String,
     cwd: String,
     updated: i64,
     pub(crate) summary: SessionSummary,
@@ -74,7 +78,7 @@ impl SummaryRow {
     pub(crate) fn differences(&self, derived: &SessionSummary) -> Vec<String> {
         let updated = i64::try_from(derived.updated.0).unwrap_or(i64::MAX);
         let columns = [
-            ("owner", self.owner != derived.owner.name),
+            ("owner_id", self.owner_id != derived.owner.id.as_str()),
             ("cwd", self.cwd != derived.cwd),
             ("updated", self.updated != updated),
         ];
@@ -112,9 +116,11 @@ pub(crate) fn find(
     let differs = first.is_some_and(|first: SessionSummary| {
         let fixed = |summary: &SessionSummary| {
             let SessionSummary { id, owner, agent, cwd, parent, created, .. } = summary.clone();
-            (id, owner, agent, cwd, parent, created)
+            // Names do not make principals equal, but a changed one is a changed row.
+            (id, owner.name.clone(), owner, agent, cwd, parent, created)
         };
-        fixed(&row.summary) != fixed(&first) || (&row.owner, &row.cwd) != (&first.owner.name, &first.cwd)
+        fixed(&row.summary) != fixed(&first)
+            || (row.owner_id.as_str(), &row.cwd) != (first.owner.id.as_str(), &first.cwd)
     });
     if differs {
         check_row(connection, session, log)?;
@@ -157,13 +163,17 @@ pub(crate) fn list(
     let texts = (|| {
         let mut statement = connection.prepare_cached(
             "SELECT summary FROM sessions
-             WHERE (:owner IS NULL OR owner = :owner) AND (:cwd IS NULL OR cwd = :cwd)
+             WHERE (:owner IS NULL OR owner_id = :owner) AND (:cwd IS NULL OR cwd = :cwd)
              AND (NOT :is_waiting OR json_extract(summary, '$.state') = 'waiting')
+             AND (:updated IS NULL OR updated < :updated
+                  OR (updated = :updated AND number < (SELECT number FROM logs WHERE session = :session)))
              ORDER BY updated DESC, number DESC LIMIT :limit",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let values = named_params! {
-            ":owner": query.owner, ":cwd": query.cwd, ":is_waiting": query.is_waiting, ":limit": limit,
+            ":owner": query.owner.as_ref().map(PrincipalId::as_str), ":cwd": query.cwd, ":is_waiting": query.is_waiting, ":limit": limit,
+            ":updated": query.after.as_ref().map(|after| i64::try_from(after.updated.0).unwrap_or(i64::MAX)),
+            ":session": query.after.as_ref().map(|after| after.session.as_str()),
         };
         statement.query_map(values, |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
     })();
@@ -266,6 +276,27 @@ pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<RebuildReport, St
         }
     }
     Ok(report)
+}
+
+/// Empties the list.
+pub(crate) fn clear(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute("DELETE FROM sessions", []).map(drop).map_err(|error| from_sqlite(&error))
+}
+
+/// Writes every row again with the id of its owner. A row that cannot be read is derived from its log; the row of a
+/// damaged log is left out, so that one session does not keep the others from being opened.
+pub(crate) fn fill_owners(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    for (log, session) in logs(transaction)? {
+        let summary = match load(transaction, log) {
+            Ok(Some(summary)) => Some(summary),
+            _ => derive(transaction, &session, log).ok().and_then(|(summary, _)| summary),
+        };
+        transaction
+            .execute("DELETE FROM sessions WHERE number = ?1", [log])
+            .and_then(|_| summary.map_or(Ok(()), |summary| save(transaction, log, &summary)))
+            .map_err(|error| from_sqlite(&error))?;
+    }
+    Ok(())
 }
 
 /// All logs and their sessions.

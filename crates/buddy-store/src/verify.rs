@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use crate::anchors::{Anchor, Anchors, Drift, LogEnd, Reading, hold};
 use crate::chain::{Hash, digest_of, link, link_of, origin};
 use crate::error::from_sqlite;
-use crate::record::{COLUMNS, Flaw, LINK, at, place, range, raw};
+use crate::record::{COLUMNS, COLUMNS_BEFORE_AUTHORS, Flaw, LINK, at, place, range, raw};
 use crate::summaries;
 
 /// The number of rows per batch that are given links in the migration of an older database.
@@ -108,7 +108,8 @@ fn fill_log(transaction: &Transaction<'_>, log: i64, session: &SessionId) -> rus
     let mut chain = origin(session);
     let (mut start, end) = range(log, 0);
     let mut select = transaction.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT {FILLED}"
+        "SELECT {COLUMNS_BEFORE_AUTHORS} FROM events
+         WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT {FILLED}"
     ))?;
     let mut update = transaction.prepare_cached("UPDATE events SET link = ?2 WHERE place = ?1")?;
     loop {

@@ -1,11 +1,11 @@
 //! The search index over the words in the log, derived from it, and the search.
 
-use buddy_protocol::{Content, Fact, Found, SessionId, StoreError};
+use buddy_protocol::{Content, Fact, Found, PrincipalId, SessionId, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::error::from_sqlite;
 use crate::excerpt::excerpt;
-use crate::record::{COLUMNS, Flaw, at, decode, range};
+use crate::record::{COLUMNS, COLUMNS_BEFORE_AUTHORS, Flaw, at, decode, range};
 use crate::summaries;
 
 /// The table, as its migration creates it.
@@ -32,7 +32,8 @@ pub(crate) fn text(fact: &Fact) -> Option<String> {
             | Content::Reminder { .. }
             | Content::Environment { .. }
             | Content::ResultsCleared { .. }
-            | Content::Compaction { .. } => return None,
+            | Content::Compaction { .. }
+            | Content::Unknown(_) => return None,
         },
         _ => return None,
     };
@@ -54,16 +55,20 @@ pub(crate) fn add(connection: &Connection, place: i64, fact: &Fact) -> rusqlite:
 pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute_batch("DROP TABLE IF EXISTS words").map_err(|error| from_sqlite(&error))?;
     transaction.execute_batch(TABLE).map_err(|error| from_sqlite(&error))?;
-    fill(transaction)
+    fill(transaction, COLUMNS)
 }
 
-/// Fills the empty table from the log.
-pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+/// Fills the empty table from the log of an older database.
+pub(crate) fn fill_before_authors(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    fill(transaction, COLUMNS_BEFORE_AUTHORS)
+}
+
+fn fill(transaction: &Transaction<'_>, columns: &str) -> Result<(), StoreError> {
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     for (log, session) in summaries::logs(transaction)? {
         let mut statement = transaction
             .prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2
+                "SELECT {columns} FROM events WHERE place > ?1 AND place < ?2
                  AND kind IN ('session.changed', 'item.ended') ORDER BY place"
             ))
             .map_err(sql)?;
@@ -101,10 +106,10 @@ pub(crate) fn count(connection: &Connection, log: i64) -> rusqlite::Result<u64> 
         .map(i64::cast_unsigned)
 }
 
-/// Sessions of an owner with an event that has all the words, most recently used first.
+/// Sessions of an owner, or of all owners, with an event that has all the words, most recently used first.
 pub(crate) fn search(
     connection: &Connection,
-    owner: &str,
+    owner: Option<&PrincipalId>,
     wish: &str,
     limit: usize,
 ) -> Result<Vec<Found>, StoreError> {
@@ -115,11 +120,12 @@ pub(crate) fn search(
     let places = (|| {
         let mut statement = connection.prepare_cached(
             "SELECT max(words.rowid) FROM words JOIN sessions ON sessions.number = words.rowid >> 32
-             WHERE words MATCH ?1 AND owner = ?2
+             WHERE words MATCH ?1 AND (?2 IS NULL OR owner_id = ?2)
              GROUP BY sessions.number ORDER BY updated DESC, sessions.number DESC LIMIT ?3",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(params![query(&words), owner, limit], |row| row.get(0))?;
+        let rows = statement
+            .query_map(params![query(&words), owner.map(PrincipalId::as_str), limit], |row| row.get(0))?;
         rows.collect::<rusqlite::Result<Vec<i64>>>()
     })();
     let places = places.map_err(|error| from_sqlite(&error))?;

@@ -11,14 +11,15 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use buddy_protocol::StoreError;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use buddy_protocol::{KeyClaim, StoreError};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::append::{Failed, Witness, append_all};
 use crate::connection::BUSY_TIMEOUT;
 use crate::directory::Directory;
 use crate::error::{Verdict, from_sqlite, verdict};
+use crate::keys::KeyJob;
 use crate::lease::Lease;
 use crate::record::Record;
 use crate::summaries::{self, RebuildReport};
@@ -74,6 +75,7 @@ pub struct StoreStats {
 enum Job {
     Append(Append),
     Rebuild(oneshot::Sender<Result<RebuildReport, StoreError>>),
+    Key(KeyJob, oneshot::Sender<Result<KeyClaim, StoreError>>),
 }
 
 struct Append {
@@ -145,6 +147,13 @@ impl Writer {
     pub(crate) async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
         let (done, answer) = oneshot::channel();
         self.send(Job::Rebuild(done))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Changes the memory of keys.
+    pub(crate) async fn change_keys(&self, job: KeyJob) -> Result<KeyClaim, StoreError> {
+        let (done, answer) = oneshot::channel();
+        self.send(Job::Key(job, done))?;
         answer.await.map_err(|_| closed())?
     }
 
@@ -237,8 +246,21 @@ impl Worker {
         if !batch.is_empty() {
             self.write(batch);
         }
-        if let Some(Job::Rebuild(done)) = next {
-            let _ = done.send(self.rebuild());
+        match next {
+            Some(Job::Rebuild(done)) => {
+                let report = self.transact(|transaction| {
+                    let report = summaries::rebuild(transaction)?;
+                    words::rebuild(transaction)?;
+                    Ok(report)
+                });
+                let _ = done.send(report);
+            }
+            Some(Job::Key(job, done)) => {
+                let claim = self
+                    .transact(|transaction| job.perform(transaction).map_err(|error| from_sqlite(&error)));
+                let _ = done.send(claim);
+            }
+            Some(Job::Append(_)) | None => {}
         }
     }
 
@@ -292,15 +314,18 @@ impl Worker {
         }
     }
 
-    fn rebuild(&mut self) -> Result<RebuildReport, StoreError> {
+    /// Does something in a transaction of its own.
+    fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
         let sql = |error: rusqlite::Error| from_sqlite(&error);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
-        let report = summaries::rebuild(&transaction)?;
-        words::rebuild(&transaction)?;
+        let done = work(&transaction)?;
         if let Err(error) = transaction.commit() {
             let failed = Failed::Sqlite(error);
             if judge(&failed) == Verdict::Fatal {
@@ -309,7 +334,7 @@ impl Worker {
             return Err(failed.to_error());
         }
         self.counters.commits.fetch_add(1, Ordering::Relaxed);
-        Ok(report)
+        Ok(done)
     }
 
     fn fail(&mut self, failed: &Failed) {

@@ -3,11 +3,13 @@
 
 pub mod container_host;
 pub mod home;
+pub mod log_events;
 pub mod model;
 pub mod oauth;
 pub mod processes;
 pub mod program;
 pub mod ssh_host;
+pub mod store_suite;
 
 /// The folder of the package under test. Cargo sets it at every run, because another clone may reuse a build.
 #[expect(clippy::disallowed_methods, reason = "it is the environment of the tests that is meant")]

@@ -6,10 +6,13 @@
 
 mod browser;
 mod grants;
+mod provider;
 mod script;
 mod server;
+mod standard;
 mod vendors;
 
 pub use browser::{Visited, follow, visit};
+pub use provider::OAuthRequest;
 pub use script::{Consent, OAuthScript, Poll, Rotation, TokenFault};
-pub use server::{OAuthRequest, OAuthServer};
+pub use server::OAuthServer;

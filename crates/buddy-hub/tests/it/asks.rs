@@ -1,8 +1,8 @@
 //! Asks: one answer each, from a user who may give it.
 
 use buddy_protocol::{
-    Answer, AskId, Command, Fact, GrantScope, GrantWish, Principal, PrincipalKind, Sessions, SessionsError,
-    Subscription,
+    AgentId, Answer, AskId, Command, Fact, GrantScope, GrantWish, Principal, PrincipalId, Sessions,
+    SessionsError, Subscription, UserId,
 };
 
 use crate::bench::{Bench, next};
@@ -57,8 +57,9 @@ async fn an_unanswered_ask_is_logged_as_answered_by_the_system() {
     let ask = asked(&mut events).await;
     let nobody = Answer::Unanswered { reason: "the input has ended".to_owned() };
     bench.answer(&bench.ann, &session, &ask, nobody.clone()).await.unwrap();
-    let Fact::Answered(answered) = &next(&mut events).await.fact else { panic!("it was not answered") };
-    assert_eq!((&answered.answer, answered.by.kind), (&nobody, PrincipalKind::System));
+    let event = next(&mut events).await;
+    let Fact::Answered(answered) = &event.fact else { panic!("it was not answered") };
+    assert_eq!((&answered.answer, &event.by), (&nobody, &Some(Principal::system())));
 }
 
 #[tokio::test]
@@ -80,9 +81,9 @@ async fn an_ask_that_is_given_up_is_withdrawn() {
     let mut events = bench.subscribe(&session, 0).await;
     bench.prompt(&session, "give-up").await;
     asked(&mut events).await;
-    let Fact::Answered(answered) = &next(&mut events).await.fact else { panic!("it was not answered") };
-    assert_eq!(answered.answer, Answer::Withdrawn);
-    assert_eq!(answered.by.kind, PrincipalKind::System);
+    let event = next(&mut events).await;
+    let Fact::Answered(answered) = &event.fact else { panic!("it was not answered") };
+    assert_eq!((&answered.answer, &event.by), (&Answer::Withdrawn, &Some(Principal::system())));
 }
 
 #[tokio::test]
@@ -92,14 +93,18 @@ async fn only_the_owner_answers_and_only_the_hub_expires_or_withdraws() {
     let mut events = bench.subscribe(&session, 0).await;
     bench.prompt(&session, "ask").await;
     let ask = asked(&mut events).await;
+    let nobodys = PrincipalId::Agent(AgentId::of_name("ann"));
     for stranger in
-        [Principal::person("bob"), Principal { kind: PrincipalKind::Agent, name: "ann".to_owned() }]
+        [Principal::person("bob"), Principal { id: nobodys, name: "ann".to_owned(), on_behalf_of: None }]
     {
         let refused = bench.answer(&stranger, &session, &ask, Answer::allow()).await;
         assert!(matches!(refused, Err(SessionsError::NotFound(_))), "{refused:?}");
     }
-    let system = bench.answer(&Principal::system(), &session, &ask, Answer::allow()).await;
-    assert!(matches!(system, Err(SessionsError::Forbidden { .. })), "{system:?}");
+    let own_agent = Principal::agent(AgentId::of_name("buddy"), "buddy", UserId::of_account("ann"));
+    for reader in [own_agent, Principal::system()] {
+        let refused = bench.answer(&reader, &session, &ask, Answer::allow()).await;
+        assert!(matches!(refused, Err(SessionsError::Forbidden { .. })), "{refused:?}");
+    }
     for pretence in [Answer::Expired, Answer::Withdrawn] {
         let refused = bench.answer(&bench.ann, &session, &ask, pretence).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");

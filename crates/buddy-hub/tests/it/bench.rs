@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use buddy_hub::{Hub, HubParts};
+use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Answer, Approval, Ask, AskId, Clock, Command, DeltaStream, Event,
-    EventSink, Fact, Ids, ItemDelta, ItemId, NewSession, Notice, NoticeLevel, Opening, Principal, Question,
-    Risk, SessionId, Sessions, Subscription, UnixMillis,
+    EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel, Opening, Principal,
+    Question, Risk, SessionId, Sessions, SingleUser, Subscription, UnixMillis,
 };
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use futures::StreamExt;
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// A clock with a fixed time.
@@ -37,12 +38,31 @@ impl Ids for Counter {
 /// An agent that takes orders as prompts: `say N` reports N facts one by one, `flood N` reports N deltas,
 /// `ask` asks and reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the
 /// question.
-struct Scripted(Arc<Counter>);
+struct Scripted(Arc<Counter>, Arc<Doings>);
+
+/// The commands that the scripted agent was given.
+#[derive(Default)]
+struct Doings {
+    opened: AtomicU64,
+    taken: AtomicU64,
+    closed: watch::Sender<u64>,
+}
+
+/// The next time that the scripted agent is closed.
+pub(crate) struct Closings(watch::Receiver<u64>);
+
+impl Closings {
+    pub(crate) async fn next(mut self) {
+        let closed = self.0.changed();
+        tokio::time::timeout(std::time::Duration::from_secs(20), closed).await.unwrap().unwrap();
+    }
+}
 
 struct ScriptedSession {
     sink: Arc<dyn EventSink>,
     ids: Arc<Counter>,
     tasks: JoinSet<()>,
+    doings: Arc<Doings>,
 }
 
 #[async_trait]
@@ -52,7 +72,9 @@ impl Agent for Scripted {
     }
 
     async fn open(&self, _: Opening, sink: Arc<dyn EventSink>) -> Result<Box<dyn AgentSession>, AgentError> {
-        Ok(Box::new(ScriptedSession { sink, ids: self.0.clone(), tasks: JoinSet::new() }))
+        let (ids, doings) = (self.0.clone(), self.1.clone());
+        doings.opened.fetch_add(1, Ordering::SeqCst);
+        Ok(Box::new(ScriptedSession { sink, ids, tasks: JoinSet::new(), doings }))
     }
 }
 
@@ -60,6 +82,7 @@ impl Agent for Scripted {
 impl AgentSession for ScriptedSession {
     async fn command(&mut self, _: Principal, command: Command) -> Result<(), AgentError> {
         if let Command::Prompt { text, .. } = command {
+            self.doings.taken.fetch_add(1, Ordering::SeqCst);
             self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
         }
         Ok(())
@@ -67,6 +90,7 @@ impl AgentSession for ScriptedSession {
 
     async fn close(mut self: Box<Self>) {
         self.tasks.shutdown().await;
+        self.doings.closed.send_modify(|closed| *closed += 1);
     }
 }
 
@@ -158,17 +182,28 @@ fn delta(ids: &Counter) -> Fact {
     Fact::ItemDelta(ItemDelta { item, stream: DeltaStream::Text, text: "x".to_owned() })
 }
 
+/// The settings of a session of the scripted agent.
+pub(crate) fn new_session(cwd: &str, parent: Option<SessionId>) -> NewSession {
+    NewSession { agent: "scripted".to_owned(), cwd: cwd.to_owned(), model: None, parent, targets: vec![] }
+}
+
 /// A hub with its own store.
 pub(crate) struct Bench {
     pub(crate) hub: Arc<Hub>,
     pub(crate) ann: Principal,
     pub(crate) store: Arc<SqliteStore>,
     ids: Arc<Counter>,
+    doings: Arc<Doings>,
     _directory: TempDir,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
+        Self::with(Arc::new(SingleUser))
+    }
+
+    /// A hub whose users have these roles.
+    pub(crate) fn with(members: Arc<dyn Members>) -> Self {
         let directory = TempDir::new().unwrap();
         let settings = StoreSettings {
             directory: directory.path().to_owned(),
@@ -178,24 +213,44 @@ impl Bench {
         };
         let store = Arc::new(SqliteStore::open(settings).unwrap());
         let ids = Arc::new(Counter::default());
-        let hub = hub(&store, &ids);
-        Self { hub, ann: Principal::person("ann"), store, ids, _directory: directory }
+        let doings = Arc::new(Doings::default());
+        let hub = hub(&store, &ids, &doings, members, HubLimits::default());
+        Self { hub, ann: Principal::person("ann"), store, ids, doings, _directory: directory }
     }
 
     /// A second hub on the same store, like that of a later process.
     pub(crate) fn another_hub(&self) -> Arc<Hub> {
-        hub(&self.store, &self.ids)
+        self.hub_with(HubLimits::default())
+    }
+
+    pub(crate) fn hub_with(&self, limits: HubLimits) -> Arc<Hub> {
+        hub(&self.store, &self.ids, &self.doings, Arc::new(SingleUser), limits)
     }
 
     pub(crate) async fn session(&self) -> SessionId {
-        let new = NewSession {
-            agent: "scripted".to_owned(),
-            cwd: "/".to_owned(),
-            model: None,
-            parent: None,
-            targets: vec![],
-        };
-        self.hub.create(&self.ann, new).await.unwrap()
+        self.hub.create(&self.ann, new_session("/", None)).await.unwrap()
+    }
+
+    /// A session that is in the store only.
+    pub(crate) async fn stored_session(&self) -> SessionId {
+        let hub = self.another_hub();
+        let session = hub.create(&self.ann, new_session("/", None)).await.unwrap();
+        hub.close().await;
+        session
+    }
+
+    /// How often the agent opened a session.
+    pub(crate) fn opened(&self) -> u64 {
+        self.doings.opened.load(Ordering::SeqCst)
+    }
+
+    /// How many prompts the agent took.
+    pub(crate) fn taken(&self) -> u64 {
+        self.doings.taken.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn closings(&self) -> Closings {
+        Closings(self.doings.closed.subscribe())
     }
 
     pub(crate) async fn prompt(&self, session: &SessionId, text: &str) {
@@ -218,11 +273,23 @@ impl Bench {
     }
 }
 
-fn hub(store: &Arc<SqliteStore>, ids: &Arc<Counter>) -> Arc<Hub> {
-    let agent: Arc<dyn Agent> = Arc::new(Scripted(ids.clone()));
-    let parts =
-        HubParts { store: store.clone(), agents: vec![agent], clock: Arc::new(Still), ids: ids.clone() };
-    Arc::new(Hub::new(parts))
+fn hub(
+    store: &Arc<SqliteStore>,
+    ids: &Arc<Counter>,
+    doings: &Arc<Doings>,
+    members: Arc<dyn Members>,
+    limits: HubLimits,
+) -> Arc<Hub> {
+    let agent: Arc<dyn Agent> = Arc::new(Scripted(ids.clone(), doings.clone()));
+    Arc::new(Hub::new(HubParts {
+        store: store.clone(),
+        agents: vec![agent],
+        clock: Arc::new(Still),
+        ids: ids.clone(),
+        members,
+        keys: store.clone(),
+        limits,
+    }))
 }
 
 /// The next durable event.

@@ -39,7 +39,10 @@ async fn a_stranger_forks_nothing_and_a_bad_place_makes_no_session() {
     assert!(matches!(refused, Err(SessionsError::NotFound(_))), "{refused:?}");
     let refused = bench.hub.fork(&bench.ann, &session, ForkPoint::After { seq: 9 }, ForkKind::Beside).await;
     assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
-    assert_eq!(bench.hub.list(&bench.ann, buddy_protocol::SessionQuery::default()).await.unwrap().len(), 1);
+    assert_eq!(
+        bench.hub.list(&bench.ann, buddy_protocol::SessionQuery::default()).await.unwrap().sessions.len(),
+        1
+    );
 }
 
 #[tokio::test]

@@ -21,8 +21,8 @@ async fn a_stranger_learns_nothing_of_a_session() {
         not_there.replace("ses_0000000000000000000000zzzz", "X")
     );
     assert!(bench.hub.subscribe(&bob, &session, 0).await.is_err());
-    assert!(bench.hub.list(&bob, SessionQuery::default()).await.unwrap().is_empty());
-    assert_eq!(bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap().len(), 1);
+    assert!(bench.hub.list(&bob, SessionQuery::default()).await.unwrap().sessions.is_empty());
+    assert_eq!(bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap().sessions.len(), 1);
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_title_is_changed_and_an_ended_session_stays_readable() {
     let title = Command::Change(Change { title: Some("trip".to_owned()), ..Change::default() });
     bench.hub.send(&bench.ann, &session, title).await.unwrap();
     bench.hub.send(&bench.ann, &session, Command::End).await.unwrap();
-    let listed = bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap();
+    let listed = bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap().sessions;
     assert_eq!((listed[0].title.as_deref(), listed[0].state), (Some("trip"), SessionState::Ended));
     assert_eq!(bench.hub.events(&bench.ann, &session, 0, 10).await.unwrap().len(), 3);
     assert_eq!(bench.subscribe(&session, 1).await.count().await, 2);

@@ -85,7 +85,7 @@ async fn a_session_goes_on_in_another_hub_once_the_first_has_closed() {
     bench.prompt(&session, "say 4").await;
     while next(&mut events).await.seq < Some(5) {}
     let other = bench.another_hub();
-    assert!(other.subscribe(&bench.ann, &session, 0).await.is_err(), "one writer at a time");
+    assert!(other.take_up(&bench.ann, &session).await.is_err(), "one writer at a time");
     assert_eq!(other.events(&bench.ann, &session, 2, 10).await.unwrap().len(), 3, "reading needs no writer");
     bench.hub.close().await;
     // A closed session ends its subscriptions.

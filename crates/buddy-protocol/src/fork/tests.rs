@@ -52,7 +52,7 @@ fn call(number: u32, status: ItemStatus) -> Fact {
 }
 
 fn began(number: u32) -> Fact {
-    Fact::TurnStarted(TurnStarted { turn: turn(number), by: Principal::person("ann") })
+    Fact::TurnStarted(TurnStarted { turn: turn(number) })
 }
 
 fn ended(number: u32) -> Fact {
@@ -79,7 +79,13 @@ fn begin() -> Fact {
 
 fn log(facts: Vec<Fact>) -> Vec<LogEntry> {
     let stamp = |(place, fact)| {
-        LogEntry::Event(Event { session: session(), seq: Some(place as u64 + 1), time: UnixMillis(0), fact })
+        LogEntry::Event(Event {
+            session: session(),
+            seq: Some(place as u64 + 1),
+            time: UnixMillis(0),
+            by: None,
+            fact,
+        })
     };
     facts.into_iter().enumerate().map(stamp).collect()
 }
@@ -129,7 +135,8 @@ fn fork_of(mut log: Vec<LogEntry>, point: &ForkPoint, kind: ForkKind) -> Result<
     let until = fork_end(&log, point)?;
     let since = changes_since(&log, until, point);
     log.truncate(usize::try_from(until).unwrap());
-    fork(&session(), log, since, kind, UnixMillis(9))
+    let facts = fork(&Principal::person("ann"), &session(), log, since, kind, UnixMillis(9))?;
+    Ok(facts.into_iter().map(|authored| authored.fact).collect())
 }
 
 fn before(number: u32) -> ForkPoint {
@@ -246,7 +253,7 @@ proptest::proptest! {
         let fold = |facts: Vec<Fact>| {
             let mut transcript = Transcript::default();
             for fact in facts {
-                transcript.take_fact(fact);
+                transcript.take_fact(None, fact);
             }
             transcript
         };

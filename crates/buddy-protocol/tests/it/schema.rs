@@ -16,6 +16,11 @@ fn event(kind: &str, data: Value) -> Value {
     })
 }
 
+fn by(who: &Value, mut event: Value) -> Value {
+    event["by"] = who.clone();
+    event
+}
+
 fn call() -> Value {
     json!({
         "id": ITEM, "turn": TURN, "step": 1, "status": "completed",
@@ -29,7 +34,7 @@ fn call() -> Value {
 
 /// One event of each kind.
 fn samples() -> Vec<Value> {
-    let ann = json!({"kind": "person", "name": "ann"});
+    let ann = json!({"kind": "person", "id": "usr_00000000000000000000000001", "name": "ann"});
     let approval = json!({
         "type": "approval", "actor": "buddy", "place": "ann@atlas", "cwd": "/w", "action": "ls", "risk": "medium",
         "reasons": ["it runs a command"],
@@ -45,8 +50,8 @@ fn samples() -> Vec<Value> {
             json!({"owner": ann, "agent": "buddy", "cwd": "/w", "model": "small", "targets": targets, "forked_from": {"session": "ses_00000000000000000000000001", "seq": 3}}),
         ),
         event("session.changed", json!({"title": "a title", "targets": targets})),
-        event("session.ended", json!({"by": ann})),
-        event("turn.started", json!({"turn": TURN, "by": ann})),
+        event("session.ended", json!({})),
+        by(&ann, event("turn.started", json!({"turn": TURN}))),
         event("turn.ended", json!({"turn": TURN, "outcome": "failed", "failure": failure})),
         event("item.started", json!({"item": call()})),
         event("item.delta", json!({"item": ITEM, "stream": "stdout", "text": "a"})),
@@ -59,7 +64,7 @@ fn samples() -> Vec<Value> {
             "asked",
             json!({"ask": {"id": ASK, "turn": TURN, "item": ITEM, "question": approval, "expires": 5}}),
         ),
-        event("answered", json!({"ask": ASK, "answer": {"type": "deny", "reason": "no"}, "by": ann})),
+        event("answered", json!({"ask": ASK, "answer": {"type": "deny", "reason": "no"}})),
         event("usage", json!({"turn": TURN, "model": "small", "usage": {"input": 10, "output": 2}})),
         event("notice", json!({"level": "warning", "code": "model_retry", "text": "again"})),
         event("native", json!({"source": "other", "data": {"anything": [1]}})),
@@ -99,11 +104,33 @@ fn a_kind_that_is_still_to_come_passes() {
 }
 
 #[test]
+fn content_of_a_type_that_is_still_to_come_passes() {
+    let item = |content: Value| {
+        event("item.ended", json!({"item": {"id": ITEM, "status": "completed", "content": content}}))
+    };
+    assert!(accepts(&item(json!({"type": "song", "verse": 1}))));
+    assert!(!accepts(&item(json!({"type": "plan", "verse": 1}))));
+    assert!(!accepts(&item(json!({"verse": 1}))));
+}
+
+#[test]
+fn an_author_has_a_kind_and_a_name() {
+    let turn = || event("turn.started", json!({"turn": TURN}));
+    let agent = json!({"kind": "agent", "id": "agt_00000000000000000000000001", "name": "a", "for": "usr_00000000000000000000000001"});
+    assert!(accepts(&by(&agent, turn())));
+    assert!(accepts(&by(&json!({"kind": "system", "name": "buddy"}), turn())));
+    assert!(!accepts(&by(&json!({"name": "buddy"}), turn())));
+    assert!(!accepts(&by(&json!("ann"), turn())));
+}
+
+#[test]
 fn a_known_kind_with_a_bad_payload_does_not_pass() {
     assert!(!accepts(&event("turn.ended", json!({"turn": TURN, "outcome": "vanished"}))));
     assert!(!accepts(&event("item.delta", json!({"item": ITEM, "stream": "text"}))));
     assert!(!accepts(&event("notice", json!("text"))));
-    for sample in samples().iter().filter(|sample| sample["type"] != "session.changed") {
+    let may_be_empty = ["session.changed", "session.ended"];
+    for sample in samples().iter().filter(|sample| !may_be_empty.contains(&sample["type"].as_str().unwrap()))
+    {
         assert!(!accepts(&event(sample["type"].as_str().unwrap(), json!({}))), "{sample}");
     }
 }

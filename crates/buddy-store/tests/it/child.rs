@@ -27,6 +27,8 @@ pub(crate) enum Task {
     Fail,
     /// Append to session 1 until the disk is full, then make room and go on.
     Fill,
+    /// Check everything, and print the last event of the sessions up to this number.
+    Inspect { sessions: u64 },
 }
 
 /// A running second process.
@@ -82,6 +84,22 @@ impl Other {
         self.child.id()
     }
 
+    /// Stops it in the middle of its work, and returns when all its threads stand still.
+    pub(crate) fn freeze(&self) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::STOP).unwrap();
+        let states = || {
+            let threads = std::fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
+            threads.map_while(|thread| std::fs::read_to_string(thread.ok()?.path().join("stat")).ok())
+        };
+        // A system call such as a sync goes on to its end first. The process table has no events.
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !states().all(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))) {
+            assert!(std::time::Instant::now() < end, "it does not stop");
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
+    }
+
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
     }
@@ -102,6 +120,7 @@ fn encode(task: Task) -> String {
         Task::Open => "open".to_owned(),
         Task::Fail => "fail".to_owned(),
         Task::Fill => "fill".to_owned(),
+        Task::Inspect { sessions } => format!("inspect {sessions}"),
     }
 }
 
@@ -139,6 +158,7 @@ fn child() {
             }
             "fail" => fail(&open(directory)).await,
             "fill" => fill(directory).await,
+            "inspect" => inspect(&open(directory), number(1)).await,
             other => panic!("{other}"),
         }
     });
@@ -156,6 +176,16 @@ async fn write(store: &SqliteStore, numbers: std::ops::Range<u64>, appends: u64)
         }
     }))
     .await;
+}
+
+async fn inspect(store: &SqliteStore, sessions: u64) {
+    for number in 1..=sessions {
+        let head = store.find(&session(number)).await.unwrap().map_or(0, |summary| summary.head);
+        assert_whole(store, number, head).await;
+        say(&format!("{number} {head}"));
+    }
+    assert_eq!(store.check().await.unwrap().findings, []);
+    store.close().await.unwrap();
 }
 
 async fn fail(store: &SqliteStore) {

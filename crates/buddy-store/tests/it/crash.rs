@@ -106,10 +106,15 @@ async fn a_full_disk_loses_nothing_and_is_recovered_from() {
     assert!(other.end());
 }
 
-#[expect(clippy::disallowed_methods, reason = "asks whether a program that the test needs works here")]
+/// Whether a program that a test needs works here.
 fn works(words: &[&str]) -> bool {
-    std::process::Command::new(words[0])
-        .args(&words[1..])
-        .output()
-        .is_ok_and(|output| output.status.success())
+    run(words).is_ok()
+}
+
+/// Runs a program. The error is what it said.
+#[expect(clippy::disallowed_methods, reason = "disks and mounts are made by programs")]
+pub(crate) fn run(words: &[&str]) -> Result<(), String> {
+    let output = std::process::Command::new(words[0]).args(&words[1..]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }

@@ -7,70 +7,22 @@ use buddy_store::{Integrity, Role, SqliteStore};
 use tempfile::TempDir;
 
 use crate::child::{Other, Task};
-use crate::support::{append, assert_whole, events, fresh, open, session, settings};
+use crate::support::{append, fresh, open, session, settings};
 
 fn leases(directory: &TempDir) -> usize {
     directory.path().join("run/leases").read_dir().unwrap().count()
 }
 
 #[tokio::test]
-async fn a_session_has_one_writer_in_a_process() {
+async fn a_lease_has_a_file_as_long_as_it_is_held() {
     let (directory, store) = fresh();
-    let other = open(directory.path());
-    let writer = store.writer(&session(1)).await.unwrap();
-    for store in [&store, &other] {
-        match store.writer(&session(1)).await.map(drop) {
-            Err(StoreError::Busy { holder, .. }) => {
-                assert_eq!(holder, format!("process {}", std::process::id()));
-            }
-            unexpected => panic!("{unexpected:?}"),
-        }
-    }
-    let _neighbour = other.writer(&session(2)).await.unwrap();
+    let [first, second] =
+        [store.writer(&session(1)).await.unwrap(), store.writer(&session(2)).await.unwrap()];
     assert_eq!(leases(&directory), 2);
-    drop(writer);
-    append(&other, 1, 1..=2).await;
-    append(&store, 1, 3..=3).await;
-    assert_whole(&other, 1, 3).await;
+    drop(first);
     assert_eq!(leases(&directory), 1);
-}
-
-#[tokio::test]
-async fn a_session_has_one_writer_among_processes_and_a_dead_one_has_none() {
-    let (directory, store) = fresh();
-    let mut holder = Other::start(directory.path(), Task::Hold);
-    assert_eq!(holder.hear().as_deref(), Some("held"));
-    match store.writer(&session(1)).await.map(drop) {
-        Err(StoreError::Busy { holder: name, .. }) => assert_eq!(name, format!("process {}", holder.id())),
-        unexpected => panic!("{unexpected:?}"),
-    }
-    holder.kill();
-    holder.end();
-    append(&store, 1, 1..=1).await;
+    drop(second);
     assert_eq!(leases(&directory), 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_lease_changes_hands_under_contention() {
-    let (_directory, store) = fresh();
-    let mut tasks = tokio::task::JoinSet::new();
-    for _ in 0..8 {
-        let store = store.clone();
-        tasks.spawn(async move {
-            let mut wins = 0;
-            for _ in 0..100 {
-                if let Ok(writer) = store.writer(&session(1)).await {
-                    let head = store.find(&session(1)).await.unwrap().map_or(0, |summary| summary.head);
-                    writer.append(events(1, [head + 1])).await.unwrap();
-                    wins += 1;
-                }
-            }
-            wins
-        });
-    }
-    let wins: u64 = tasks.join_all().await.into_iter().sum();
-    assert!(wins > 0);
-    assert_whole(&store, 1, wins).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@ mod bounds;
 #[cfg(test)]
 mod child;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod damage;
@@ -17,12 +19,14 @@ mod migration;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
-mod search;
+mod power;
 #[cfg(test)]
-mod sessions;
+mod search;
 #[cfg(test)]
 mod settled;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tampering;
+#[cfg(test)]
+mod truncation;

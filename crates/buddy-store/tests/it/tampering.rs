@@ -371,7 +371,7 @@ async fn changes(directory: &Path) -> Vec<(String, String)> {
     for column in columns(directory) {
         match column.as_str() {
             "number" => all.push((format!("{column} = 99"), "row".to_owned())),
-            "owner" | "cwd" => all.push((format!("{column} = 'mallory'"), column)),
+            "owner_id" | "cwd" => all.push((format!("{column} = 'mallory'"), column)),
             "updated" => all.push((format!("{column} = 1"), column)),
             "summary" => {
                 for (part, value) in &parts {
@@ -400,7 +400,7 @@ async fn changes(directory: &Path) -> Vec<(String, String)> {
 /// Parts of a row that are fixed by the first event, so that a client that opens the session notices a
 /// change.
 const FIXED: &[&str] = &[
-    "owner",
+    "owner_id",
     "cwd",
     "summary.id",
     "summary.owner",

@@ -12,8 +12,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::oauth::provider::{CLIENT, Fields, Shared};
 use crate::oauth::script::{Consent, Poll};
-use crate::oauth::server::{CLIENT, Fields, Shared, authorize, token};
+use crate::oauth::standard::{authorize, token};
 
 pub(super) fn routes() -> Router<Arc<Shared>> {
     Router::new()

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::model::seal::Seal;
 use crate::model::turn::{Part, Turn, Usage};
-use crate::model::wire::{Asked, Complaint, Piece, Wire, cut};
+use crate::model::wire::piece::{Piece, cut};
+use crate::model::wire::server_side::{Asked, Complaint, Wire};
 
 /// The wire.
 pub(super) struct Messages;

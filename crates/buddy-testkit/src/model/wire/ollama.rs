@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::model::seal::Seal;
 use crate::model::turn::{Part, Turn, Usage};
-use crate::model::wire::{Asked, Complaint, Piece, Wire, cut};
+use crate::model::wire::piece::{Piece, cut};
+use crate::model::wire::server_side::{Asked, Complaint, Wire};
 
 /// The maximum context of the scripted model.
 const MODEL_CONTEXT: u64 = 131_072;

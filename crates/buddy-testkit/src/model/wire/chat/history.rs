@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::model::wire::is_plain_name;
+use crate::model::wire::plain_name::is_plain_name;
 
 /// Checks the messages of a chat request: each call has exactly one result before any other message, no
 /// result lacks its call, no id is used twice, arguments are JSON objects, names are plain.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::model::seal::Seal;
-use crate::model::wire::{Complaint, is_plain_name};
+use crate::model::wire::plain_name::is_plain_name;
+use crate::model::wire::server_side::Complaint;
 
 /// The maximum length of a call id.
 const MAX_ID_CHARS: usize = 64;
