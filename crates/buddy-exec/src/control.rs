@@ -1,7 +1,7 @@
 //! The protocol between a target and the supervisor of one command: JSON lines over a socket pair.
 //!
-//! Down go one byte with the way out of the command if it has one, one [`Spec`], the bytes of the command's
-//! stdin if it has any, and then [`Order`]s. Up come one of [`Report::Started`], [`Report::BadCwd`],
+//! Down go one byte with the pipe to the command's stdin and its way out, as far as it has them, one [`Spec`],
+//! the bytes of its stdin if those are known ahead, and then [`Order`]s. Up come one of [`Report::Started`], [`Report::BadCwd`],
 //! [`Report::NotStarted`], [`Report::Lost`] and [`Report::Refused`], and after a start one
 //! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means
 //! that the supervisor was lost. Both ends are the same build of the same program, so the format has no
@@ -31,8 +31,7 @@ pub(crate) struct Spec {
     /// Bytes, as a path need not be text.
     pub(crate) cwd: Vec<u8>,
     pub(crate) env: Vec<(String, String)>,
-    /// The number of bytes of stdin that follow this line; `None` for the null device.
-    pub(crate) stdin_bytes: Option<u64>,
+    pub(crate) stdin: StdinSource,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) grace_ms: u64,
     pub(crate) bounds: Bounds,
@@ -46,6 +45,19 @@ pub(crate) struct Spec {
     /// The directory for files that a command leaves where programs take orders from them. Without it they
     /// are removed.
     pub(crate) quarantine: Option<Vec<u8>>,
+}
+
+/// The source of a command's stdin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StdinSource {
+    /// The null device.
+    #[default]
+    Null,
+    /// This number of bytes, which follow the line.
+    Bytes(u64),
+    /// The first of the descriptors that came before the line.
+    Piped,
 }
 
 /// The fate of background processes that a command leaves at its own end.

@@ -2,8 +2,8 @@
 //! [`Exit`].
 //!
 //! A plain thread and not a task, as the drain must keep up with the command no matter how busy the runtime
-//! is, and as writing the log blocks. Nothing here waits for a reader: chunks that do not fit are counted and
-//! dropped. The timeout is kept by the supervisor, which no amount of output can delay; this module has only
+//! is, and as writing the log blocks. It never waits for a reader alone: chunks that do not fit are counted and
+//! dropped, or the output of a command that is talked to is not read until there is room. The timeout is kept by the supervisor, which no amount of output can delay; this module has only
 //! the backstop for a supervisor that does not answer.
 
 mod output;
@@ -15,14 +15,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::control::{Outcome, Report};
 use crate::jail::clear_litter;
 use crate::local::{Supervisor, Terms};
-use crate::running::QUEUED_CHUNKS;
-use crate::{Exec, Exit, Reach, Running, Stopper, Stream, SupervisorCommand, TargetError};
-pub(crate) use output::{Output, Taken};
+use crate::{Exec, Exit, Reach, Running, StdinWriter, Stopper, Stream, SupervisorCommand, TargetError};
+pub(crate) use output::{LiveOutput, Output, Taken};
 
 /// The time that the streams are still read after the supervisor reported the end. All writers are dead by then,
 /// so the end of file comes at once unless one of them could not be killed.
@@ -39,16 +38,6 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Bytes per read: fits the second-level cache, and makes the cost per call vanish.
 pub(crate) const READ_BYTES: usize = 128 * 1024;
-
-/// The handling of live output that its reader is too slow for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Chunks {
-    /// Dropped and counted: the output is only for watching.
-    #[default]
-    Sampled,
-    /// The command waits for the reader: its output is all that matters about it.
-    Whole,
-}
 
 /// Starts a run and returns once the command runs.
 pub(crate) async fn start(
@@ -76,17 +65,25 @@ fn run(
     terms: &Terms,
     started: oneshot::Sender<Result<Running, TargetError>>,
 ) {
-    let supervisor = match Supervisor::start(command, &exec, terms) {
+    let mut supervisor = match Supervisor::start(command, &exec, terms) {
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
     // From here on only the process inside holds it, so that its end can be seen.
     exec.way_out = None;
-    let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+    let (output, live) = match Output::new(std::mem::take(&mut exec.output), terms.chunks) {
+        Ok(made) => made,
+        Err(source) => {
+            supervisor.clean_up();
+            let program = command.program.clone();
+            return drop(started.send(Err(TargetError::SupervisorNotStarted { program, source })));
+        }
+    };
+    let (stdin, writer_end) = supervisor.stdin.take().map(|pipe| StdinWriter::new(pipe.into())).unzip();
     let mut drain = Drain {
         stopper: Stopper::new(supervisor.line.clone()),
         supervisor,
-        output: Output::new(std::mem::take(&mut exec.output), chunks, terms.chunks),
+        output,
         stdout_open: true,
         stderr_open: true,
         heard: Vec::new(),
@@ -96,7 +93,8 @@ fn run(
         return drop(started.send(Err(error)));
     }
     let (exit, is_exited) = oneshot::channel();
-    let running = Running::new(live, is_exited, drain.stopper.clone());
+    let running = Running::new(live.chunks, is_exited, drain.stopper.clone());
+    let running = running.with_room(live.room).with_stdin(stdin);
     drop(started.send(Ok(running.supervised_by(drain.supervisor.pid()))));
     let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let ended = drain.until_end(timed, terms.grace);
@@ -106,6 +104,7 @@ fn run(
         // The lost supervisor would have done so itself.
         clear_litter(roots, &exec.bounds.guarded_names);
     }
+    drop(writer_end);
     let _ = exit.send(ended);
 }
 
@@ -161,6 +160,7 @@ impl Drain {
             let asked = [timed, self.supervisor.line.stop_asked()].into_iter().flatten().min();
             if let Some(asked) = asked.filter(|&asked| asked <= Instant::now()) {
                 self.supervisor.nudge();
+                self.output.hurry();
                 if asked.elapsed() > grace + BACKSTOP {
                     return None;
                 }
@@ -177,6 +177,7 @@ impl Drain {
     }
 
     fn drain_rest(&mut self) {
+        self.output.hurry();
         let until = Instant::now() + DRAIN_LIMIT;
         while (self.stdout_open || self.stderr_open) && Instant::now() < until {
             self.round(until);
@@ -233,20 +234,25 @@ impl Drain {
     fn ready(&self, until: Instant) -> [bool; 3] {
         let left = until.saturating_duration_since(Instant::now());
         let timeout = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        let full = self.output.full();
         let streams = [
             (true, self.supervisor.line.stream().as_fd()),
-            (self.stdout_open, self.supervisor.stdout.as_fd()),
-            (self.stderr_open, self.supervisor.stderr.as_fd()),
+            (self.stdout_open && full.is_none(), self.supervisor.stdout.as_fd()),
+            (self.stderr_open && full.is_none(), self.supervisor.stderr.as_fd()),
         ];
         // A descriptor that asks for nothing would still report its hang-up, so closed streams are left out.
         let open: Vec<usize> = (0..streams.len()).filter(|&at| streams[at].0).collect();
+        let descriptors = open.iter().map(|&at| streams[at].1).chain(full.map(AsFd::as_fd));
         let mut polled: Vec<PollFd<'_>> =
-            open.iter().map(|&at| PollFd::from_borrowed_fd(streams[at].1, PollFlags::IN)).collect();
+            descriptors.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let mut ready = [false; 3];
         if poll(&mut polled, Some(&timeout)).is_ok() {
             for (at, descriptor) in open.into_iter().zip(&polled) {
                 ready[at] = !descriptor.revents().is_empty();
             }
+        }
+        if let Some(sign) = full {
+            sign.take();
         }
         ready
     }

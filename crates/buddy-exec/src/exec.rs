@@ -1,12 +1,13 @@
 //! A command to run, and how it ended.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bounds, Captured, LimitsHit, SweepNote, TerminalSize, WayOut};
+use crate::{Bounds, Captured, LimitsHit, SweepNote, TargetError, TerminalSize, WayOut};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -39,6 +40,39 @@ pub enum Stdin {
     Null,
     /// These bytes, then the end of file.
     Bytes(Vec<u8>),
+    /// A pipe that the caller writes to while the command runs: see [`crate::Running::take_stdin`].
+    ///
+    /// Such a command is talked to, so its live output is whole: if it is not read, the command waits.
+    Piped,
+}
+
+impl Exec {
+    /// The handling of its live output, if the caller asks for nothing else.
+    pub(crate) fn chunks(&self) -> Chunks {
+        if self.stdin == Stdin::Piped { Chunks::Whole } else { Chunks::Sampled }
+    }
+
+    /// Refuses a piped stdin where nobody could write to it.
+    pub(crate) fn refuse_piped(&self, reason: &str) -> Result<(), TargetError> {
+        if self.stdin != Stdin::Piped {
+            return Ok(());
+        }
+        Err(TargetError::CommandNotStarted {
+            program: self.argv.first().cloned().unwrap_or_default(),
+            source: io::Error::new(io::ErrorKind::InvalidInput, reason.to_owned()),
+        })
+    }
+}
+
+/// The handling of live output that its reader is too slow for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Chunks {
+    /// Dropped and counted: the output is only for watching.
+    #[default]
+    Sampled,
+    /// The command waits for the reader: its output is all that matters about it. A stop and a timeout do not
+    /// wait.
+    Whole,
 }
 
 /// Limits on the output that is kept. Draining goes on at full speed regardless of them.
@@ -105,7 +139,8 @@ pub struct Exit {
     pub swept: Vec<SweepNote>,
     /// The log file, if requested.
     pub log: Option<LogInfo>,
-    /// Live chunks that were not queued because the reader was slow or the cap was reached.
+    /// Live chunks that were not queued because the reader was slow or the cap was reached. Whole output is
+    /// only dropped after a stop or a timeout, which wait for no reader.
     pub chunks_dropped: u64,
 }
 

@@ -4,8 +4,11 @@
 //! go on with a rebase, a merge or a series of patches are judged by their text: only options that run no program and write to no other
 //! place are let through. The names are those that git 2.39 to 2.47 writes; a test makes git write them.
 
+mod index_file;
 mod texts;
 
+pub(crate) use index_file::sound_entries;
+pub use index_file::{GitIndex, IndexEntry};
 pub(crate) use texts::{replacements, without_replacements};
 
 use texts::{
@@ -27,13 +30,15 @@ pub(crate) enum GitState {
     Filtered(StepFilter),
     /// Commands may write it, but add no replacements of objects.
     PackedReferences,
+    /// Commands may write it as git does: without paths that lead away, and without new contents for files that programs run code from.
+    Index,
     /// A change that git would apply to the work tree by itself.
     Autostash,
     /// It steers git, or git does not write it.
     Steers,
 }
 
-use GitState::{Autostash, Filtered, Free, Judged, PackedReferences, Steers};
+use GitState::{Autostash, Filtered, Free, Index, Judged, PackedReferences, Steers};
 
 /// Names in the own directory of a repository, first match first. A name ends with a star if it stands for all names with this beginning, and
 /// begins with one if it stands for all with this end.
@@ -51,10 +56,10 @@ const GIT_STATE: &[(&str, GitState)] = &[
     ("shallow*", Free),
     ("lfs", Free),
     // The index.
-    ("index", Free),
+    ("index", Index),
     ("index.*", Free),
     ("next-index-*", Free),
-    ("sharedindex*", Free),
+    ("sharedindex*", Index),
     ("fsmonitor--daemon", Free),
     ("fsmonitor--daemon.ipc", Free),
     // Texts for people.
@@ -252,7 +257,7 @@ mod tests {
         match git_state(&names, is_directory) {
             Free => "free",
             GitState::Inside => "inside",
-            Judged(_) | Filtered(_) | PackedReferences => "judged",
+            Judged(_) | Filtered(_) | PackedReferences | Index => "judged",
             Autostash | Steers => "steers",
         }
     }
@@ -279,6 +284,10 @@ mod tests {
             ("rebase-apply/0017", "free"),
             ("rebase-apply/apply-opt", "judged"),
             ("rebase-apply/deep/", "steers"),
+            ("index", "judged"),
+            ("worktrees/t/index", "judged"),
+            ("modules/a/b/index", "judged"),
+            ("sharedindex.0123", "judged"),
             ("index.lock", "free"),
             ("config.lock", "free"),
             ("x/", "steers"),

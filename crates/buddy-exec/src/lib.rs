@@ -39,9 +39,11 @@ mod programs;
 mod random;
 mod remote;
 mod rlimits;
+mod room_sign;
 mod running;
 mod seal_watch;
 mod search;
+mod stdin_writer;
 pub mod supervise;
 mod tail;
 mod target;
@@ -66,6 +68,7 @@ pub use files::{
 pub use git_marks::adds_to_repository;
 pub use git_orders::{GitHome, git_credentials, git_order_names};
 pub use git_remotes::remote_lookup;
+pub use git_state::{GitIndex, IndexEntry};
 pub use git_store::{GitStore, git_store};
 pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, UnseenReason, git_orders,
@@ -80,6 +83,7 @@ pub use remote::{RemoteSettings, RemoteTarget, quote};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use seal_watch::SealWatch;
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
+pub use stdin_writer::StdinWriter;
 pub use target::{Description, HostMeans, TOLD_PROGRAMS, Target};
 pub use terminal::TerminalSize;
 pub use tmux::marker;

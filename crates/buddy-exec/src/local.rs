@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use crate::control::Leftovers;
-use crate::drain::Chunks;
+use crate::exec::Chunks;
 use crate::files::{self, Roots, View};
 use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
@@ -20,10 +20,13 @@ use crate::{
     GrepQuery, GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running,
     Stdin, Target, TargetError, Written, drain, jail,
 };
-pub(crate) use supervisor::Supervisor;
+pub(crate) use supervisor::{PIPE_BYTES, Supervisor};
 
 /// The time between asking a process tree to end and killing it.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+/// The reason why a command that is run to its end has no piped stdin.
+pub(crate) const NOBODY_WRITES: &str = "a command that is run to its end has nobody who writes to its stdin";
 
 /// The time limit of a command that does nothing.
 const TRY_LIMIT: Duration = Duration::from_secs(20);
@@ -207,7 +210,8 @@ impl Target for LocalTarget {
 
     async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
-        drain::start(self.settings.supervisor.clone(), exec, self.terms()).await
+        let terms = Terms { chunks: exec.chunks(), ..self.terms() };
+        drain::start(self.settings.supervisor.clone(), exec, terms).await
     }
 
     async fn start_followed(&self, mut exec: Exec) -> Result<Running, TargetError> {
@@ -217,6 +221,7 @@ impl Target for LocalTarget {
     }
 
     async fn run_leaving(&self, mut exec: Exec) -> Result<Exit, TargetError> {
+        exec.refuse_piped(NOBODY_WRITES)?;
         exec.cwd = self.resolve(&exec.cwd);
         let terms = Terms { leftovers: Leftovers::Stay, ..self.terms() };
         let mut running = drain::start(self.settings.supervisor.clone(), exec, terms).await?;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Chunk, Exit, TargetError};
+use crate::room_sign::RoomSign;
+use crate::{Chunk, Exit, StdinWriter, TargetError};
 
 /// The size of the largest [`Chunk`].
 pub const CHUNK_BYTES: usize = 8 * 1024;
@@ -26,6 +27,10 @@ pub struct Running {
     /// `None` once the exit was handed out.
     exit: Option<oneshot::Receiver<Result<Exit, TargetError>>>,
     stopper: Stopper,
+    /// Told that there is room whenever a chunk was taken; `None` if the command waits for no reader.
+    room: Option<RoomSign>,
+    /// The stdin of a command that is talked to, until it is taken.
+    stdin: Option<StdinWriter>,
     /// The process of this machine that owns the command's tree, if there is one.
     supervisor: Option<i32>,
 }
@@ -39,13 +44,32 @@ impl Running {
         exit: oneshot::Receiver<Result<Exit, TargetError>>,
         stopper: Stopper,
     ) -> Self {
-        Self { chunks, exit: Some(exit), stopper, supervisor: None }
+        Self { chunks, exit: Some(exit), stopper, room: None, stdin: None, supervisor: None }
     }
 
     /// The same run, with the process of this machine that owns its tree.
     pub(crate) fn supervised_by(mut self, supervisor: i32) -> Self {
         self.supervisor = Some(supervisor);
         self
+    }
+
+    /// The same run, whose command waits until there is room for its output.
+    pub(crate) fn with_room(mut self, room: Option<RoomSign>) -> Self {
+        self.room = room;
+        self
+    }
+
+    /// The same run, whose command reads what is written here.
+    pub(crate) fn with_stdin(mut self, stdin: Option<StdinWriter>) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// The stdin of a command that was started with [`crate::Stdin::Piped`]; handed out once.
+    ///
+    /// Until it is taken and dropped, the command does not see the end of its stdin.
+    pub fn take_stdin(&mut self) -> Option<StdinWriter> {
+        self.stdin.take()
     }
 
     /// The process of this machine that owns the command's tree, if there is one.
@@ -55,12 +79,16 @@ impl Running {
 
     /// The next piece of live output; `None` when there will be no more. Cancel safe.
     pub async fn next(&mut self) -> Option<Chunk> {
-        self.chunks.recv().await
+        let chunk = self.chunks.recv().await;
+        if let Some(room) = &self.room {
+            room.give();
+        }
+        chunk
     }
 
     /// Waits until the command and all its descendants have ended. Cancel safe; hands the exit out once.
     ///
-    /// The live output need not be read for that.
+    /// The live output need not be read for that, unless it is whole: then the command may wait for its reader.
     pub async fn wait(&mut self) -> Result<Exit, TargetError> {
         let receiver = self.exit.as_mut().ok_or(TargetError::ExitTaken)?;
         let exit = receiver.await.unwrap_or(Err(TargetError::SupervisorLost));
@@ -83,6 +111,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         if self.exit.is_some() {
             self.stopper.kill();
+        }
+        self.chunks.close();
+        if let Some(room) = &self.room {
+            room.give();
         }
     }
 }

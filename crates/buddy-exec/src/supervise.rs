@@ -30,7 +30,7 @@ use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_b
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use crate::cgroup::Group;
-use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
+use crate::control::{self, MAX_SPEC_BYTES, Report, Spec, StdinSource};
 use crate::jail::{self, Jail, SweepNote};
 use crate::rlimits::{self, Memory};
 use crate::terminal;
@@ -52,14 +52,16 @@ fn supervise_stdin() -> io::Result<()> {
     // Fails on anything but a socket: this mode is of no use at a terminal.
     control.peer_addr()?;
     let mut reports = control.try_clone()?;
-    let way_out = control::receive_descriptors(&control)?.into_iter().next();
+    let mut descriptors = control::receive_descriptors(&control)?.into_iter();
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
+    let piped = if spec.stdin == StdinSource::Piped { descriptors.next() } else { None };
+    let way_out = descriptors.next();
     prepare()?;
     if spec.has_terminal {
         terminal::ignore_its_signals()?;
     }
-    let (their_stdin, feeder) = stdin_for(&spec, stdin.is_some())?;
+    let (their_stdin, feeder) = stdin_for(&spec, piped)?;
     let mut started = match start(&spec, Given { stdin: their_stdin, way_out }) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
@@ -90,7 +92,7 @@ fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<
     let mut line = Vec::new();
     control.by_ref().take(MAX_SPEC_BYTES).read_until(b'\n', &mut line)?;
     let spec: Spec = serde_json::from_slice(&line)?;
-    let Some(length) = spec.stdin_bytes else { return Ok((spec, None)) };
+    let StdinSource::Bytes(length) = spec.stdin else { return Ok((spec, None)) };
     let mut stdin = Vec::new();
     control.by_ref().take(length).read_to_end(&mut stdin)?;
     if stdin.len() as u64 != length {
@@ -130,15 +132,16 @@ impl Started {
 }
 
 /// The stdin of the command, and the pipe that feeds it.
-fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+fn stdin_for(spec: &Spec, piped: Option<OwnedFd>) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
     if spec.has_terminal {
         return Ok((io::stdout().as_fd().try_clone_to_owned()?, None));
     }
-    if !has_stdin {
-        return Ok((null()?.into(), None));
+    match spec.stdin {
+        StdinSource::Null => Ok((null()?.into(), None)),
+        StdinSource::Bytes(_) => io::pipe().map(|(reader, writer)| (reader.into(), Some(writer))),
+        // The target writes to it: its end is that of the target, and its bytes never pass through here.
+        StdinSource::Piped => Ok((piped.ok_or(io::ErrorKind::InvalidData)?, None)),
     }
-    let (reader, writer) = io::pipe()?;
-    Ok((reader.into(), Some(writer)))
 }
 
 /// Descriptors that a command is given.

@@ -1,14 +1,26 @@
 //! The sinks for the output of a run: captured ends, live chunks, log file. They use bounded memory and never
-//! wait for a reader.
+//! wait for a reader. Where the command has to wait for it, they tell whether there is room for more.
+
+use std::io;
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::Chunks;
+use super::READ_BYTES;
 use crate::captured::{Capture, Captured};
+use crate::exec::Chunks;
+use crate::local::PIPE_BYTES;
 use crate::logs::LogWriter;
-use crate::running::{CHUNK_BYTES, MAX_CHUNKS};
+use crate::room_sign::RoomSign;
+use crate::running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS};
 use crate::{Chunk, LogInfo, OutputLimits, Stream};
+
+/// The most chunks of one read, with those of a beginning that was held back.
+const READ_CHUNKS: usize = READ_BYTES / CHUNK_BYTES + 2;
+
+/// Places in the queue of whole output for the end of a command: both of its pipes may be full, and it does
+/// not wait for the reader any more.
+const REST_CHUNKS: usize = 2 * (PIPE_BYTES / CHUNK_BYTES + READ_CHUNKS);
 
 /// The sinks of one run.
 pub(crate) struct Output {
@@ -17,9 +29,17 @@ pub(crate) struct Output {
     log: Option<LogWriter>,
     /// Full when the reader is slow, closed when there is none.
     chunks: mpsc::Sender<Chunk>,
+    /// Given when the reader has taken a chunk; `None` if nothing waits for it.
+    room: Option<RoomSign>,
     manner: Chunks,
     chunks_sent: u64,
     chunks_dropped: u64,
+}
+
+/// The reader's end of the live output.
+pub(crate) struct LiveOutput {
+    pub(crate) chunks: mpsc::Receiver<Chunk>,
+    pub(crate) room: Option<RoomSign>,
 }
 
 /// The captured output, once the run has ended.
@@ -31,16 +51,45 @@ pub(crate) struct Taken {
 }
 
 impl Output {
-    pub(crate) fn new(limits: OutputLimits, chunks: mpsc::Sender<Chunk>, manner: Chunks) -> Self {
+    /// Sinks, and the reader's end of their live output.
+    pub(crate) fn new(limits: OutputLimits, manner: Chunks) -> io::Result<(Self, LiveOutput)> {
+        let (places, room) = match manner {
+            Chunks::Sampled => (QUEUED_CHUNKS, None),
+            Chunks::Whole => (QUEUED_CHUNKS + REST_CHUNKS, Some(RoomSign::new()?)),
+        };
+        let (sender, chunks) = mpsc::channel(places);
+        let output = Self { manner, room: room.clone(), ..Self::sampled(limits, sender) };
+        Ok((output, LiveOutput { chunks, room }))
+    }
+
+    /// Sinks that wait for no reader.
+    pub(crate) fn sampled(limits: OutputLimits, chunks: mpsc::Sender<Chunk>) -> Self {
         Self {
             stdout: Capture::new(limits.keep_head, limits.keep_tail),
             stderr: Capture::new(limits.keep_head, limits.keep_tail),
             log: limits.log.map(LogWriter::new),
             chunks,
-            manner,
+            room: None,
+            manner: Chunks::Sampled,
             chunks_sent: 0,
             chunks_dropped: 0,
         }
+    }
+
+    /// Sinks for nothing.
+    pub(crate) fn none() -> Self {
+        Self::sampled(OutputLimits::default(), mpsc::channel(1).0)
+    }
+
+    /// The sign to wait for before more is read, if there is no room now.
+    pub(crate) fn full(&self) -> Option<&RoomSign> {
+        let is_full = !self.chunks.is_closed() && self.chunks.capacity() < REST_CHUNKS + READ_CHUNKS;
+        self.room.as_ref().filter(|_| is_full)
+    }
+
+    /// The command ends: nothing waits for the reader any more. Chunks that do not fit are counted and dropped.
+    pub(crate) fn hurry(&mut self) {
+        self.room = None;
     }
 
     pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8]) {
@@ -57,13 +106,8 @@ impl Output {
     }
 
     fn send(&mut self, stream: Stream, piece: &[u8]) {
-        if self.manner == Chunks::Whole {
-            // Fails when there is no reader any more; then nobody misses it.
-            let _ = self.chunks.blocking_send(Chunk { stream, bytes: Bytes::copy_from_slice(piece) });
-            return;
-        }
-        let place = if self.chunks_sent < MAX_CHUNKS { self.chunks.try_reserve().ok() } else { None };
-        match place {
+        let is_wanted = self.manner == Chunks::Whole || self.chunks_sent < MAX_CHUNKS;
+        match if is_wanted { self.chunks.try_reserve().ok() } else { None } {
             Some(place) => {
                 place.send(Chunk { stream, bytes: Bytes::copy_from_slice(piece) });
                 self.chunks_sent += 1;

@@ -19,6 +19,7 @@ use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::way_out;
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
+use crate::supervise::null;
 use crate::terminal;
 
 /// The first descriptor that is none of the standard streams.
@@ -170,6 +171,10 @@ fn look_after(mut command: Command, control: &mut UnixStream, has_terminal: bool
         Ok(child) => Pid::from_child(&child),
         Err(error) => return say(control, &Word::NotStarted(error.into())),
     };
+    if !has_terminal {
+        // As long as this process could read it too, a writer would not learn that the command has closed it.
+        let _ = null().and_then(|null| Ok(dup2_stdin(null)?));
+    }
     say(control, &Word::Started(child.as_raw_pid()))?;
     loop {
         match wait(WaitOptions::empty()) {

@@ -22,9 +22,14 @@ pub(super) const COVERED_FILES: &[(&str, &str)] =
     &[("core.checkStat", "minimal"), ("core.trustctime", "false")];
 
 /// Keeps git from leaving changes behind that a later git command applies by itself, as the sweep would move them away: the user's settings
-/// ask for them, and a rebase with changes in the work tree is refused instead.
-pub(super) const NO_STEERING: &[(&str, &str)] =
-    &[("rerere.enabled", "false"), ("rebase.autoStash", "false"), ("merge.autoStash", "false")];
+/// ask for them, and a rebase with changes in the work tree is refused instead. An index in two files is not left either, since the
+/// entries of one of them have no names.
+pub(super) const NO_STEERING: &[(&str, &str)] = &[
+    ("rerere.enabled", "false"),
+    ("rebase.autoStash", "false"),
+    ("merge.autoStash", "false"),
+    ("core.splitIndex", "false"),
+];
 
 /// The variable from which git takes further settings.
 const COUNT: &str = "GIT_CONFIG_COUNT";

@@ -22,6 +22,7 @@ use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
 use crate::git_orders::clean;
+use state::KnownIndex;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
@@ -77,6 +78,8 @@ pub(super) struct Watched {
     large_state: BTreeSet<PathBuf>,
     /// Lines of packed references that replaced objects before the command.
     replacements: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
+    /// The indexes of repositories.
+    indexes: BTreeMap<PathBuf, KnownIndex>,
     kept: usize,
     quarantine: Quarantine,
     /// The place of the command among others that run.
@@ -113,6 +116,7 @@ impl Watched {
             unlisted: BTreeMap::new(),
             large_state: BTreeSet::new(),
             replacements: BTreeMap::new(),
+            indexes: BTreeMap::new(),
             kept: 0,
             quarantine,
             register: None,

@@ -1,6 +1,6 @@
 //! The target's end of a supervisor: starts it, talks to it, and cleans up after one that was lost.
 
-use std::io::{self, PipeReader, Write};
+use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -13,13 +13,13 @@ use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{SupervisorCommand, Terms};
-use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
+use crate::control::{self, MAX_SPEC_BYTES, Order, Spec, StdinSource};
 use crate::terminal::{MAX_TYPED_BYTES, Terminal};
 use crate::{Exec, Stdin, Stop, TargetError, processes};
 
 /// The most bytes that a command can write ahead of the draining. The default of 64 KiB makes both sides
 /// switch far more often.
-const PIPE_BYTES: usize = 1024 * 1024;
+pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
 
 /// The time limit for a supervisor to take the command: far more than a loaded machine needs.
 const HANDOVER_LIMIT: Duration = Duration::from_secs(30);
@@ -70,6 +70,8 @@ pub(crate) struct Supervisor {
     pub(crate) line: Arc<Line>,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
+    /// The end of a piped stdin that this process writes to.
+    pub(crate) stdin: Option<PipeWriter>,
 }
 
 impl Supervisor {
@@ -80,6 +82,9 @@ impl Supervisor {
     ) -> Result<Self, TargetError> {
         let spec = control::line(&spec_of(exec, terms)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
+        if exec.pty.is_some() {
+            exec.refuse_piped("a command with a terminal reads from it and has no piped stdin")?;
+        }
         if let (Some(_), Stdin::Bytes(bytes)) = (exec.pty, &exec.stdin)
             && bytes.len() as u64 > MAX_TYPED_BYTES
         {
@@ -91,7 +96,9 @@ impl Supervisor {
             return Err(TargetError::TooLarge { what, size, limit: MAX_SPEC_BYTES });
         }
         let mut supervisor = Self::spawn(command, exec).map_err(|source| not_started(command, source))?;
-        match supervisor.hand_over(&spec, exec) {
+        let handed =
+            supervisor.open_stdin(exec).and_then(|stdin| supervisor.hand_over(&spec, exec, stdin.as_ref()));
+        match handed {
             Ok(()) => Ok(supervisor),
             Err(source) => {
                 supervisor.clean_up();
@@ -113,14 +120,26 @@ impl Supervisor {
             .stderr(stderr_writer)
             .spawn()?;
         let line = Arc::new(Line { stream: ours, stop_asked: OnceLock::new() });
-        Ok(Self { child, line, stdout, stderr })
+        Ok(Self { child, line, stdout, stderr, stdin: None })
     }
 
-    fn hand_over(&mut self, spec: &[u8], exec: &Exec) -> io::Result<()> {
+    /// Makes the pipe of a command that is talked to, and returns the command's end.
+    fn open_stdin(&mut self, exec: &Exec) -> io::Result<Option<PipeReader>> {
+        if exec.stdin != Stdin::Piped {
+            return Ok(None);
+        }
+        let (theirs, ours) = io::pipe()?;
+        self.stdin = Some(ours);
+        Ok(Some(theirs))
+    }
+
+    /// The caller closes the command's end of its stdin afterwards, so that a writer learns of the command's end.
+    fn hand_over(&mut self, spec: &[u8], exec: &Exec, stdin: Option<&PipeReader>) -> io::Result<()> {
         let mut stream = self.line.stream();
         stream.set_write_timeout(Some(HANDOVER_LIMIT))?;
-        let way_out: Vec<_> = exec.way_out.iter().map(AsFd::as_fd).collect();
-        control::send_descriptors(stream, &way_out)?;
+        let descriptors: Vec<_> =
+            stdin.iter().map(AsFd::as_fd).chain(exec.way_out.iter().map(AsFd::as_fd)).collect();
+        control::send_descriptors(stream, &descriptors)?;
         stream.write_all(spec)?;
         match (&exec.stdin, exec.pty) {
             (Stdin::Bytes(bytes), None) => stream.write_all(bytes),
@@ -181,7 +200,7 @@ impl Outputs {
         let (stderr, stderr_writer) = io::pipe()?;
         if let Some(size) = exec.pty {
             let typed: &[u8] = match &exec.stdin {
-                Stdin::Null => &[],
+                Stdin::Null | Stdin::Piped => &[],
                 Stdin::Bytes(bytes) => bytes,
             };
             let Terminal { near, far } = Terminal::open(size, typed)?;
@@ -202,9 +221,10 @@ fn spec_of(exec: &Exec, terms: &Terms) -> Spec {
         argv: exec.argv.clone(),
         cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
         env: exec.env.clone(),
-        stdin_bytes: match (&exec.stdin, exec.pty) {
-            (Stdin::Bytes(bytes), None) => Some(bytes.len() as u64),
-            _ => None,
+        stdin: match (&exec.stdin, exec.pty) {
+            (Stdin::Bytes(bytes), None) => StdinSource::Bytes(bytes.len() as u64),
+            (Stdin::Piped, None) => StdinSource::Piped,
+            _ => StdinSource::Null,
         },
         timeout_ms: exec.timeout.map(millis),
         grace_ms: millis(terms.grace),

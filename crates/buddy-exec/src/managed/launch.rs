@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directory::Directory;
 use super::{Health, Owner, Record, Restart};
-use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec};
+use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec, StdinSource};
 use crate::{Bounds, Limits, Reach, SupervisorCommand, TargetError};
 
 /// The time limit for a keeper to report that the command runs: as long as for the supervisor of a
@@ -70,7 +70,7 @@ impl Launch {
             argv: self.argv.clone(),
             cwd: self.cwd.as_os_str().as_bytes().to_vec(),
             env,
-            stdin_bytes: None,
+            stdin: StdinSource::Null,
             timeout_ms: None,
             grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX),
             bounds: self.bounds.clone(),

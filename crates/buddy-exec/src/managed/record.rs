@@ -1,6 +1,7 @@
 //! The record of a managed process: `meta.json` in its directory, and its status now.
 
-use serde::{Deserialize, Serialize};
+use buddy_protocol::{PrincipalId, UserId};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Health, Identity};
 use crate::{Ended, Reach};
@@ -55,10 +56,17 @@ fn anywhere() -> Reach {
 /// The owner of a managed process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The user whose session it was.
+    /// The id of the principal whose session it was. An older record has the name of the account.
+    #[serde(deserialize_with = "principal_id")]
     pub person: String,
     /// The session.
     pub session: String,
+}
+
+fn principal_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_id = PrincipalId::try_from(text.clone()).is_ok();
+    Ok(if is_id { text } else { UserId::of_account(&text).to_string() })
 }
 
 /// Whether a command that ended is restarted.

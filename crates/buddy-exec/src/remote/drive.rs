@@ -1,7 +1,7 @@
 //! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps
 //! the timeout, and ends with the [`Exit`].
 //!
-//! Nothing here waits for a reader, unless the output is to be delivered whole. When the client ends without
+//! Nothing here waits for a reader alone; output that is to be delivered whole is not read until there is room. When the client ends without
 //! the last private line, the connection was lost, and the outcome of the command is not known; the shell on
 //! the host kills it as soon as it learns of the loss.
 
@@ -14,16 +14,19 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
-use super::feed::{self, Line};
+use super::feed::{self, AheadOfStdin, Line};
 use super::marks::{Marks, Word};
 use super::script::{READER, Script, prelude};
 use super::spare::{Shell, Spare};
-use crate::drain::{Chunks, Output, READ_BYTES};
-use crate::running::QUEUED_CHUNKS;
+use crate::drain::{LiveOutput, Output, READ_BYTES};
+use crate::exec::Chunks;
+use crate::stdin_writer::WriterEnd;
 use crate::transport::{Client, say};
-use crate::{Ended, Exit, LimitsHit, OutputLimits, Running, Stop, Stopper, Stream, TargetError, Transport};
+use crate::{
+    Ended, Exit, LimitsHit, OutputLimits, Running, StdinWriter, Stop, Stopper, Stream, TargetError, Transport,
+};
 
 /// The time limit for the host to start the shell.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -78,12 +81,11 @@ pub(super) async fn start(
     // A target that is gone needs no next shell.
     let spare = Arc::downgrade(&spare);
     let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
-        let shell = shell.map_or_else(|| Shell::start(&client), Ok);
-        let shell = shell.map_err(|error| TargetError::Unreachable {
+        let shells = Shells::start(shell, &client, &script).map_err(|error| TargetError::Unreachable {
             target: target.clone(),
             reason: format!("cannot start `{}`: {error}", client.program.display()),
         });
-        match run(shell, target, script, &limits, started, &spare) {
+        match run(shells, target, script, &limits, started, &spare) {
             Connection::Stands => {
                 if let Some(spare) = spare.upgrade() {
                     spare.fill(&client);
@@ -105,21 +107,44 @@ enum Connection {
     Lost,
 }
 
+/// The shells of one call.
+struct Shells {
+    own: Shell,
+    /// Takes the orders, if the stream of the first is the command's stdin.
+    listening: Option<Shell>,
+}
+
+impl Shells {
+    fn start(spare: Option<Shell>, client: &Client, script: &Script) -> std::io::Result<Self> {
+        let first = spare.map_or_else(|| Shell::start(client), Ok)?;
+        if script.listener.is_none() {
+            return Ok(Self { own: first, listening: None });
+        }
+        match Shell::start(client) {
+            Ok(own) => Ok(Self { own, listening: Some(first) }),
+            Err(error) => {
+                first.end();
+                Err(error)
+            }
+        }
+    }
+}
+
 /// A whole call. The spare shell is given up before a caller hears that the connection was lost.
 fn run(
-    shell: Result<Shell, TargetError>,
+    shells: Result<Shells, TargetError>,
     target: String,
     script: Script,
     limits: &Limits,
     started: oneshot::Sender<Result<Running, NotStarted>>,
     spare: &Weak<Spare>,
 ) -> Connection {
-    let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
-    let output = Output::new(limits.output.clone(), chunks, limits.manner);
-    let mut drive = match shell.and_then(|shell| Drive::new(shell, target, script, output)) {
-        Ok(drive) => drive,
+    let begun =
+        shells.map_err(NotStarted::Failed).and_then(|shells| Drive::begin(shells, target, script, limits));
+    let (mut drive, live) = match begun {
+        Ok(begun) => begun,
         Err(error) => {
-            drop(started.send(Err(NotStarted::Failed(error))));
+            drop(started.send(Err(error)));
             return Connection::Lost;
         }
     };
@@ -134,7 +159,8 @@ fn run(
     }
     let (exit, is_exited) = oneshot::channel();
     let stopper = Stopper::new(drive.line.clone());
-    drop(started.send(Ok(Running::new(live, is_exited, stopper))));
+    let running = Running::new(live.chunks, is_exited, stopper);
+    drop(started.send(Ok(running.with_room(live.room).with_stdin(drive.open_stdin()))));
     let ended = drive.until_end(limits);
     let connection = if ended.is_some() { Connection::Stands } else { Connection::Lost };
     if ended.is_none()
@@ -159,10 +185,52 @@ struct Drive {
     buffer: Vec<u8>,
     began: Instant,
     is_timed_out: bool,
+    /// The call that takes the orders, if the stream of this one is the command's stdin.
+    listener: Option<Box<Drive>>,
+    /// That stream, when the host has taken the script.
+    stdin: Option<AheadOfStdin>,
+    /// Ends the writer of that stdin.
+    writer_end: Option<WriterEnd>,
 }
 
+/// The beginning of a call.
 impl Drive {
-    fn new(shell: Shell, target: String, mut script: Script, output: Output) -> Result<Self, TargetError> {
+    /// Sends everything to the host. A command whose stream is its stdin is not sent before the host listens to
+    /// orders about it.
+    fn begin(
+        shells: Shells,
+        target: String,
+        mut script: Script,
+        limits: &Limits,
+    ) -> Result<(Self, LiveOutput), NotStarted> {
+        let mut listener = match (shells.listening, script.listener.take()) {
+            (Some(shell), Some(script)) => {
+                let listener = Self::new(shell, target.clone(), *script, Output::none(), None);
+                Some(listener.map_err(NotStarted::Failed)?)
+            }
+            _ => None,
+        };
+        if let Some(listener) = &mut listener
+            && let Err(error) = listener.await_start()
+        {
+            shells.own.end();
+            return Err(error);
+        }
+        let (output, live) = Output::new(limits.output.clone(), limits.manner).map_err(|error| {
+            let reason = format!("cannot keep the output: {error}");
+            NotStarted::Failed(TargetError::Unreachable { target: target.clone(), reason })
+        })?;
+        let drive = Self::new(shells.own, target, script, output, listener.map(Box::new));
+        Ok((drive.map_err(NotStarted::Failed)?, live))
+    }
+
+    fn new(
+        shell: Shell,
+        target: String,
+        mut script: Script,
+        output: Output,
+        listener: Option<Box<Self>>,
+    ) -> Result<Self, TargetError> {
         let cannot = |error: std::io::Error| TargetError::Unreachable {
             target: target.clone(),
             reason: format!("cannot speak to the client: {error}"),
@@ -173,11 +241,16 @@ impl Drive {
         }
         let marks = script.nonces.clone();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let stdin = child.stdin.take().ok_or_else(|| cannot(std::io::ErrorKind::BrokenPipe.into()))?;
-        let line = feed::feed(script, stdin).map_err(cannot)?;
+        let stream = child.stdin.take().ok_or_else(|| cannot(std::io::ErrorKind::BrokenPipe.into()))?;
+        let (line, stdin) = match &listener {
+            Some(listener) => {
+                (listener.line.clone(), Some(feed::feed_ahead(script, stream).map_err(cannot)?))
+            }
+            None => (Arc::new(feed::feed(script, stream).map_err(cannot)?), None),
+        };
         Ok(Self {
             child,
-            line: Arc::new(line),
+            line,
             stdout,
             stderr,
             output_marks: Marks::new(&marks.start, &marks.end),
@@ -188,7 +261,18 @@ impl Drive {
             began: Instant::now(),
             is_timed_out: false,
             target,
+            listener,
+            stdin,
+            writer_end: None,
         })
+    }
+
+    /// The stdin of a command that has started: the host has read the script, so this does not wait.
+    fn open_stdin(&mut self) -> Option<StdinWriter> {
+        let stream = self.stdin.take()?.join().ok()?.ok()?;
+        let (stdin, end) = StdinWriter::new(stream.into());
+        self.writer_end = Some(end);
+        Some(stdin)
     }
 
     fn await_start(&mut self) -> Result<(), NotStarted> {
@@ -207,7 +291,10 @@ impl Drive {
         }
         Err(NotStarted::Failed(self.lost()))
     }
+}
 
+/// The rest of a call.
+impl Drive {
     /// Waits until the last word came. `None` if it never did.
     fn until_end(&mut self, limits: &Limits) -> Option<Word> {
         let timed = limits.timeout.and_then(|timeout| self.began.checked_add(timeout));
@@ -226,6 +313,11 @@ impl Drive {
                 self.is_timed_out = true;
                 self.line.stop();
             }
+            if self.line.stop_asked().is_some() {
+                self.output.hurry();
+            } else if self.is_listener_gone() {
+                return None;
+            }
             if self.line.stop_asked().is_some_and(|asked| asked.elapsed() > limits.grace + BACKSTOP) {
                 return None;
             }
@@ -234,7 +326,13 @@ impl Drive {
         }
     }
 
+    /// Without it nobody on the host would end the command.
+    fn is_listener_gone(&mut self) -> bool {
+        self.listener.as_mut().is_some_and(|listener| !matches!(listener.child.try_wait(), Ok(None)))
+    }
+
     fn drain_rest(&mut self) {
+        self.output.hurry();
         let until = Instant::now() + DRAIN_LIMIT;
         while self.stdout.is_some() && !self.output_marks.is_over() && Instant::now() < until {
             self.round(until.saturating_duration_since(Instant::now()));
@@ -244,20 +342,21 @@ impl Drive {
     /// Hands out the exit, and ends the client afterwards: no caller has to wait for that.
     fn finish(mut self, ended: Option<&Word>, exit: oneshot::Sender<Result<Exit, TargetError>>) {
         let duration = self.began.elapsed();
+        self.writer_end = None;
+        // Only the other connection has heard the order.
+        let stop_asked = self.listener.is_some() && self.line.stop_asked().is_some();
         let Some(&Word::Exited { code, signal, leftovers, survivors, was_stopped }) = ended else {
             let error = self.lost();
             self.output.finish();
             return drop(exit.send(Err(error)));
         };
-        let (unheard, _) = mpsc::channel(1);
-        let nothing = Output::new(OutputLimits::default(), unheard, Chunks::Sampled);
-        let taken = std::mem::replace(&mut self.output, nothing).finish();
+        let taken = std::mem::replace(&mut self.output, Output::none()).finish();
         let is_signal = signal > 0;
         let done = Exit {
             swept: Vec::new(),
             code: (!is_signal).then_some(code),
             signal: is_signal.then_some(signal),
-            ended: match (was_stopped, self.is_timed_out) {
+            ended: match (was_stopped || stop_asked, self.is_timed_out) {
                 (false, _) => Ended::Exited,
                 (true, true) => Ended::TimedOut,
                 (true, false) => Ended::Stopped,
@@ -286,6 +385,14 @@ impl Drive {
 
     fn end_client(&mut self) {
         self.line.kill();
+        if let Some(listener) = &mut self.listener {
+            // Its stream ends with it, and that is the order to kill what is left. The other one may be held open by a writer.
+            for child in [&mut listener.child, &mut self.child] {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            return;
+        }
         // No process holds it any more, so this is short; a client that lingers is killed.
         let until = Instant::now() + DRAIN_LIMIT;
         while !matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
@@ -330,15 +437,21 @@ impl Drive {
     }
 
     fn ready(&self, timeout: &Timespec) -> [bool; 2] {
+        let full = self.output.full();
         let streams = [self.stdout.as_ref().map(AsFd::as_fd), self.stderr.as_ref().map(AsFd::as_fd)];
+        let streams = streams.map(|stream| stream.filter(|_| full.is_none()));
         let open: Vec<usize> = (0..2).filter(|&at| streams[at].is_some()).collect();
+        let descriptors = streams.into_iter().flatten().chain(full.map(AsFd::as_fd));
         let mut polled: Vec<PollFd<'_>> =
-            streams.iter().flatten().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+            descriptors.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let mut ready = [false; 2];
         if poll(&mut polled, Some(timeout)).is_ok() {
             for (at, descriptor) in open.into_iter().zip(&polled) {
                 ready[at] = !descriptor.revents().is_empty();
             }
+        }
+        if let Some(sign) = full {
+            sign.take();
         }
         ready
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::ChildStdin;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::script::Script;
@@ -58,6 +59,16 @@ pub(super) fn feed(script: Script, stdin: ChildStdin) -> std::io::Result<Line> {
     std::thread::Builder::new().name("exec-feed".into()).spawn(move || run(&script, stdin, &inbox))?;
     Ok(Line { orders, stop_asked: OnceLock::new() })
 }
+
+/// Sends a script whose connection is the command's stdin from then on. That is handed back, so nothing of it
+/// waits here.
+pub(super) fn feed_ahead(script: Script, mut stdin: ChildStdin) -> std::io::Result<AheadOfStdin> {
+    let thread = std::thread::Builder::new().name("exec-feed".into());
+    thread.spawn(move || stdin.write_all(&script.text).and_then(|()| stdin.flush()).map(|()| stdin))
+}
+
+/// Gives the connection back once the host has taken the script.
+pub(super) type AheadOfStdin = JoinHandle<std::io::Result<ChildStdin>>;
 
 fn run(script: &Script, mut stdin: ChildStdin, inbox: &Receiver<Order>) {
     // A failure means that the client is gone, which the run learns by the end of the streams.

@@ -55,28 +55,48 @@ pub(super) struct Script {
     pub(super) text: Vec<u8>,
     /// The input behind them.
     pub(super) input: Vec<u8>,
-    /// Whether the stream stays open for orders; its end is one.
+    /// Whether the functions of the prelude are used.
     pub(super) is_supervised: bool,
+    /// The script of a second connection, which takes the orders: the first is the command's stdin.
+    pub(super) listener: Option<Box<Script>>,
 }
 
 /// A command under supervision.
 pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
     let text = format!("{}supervise \"$@\"\n.\n", head(exec, grace, &nonces)).into_bytes();
-    Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: true }
+    let listener = (exec.stdin == Stdin::Piped).then(|| Box::new(listener(grace, nonces.clone())));
+    Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: true, listener }
+}
+
+/// The orders for a command whose own connection is its stdin.
+fn listener(grace: Duration, nonces: Nonces) -> Script {
+    let text = format!("K={} T={} G={}\nlisten\n.\n", nonces.start, nonces.tag, polls(grace)).into_bytes();
+    Script { nonces, text, input: Vec::new(), is_supervised: true, listener: None }
 }
 
 /// A command that is run to leave background processes: neither it nor its children are marked, and none is
 /// killed, neither at its own end nor at that of the connection.
 pub(super) fn leaving(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
     let text = format!("{}{}.\n", head(exec, grace, &nonces), compact(LEAVING)).into_bytes();
-    Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: false }
+    Script {
+        nonces,
+        text,
+        input: input(exec).unwrap_or_default().to_vec(),
+        is_supervised: false,
+        listener: None,
+    }
 }
 
 fn input(exec: &Exec) -> Option<&[u8]> {
     match &exec.stdin {
-        Stdin::Null => None,
+        Stdin::Null | Stdin::Piped => None,
         Stdin::Bytes(bytes) => Some(bytes),
     }
+}
+
+/// The number of checks of a shell within this time.
+fn polls(grace: Duration) -> u128 {
+    (grace.as_millis() / POLL_MS).min(u128::from(u16::MAX))
 }
 
 /// The command and the marks of its call, as variables and words of the script that follows.
@@ -85,13 +105,17 @@ fn head(exec: &Exec, grace: Duration, nonces: &Nonces) -> String {
     let words: Vec<String> = env.chain(exec.argv.iter().cloned()).map(|word| quote_line(&word)).collect();
     let path = exec.env.iter().find(|(name, _)| name == "PATH").map_or("/usr/bin:/bin", |(_, path)| path);
     let program = exec.argv.first().map_or("", String::as_str);
-    let length = input(exec).map(|input| input.len().to_string()).unwrap_or_default();
+    let length = match &exec.stdin {
+        Stdin::Null => String::new(),
+        Stdin::Bytes(bytes) => bytes.len().to_string(),
+        Stdin::Piped => "piped".to_owned(),
+    };
     format!(
         "K={} Z={} T={} G={} N={length} D={} X={} Q={}\nset -- {}\n",
         nonces.start,
         nonces.end,
         nonces.tag,
-        (grace.as_millis() / POLL_MS).min(u128::from(u16::MAX)),
+        polls(grace),
         quote_line(&exec.cwd.to_string_lossy()),
         quote_line(program),
         quote_line(path),
@@ -109,5 +133,5 @@ pub(super) fn plain(body: &str, arguments: &[&str], input: &[u8], nonces: Nonces
         end = nonces.end,
         words = words.join(" "),
     );
-    Script { nonces, text: text.into_bytes(), input: input.to_vec(), is_supervised: false }
+    Script { nonces, text: text.into_bytes(), input: input.to_vec(), is_supervised: false, listener: None }
 }

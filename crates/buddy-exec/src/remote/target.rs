@@ -12,7 +12,8 @@ use super::probe;
 use super::script::{self, Nonces, Script};
 use super::search;
 use super::spare::Spare;
-use crate::drain::Chunks;
+use crate::exec::Chunks;
+use crate::local::NOBODY_WRITES;
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
     GrepResult, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport,
@@ -126,7 +127,8 @@ impl Target for RemoteTarget {
     }
 
     async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
-        self.begin(exec, Chunks::Sampled, script::supervised).await
+        let manner = exec.chunks();
+        self.begin(exec, manner, script::supervised).await
     }
 
     async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
@@ -134,6 +136,7 @@ impl Target for RemoteTarget {
     }
 
     async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
+        exec.refuse_piped(NOBODY_WRITES)?;
         self.begin(exec, Chunks::Sampled, script::leaving).await?.wait().await
     }
 
@@ -224,7 +227,7 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
     let words = exec.argv.iter().chain(exec.env.iter().flat_map(|(name, value)| [name, value]));
     let size: usize = words.clone().map(|word| word.len() + 1).sum();
     let length = match &exec.stdin {
-        crate::Stdin::Null => 0,
+        crate::Stdin::Null | crate::Stdin::Piped => 0,
         crate::Stdin::Bytes(bytes) => bytes.len(),
     };
     for (what, size, limit) in [

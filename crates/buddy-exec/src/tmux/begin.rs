@@ -13,7 +13,7 @@ use super::link::{Line, Link, Typed, nonce, tag};
 use super::probe::{State, probe};
 use super::run::{Begun, call_off, out_of_reach, strangers};
 use super::scripts;
-use crate::drain::{Chunks, Output};
+use crate::drain::Output;
 use crate::running::QUEUED_CHUNKS;
 use crate::{Chunk, PaneCommand, PaneError, PaneText, Stdin, TargetError, quote};
 
@@ -130,7 +130,7 @@ impl Attempt {
         let (begun_sender, begun) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
-        let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
+        let output = Output::sampled(command.output.clone(), chunks);
         let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
         let begun_sender = Some(begun_sender);
         let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };

@@ -35,7 +35,7 @@ pub enum PaneError {
         program: String,
     },
     /// The limit is reached.
-    #[error("there are {limit} {what} already, and no more are allowed")]
+    #[error("the limit of {limit} {what} is reached; end one, or raise the limit under `[tmux]`")]
     TooMany {
         /// The kind of object.
         what: &'static str,

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use super::host::Host;
 use super::scripts;
 use super::sessions::Place;
-use crate::control::{Leftovers, Spec};
+use crate::control::{Leftovers, Spec, StdinSource};
 use crate::env::on_a_terminal;
 use crate::jail;
 use crate::undo::digest_of;
@@ -165,7 +165,7 @@ impl Shells {
             argv: self.words.clone(),
             cwd: self.cwd.as_os_str().as_bytes().to_vec(),
             env: self.env.clone(),
-            stdin_bytes: None,
+            stdin: StdinSource::Null,
             timeout_ms: None,
             grace_ms: 0,
             bounds,

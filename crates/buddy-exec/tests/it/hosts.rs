@@ -8,6 +8,7 @@ mod network;
 mod panes;
 mod place;
 mod refusals;
+mod talks;
 mod undo;
 
 use std::sync::Arc;
@@ -30,9 +31,13 @@ pub(crate) use cases;
 
 /// Runs every case, also after one that failed, and fails with the names of those that did.
 async fn check(place: Place) {
+    check_all(place, commands::CASES.iter().chain(files::CASES)).await;
+}
+
+async fn check_all(place: Place, cases: impl Iterator<Item = &Case>) {
     let place = Arc::new(place);
     let mut failed = Vec::new();
-    for (name, case) in commands::CASES.iter().chain(files::CASES) {
+    for (name, case) in cases {
         if std::panic::AssertUnwindSafe(case(place.clone())).catch_unwind().await.is_err() {
             failed.push(*name);
         }

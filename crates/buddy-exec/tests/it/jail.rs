@@ -19,5 +19,6 @@ mod refusals;
 mod runs;
 mod sealed;
 mod setuid;
+mod talks;
 mod terminals;
 mod work_trees;

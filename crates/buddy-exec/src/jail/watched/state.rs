@@ -2,19 +2,32 @@
 //! command, or judged by their text.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use buddy_protocol::fold_path;
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
 
 use super::super::git_config::MAX_CONFIG;
 use super::super::look::{Sights, list_beneath};
+use super::super::names::GIT;
 use super::super::quarantine::{Content, Moved, Spot, Stamp};
 use super::super::stand_in::is_stand_in;
-use super::{Watched, is_empty_directory, put_back, read};
-use crate::git_state::{GitState, replacements, without_replacements};
+use super::{Known, Watched, is_empty_directory, put_back, read};
+use crate::git_state::{GitState, IndexEntry, replacements, sound_entries, without_replacements};
 
 /// The largest file of packed references that is read. Those of the largest public repositories have some ten megabytes.
 const MAX_PACKED: u64 = 256 * 1024 * 1024;
+
+/// The largest index that is read. That of a repository with a million files has some hundred megabytes.
+const MAX_INDEX: u64 = 512 * 1024 * 1024;
+
+/// The largest file that is compared with its entry.
+const MAX_ORDER: u64 = 16 * 1024 * 1024;
 
 /// The digits of the name of an object.
 const OBJECT_DIGITS: [usize; 2] = [40, 64];
@@ -25,14 +38,36 @@ const UNKNOWN_OPTIONS: &str = "it makes a later git command run programs or writ
 const REPLACES: &str = "it makes git take one object for another; the other references were put back";
 const APPLIES: &str = "a later git command would apply the changes that it names by itself";
 
+const LEADS_OUT: &str = "through it git would write or read outside the work tree, or in its own directory; the old one was put back";
+
+/// An index before the command.
+#[derive(Debug, Default)]
+pub(super) struct KnownIndex {
+    bytes: Vec<u8>,
+    /// The entries of files that programs run code from.
+    orders: BTreeSet<IndexEntry>,
+}
+
 impl Watched {
     /// Notes the state before the command. Directories of other programs with more files than are listed are not compared.
     pub(super) fn note_state(&mut self) {
         self.large_state.clear();
         self.replacements.clear();
+        self.indexes.clear();
         let known = [&self.known, &self.known_shared];
         let state: Vec<_> = known.iter().flat_map(|known| known.git_state.clone()).collect();
         for (path, state) in state {
+            if matches!(state, GitState::Index) {
+                let bytes = Spot::of(&path).and_then(|spot| spot.read(MAX_INDEX)).unwrap_or_default();
+                let entries = sound_entries(&bytes).unwrap_or_default();
+                let orders = entries.into_iter().filter(|entry| self.is_order(&path, entry)).collect();
+                self.indexes.insert(path.clone(), KnownIndex { bytes, orders });
+                if let Ok(found) = fs::symlink_metadata(&path) {
+                    let known = Known { stamp: Some(Stamp::of(&found)), content: None, names: found.nlink() };
+                    self.files.insert(path, known);
+                }
+                continue;
+            }
             let list = list_beneath(&path);
             if list.unseen.is_some() {
                 self.large_state.insert(path);
@@ -67,6 +102,7 @@ impl Watched {
                 }
                 GitState::Filtered(rest) => self.filter(path, rest, moved),
                 GitState::PackedReferences => self.check_packed(path, moved),
+                GitState::Index => self.check_index(path, moved),
                 GitState::Autostash => self.take_back(path, &applies(path), moved),
                 GitState::Steers if known.git_state.contains_key(path) => self.compare_state(path, moved),
                 GitState::Steers if is_empty_directory(path) => {}
@@ -107,6 +143,49 @@ impl Watched {
         }
     }
 
+    /// Puts an index back that git did not write, or that has new contents for files that programs run code from.
+    fn check_index(&self, path: &Path, moved: &mut Vec<Moved>) {
+        let Ok(spot) = Spot::of(path) else { return };
+        let Ok(found) = spot.metadata() else { return };
+        let entries = spot.read(MAX_INDEX).ok().and_then(|bytes| sound_entries(&bytes));
+        let why = match entries {
+            None => LEADS_OUT.to_owned(),
+            Some(entries) => match entries.iter().find(|entry| self.is_new_order(path, entry)) {
+                None => return,
+                Some(entry) => {
+                    let file = String::from_utf8_lossy(&entry.path);
+                    format!(
+                        "a later git command would write `{file}`, from which programs run code; the old one was put back"
+                    )
+                }
+            },
+        };
+        if self.take(path, &why, moved) {
+            let old = self.indexes.get(path).filter(|known| !known.bytes.is_empty());
+            put_back(path, old.map(|known| Content::File(known.bytes.clone(), found.mode())).as_ref());
+        }
+    }
+
+    /// Whether an entry has contents for a file that programs run code from, and they are neither those of before nor those of the file.
+    fn is_new_order(&self, index: &Path, entry: &IndexEntry) -> bool {
+        let is_known = || self.indexes.get(index).is_some_and(|known| known.orders.contains(entry));
+        self.is_order(index, entry) && !is_known() && !is_content_of_file(index, entry)
+    }
+
+    fn is_order(&self, index: &Path, entry: &IndexEntry) -> bool {
+        let path = PathBuf::from(OsStr::from_bytes(&entry.path));
+        let names = fold_path(&path);
+        let is_in = |(place, last): (usize, &String)| {
+            let above = names.get(..place).unwrap_or_default();
+            self.orders.has(above, 0, last, place + 1 < names.len())
+        };
+        let is_named = || {
+            let file = work_tree(index).map(|top| top.join(&path));
+            file.is_some_and(|file| self.named.iter().any(|named| file.starts_with(named)))
+        };
+        names.iter().enumerate().any(is_in) || is_named()
+    }
+
     /// Takes replacements of objects that are new out of packed references.
     fn check_packed(&self, path: &Path, moved: &mut Vec<Moved>) {
         let Ok(spot) = Spot::of(path) else { return };
@@ -122,6 +201,34 @@ impl Watched {
             }
         }
     }
+}
+
+/// The work tree of an index, if its repository is in the usual place.
+fn work_tree(index: &Path) -> Option<&Path> {
+    let directory = index.parent().filter(|directory| directory.ends_with(GIT))?;
+    directory.parent()
+}
+
+/// Whether an entry has the contents that its file in the work tree has now.
+fn is_content_of_file(index: &Path, entry: &IndexEntry) -> bool {
+    let Some(top) = work_tree(index) else { return false };
+    let path = top.join(OsStr::from_bytes(&entry.path));
+    let content = match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_symlink() => {
+            fs::read_link(&path).ok().map(|target| target.as_os_str().as_bytes().to_vec())
+        }
+        Ok(found) if found.is_file() => Spot::of(&path).and_then(|spot| spot.read(MAX_ORDER)).ok(),
+        _ => None,
+    };
+    content.is_some_and(|content| object_names(&content).contains(&entry.object))
+}
+
+/// The names that git gives to contents.
+fn object_names(content: &[u8]) -> [Vec<u8>; 2] {
+    let head = format!("blob {}\0", content.len());
+    let sha1 = Sha1::new().chain_update(&head).chain_update(content).finalize().to_vec();
+    let sha256 = Sha256::new().chain_update(&head).chain_update(content).finalize().to_vec();
+    [sha1, sha256]
 }
 
 fn read_text(path: &Path) -> Option<String> {

@@ -54,6 +54,17 @@ control() {
   slay
   exit 0
 }
+# The whole work of a second connection, whose first one is the stdin of the command and nothing else. A command that was just
+# about to start is found by the second look.
+listen() {
+  exec 8<&0 4>&2 </dev/null 2>/dev/null
+  locks="Max file locks  *$T "
+  printf '%sstarted 0\n' "$K" >&4
+  exec 4>&-
+  (control)
+  sleep 1
+  slay
+}
 # Reports on the private line why nothing was started, and ends.
 refuse() {
   printf '%s%s\n' "$K" "$1" >&4
@@ -89,7 +100,12 @@ supervise() {
   exec 3>&1 4>&2 2>/dev/null
   locks="Max file locks  *$T "
   exec 5</dev/null
-  if [ "$N" ]; then
+  patience=10
+  if [ "$N" = piped ]; then
+    exec 5<&0 </dev/null
+    # The second connection may be stopping all of them.
+    patience=$G
+  elif [ "$N" ]; then
     f=$(umask 077; mktemp "${TMPDIR:-/tmp}/buddy.XXXXXXXXXX") || refuse "input no temporary file can be made"
     exec 6>"$f" 5<"$f" 7<"$f"
     rm -f "$f"
@@ -103,11 +119,13 @@ supervise() {
   cd -- "$D" || refuse "directory denied"
   find_program || refuse "program missing"
   command -v setsid >/dev/null || refuse "supervision there is no setsid"
-  # A shell may take away the stdin of background jobs, but no other descriptor.
-  exec 8<&0 </dev/null
-  control 3>&- 4>&- 5<&- &
-  listener=$!
-  exec 8<&-
+  if [ "$N" != piped ]; then
+    # A shell may take away the stdin of background jobs, but no other descriptor.
+    exec 8<&0 </dev/null
+    control 3>&- 4>&- 5<&- &
+    listener=$!
+    exec 8<&-
+  fi
   read -r a b c d first </proc/loadavg
   if [ "$BASH_VERSION" ]; then
     said=$(exec 2>&1; K=$K T=$T "$BASH" -c "$run" sh "$@")
@@ -116,9 +134,12 @@ supervise() {
   fi
   status=${said##*
 }
-  kill -TERM "$listener"
-  wait "$listener"
-  was_stopped=$?
+  was_stopped=1
+  if [ "$N" != piped ]; then
+    kill -TERM "$listener"
+    wait "$listener"
+    was_stopped=$?
+  fi
   left=0
   if [ $was_stopped != 0 ]; then
     young
@@ -127,7 +148,7 @@ supervise() {
       if [ "$P" ]; then
         left=$(set -- $P; printf %s $#)
         kill -TERM $P
-        linger 10
+        linger "$patience"
       fi
     fi
   fi
@@ -142,4 +163,6 @@ supervise() {
   [ $was_stopped = 0 ] && stopped=1
   printf '%sexited 0 0 0 0 0\n' "$Z" >&3
   printf '%sexited %s %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" "$stopped" >&4
+  # An engine that cannot deliver bytes which are still on the way may drop the last words, so they are taken.
+  [ "$N" = piped ] && cat <&5 >/dev/null
 }

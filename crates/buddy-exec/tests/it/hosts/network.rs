@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{RemoteSettings, RemoteTarget, SshTransport, Target, TargetError};
+use buddy_exec::{Exec, RemoteSettings, RemoteTarget, SshTransport, Stdin, Target, TargetError};
 use buddy_testkit::ssh_host::SshHost;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -99,7 +99,15 @@ async fn a_cut_ends_a_command_with_an_unknown_outcome(weather: Weather) {
     let marker = marker();
     let mut running = target.start(sh(&format!("sleep {marker}"))).await.unwrap();
     until_alive(&marker, 1).await;
+    let talked = Exec { stdin: Stdin::Piped, ..sh(&format!("cat; sleep {marker}")) };
+    let mut talked = target.start(talked).await.unwrap();
+    let mut stdin = talked.take_stdin().unwrap();
+    stdin.write_all(b"hello").await.unwrap();
+    assert_eq!(talked.next().await.unwrap().bytes, "hello");
     network.weather.send(weather).unwrap();
+    let lost = tokio::time::timeout(PATIENCE, talked.wait()).await.unwrap().unwrap_err();
+    assert!(matches!(&lost, TargetError::ConnectionLost { .. }), "{lost:?}");
+    assert_eq!(stdin.write(b"more").await.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
     let error = tokio::time::timeout(PATIENCE, running.wait()).await.unwrap().unwrap_err();
     assert!(
         matches!(&error, TargetError::ConnectionLost { target, .. } if target == "ssh:machine"),

@@ -15,6 +15,7 @@ use buddy_testkit::container_host::ContainerHost;
 use buddy_testkit::ssh_host::SshHost;
 use tempfile::TempDir;
 
+use crate::jail::cell::{Cell, Kind};
 use crate::stage::{PATIENCE, Stage};
 
 /// The usual directories of programs.
@@ -35,6 +36,8 @@ pub(crate) struct Place {
     pub(crate) path: String,
     /// The home of the account on the host.
     pub(crate) home: String,
+    /// The bounds of commands that are talked to.
+    pub(crate) bounds: Bounds,
     /// Values that must live as long as the target.
     _held: Vec<Box<dyn Any + Send + Sync>>,
 }
@@ -46,7 +49,15 @@ impl Place {
         let home = target.describe().cwd.to_str().unwrap().to_owned();
         let path = PATH.to_owned();
         let (remote, person_env) = (None, Vec::new());
-        Self { target, remote, way: Way::Here, person_env, path, home, _held: vec![Box::new(stage)] }
+        let (bounds, held): (_, Vec<Box<dyn Any + Send + Sync>>) = (Bounds::open(), vec![Box::new(stage)]);
+        Self { target, remote, way: Way::Here, person_env, path, home, bounds, _held: held }
+    }
+
+    /// This machine, where commands that are talked to are in a jail.
+    pub(crate) fn jailed(kind: Kind) -> Self {
+        let cell = Cell::new(kind);
+        let (target, bounds) = (cell.stage.shared_target(), cell.bounds());
+        Self { target, bounds, _held: vec![Box::new(cell)], ..Self::local() }
     }
 
     pub(crate) async fn busybox() -> Self {
@@ -62,6 +73,18 @@ impl Place {
         let host = SshHost::start().unwrap();
         let transport = SshTransport::attach(ssh_settings(host.config())).await.unwrap();
         Self::over_ssh(host, transport).await
+    }
+
+    /// A host over SSH that another process has started.
+    pub(crate) async fn ssh_of(config: PathBuf) -> Self {
+        let transport = SshTransport::attach(ssh_settings(config)).await.unwrap();
+        Self::over(Arc::new(transport), "/tmp", Vec::new()).await
+    }
+
+    /// A container that another process has started.
+    pub(crate) async fn container_of(name: String, env: Vec<(String, String)>) -> Self {
+        let transport = ContainerTransport::attach(ContainerSettings { name, env }).await.unwrap();
+        Self::over(Arc::new(transport), "/tmp", Vec::new()).await
     }
 
     pub(crate) async fn over_ssh(host: SshHost, transport: SshTransport) -> Self {
@@ -93,6 +116,7 @@ impl Place {
             person_env: Vec::new(),
             path: PATH.to_owned(),
             home,
+            bounds: Bounds::open(),
             _held: held,
         }
     }
@@ -149,7 +173,7 @@ pub(crate) fn ssh_settings(config: PathBuf) -> SshSettings {
     clippy::disallowed_methods,
     reason = "what is kept between runs of the tests is in the user's own cache"
 )]
-fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let home = std::env::var_os("HOME").unwrap_or_else(|| "/root".into());
     PathBuf::from(home).join(".cache/buddy")
 }

@@ -4,6 +4,7 @@
 use std::fs;
 
 use buddy_exec::{Bounds, CacheLayers, CachePlace, Exit};
+use sha1::{Digest, Sha1};
 
 use super::cell::{ALL, Cell, WITH_MOUNTS};
 use super::orders::{bounds, git, give_all, repository};
@@ -82,6 +83,76 @@ async fn no_state_that_a_command_leaves_steers_the_next_git() {
             use_git(&cell);
             assert_not_steered(&cell, &plant, &exit);
         }
+    }
+}
+
+/// An index with these paths, each with this object.
+fn forged(paths: &[&str], object: &str) -> Vec<u8> {
+    let object: Vec<u8> =
+        (0..20).map(|at| u8::from_str_radix(object.get(2 * at..2 * at + 2).unwrap(), 16).unwrap()).collect();
+    let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+    bytes.extend(u32::try_from(paths.len()).unwrap().to_be_bytes());
+    for path in paths {
+        let mut entry = vec![0; 24];
+        entry.extend(0o100_644_u32.to_be_bytes());
+        entry.extend([0; 12]);
+        entry.extend(&object);
+        entry.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
+        entry.extend(path.as_bytes());
+        entry.resize(entry.len() + 8 - entry.len() % 8, 0);
+        bytes.extend(entry);
+    }
+    bytes.extend(Sha1::digest(&bytes));
+    bytes
+}
+
+#[tokio::test]
+async fn an_index_leads_git_neither_out_nor_into_its_own_directory() {
+    for kind in ALL {
+        for path in [".git/hooks/post-checkout", "../out/secret", ".envrc", ".husky/pre-commit"] {
+            let cell = repository(kind);
+            let planted = git(&cell, "", &["rev-parse", "HEAD:file"]);
+            let before = git(&cell, "", &["ls-files", "--stage"]);
+            let mut paths = ["file", path];
+            paths.sort_unstable();
+            fs::write(cell.ws("forged"), forged(&paths, planted.trim())).unwrap();
+            let exit = cell.run_in(bounds(&cell), "cat forged > .git/index; rm forged").await;
+            for words in
+                [&["restore", "."][..], &["add", "-A"], &["commit", "-qam", "mine"], &["checkout", "."]]
+            {
+                git(&cell, "", words);
+            }
+            assert!(!cell.ws(path).exists() || path.starts_with(".."), "{kind:?}: {path}: {:?}", exit.swept);
+            let after = git(&cell, "", &["ls-files", "--stage"]);
+            assert!(
+                after.contains(before.trim_end()) && !after.contains(path),
+                "{kind:?}: {path}: {after} {:?}",
+                exit.swept
+            );
+            cell.assert_outside_untouched(path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn contents_for_files_that_run_code_enter_the_index_from_the_work_tree_alone() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        fs::write(cell.ws(".envrc"), "mine\n").unwrap();
+        let plant = "o=$(echo planted | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$o,.envrc; echo two > b; git add b";
+        let exit = cell.run_in(bounds(&cell), &format!("{HOME}{plant}")).await;
+        assert_eq!(exit.swept.len(), 1, "{kind:?}: {:?}", exit.swept);
+        git(&cell, "", &["checkout", "."]);
+        assert_eq!(fs::read_to_string(cell.ws(".envrc")).unwrap(), "mine\n", "{kind:?}");
+        let exit =
+            cell.run_in(bounds(&cell), &format!("{HOME}git add .envrc file; git commit -qm all")).await;
+        assert_eq!(exit.swept.len(), 0, "{kind:?}: {:?}", exit.swept);
+        assert!(git(&cell, "", &["show", "HEAD:.envrc"]).contains("mine"), "{kind:?}");
+        fs::write(cell.ws(".envrc"), "not added\n").unwrap();
+        let exit =
+            cell.run_in(bounds(&cell), &format!("{HOME}echo three > b; git add b; git commit -qm b")).await;
+        assert_eq!(exit.swept.len(), 0, "{kind:?}: an entry of before stays: {:?}", exit.swept);
+        assert!(git(&cell, "", &["show", "HEAD:b"]).contains("three"), "{kind:?}");
     }
 }
 
@@ -203,7 +274,7 @@ const STOPPING: &[(&str, &str)] = &[
     ),
     ("git clone -q --depth 1 file://$WS/.git copy; git -C copy fetch -q --unshallow", "true"),
     (
-        "git -c protocol.file.allow=always clone -q --separate-git-dir x.git . copy; git update-index --split-index",
+        "git -c protocol.file.allow=always clone -q --separate-git-dir x.git . copy; git update-index --index-version 4",
         "true",
     ),
     // A submodule, whose own directory is below the one of the repository.
