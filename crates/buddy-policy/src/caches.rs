@@ -9,24 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 pub use page::caches_page;
-use table::CACHES;
-
-/// A cache of one program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct CacheRow {
-    /// Its program, for people.
-    of: &'static str,
-    /// Its name in a layer.
-    name: &'static str,
-    /// The variable that names its place, with the path below that; `None` if no variable does.
-    variable: Option<(&'static str, &'static str)>,
-    /// Its default path, below the home.
-    default: &'static str,
-    /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
-    redirect: Option<(&'static str, &'static str)>,
-    /// Settings in it.
-    linked: &'static [&'static str],
-}
+use table::{CACHES, CacheRow};
 
 /// A cache on one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

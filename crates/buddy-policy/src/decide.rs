@@ -15,16 +15,15 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{ClimbedBy, RemoteLookup, Risk};
 
 use crate::path::{clean, shown};
+use crate::places::is_open;
 use crate::{
     Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
     RepositoryChange, Tier, Typing,
 };
+use command::{JudgedLine, MAX_TOUCHED};
 pub(crate) use egress::Destination;
-pub(crate) use file::{is_open, is_untrusted};
 use sheet::{Sheet, Weight};
 
-/// The most touched files that are checked for links. Beyond that, a line is judged by its words.
-pub(crate) const MAX_TOUCHED: usize = 4096;
 /// The most directories whose repositories are read for one call; each reads an index.
 const MAX_REPOSITORIES: usize = 8;
 
@@ -64,15 +63,17 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
             Action::Repository { top, change } => file::repository(top, *change, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => {
-                let line = command::Line { command, cwd: Some(cwd), runs_on: intent.runs_on };
+                let line = JudgedLine { command, cwd: Some(cwd), runs_on: intent.runs_on };
                 command::run(line, policy, now, &mut sheet);
+                // A shell that outlives its commands would be a new one whenever the next one has other bounds.
+                sheet.needs.keeps_seals &= !intent.shares_terminal;
             }
             Action::Terminal { typing, .. } => terminal(typing, policy, now, &mut sheet),
         }
     }
     if intent.actions.is_empty() && intent.tier != Tier::Auto {
         match policy.mode {
-            Mode::Plan => sheet.deny("plan mode: what this tool does is not known to only read"),
+            Mode::Plan => sheet.deny("plan mode allows only tools that read"),
             Mode::Development | Mode::Production => {
                 sheet.ask(Weight::Soft, Risk::Low, "calls of this tool need approval");
             }
@@ -201,7 +202,7 @@ pub fn outside(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(changed).collect();
-    paths.retain(|path| !file::is_open(path, &policy.places));
+    paths.retain(|path| !is_open(path, &policy.places));
     paths.truncate(MAX_TOUCHED);
     paths
 }
@@ -256,7 +257,7 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
     match typing {
         Typing::Nothing => {}
         Typing::Lines(text) => {
-            command::run(command::Line { command: text, cwd: None, runs_on: false }, policy, now, sheet);
+            command::run(JudgedLine { command: text, cwd: None, runs_on: false }, policy, now, sheet);
             if recalls(text) {
                 let reason = "`!` or `^` can put parts of earlier commands into the line";
                 sheet.ask(Weight::Hard, Risk::High, reason);

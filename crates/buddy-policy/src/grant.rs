@@ -82,6 +82,13 @@ pub enum Scope {
     },
 }
 
+impl Scope {
+    /// Whether it is about hosts alone.
+    pub(crate) fn is_of_hosts(&self) -> bool {
+        matches!(self, Self::Fetches(_) | Self::Nearby(_) | Self::Hosts { .. })
+    }
+}
+
 /// A grant that the user can give, and exactly what else it would cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
@@ -388,16 +395,17 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
         covers.push(format!("every fetch and upload of tools and commands at {}", list(&fetches)));
     }
     if !nearby.is_empty() {
-        covers.push(format!("every connection of commands to {}", list(&nearby)));
+        covers.push(format!("every connection of tools and commands to {}", list(&nearby)));
     }
-    let covers = format!("{}, and to no other host, on `{target}`", covers.join(", "));
+    let covers = format!("{}, and at no other host, on `{target}`", covers.join(", "));
     Offer { grant: Grant::of(Scope::Hosts { fetches, nearby }, target), covers }
 }
 
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
 pub fn nearby_offer(authority: &str, target: &str) -> Offer {
-    let covers =
-        format!("every connection of commands to `{authority}`, and to no other port, on `{target}`");
+    let covers = format!(
+        "every connection of tools and commands to `{authority}`, and to no other port, on `{target}`"
+    );
     Offer { grant: Grant::of(Scope::Nearby(authority.to_owned()), target), covers }
 }
 

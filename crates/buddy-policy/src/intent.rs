@@ -21,6 +21,8 @@ pub struct Intent {
     /// Whether its commands are background processes that outlive the call, as a server does that
     /// others are to reach.
     pub runs_on: bool,
+    /// Whether its commands are typed into a terminal that outlives them and has one set of bounds for all.
+    pub shares_terminal: bool,
 }
 
 /// The way to ask for calls of a tool. The registry sets it; policy may raise it, and the model has no say.

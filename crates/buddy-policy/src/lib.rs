@@ -20,8 +20,10 @@ mod limits;
 mod needs;
 mod other_sessions;
 mod path;
+mod places;
 mod policy;
 mod probe;
+mod program;
 mod reference;
 mod registries;
 mod reword;
@@ -50,11 +52,10 @@ pub use later::takes_effect_unseen;
 pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
-pub use policy::{
-    Approvals, Attendance, ChangeableProgram, CommandMode, Discarded, LinkedPlaces, Mode, Now, Places,
-    Policy, ProgramUse,
-};
+pub use places::{LinkedPlaces, Places};
+pub use policy::{Approvals, Attendance, CommandMode, Discarded, Mode, Now, Policy};
 pub use probe::CallClass;
+pub use program::{ChangeableProgram, ProgramUse};
 pub use reference::command_reference;
 pub use registries::{
     Registry, RegistryHost, SettingsSource, download_hosts, downloads_path, package_manager, registries_page,

@@ -24,6 +24,8 @@ pub struct Needs {
     pub runs: bool,
     /// Whether a lasting rule allows every command that it runs.
     pub is_ruled: bool,
+    /// Whether it uses only files that its words name, and no secret is among them: a yes leaves secrets sealed.
+    pub keeps_seals: bool,
     /// Whether it runs a program that takes rights which no jail leaves to a command, such as those of another account.
     pub gains_rights: bool,
 }

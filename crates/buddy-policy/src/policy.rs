@@ -1,13 +1,14 @@
-//! The policy of a session: its mode, its places, and its rules.
+//! The policy of a session: its mode, its rules, and the state that a decision is made in.
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{Climbed, LinkLookup, NameSet, RemoteLookup};
 use serde::{Deserialize, Serialize};
 
-use crate::decide::is_untrusted;
+use crate::places::is_untrusted;
 use crate::trail::BLANK;
-use crate::{CommandPattern, GitDestination, Grant, Landing, Limits, RuleSet, Trail};
+use crate::{
+    ChangeableProgram, CommandPattern, GitDestination, Grant, Landing, Limits, Places, RuleSet, Trail,
+};
 
 /// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,72 +21,6 @@ pub enum Mode {
     Production,
     /// Nothing changes: reads only.
     Plan,
-}
-
-/// The targets of links in protected places of the home and of the workspace. They are protected as the places are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LinkedPlaces {
-    /// Programs take orders from them.
-    pub orders: Vec<PathBuf>,
-    /// Keys and password stores.
-    pub keys: Vec<PathBuf>,
-    /// Logins of tools.
-    pub logins: Vec<PathBuf>,
-    /// Files that hold secrets by convention.
-    pub secrets: Vec<PathBuf>,
-}
-
-/// The places that judgements are about. All paths are absolute.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
-    /// The directories that the user opened to be worked on.
-    pub workspace: Vec<PathBuf>,
-    /// The directory of the session if the user does not trust it: it is read, and the jail lets nothing
-    /// change it.
-    pub untrusted: Option<PathBuf>,
-    /// The user's home directory.
-    pub home: Option<PathBuf>,
-    /// Files of buddy itself: configuration, locks, database, guards. Changing them always asks.
-    pub own: Vec<PathBuf>,
-    /// Directories in there that agents may read: logs, and directories that they share with
-    /// people.
-    pub own_readable: Vec<PathBuf>,
-    /// Places for temporary files.
-    pub scratch: Vec<PathBuf>,
-    /// Files and directories that git takes orders from because settings name them, such as hooks that are
-    /// kept elsewhere.
-    pub git_orders: Vec<PathBuf>,
-    /// Names from which git takes orders in any directory because the user's own settings give them relative to the
-    /// repository.
-    pub git_names: NameSet,
-    /// Files and directories that links in protected places lead to.
-    pub linked: LinkedPlaces,
-    /// The name of the target that all of this is about.
-    pub target: String,
-    /// Whether the target is another machine.
-    pub remote: bool,
-    /// The way to look up links on the target, for `..` after a name.
-    pub links: LinkLookup,
-    /// The way to look up which folders of the target the remotes of a repository are.
-    pub remotes: RemoteLookup,
-}
-
-impl Places {
-    /// The path without `.` and `..`, as the kernel of the target resolves it. `from` is a directory that is known to be no link
-    /// even if the target cannot be asked.
-    pub(crate) fn climb(&self, path: &Path, from: Option<&Path>) -> Climbed {
-        self.links.climb(path, self.known().chain(from))
-    }
-
-    /// The same as if the target could not be asked.
-    pub(crate) fn climb_unseen(&self, path: &Path, from: Option<&Path>) -> Climbed {
-        LinkLookup::default().climb(path, self.known().chain(from))
-    }
-
-    fn known(&self) -> impl Iterator<Item = &Path> {
-        let known = self.workspace.iter().chain(&self.untrusted).chain(&self.home).chain(&self.scratch);
-        known.map(PathBuf::as_path)
-    }
 }
 
 /// The way to run commands.
@@ -192,26 +127,6 @@ pub enum Discarded {
     Files(PathBuf),
     /// Any in the work tree that this directory is in.
     WorkTree(PathBuf),
-}
-
-/// A program that a command runs by its name, so that `PATH` decides which file that is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramUse {
-    /// The name.
-    pub name: String,
-    /// The directories that it could run in, from which relative directories of `PATH` count.
-    pub cwds: Vec<PathBuf>,
-}
-
-/// A program whose name means a file that commands of the session can change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeableProgram {
-    /// The name.
-    pub name: String,
-    /// The file.
-    pub file: PathBuf,
-    /// The digest of its content, and of its interpreter if it is a script; none if nobody could tell that it is the same.
-    pub digest: Option<String>,
 }
 
 /// The state at the moment of a decision. The caller has the clock.

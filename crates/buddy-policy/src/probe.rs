@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::decide::is_open;
-use crate::{Action, Intent, Policy};
+use crate::places::is_open;
+use crate::{Action, Intent, Policy, Typing};
 
 /// A class of calls that a session's rules treat alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +13,14 @@ pub enum CallClass {
     Reading,
     /// A change of a file in the workspace, by a tool for files.
     Edits,
+    /// The same in a directory for scratch files, such as `/tmp`.
+    Scratch,
+    /// The same of a file that says how the project is built.
+    BuildFiles,
+    /// The same of a file that programs or agents take orders from.
+    Orders,
+    /// The deletion of a file in the workspace, by a tool for files.
+    Deletions,
     /// A command that changes the workspace.
     Commands,
     /// A command whose effects no table has.
@@ -21,6 +29,12 @@ pub enum CallClass {
     Background,
     /// A command that a guard calls dangerous.
     Dangerous,
+    /// Typing into a terminal that is shared with the user.
+    Typing,
+    /// A command that removes files which undo does not keep.
+    Unkept,
+    /// A command that publishes something.
+    Publishing,
     /// Reading a file that can hold secrets.
     Secrets,
     /// A change outside the workspace.
@@ -31,13 +45,20 @@ pub enum CallClass {
 
 impl CallClass {
     /// All classes, in the order in which they are told.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
         Self::Reading,
         Self::Edits,
+        Self::Scratch,
         Self::Commands,
+        Self::BuildFiles,
+        Self::Orders,
+        Self::Deletions,
         Self::Unknown,
         Self::Background,
         Self::Dangerous,
+        Self::Typing,
+        Self::Unkept,
+        Self::Publishing,
         Self::Secrets,
         Self::Outside,
         Self::Hosts,
@@ -50,10 +71,24 @@ impl CallClass {
         match self {
             Self::Reading => Intent::of(Action::Read(cwd.join("buddy-probe.txt"))),
             Self::Edits => Intent::of(Action::Write(cwd.join("buddy-probe.txt"))).as_edit(),
+            Self::Scratch => {
+                let scratch = policy.places.scratch.first().map_or(Path::new("/tmp"), PathBuf::as_path);
+                Intent::of(Action::Write(scratch.join("buddy-probe.txt"))).as_edit()
+            }
+            Self::BuildFiles => Intent::of(Action::Write(cwd.join("Makefile"))).as_edit(),
+            Self::Orders => Intent::of(Action::Write(cwd.join("AGENTS.md"))).as_edit(),
+            Self::Deletions => Intent::of(Action::Delete(cwd.join("buddy-probe.txt"))).as_edit(),
             Self::Commands => run("touch buddy-probe.txt"),
             Self::Unknown => run("buddy-probe-program"),
             Self::Background => run("touch buddy-probe.txt").running_on(),
             Self::Dangerous => run("pkill buddy-probe"),
+            Self::Typing => Intent::of(Action::Terminal {
+                line: "keys".to_owned(),
+                place: "a pane".to_owned(),
+                typing: Typing::Keys,
+            }),
+            Self::Unkept => run("git stash drop"),
+            Self::Publishing => run("git push"),
             Self::Secrets => Intent::of(Action::Read(cwd.join(".env"))),
             Self::Outside => Intent::of(Action::Write(outside(cwd, policy))).as_edit(),
             Self::Hosts => Intent::of(Action::Fetch("https://buddy-probe.invalid/".to_owned())),
@@ -81,8 +116,12 @@ mod tests {
     fn check(policy: &Policy, now: &Now<'_>, verdicts: &str) {
         let cwd = Path::new("/home/ann/w");
         let path = outside(cwd, policy);
-        let landing = Landing { directory: path.parent().map(Path::to_owned), path, found: Found::Missing };
-        let now = Now { landings: std::slice::from_ref(&landing), ..*now };
+        let landings = [path, "/tmp/buddy-probe.txt".into()].map(|path| Landing {
+            directory: path.parent().map(Path::to_owned),
+            path,
+            found: Found::Missing,
+        });
+        let now = Now { landings: &landings, ..*now };
         let letter = |class: CallClass| match decide(&class.sample(cwd, policy), policy, &now).verdict {
             Verdict::Allow => 'a',
             Verdict::Ask => '?',
@@ -95,21 +134,22 @@ mod tests {
     fn policy(mode: Mode) -> Policy {
         let mut policy = Policy { mode, has_broker: true, ..Policy::plain("/home/ann/w".into()) };
         policy.places.home = Some("/home/ann".into());
+        policy.places.scratch = vec!["/tmp".into()];
         policy
     }
 
     #[test]
     fn each_class_has_its_verdict_in_each_mode() {
         let development = policy(Mode::Development);
-        check(&development, &Now::with(Approvals::Auto), "aaaa?????");
-        check(&development, &Now::with(Approvals::Ask), "a????????");
-        check(&development, &Now::with(Approvals::Edits), "aa???????");
-        check(&development, &Now::with(Approvals::Window), "aaaaa????");
-        check(&development, &Now::with(Approvals::All), "aaaaaa???");
-        check(&development, &Now::with(Approvals::None), "adddddddd");
-        check(&policy(Mode::Production), &Now::with(Approvals::All), "aaaaaaaaa");
-        check(&policy(Mode::Plan), &Now::with(Approvals::Auto), "addddd?d?");
+        check(&development, &Now::with(Approvals::Auto), "aaaaa?aa????????");
+        check(&development, &Now::with(Approvals::Ask), "a???????????????");
+        check(&development, &Now::with(Approvals::Edits), "aa??????????????");
+        check(&development, &Now::with(Approvals::Window), "aaaaaaaaa???a???");
+        check(&development, &Now::with(Approvals::All), "aaaaaaaaaaaaa???");
+        check(&development, &Now::with(Approvals::None), "addddddddddddddd");
+        check(&policy(Mode::Production), &Now::with(Approvals::All), "aaaaaaaaaaaaaaaa");
+        check(&policy(Mode::Plan), &Now::with(Approvals::Auto), "addddddddd?dd?d?");
         let alone = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::Auto) };
-        check(&development, &alone, "aaaaddddd");
+        check(&development, &alone, "aaaaadaadddddddd");
     }
 }

@@ -15,6 +15,11 @@ pub fn is_global(address: IpAddr) -> bool {
     }
 }
 
+/// The address in a host, if it is a literal one.
+pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
 /// The location of an address, as seen from this machine. Later variants need more permission to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Whereabouts {

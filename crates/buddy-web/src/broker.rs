@@ -5,31 +5,33 @@
 //! was judged.
 
 mod body;
+mod dial;
 mod greeting;
 mod nearness;
 mod open;
 mod relay;
 mod request;
 mod upstream;
+mod warrant;
 
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::io::ReadBuf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::address::{Whereabouts, whereabouts};
+use crate::address::{Whereabouts, literal_address, whereabouts};
 use crate::resolver::{Resolver, SystemResolver, lookup};
+use dial::{CONNECT_WITHIN, dial};
 pub use nearness::Nearness;
 pub(crate) use nearness::is_private_name;
 use open::{OpenConnections, SharedConnections};
@@ -37,71 +39,17 @@ use relay::Limit;
 use request::{Reply, Request};
 pub use upstream::UpstreamProxy;
 use upstream::Via;
+pub use warrant::{Connection, Outcome, Wanted, Warrant};
 
 /// The maximum number of concurrent connections of one command. More have to wait.
 const MAX_CONNECTIONS: usize = 128;
 /// The timeout for a command to send its request.
 const REQUEST_WITHIN: Duration = Duration::from_secs(30);
-/// The timeouts for a lookup and for a connection.
-const CONNECT_WITHIN: Duration = Duration::from_secs(20);
 /// How long a look-up may take where the proxy can do without it.
 const LOOK_UP_WITHIN: Duration = Duration::from_secs(3);
 
 /// The pause after a failed accept.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// A host and port that a command wants to reach.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Wanted {
-    /// A name in punycode and lower case, or an address in canonical form, IPv6 in brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-}
-
-/// Judges the hosts that a command wants to reach. An error is the reason, which the command receives.
-#[async_trait]
-pub trait Warrant: Send + Sync {
-    /// Whether the command may reach a host.
-    async fn host(&self, wanted: &Wanted) -> Result<(), String>;
-
-    /// Whether the command may reach it at an address of this machine or of a private network.
-    async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String>;
-
-    /// Waits until a connection that was made is no longer allowed, and returns why. It ends the connection.
-    async fn revoked(&self, wanted: &Wanted) -> String;
-
-    /// Called for every connection after it has ended, and for every refused one.
-    fn ended(&self, connection: Connection);
-}
-
-/// A connection that has ended or was not made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// The requested host and port.
-    pub wanted: Wanted,
-    /// The outcome.
-    pub outcome: Outcome,
-    /// Why it failed, or was ended; none if the warrant gave the reason, or if nothing went wrong.
-    pub why: Option<String>,
-    /// Bytes that the command sent.
-    pub sent: u64,
-    /// Bytes that it received.
-    pub received: u64,
-}
-
-/// The outcome of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was made.
-    Made,
-    /// It was not allowed.
-    Refused,
-    /// It was allowed, but the host could not be reached.
-    Failed,
-    /// The command did not wait for it: it closed the connection, or ended, before there was a verdict or a way to the host.
-    GivenUp,
-}
 
 /// Lets a command connect to permitted hosts.
 pub struct Broker {
@@ -201,7 +149,7 @@ impl Ways {
         reply: Reply,
         warrant: &dyn Warrant,
     ) -> Result<(TcpStream, Via), Closed> {
-        let literal = literal(&wanted.host);
+        let literal = literal_address(&wanted.host);
         // An address is judged as what it is; a second question about it would say the same, or nothing could follow a yes.
         if literal.is_none_or(|address| whereabouts(address) < Whereabouts::Nearby) {
             warrant.host(wanted).await.map_err(Closed::Refused)?;
@@ -243,36 +191,4 @@ impl Ways {
             Err(reason) => Err(Closed::Failed(reason)),
         }
     }
-}
-
-/// Connects to the first address that answers.
-async fn dial(addresses: &[IpAddr], port: u16) -> Result<TcpStream, String> {
-    let mut reason = "it has no address".to_owned();
-    for &address in addresses {
-        match timeout(CONNECT_WITHIN, TcpStream::connect(SocketAddr::new(address, port))).await {
-            Ok(Ok(stream)) => {
-                // The relayed bytes already come in sensible pieces.
-                let _ = stream.set_nodelay(true);
-                return Ok(stream);
-            }
-            Ok(Err(error)) => reason = connect_error(&error),
-            Err(_) => reason = format!("no answer within {} s", CONNECT_WITHIN.as_secs()),
-        }
-    }
-    Err(reason)
-}
-
-/// Why a connection was not made, in the words that people know.
-fn connect_error(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "no route to it".to_owned(),
-        ErrorKind::TimedOut => "no answer".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// The address in a host, if it is a literal one.
-fn literal(host: &str) -> Option<IpAddr> {
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }

@@ -1,6 +1,21 @@
 //! The rows. A new package manager is a new row.
 
-use super::CacheRow;
+/// A cache of one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CacheRow {
+    /// Its program, for people.
+    pub(super) of: &'static str,
+    /// Its name in a layer.
+    pub(super) name: &'static str,
+    /// The variable that names its place, with the path below that; `None` if no variable does.
+    pub(super) variable: Option<(&'static str, &'static str)>,
+    /// Its default path, below the home.
+    pub(super) default: &'static str,
+    /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
+    pub(super) redirect: Option<(&'static str, &'static str)>,
+    /// Settings in it.
+    pub(super) linked: &'static [&'static str],
+}
 
 /// A cache that the same variable names and moves.
 const fn row(

@@ -4,6 +4,7 @@ mod asked_host;
 mod network;
 mod possible;
 mod programs;
+mod publication;
 mod removal;
 mod trips;
 
@@ -12,17 +13,15 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 pub(super) use asked_host::{
-    changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
+    MAX_TOUCHED, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
 };
-use network::{published, sent_work};
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
+use publication::{ask_about_publishing, sent_work};
 
-use super::MAX_TOUCHED;
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
-    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, is_open, is_untrusted,
-    rule, secret, untrusted,
+    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, rule, secret, untrusted,
 };
 use super::outside::{Change, Manner, Opening, outside_jail};
 use super::secrets::disclosed;
@@ -30,12 +29,13 @@ use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Access, Class, Effect, Examination, GivenVariable, Leaf, LineTrips, Reach, Touch, barred_in_jail,
     changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights, line_trips,
-    names_engine, only_adds_remote, reads_variables, socket,
+    names_engine, only_adds_remote, reads_variables, socket, uses_only_named_files,
 };
 use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
+use crate::places::{is_open, is_untrusted};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
@@ -82,7 +82,7 @@ const EXPOSED: &str = "nothing on this machine protects buddy's own files and yo
 
 /// A command line that is judged.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct JudgedLine<'a> {
     pub(crate) command: &'a str,
     /// The directory that it would run in; `None` if that is not known.
     pub(crate) cwd: Option<&'a Path>,
@@ -91,8 +91,8 @@ pub(crate) struct Line<'a> {
 }
 
 /// Judges a command.
-pub(crate) fn run(line: Line<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    let Line { command, cwd, runs_on } = line;
+pub(crate) fn run(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    let JudgedLine { command, cwd, runs_on } = line;
     sheet.needs.runs = true;
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
@@ -221,6 +221,7 @@ impl Judge<'_> {
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
         let goes_here = |leaf: &&Leaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
         sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
+        sheet.needs.keeps_seals = self.keeps_seals(&examination, sheet);
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
@@ -233,6 +234,14 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Whether a yes to the line leaves secrets sealed, as no part of it could need one.
+    fn keeps_seals(&self, examination: &Examination, sheet: &Sheet) -> bool {
+        let is_unclear = examination.concerns.iter().any(|concern| concern.class == Class::Unclear);
+        // In a terminal that is open, a program that is not known reads the line.
+        let is_certain = self.cwd.is_some() && !self.runs_on && !is_unclear && !examination.leaves.is_empty();
+        is_certain && !sheet.names_secret() && examination.leaves.iter().all(uses_only_named_files)
     }
 
     /// Asks about variables of which no table says what a program makes of them, where nothing holds the program.
@@ -320,10 +329,10 @@ impl Judge<'_> {
 
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
         match self.policy.mode {
-            Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
+            Mode::Plan => sheet.deny("plan mode allows only commands that read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
-                published(uncovered, sheet);
+                ask_about_publishing(uncovered, sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
@@ -333,7 +342,7 @@ impl Judge<'_> {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 self.redirected(uncovered, sheet);
-                published(uncovered, sheet);
+                ask_about_publishing(uncovered, sheet);
                 self.unread(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
@@ -370,7 +379,7 @@ impl Judge<'_> {
                         sheet.offer(offer);
                     }
                 }
-                of_hosts.retain(|offer| matches!(offer.grant.scope, Scope::Fetches(_)));
+                of_hosts.retain(|offer| offer.grant.scope.is_of_hosts());
                 for offer in of_hosts {
                     sheet.offer(offer);
                 }
@@ -508,7 +517,7 @@ impl Judge<'_> {
                     && allowed == Allowed::No
                     && runs_later(path, places) == Some(Later::Unseen)
                 {
-                    let reason = format!("it writes `{}`, which decides what runs later", shown(path));
+                    let reason = format!("it writes `{}`, which can run code later", shown(path));
                     sheet.ask(Weight::Seen, Risk::Medium, reason);
                 } else if !is_open(path, places) {
                     sheet.ask(

@@ -3,14 +3,14 @@
 //! A host needs no question if a rule or a grant covers it, or if the user named it. After a secret was read, a name is not
 //! enough. The answer to a question about a host holds for the call that was asked about, and opens nothing here.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use buddy_protocol::Risk;
 use url::Url;
 
 use super::file::{Allowed, rule};
 use super::sheet::{Sheet, Weight};
-use crate::grant::fetch_offer;
+use crate::grant::{Offer, fetch_offer, nearby_offer};
 use crate::rules::Thing;
 use crate::trail::host_of;
 use crate::{Now, Policy, Tier};
@@ -56,7 +56,7 @@ impl Destination {
         let (host, port) = (self.host.as_ref()?, self.port()?);
         let authority = format!("{host}:{port}");
         let mut aside = Sheet::new(Tier::Auto);
-        let is_settled = covers(host, policy, now, &mut aside)
+        let is_settled = covers(self, policy, now, &mut aside)
             || (now.trail.is_named_at(host, port) && !now.trail.has_read_secret());
         Some((authority, is_settled))
     }
@@ -69,13 +69,18 @@ pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut S
     }
     // A text that is no address is refused by the fetcher, with the same parser.
     let Some(mut destination) = Url::parse(address).ok().map(Destination::address) else { return };
-    let Some(host) = destination.host.clone() else { return };
+    if destination.host.is_none() {
+        return;
+    }
     // A command has no use for the page of a search, and through the broker only its host would be known.
     destination.is_search = policy.searches.iter().any(|page| is_page(page, &destination));
     let is_clear = judge(&destination, policy, now, sheet);
-    if is_clear && policy.fetch_confirm && !covers(&host, policy, now, sheet) {
+    if is_clear && policy.fetch_confirm && !covers(&destination, policy, now, sheet) {
+        let host = destination.host.as_deref().unwrap_or_default();
         sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
-        sheet.offer(fetch_offer(&host, &policy.places));
+        if let Some(offer) = host_offer(&destination, policy) {
+            sheet.offer(offer);
+        }
     }
 }
 
@@ -95,20 +100,30 @@ pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, s
         sheet.deny(reason);
         return false;
     }
-    if covers(host, policy, now, sheet) || is_open(host, destination, policy, now) {
+    if covers(destination, policy, now, sheet) || is_open(host, destination, policy, now) {
         return true;
     }
-    let (risk, mut reason) = if now.trail.has_read_secret() {
-        (Risk::High, format!("it reaches `{host}`, and this session could have read a secret"))
-    } else {
-        (Risk::Medium, format!("it reaches `{host}`, which you did not name"))
+    let (risk, mut reason) = match (now.trail.has_read_secret(), now.trail.is_named(host)) {
+        (true, true) => {
+            let reason =
+                format!("it reaches `{host}`: you named it, but this session could have read a secret");
+            (Risk::High, reason)
+        }
+        (true, false) => {
+            (Risk::High, format!("it reaches `{host}`, and this session could have read a secret"))
+        }
+        (false, _) => (Risk::Medium, format!("it reaches `{host}`, which you did not name")),
     };
     let data = data(destination, now);
     if !data.is_empty() {
-        reason = format!("{reason}; data can leave in {}", data.join(", "));
+        reason = format!("{reason}; {} can send data there", data.join(" and "));
     }
     sheet.reaches_stranger(Some(host.clone()));
-    sheet.ask_with_offer(Weight::Boundary, risk, reason, fetch_offer(host, &policy.places));
+    match host_offer(destination, policy) {
+        Some(offer) => sheet.ask_with_offer(Weight::Boundary, risk, reason, offer),
+        // A grant of exactly this command settles it.
+        None => sheet.ask_for_grant(Weight::Boundary, risk, reason),
+    }
     sheet.way(format!(
         "`--allow '{{ fetch = \"{host}\" }}'`, or `{{ fetch = \"{host}\" }}` under `allow` in rules.toml"
     ));
@@ -121,10 +136,42 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
     host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a rule or a grant covers a host, even after a secret was read.
-fn covers(host: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
-    rule(Thing::Fetch(host), policy, sheet) != Allowed::No
-        || now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places))
+/// Whether the spelling of a host says that it is on this machine or in a private network. A name that only a look-up leads there is
+/// asked about when it is reached.
+fn is_nearby(host: &str) -> bool {
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    let is_shared = |address: Ipv4Addr| matches!(address.octets(), [100, 64..=127, ..]);
+    let is_private = match literal.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(IpAddr::V4(address)) => address.is_private() || address.is_loopback() || is_shared(address),
+        Ok(IpAddr::V6(address)) => address.is_unique_local() || address.is_loopback(),
+        Err(_) => false,
+    };
+    is_private || is_this_machine(host)
+}
+
+/// The offer to reach a host; none if a grant would have to be bound to a port that is not known.
+fn host_offer(destination: &Destination, policy: &Policy) -> Option<Offer> {
+    let host = destination.host.as_ref()?;
+    if !is_nearby(host) {
+        return Some(fetch_offer(host, &policy.places));
+    }
+    Some(nearby_offer(&format!("{host}:{}", destination.port()?), &policy.places.target))
+}
+
+/// Whether a rule or a grant covers a destination, even after a secret was read. Each port of this machine and of a private network is
+/// another service, so a grant there is about one port.
+fn covers(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
+    let Some(host) = &destination.host else { return false };
+    if rule(Thing::Fetch(host), policy, sheet) != Allowed::No {
+        return true;
+    }
+    if !is_nearby(host) {
+        return now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places));
+    }
+    let authority = destination.port().map(|port| format!("{host}:{port}"));
+    let is_granted =
+        |authority: &String| now.grants.iter().any(|grant| grant.covers_nearby(authority, &policy.places));
+    authority.as_ref().is_some_and(is_granted)
 }
 
 /// Whether the conversation or the configuration opens the way to a host.
@@ -154,15 +201,15 @@ fn data(destination: &Destination, now: &Now<'_>) -> Vec<&'static str> {
     if let Some(address) = &destination.address {
         let is_written = now.trail.is_written(address.as_str());
         let carries = [
-            (!address.username().is_empty() || address.password().is_some(), "its user info"),
-            (address.path().len() > 1, "its path"),
-            (address.query().is_some(), "its query string"),
-            (address.fragment().is_some(), "its fragment"),
+            (!address.username().is_empty() || address.password().is_some(), "the user name in its URL"),
+            (address.path().len() > 1, "the path of its URL"),
+            (address.query().is_some(), "the query string of its URL"),
+            (address.fragment().is_some(), "the fragment of its URL"),
         ];
         parts.extend(carries.iter().filter(|(is_there, _)| *is_there && !is_written).map(|(_, part)| *part));
     }
     if destination.has_body {
-        parts.push("its body");
+        parts.push("the content that it uploads");
     }
     parts
 }

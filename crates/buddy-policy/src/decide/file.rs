@@ -10,6 +10,7 @@ use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret, is_sensitive};
 use crate::later::{Later, runs_later};
 use crate::path::{clean, is_beneath_any, shown};
+use crate::places::{holds_a_root, is_open, is_untrusted};
 use crate::rules::Thing;
 use crate::{Mode, Now, Places, Policy, RepositoryChange, RuleAction, RuleTier};
 
@@ -145,7 +146,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
                 None if is_edit && is_at_work => Weight::Edit,
                 None | Some(Later::LikeCode) => Weight::Soft,
             };
-            let why = if is_later { ", which decides what runs later" } else { "" };
+            let why = if is_later { ", which can run code later" } else { "" };
             let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);
             let wide = write_offer(&path, &policy.places).filter(|_| !is_later);
@@ -277,8 +278,10 @@ fn removes_protected(directory: &Path, policy: &Policy, now: &Now<'_>, sheet: &m
     let secrets: Vec<&PathBuf> = secrets.into_iter().filter(is_asked).collect();
     if let Some((first, others)) = orders.split_first() {
         let more = and_others(others.len());
-        let reason =
-            format!("it removes `{}`{more}, which decides what runs later or who may say yes", shown(first));
+        let reason = format!(
+            "it removes `{}`{more}, which can run code later or loosen what buddy allows",
+            shown(first)
+        );
         sheet.ask(Weight::Boundary, Risk::High, reason);
         sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
     }
@@ -304,17 +307,6 @@ fn and_others(count: usize) -> String {
 /// The reason to ask about a removal that undo does not bring back.
 pub(crate) fn loses(path: &Path) -> String {
     format!("it removes `{}`, which undo would not bring back", shown(path))
-}
-
-/// Whether a file may be written there at all in development.
-pub(crate) fn is_open(path: &Path, places: &Places) -> bool {
-    is_beneath_any(path, &places.workspace) || is_beneath_any(path, &places.scratch)
-}
-
-/// Whether the path is the root, the home, a workspace, or holds one.
-pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
-    let mut roots = places.workspace.iter().chain(&places.home);
-    path.parent().is_none() || roots.any(|root| clean(root).starts_with(path))
 }
 
 /// Asks about a tool's change of a path that the kernel guards from commands.
@@ -348,7 +340,7 @@ pub(crate) fn changes_secrets(kind: &str, path: &Path) -> String {
 }
 
 pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
-    format!("it {verb} `{}`, which decides what runs later or who may say yes", shown(path))
+    format!("it {verb} `{}`, which can run code later or loosen what buddy allows", shown(path))
 }
 
 /// Judges a change by a tool outside the workspace, in development.
@@ -368,12 +360,6 @@ fn outside(verb: &str, path: &Path) -> String {
         "development mode: it would {verb} `{}`, outside the workspace; open that directory as a workspace, or use production mode",
         shown(path)
     )
-}
-
-/// Whether the path is in the directory of the session, which the user does not trust, and in no open place.
-pub(crate) fn is_untrusted(path: &Path, places: &Places) -> bool {
-    places.untrusted.as_ref().is_some_and(|root| is_beneath_any(path, std::slice::from_ref(root)))
-        && !is_open(path, places)
 }
 
 /// The reason why nothing is changed there, for people and for the model.

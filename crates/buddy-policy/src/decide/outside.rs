@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
-use super::file::{holds_a_root, is_open};
 use super::sheet::{Sheet, Weight};
 use crate::guarded::{holds_protected, is_guarded, is_secret, is_sensitive};
 use crate::later::runs_later;
 use crate::path::{clean, shown};
+use crate::places::{holds_a_root, is_open};
 use crate::{Found, Landing, Now, Policy};
 
 /// Places of the system. Nothing of a project is there, and a change can break every program.
@@ -77,7 +77,7 @@ impl Change<'_> {
             return Err("it can hold secrets".to_owned());
         }
         if is_guarded(&path, places) {
-            return Err("it decides what runs later or who may say yes".to_owned());
+            return Err("it can run code later or loosen what buddy allows".to_owned());
         }
         if holds_a_root(&path, places) || holds_protected(&path, places) {
             return Err("protected places are in it".to_owned());
@@ -101,7 +101,7 @@ impl Change<'_> {
     pub(crate) fn ask(&self, opening: Opening, policy: &Policy, sheet: &mut Sheet) {
         let named = shown(self.path);
         let verb = if self.verb == "remove" { "removes" } else { "writes" };
-        let later = runs_later(self.path, &policy.places).map_or("", |_| " and decides what runs later");
+        let later = runs_later(self.path, &policy.places).map_or("", |_| " and can run code later");
         let change = format!("it {verb} `{named}`, which is outside the workspace{later}");
         let undo = if self.manner == Manner::Alone { "" } else { "; undo does not cover it" };
         let opened = match &opening {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use buddy_protocol::Risk;
 
 use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier,
-    Verdict,
+    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict,
 };
 
 /// The approval that a finding needs to run without a prompt.
@@ -228,6 +227,11 @@ impl Sheet {
         self.reads_secret = true;
     }
 
+    /// Whether a secret would be read or changed.
+    pub(crate) fn names_secret(&self) -> bool {
+        self.reads_secret || !self.needs.asked.is_empty()
+    }
+
     /// Notes a host that is asked about; `None` if it is not known.
     pub(crate) fn reaches_stranger(&mut self, host: Option<String>) {
         self.strangers.push(host);
@@ -245,6 +249,22 @@ impl Sheet {
     /// Whether there is no objection so far.
     pub(crate) fn is_clear(&self) -> bool {
         self.asks.is_empty() && self.denials.is_empty()
+    }
+
+    /// The option that lets all of it go on where nobody is asked, by the heaviest finding; none where a rule does.
+    fn widest_way(&self, policy: &Policy) -> Option<String> {
+        let heaviest = self.asks.iter().map(|concern| concern.weight).max()?;
+        let all = "`--approve all`";
+        match heaviest {
+            // A rule for the command covers it, or a mode; faces name the pattern.
+            Weight::Edit | Weight::Soft | Weight::Seen => None,
+            Weight::Firm => Some("`--approve 10m`; no `--allow` covers it".to_owned()),
+            Weight::Contained if policy.is_confined() => {
+                Some("`--permission-mode auto`; no `--allow` covers it".to_owned())
+            }
+            Weight::Contained | Weight::Hard => Some(format!("{all}; no `--allow` covers it")),
+            Weight::Boundary => Some(format!("{all} in production mode; nothing else does")),
+        }
     }
 
     /// The verdict on all of it: the strictest on any finding.
@@ -271,6 +291,9 @@ impl Sheet {
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
             && (only_reads || self.keeps_broker || is_by_policy);
+        if is_unasked && self.ways.is_empty() {
+            self.ways.extend(self.widest_way(policy));
+        }
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
@@ -278,7 +301,7 @@ impl Sheet {
         let is_asking =
             |concern: &&Concern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
         if self.needs.runs && self.asks.iter().filter(is_asking).count() > 1 {
-            self.offers.retain(|offer| !matches!(offer.grant.scope, Scope::Fetches(_)));
+            self.offers.retain(|offer| !offer.grant.scope.is_of_hosts());
         }
         // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
         // and nothing that would only have been asked about.

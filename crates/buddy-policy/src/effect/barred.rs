@@ -144,10 +144,13 @@ pub(crate) fn barred_in_jail(program: &str, arguments: &[Word], is_elsewhere: bo
         return None;
     }
     let program = crate::display_command(program);
-    let production =
-        if matches!(row.takes, ENGINE | BUS) { ", or use `agent.environment = \"production\"`" } else { "" };
+    let instead = match row.takes {
+        ENGINE | BUS => "or run it yourself with `!`, or use `agent.environment = \"production\"`",
+        // It may ask for a password, and `!` has no terminal.
+        _ => "or run it yourself in another terminal",
+    };
     Some(format!(
-        "`{program}` {}, which no command in the jail can; do without `{program}`, or run it yourself with `!`{production}",
+        "`{program}` {}, which no command in the jail can; do without `{program}`, {instead}",
         row.takes
     ))
 }

@@ -35,6 +35,7 @@ const NETWORK: &str = "it changes the network";
 const SERVICES: &str = "it manages services";
 const PACKAGES: &str = "it removes packages";
 pub(crate) const PUBLISHES: &str = "it publishes, which others see and nobody takes back";
+const GLOBAL: &str = "it changes packages of the account and not of the project";
 const USERS: &str = "it manages accounts";
 const LATER: &str = "it makes something run later, when nobody watches";
 const KERNEL: &str = "it changes the kernel";
@@ -235,10 +236,37 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &[
+            "rustup", "pipx", "pyenv", "nvm", "fnm", "volta", "asdf", "mise", "rtx", "uv", "rye", "pixi",
+            "mamba", "rbenv", "nodenv", "goenv", "jenv", "sdk", "ghcup", "juliaup", "dotnet", "port",
+        ],
+        When::With(&["uninstall", "uninstall-all", "self-uninstall", "implode"]),
+        PACKAGES,
+    ),
+    guard(&["opam", "nix", "guix", "mamba", "juliaup"], When::With(&["remove", "rm"]), PACKAGES),
+    guard(&["nix-env"], When::Option(&[(Some('e'), "uninstall"), (None, "delete-generations")]), PACKAGES),
+    guard(&["yarn", "composer"], When::With(&["global"]), GLOBAL),
+    guard(
+        &["pm2"],
+        When::Subcommand(&["delete", "del", "kill", "stop", "reset", "flush", "unstartup", "cleardump"]),
+        SERVICES,
+    ),
+    guard(
+        &[
             "cargo", "npm", "pnpm", "yarn", "gem", "poetry", "uv", "hatch", "pdm", "flit", "twine", "vsce",
             "dart", "mix",
         ],
-        When::Subcommand(&["publish", "unpublish", "deprecate", "yank", "push", "upload", "hex.publish"]),
+        When::Subcommand(&[
+            "publish",
+            "unpublish",
+            "deprecate",
+            "yank",
+            "push",
+            "upload",
+            "hex.publish",
+            "dist-tag",
+            "owner",
+            "access",
+        ]),
         PUBLISHES,
     ),
     guard(&["ss"], When::Option(&[(Some('D'), "diag"), (Some('K'), "kill")]), CLEARS),

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use buddy_protocol::{RemoteName, RemoteUse};
 
-use super::files::git_words;
+use super::files::{GitPlace, git_words};
 use super::flags::might_give;
 use super::git::alias;
 use super::remotes::remote_meant;
-use super::{Effect, GitPlace, Leaf};
+use super::{Effect, Leaf};
 use crate::shell::Word;
 use crate::{GitTrip, TripRemote};
 

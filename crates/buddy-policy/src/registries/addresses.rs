@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use toml::Value as Toml;
 use url::Url;
 
-use super::SettingsForm;
+use super::row::SettingsForm;
 
 /// Settings whose value may be a bare name of a host.
 const BARE: &[&str] = &["GOSUMDB"];

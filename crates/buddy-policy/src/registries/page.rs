@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::SettingsPlace;
+use super::row::SettingsPlace;
 use super::table::REGISTRIES;
 
 const HEAD: &str = "# Registries of package managers

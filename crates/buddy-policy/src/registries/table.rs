@@ -1,6 +1,6 @@
 //! The rows. A new package manager is a new row; no row has a host.
 
-use super::{DownloadsForm, DownloadsPage, RegistryRow, SettingsFile, SettingsForm, SettingsPlace};
+use super::row::{DownloadsForm, DownloadsPage, RegistryRow, SettingsFile, SettingsForm, SettingsPlace};
 
 use SettingsForm::{Lines, Pairs, Quoted, Toml, Xml};
 use SettingsPlace::{Above, Config, Home, Project, System, Variable};

@@ -1,7 +1,7 @@
 //! The table of variables that commands do not get. A variable that no row names is passed on, unless its
 //! value has a credential in it.
 
-use super::Withheld::{self, Orders, Own, SecretName, Service, Session, Shell, Terminal};
+use super::withheld::Withheld::{self, Orders, Own, SecretName, Service, Session, Shell, Terminal};
 
 /// Variables of one pattern.
 pub(super) struct VariableRow {

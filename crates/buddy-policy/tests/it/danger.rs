@@ -9,7 +9,7 @@ use buddy_policy::{Approvals, Now};
 use buddy_policy::{Mode, Scope, Verdict, decide};
 use buddy_protocol::Risk;
 
-use crate::stage::{ask, check, is_stopped, pattern, policy, run, with_grants};
+use crate::stage::{ask, check, is_stopped, pattern, policy, rules, run, with_grants};
 
 #[test]
 fn an_ordinary_day_in_production_asks_nothing() {
@@ -976,11 +976,25 @@ fn packages_are_removed_by_a_subcommand_and_not_by_any_word() {
         "pip download uninstall",
         "apt-get install remove",
         "apk add del",
+        "uv remove requests",
+        "dotnet remove package x",
         "brew info remove",
     ] {
         assert!(!is_removal(line), "{line}");
     }
     for line in [
+        "rustup self uninstall -y",
+        "rustup toolchain uninstall stable",
+        "pipx uninstall-all",
+        "pyenv uninstall -f 3.12",
+        "nvm uninstall 20",
+        "uv python uninstall 3.12",
+        "uv tool uninstall x",
+        "asdf uninstall x y",
+        "mise uninstall x",
+        "nix profile remove x",
+        "nix-env -e x",
+        "opam remove x",
         "cargo remove x",
         "cargo +nightly remove x",
         "cargo -C dir remove x",
@@ -1191,4 +1205,50 @@ fn words_that_are_links_are_judged_by_their_targets() {
     ] {
         assert_eq!(verdict(line), Verdict::Allow, "{line}");
     }
+}
+
+#[test]
+fn packages_of_the_account_and_services_ask_in_production() {
+    for line in [
+        "yarn global remove x",
+        "composer global remove x",
+        "pm2 delete all",
+        "pm2 kill",
+        "npm dist-tag add x y",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
+
+#[test]
+fn a_denial_where_nobody_is_asked_names_the_option_that_works() {
+    let lost = [std::path::PathBuf::from("/w/data")];
+    for (mode, line, way) in [
+        (Mode::Development, "rm -r data", "`--approve all`; no `--allow` covers it"),
+        (Mode::Production, "rm -rf /srv/data", "`--approve all`; no `--allow` covers it"),
+        (Mode::Development, "eval $X", "`--permission-mode auto`; no `--allow` covers it"),
+    ] {
+        let mut ruled = policy(mode);
+        ruled.rules.add(buddy_policy::RuleTier::Run, rules(r#"allow = ["rm *", "eval *"]"#));
+        let attendance = buddy_policy::Attendance::Nobody;
+        let now = Now { attendance, lost: &lost, ..Now::with(Approvals::Ask) };
+        let decision = decide(&run(line), &ruled, &now);
+        assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, true), "{line}");
+        assert_eq!(decision.ways, [way], "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
+fn a_removal_that_undo_does_not_cover_says_so() {
+    for line in ["rm -rf /home/u/old", "rm -rf /srv/data", "rm -rf /w"] {
+        let reasons = ask(&run(line), &policy(Mode::Production)).reasons.join("; ");
+        assert!(reasons.contains("undo cannot bring it back"), "{line}: {reasons}");
+    }
+}
+
+#[test]
+fn a_program_that_may_want_a_password_is_left_to_another_terminal() {
+    let reason = |line: &str| ask(&run(line), &policy(Mode::Development)).reasons.join("; ");
+    assert!(reason("sudo apt install x").contains("in another terminal"), "{}", reason("sudo apt install x"));
+    assert!(reason("docker ps").contains("with `!`"), "{}", reason("docker ps"));
 }

@@ -51,11 +51,13 @@ fn a_host_that_nobody_named_asks_in_every_mode_and_in_an_untrusted_folder() {
 fn the_question_names_the_host_and_the_parts_that_can_carry_data() {
     let decision = judge(&fetch("https://evil.test/a?k=1#f"), &policy(Mode::Development), &Trail::default());
     let reason = decision.reasons.join("; ");
-    for part in ["`evil.test`", "its path", "its query string", "its fragment"] {
+    for part in
+        ["`evil.test`", "the path of its URL", "the query string", "the fragment", "can send data there"]
+    {
         assert!(reason.contains(part), "{part}: {reason}");
     }
     let bare = judge(&fetch("https://evil.test/"), &policy(Mode::Development), &Trail::default());
-    assert!(!bare.reasons.join("; ").contains("data can leave"), "{:?}", bare.reasons);
+    assert!(!bare.reasons.join("; ").contains("send data"), "{:?}", bare.reasons);
     assert_eq!(decision.strangers, ["evil.test"]);
     let offers: Vec<String> = decision.offers.iter().map(|offer| offer.grant.to_string()).collect();
     assert_eq!(offers, ["reach evil.test"]);
@@ -133,6 +135,49 @@ fn rules_grants_and_the_configuration_open_the_way() {
             assert_eq!(judge(&intent, &known, &trail).verdict, verdict, "{mode:?}");
         }
     }
+}
+
+#[test]
+fn a_grant_nearby_is_about_one_port() {
+    let trail = tainted(Trail::default());
+    for host in ["localhost", "127.0.0.1", "[::1]", "10.1.2.3", "192.168.0.7", "100.64.0.1", "[fd00::1]"] {
+        for mode in MODES {
+            let intent = fetch(&format!("http://{host}:8123/x"));
+            let offers = judge(&intent, &policy(mode), &trail).offers;
+            let [offer] = offers.as_slice() else { panic!("{host} {mode:?}: {offers:?}") };
+            assert_eq!(offer.grant.to_string(), format!("reach {host}:8123"), "{mode:?}");
+            assert!(offer.covers.contains("and to no other port"), "{}", offer.covers);
+            let whole = Grant::of(Scope::Fetches(host.to_owned()), "local");
+            for (grant, port, verdict) in [
+                (&offer.grant, 8123, Verdict::Allow),
+                (&offer.grant, 9000, Verdict::Ask),
+                (&whole, 8123, Verdict::Ask),
+            ] {
+                let grants = [grant.clone()];
+                let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Ask) };
+                let decision = decide(&fetch(&format!("http://{host}:{port}/")), &policy(mode), &now);
+                assert_eq!(decision.verdict, verdict, "{host}:{port} {mode:?} by `{grant}`");
+            }
+        }
+        // The shell reads brackets as a pattern.
+        if host.starts_with('[') {
+            continue;
+        }
+        let line = format!("curl http://{host}:8123/x");
+        let now = Now { trail: &trail, ..Now::with(Approvals::Auto) };
+        let brokered = Policy { has_broker: true, ..policy(Mode::Development) };
+        let offers = decide(&run(&line), &brokered, &now).offers;
+        let texts: Vec<String> = offers.iter().map(|offer| offer.grant.to_string()).collect();
+        assert_eq!(texts, [line.clone(), format!("reach {host}:8123")], "{line}");
+        let grants = [offers[1].grant.clone()];
+        let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Auto) };
+        let granted = decide(&run(&line), &brokered, &now);
+        assert_eq!((granted.verdict, granted.reached), (Verdict::Allow, vec![format!("{host}:8123")]));
+        let other = decide(&run(&format!("curl http://{host}:9000/")), &brokered, &now);
+        assert_eq!((other.verdict, other.reached), (Verdict::Ask, vec![format!("{host}:9000")]));
+    }
+    let unported = judge(&run("psql -h 10.1.2.3 -c 'select 1'"), &policy(Mode::Development), &trail);
+    assert!(unported.offers.iter().all(|offer| matches!(offer.grant.scope, Scope::Command { .. })));
 }
 
 #[test]
@@ -576,5 +621,57 @@ fn work_that_a_command_sends_to_others_is_told() {
     }
     for command in ["git commit -m push", "git pull", "npm install", "cat push"] {
         assert_eq!(sends(command), None, "{command}");
+    }
+}
+
+#[test]
+fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
+    for mode in [Mode::Development, Mode::Production] {
+        for line in [
+            "rm -r data",
+            "echo note >> ~/notes.txt",
+            "curl -s http://localhost:8123/x",
+            "mkdir -p a && touch a/b && mv a/b c",
+            "cp a.txt b.txt",
+            "cd sub && rm -rf ./*",
+            "bash -c 'rm -r data'",
+        ] {
+            assert!(ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
+        }
+        for line in [
+            "make",
+            "npm run dev",
+            "./x",
+            "rm -r data; make",
+            "echo $(make)",
+            "sh install.sh",
+            "python3 -c 'print(1)'",
+            "git push origin main",
+            "wget https://example.org/x",
+            "curl -n https://example.org/",
+            "curl --netrc-file logins https://example.org/",
+            "curl -sK options https://example.org/",
+            "cp -r . ../copy",
+            "cp .* ../copy",
+            "cp .env ../copy",
+            "rm .env",
+            "cat .env | tee copy",
+            "LD_PRELOAD=./x.so rm a",
+            "unknown-program a",
+        ] {
+            assert!(!ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_you_named_asks_because_of_a_secret_and_says_so() {
+    let trail = tainted(said("look at https://docs.rs/"));
+    for intent in [fetch("https://docs.rs/"), run("curl https://docs.rs/")] {
+        let reasons = judge(&intent, &policy(Mode::Development), &trail).reasons.join("; ");
+        assert!(
+            reasons.contains("it reaches `docs.rs`: you named it, but this session could have read a secret"),
+            "{reasons}"
+        );
     }
 }

@@ -12,7 +12,8 @@ use tokio::time::timeout;
 
 use super::body::Body;
 use super::request::{MAX_HEAD, tunnelled};
-use super::{Wanted, literal};
+use super::warrant::Wanted;
+use crate::address::literal_address;
 
 /// The port where nothing but TLS is spoken.
 const TLS_PORT: u16 = 443;
@@ -131,7 +132,7 @@ async fn read_hello(
 fn is_for(name: Option<&str>, wanted: &Wanted) -> bool {
     let host = wanted.host.trim_end_matches('.');
     match name {
-        _ if literal(host).is_some() => true,
+        _ if literal_address(host).is_some() => true,
         Some(name) => name.trim_end_matches('.').eq_ignore_ascii_case(host),
         None => !has_neighbours(wanted),
     }
@@ -141,7 +142,7 @@ fn is_for(name: Option<&str>, wanted: &Wanted) -> bool {
 /// machine.
 fn has_neighbours(wanted: &Wanted) -> bool {
     let host = wanted.host.trim_end_matches('.');
-    literal(host).is_none() && host.contains('.')
+    literal_address(host).is_none() && host.contains('.')
 }
 
 fn refused(why: &str) -> io::Error {

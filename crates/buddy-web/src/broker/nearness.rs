@@ -3,8 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::literal;
-use crate::address::{Whereabouts, whereabouts};
+use crate::address::{Whereabouts, literal_address, whereabouts};
 use crate::resolver::{SystemResolver, lookup};
 
 /// How long a question may wait for a look-up.
@@ -26,13 +25,13 @@ pub struct Nearness {
 impl Nearness {
     /// That of a host by its spelling alone; a name is not looked up.
     pub fn of_literal(host: &str) -> Self {
-        let address = literal(host).filter(|&address| whereabouts(address) == Whereabouts::Nearby);
+        let address = literal_address(host).filter(|&address| whereabouts(address) == Whereabouts::Nearby);
         Self { address, is_literal: address.is_some() }
     }
 
     /// That of a host, which is looked up if it is a name.
     pub async fn of(host: &str) -> Self {
-        if literal(host).is_some() {
+        if literal_address(host).is_some() {
             return Self::of_literal(host);
         }
         let found = lookup(&SystemResolver, host, WITHIN).await.unwrap_or_default();

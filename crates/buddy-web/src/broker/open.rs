@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::relay::Counts;
-use super::{Connection, Outcome, Wanted, Warrant};
+use super::warrant::{Connection, Outcome, Wanted, Warrant};
 
 /// A connection from its first request on. It is told when this is dropped, if it was not told before.
 pub(super) struct OpenConnection {

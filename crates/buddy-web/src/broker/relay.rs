@@ -8,9 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::Wanted;
 use super::body::Body;
 use super::greeting::{self, Greeting};
+use super::warrant::Wanted;
 
 /// The timeout without traffic in either direction.
 const IDLE: Duration = Duration::from_mins(15);

@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use url::{Host, Url};
 
-use super::Wanted;
 use super::body::Body;
+use super::warrant::Wanted;
 
 /// The maximum size of a request head.
 pub(super) const MAX_HEAD: usize = 64 * 1024;

@@ -1,6 +1,8 @@
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
+use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 

@@ -13,8 +13,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
+use super::dial::{CONNECT_WITHIN, dial};
 use super::request::Reply;
-use super::{CONNECT_WITHIN, Wanted, dial, literal};
+use super::warrant::Wanted;
+use crate::address::literal_address;
 use crate::error::chain;
 use crate::resolver::{Resolver, lookup};
 use crate::{FetchError, WebUrl};
@@ -108,9 +110,9 @@ impl Exception {
             return Some(Self::Everything);
         }
         if let Some((address, length)) = text.split_once('/') {
-            return Some(Self::Block(literal(address)?, length.parse().ok()?));
+            return Some(Self::Block(literal_address(address)?, length.parse().ok()?));
         }
-        if let Some(address) = literal(&text) {
+        if let Some(address) = literal_address(&text) {
             return Some(Self::Host(address.to_string(), None));
         }
         let (host, port) = match text.rsplit_once(':') {
@@ -124,12 +126,13 @@ impl Exception {
         match self {
             Self::Everything => true,
             Self::Host(host, port) => {
-                let name = literal(&wanted.host).map_or(wanted.host.clone(), |address| address.to_string());
+                let name =
+                    literal_address(&wanted.host).map_or(wanted.host.clone(), |address| address.to_string());
                 let is_below = name.strip_suffix(host.as_str()).is_some_and(|before| before.ends_with('.'));
                 (name == *host || is_below) && port.is_none_or(|port| port == wanted.port)
             }
             Self::Block(block, length) => {
-                literal(&wanted.host).is_some_and(|address| match (address, block) {
+                literal_address(&wanted.host).is_some_and(|address| match (address, block) {
                     (IpAddr::V4(address), IpAddr::V4(block)) => {
                         let rest = 32_u32.saturating_sub((*length).into());
                         address.to_bits().checked_shr(rest) == block.to_bits().checked_shr(rest)
@@ -197,7 +200,7 @@ impl Proxy {
             Self::Unusable(why) => return Err(why.clone()),
         };
         let told = |why: String| format!("the proxy {host}:{port} of this network: {why}");
-        let addresses = match literal(host) {
+        let addresses = match literal_address(host) {
             Some(address) => vec![address],
             None => lookup(resolver, host, CONNECT_WITHIN).await.map_err(told)?,
         };

@@ -6,6 +6,9 @@ use crate::effect::{Access, Reach, Touch, examine, leaf_trips, line_trips};
 use crate::grant::NamedPaths;
 use crate::{Discarded, GitTrip, Places, Policy};
 
+/// The most touched files that are checked for links. Beyond that, a line is judged by its words.
+pub(in crate::decide) const MAX_TOUCHED: usize = 4096;
+
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
 pub(in crate::decide) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
     let examined = examine(command, cwd, &policy.places);

@@ -3,20 +3,17 @@
 use buddy_protocol::Risk;
 
 use super::Judge;
+use super::publication::{is_publishing, may_publish};
 use crate::decide::egress::{self, Destination, is_this_machine};
 use crate::decide::file::Allowed;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{
-    Effect, Examination, Leaf, PUBLISHES_PACKAGE, changes_settings, destinations, git_alias, goes_by_proxy,
-    only_adds_remote, publishes, risky_words, socket,
+    Effect, Examination, Leaf, changes_settings, destinations, goes_by_proxy, only_adds_remote, socket,
 };
 use crate::grant::offers;
 use crate::registries::is_package_manager;
 use crate::rules::Thing;
-use crate::{Mode, SentWork, Tier};
-
-/// The reason to ask about a push.
-const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
+use crate::{Mode, Tier};
 
 impl Judge<'_> {
     /// Whether a rule or a grant lets the line run and says nothing of the network, so that its connections are judged one by one. A
@@ -162,43 +159,4 @@ impl Judge<'_> {
 /// A simple command, the one that launches it, and so on.
 pub(super) fn launchers(leaves: &[Leaf], at: usize) -> impl Iterator<Item = &Leaf> {
     std::iter::successors(leaves.get(at), |leaf| leaves.get(leaf.launcher?))
-}
-
-/// Whether a simple command publishes commits.
-pub(super) fn is_publishing(leaf: &Leaf) -> bool {
-    leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
-}
-
-/// The work that a line sends to others.
-pub(super) fn sent_work(examination: &Examination) -> Option<SentWork> {
-    let has_package =
-        || examination.concerns.iter().any(|concern| concern.reason.contains(PUBLISHES_PACKAGE));
-    if examination.leaves.iter().any(is_publishing) {
-        return Some(SentWork::Commits);
-    }
-    has_package().then_some(SentWork::Package)
-}
-
-/// Whether a simple command publishes commits, or runs an alias that can.
-pub(super) fn may_publish(leaf: &Leaf) -> bool {
-    let is_alias = || leaf.words.get(1..).is_some_and(|words| git_alias(words).is_some());
-    is_publishing(leaf) || (leaf.program == "git" && is_alias())
-}
-
-/// Asks about publishing the work here.
-pub(super) fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
-    let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
-    let publishing: Vec<&&Leaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
-    publishing.iter().filter_map(|leaf| risky_words(&leaf.words)).for_each(|words| sheet.mark(&words));
-    if !publishing.is_empty() {
-        sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));
-    }
-    let git = uncovered.iter().filter(|leaf| leaf.program == "git");
-    for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
-        let alias = crate::display_command(&alias);
-        let reason = format!(
-            "`git {alias}` is no command of git itself, and an alias can do anything, also push{network}"
-        );
-        sheet.ask(Weight::Seen, Risk::Medium, reason);
-    }
 }

@@ -3,11 +3,12 @@
 use buddy_protocol::Risk;
 
 use crate::Places;
-use crate::decide::file::{decides_what_runs, is_open};
+use crate::decide::file::decides_what_runs;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::Reach;
 use crate::guarded::is_guarded;
 use crate::path::shown;
+use crate::places::is_open;
 
 /// Asks if the file is outside the workspace, not known, or decides what runs later.
 pub(super) fn ask_about_possible_change(reach: &Reach, places: &Places, sheet: &mut Sheet) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use buddy_protocol::Risk;
 
 use super::Judge;
-use super::network::may_publish;
+use super::publication::may_publish;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{Leaf, examine};
 use crate::path::shown;

@@ -6,11 +6,12 @@ use buddy_protocol::Risk;
 
 use super::Judge;
 use crate::Places;
-use crate::decide::file::{Allowed, changes_secrets, decides_what_runs, holds_a_root, is_open, loses, rule};
+use crate::decide::file::{Allowed, changes_secrets, decides_what_runs, loses, rule};
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{Access, Examination, Reach, Touch};
 use crate::guarded::{is_guarded, is_secret};
 use crate::path::{is_beneath_any, shown};
+use crate::places::{holds_a_root, is_open};
 use crate::rules::Thing;
 use crate::shell::Word;
 
@@ -61,8 +62,9 @@ impl Judge<'_> {
         } else if let Some((change, opening)) = self.opening(touch, path) {
             change.ask(opening, self.policy, sheet);
         } else if holds_a_root(path, places) {
-            let reason = format!("it removes `{}` or what is in it", shown(path));
             let is_undone = self.policy.is_confined() && !self.now.loses(path);
+            let undo = if is_undone { "" } else { "; undo cannot bring it back" };
+            let reason = format!("it removes `{}` or what is in it{undo}", shown(path));
             // A pattern takes some files of the workspace, and undo brings them back.
             let is_within = matches!(reach, Reach::Beneath(_)) && is_beneath_any(path, &places.workspace);
             let weight = if is_within && is_undone { Weight::Contained } else { Weight::Hard };
@@ -82,7 +84,9 @@ impl Judge<'_> {
             }
         } else {
             let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
-            sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
+            let reason =
+                format!("it removes `{}`, outside the {place}; undo cannot bring it back", shown(path));
+            sheet.ask(Weight::Hard, Risk::High, reason);
         }
     }
 }

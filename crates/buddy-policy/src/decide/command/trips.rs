@@ -3,7 +3,7 @@
 use buddy_protocol::Risk;
 
 use super::Judge;
-use super::network::is_publishing;
+use super::publication::is_publishing;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{Leaf, LineTrips, leaf_trips};
 use crate::path::shown;

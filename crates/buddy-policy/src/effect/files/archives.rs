@@ -1,7 +1,9 @@
 //! Archivers: the files that they pack, and the directories that they unpack to. Names in an archive are not
 //! known, so everything beneath counts.
 
-use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+use super::row::{Does, Form, Operands, Row, When, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 const TAR: Flags = Flags::of("vzjJhpkmSlwaBoUW", "fCbTXKLHNV").long(

@@ -1,7 +1,9 @@
 //! Compilers, assemblers and linkers, with the options that write files.
 
 use super::outputs::texts;
-use super::{Access, Does, Flags, Form, Operands, Row, row};
+use super::row::{Does, Form, Operands, Row, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 const CC: &[&str] = &["gcc", "cc", "g++", "c++", "clang", "clang++", "tcc", "gfortran"];

@@ -1,6 +1,8 @@
 //! Compressors: most of them put another file in the place of the one that they read.
 
-use super::{Access, Does, Flags, Operands, Row, row};
+use super::row::{Does, Operands, Row, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 
 const LEVELS: &str = "0123456789fqvrnNaiF";
 const LONG: &[&str] = &[

@@ -1,6 +1,8 @@
 //! Programs that make, copy, move and remove files.
 
-use super::{Access, Does, Flags, Form, Operands, Row, row};
+use super::row::{Does, Form, Operands, Row, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 const COPY: Flags = Flags::of("adfilnpPrRsuvxHLTZc", "S").long(

@@ -1,6 +1,8 @@
 //! Git, by subcommand. Its own store in `.git` is its own affair; the rows are about the files of the work tree.
 
-use super::{Access, Does, Flags, Operands, Row, When, row};
+use super::row::{Does, Operands, Row, When, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 /// Options before the subcommand that take a word.

@@ -1,6 +1,8 @@
 //! Programs that make keys, certificates and files of passwords.
 
-use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+use super::row::{Does, Form, Operands, Row, When, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 /// Options of `ssh-keygen` that only steer.

@@ -1,6 +1,8 @@
 //! Programs that write to a file that an option or a later word names.
 
-use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+use super::row::{Does, Form, Operands, Row, When, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrxEyYzCTFUP").long(

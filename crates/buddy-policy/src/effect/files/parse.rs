@@ -1,6 +1,6 @@
 //! The words of a program, told apart by its row: options with an effect, and operands.
 
-use super::{Does, Form, Row, When};
+use super::row::{Does, Form, Row, When};
 use crate::shell::Word;
 
 /// The words of a program.

@@ -1,6 +1,8 @@
 //! Modules of Python that are programs of their own, as `python3 -m venv`.
 
-use super::{Access, Does, Flags, Operands, Row, When, row};
+use super::row::{Does, Operands, Row, When, row};
+use crate::effect::Access;
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 const VENV: Flags = Flags::NONE.long(

@@ -4,7 +4,8 @@
 //! workspace: then the program may change it. A program that is neither here nor in another table is unknown,
 //! and an unknown program asks there.
 
-use super::{Does, Flags, Operands, Row, row};
+use super::row::{Does, Operands, Row, row};
+use crate::effect::flags::Flags;
 use crate::shell::Word;
 
 /// A kind of program, for people, and the programs.

@@ -1,7 +1,9 @@
 //! A row applied to words: the files that are touched.
 
 use super::parse::{Parsed, parse};
-use super::{Access, Does, Form, Operands, Row, When, git, git_options, passes_variables_on, rows, runners};
+use super::row::{Does, Form, Operands, Row, When};
+use super::{git, git_options, passes_variables_on, rows, runners};
+use crate::effect::Access;
 use crate::shell::Word;
 
 /// The effect of a program with its words on files.
