@@ -4,11 +4,15 @@
 //! fill in the fields that an own rule leaves out. A value that no rule gives stays unknown: buddy guesses no
 //! price.
 
+mod error;
+
 use buddy_protocol::{MicroUsd, Usage};
 use serde::Deserialize;
 
 use crate::ReasoningReplay;
 use crate::family::{ModelFamilies, ModelFamily};
+pub use error::CatalogueError;
+pub(crate) use error::toml_error;
 
 const BUILT_IN: &str = include_str!("models.toml");
 /// The context window of an unknown model.
@@ -20,25 +24,6 @@ pub struct Catalogue {
     /// Lists of rules; the first list has precedence.
     lists: Vec<Vec<Rule>>,
     families: ModelFamilies,
-}
-
-/// The reason why a catalogue file is unusable.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogueError {
-    /// It is not TOML of the right shape.
-    #[error("line {line}: {message}")]
-    Toml {
-        /// The line, from 1.
-        line: usize,
-        /// The problem there.
-        message: String,
-    },
-    /// A rule has no pattern, or more than one.
-    #[error("rule {0} must have exactly one of `exact`, `prefix` and `contains`")]
-    Pattern(usize),
-    /// A number of a rule is invalid.
-    #[error("rule {0} has a size of 0, or a price that is less than 0 or not a number")]
-    Number(usize),
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -144,13 +129,6 @@ impl Catalogue {
         let Some(first) = found.next() else { return ModelFacts::default() };
         found.fold(first.clone(), Rule::filled).facts()
     }
-}
-
-/// A problem of a TOML text, with its line.
-pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> CatalogueError {
-    let start = error.span().map_or(0, |span| span.start);
-    let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-    CatalogueError::Toml { line: before + 1, message: error.message().to_owned() }
 }
 
 fn parse(text: &str) -> Result<Vec<Rule>, CatalogueError> {

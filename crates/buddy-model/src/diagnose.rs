@@ -6,10 +6,14 @@
 
 mod ask;
 mod check;
+mod diagnosis;
 mod examination;
 mod judge;
 mod prompts;
 mod run;
+mod subject;
 
 pub use check::{Check, Verdict};
-pub use run::{CHECKS, DIAGNOSIS_TIME, Diagnosis, Subject, diagnose};
+pub use diagnosis::{CHECKS, Diagnosis};
+pub use run::{DIAGNOSIS_TIME, diagnose};
+pub use subject::Subject;

@@ -1,12 +1,13 @@
 //! Logging in to a provider with OAuth, and keeping the login alive.
 //!
 //! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. The two providers
-//! that do it their own way have a file each: `chatgpt.rs` and `openrouter.rs`. It keeps nothing:
+//! that do it their own way have their own files: `chatgpt.rs`, `chatgpt_account.rs` and `openrouter.rs`. It keeps nothing:
 //! whoever calls it stores the [`Tokens`], and gives them to routes as a [`TokenSource`]. Only https, or http on this
 //! machine, is ever spoken to or shown; what a provider answers is read with bounds and never quoted in full.
 
 mod answer;
 mod chatgpt;
+mod chatgpt_account;
 mod device;
 mod error;
 mod flows;
@@ -20,7 +21,7 @@ mod source;
 mod timing;
 mod tokens;
 
-pub(crate) use chatgpt::account_header;
+pub(crate) use chatgpt_account::account_header;
 pub use device::DeviceCode;
 pub use error::{LoginError, LoginErrorKind};
 pub use flows::{Login, LoginGrant, Revocation};

@@ -15,31 +15,13 @@ use crate::http::fetch::{Fetch, Patience};
 use crate::{ModelError, Route};
 
 pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
-pub use read::{ListedModel, OLLAMA_WINDOW};
+pub use read::{ContextWindow, ListedModel, LlamaCppProps, OLLAMA_WINDOW};
 
 /// The timeouts for a server that the user named: it may be far away, or busy with a model.
 const PATIENCE: Patience = Patience { connect: Duration::from_secs(1), total: Duration::from_secs(5) };
 
 /// The timeouts for a server nearby while the user waits.
 const NEARBY: Patience = Patience { connect: Duration::from_millis(300), total: Duration::from_secs(1) };
-
-/// The context window of a model, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ContextWindow {
-    /// The size loaded by the server now, which takes precedence.
-    pub loaded: Option<u64>,
-    /// The maximum size of the model.
-    pub possible: Option<u64>,
-}
-
-/// The properties that a llama.cpp server reports.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LlamaCppProps {
-    /// The context of each conversation.
-    pub context: Option<u64>,
-    /// Whether the chat template renders tools; without it they are dropped silently.
-    pub supports_tools: Option<bool>,
-}
 
 /// The models of a server: `GET /models`, or Ollama's own list if there is no such page.
 pub async fn models(route: &Route) -> Result<Vec<ListedModel>, ModelError> {

@@ -20,6 +20,7 @@ mod speaker;
 #[cfg(test)]
 mod testing;
 mod tokens;
+mod wire_name;
 
 pub use bounded::{MAX_ANSWER_BYTES, MAX_PARTS, MAX_SAID_BYTES, MAX_STREAM_BYTES};
 pub use call_list::MAX_CALLS_PER_REPLY;

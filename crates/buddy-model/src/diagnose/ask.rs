@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt;
 
 use crate::diagnose::prompts::ANSWER_TOKENS;
-use crate::diagnose::run::Subject;
+use crate::diagnose::subject::Subject;
 use crate::{
     Arguments, Delta, HttpModel, Model, ModelError, ModelErrorKind, Prompt, Reply, ReplyItem, Route, Switches,
 };

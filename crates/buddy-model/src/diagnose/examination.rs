@@ -5,9 +5,10 @@
 
 use crate::diagnose::ask::{Answer, Asker};
 use crate::diagnose::check::Check;
+use crate::diagnose::diagnosis::Diagnosis;
 use crate::diagnose::judge::{self, Asked, Contexts};
 use crate::diagnose::prompts;
-use crate::diagnose::run::{Diagnosis, Subject};
+use crate::diagnose::subject::Subject;
 use crate::{Auth, ModelError, Options, Prompt, ReasoningReplay, Route, probe};
 
 /// The number of lines in the repeated prompt. Providers cache prompts of 1024 tokens and more.

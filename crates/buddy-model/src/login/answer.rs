@@ -5,7 +5,7 @@ use std::time::Duration;
 use buddy_protocol::UnixMillis;
 use serde_json::Value;
 
-use super::chatgpt::account_id;
+use super::chatgpt_account::account_id;
 use super::tokens::{Tokens, account};
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};

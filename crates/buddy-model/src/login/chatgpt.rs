@@ -1,9 +1,8 @@
-//! A plan of `ChatGPT` where it differs from the standards: device codes of its own, and a header that names the account.
+//! Logging in to a plan of `ChatGPT` where it differs from the standards: device codes of its own.
 //!
 //! The facts are those that the vendor's public clients use. Addresses come from the configuration; the pages beside
 //! `device_url` are found from it, so that a stand-in needs one address alone.
 
-use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, sleep};
 use url::Url;
@@ -11,33 +10,13 @@ use url::Url;
 use super::answer::{Answer, Refusal, bad};
 use super::device::{MAX_CODE_CHARS, expired, pause};
 use super::post::{Body, NotAccepted, post};
-use super::tokens::claims;
-use super::{DeviceCode, Login, LoginTiming, LoginToken, Tokens};
+use super::{DeviceCode, Login, LoginTiming, Tokens};
 use crate::LoginError;
 use crate::clean::clipped;
 
-/// The claim with what the vendor says about an account, and the field of it that names the account.
-const CLAIM: &str = "https://api.openai.com/auth";
-const ACCOUNT_FIELD: &str = "chatgpt_account_id";
-/// The header that requests name the account with.
-const ACCOUNT_HEADER: HeaderName = HeaderName::from_static("chatgpt-account-id");
 /// Where the user enters a code, and the address that codes of devices are exchanged with.
 const PAGE: &str = "/codex/device";
 const CALLBACK: &str = "/deviceauth/callback";
-
-/// The account that a token names.
-pub(super) fn account_id(token: &str) -> Option<String> {
-    let claims = claims(token)?;
-    let id = claims.get(CLAIM)?.get(ACCOUNT_FIELD)?.as_str()?;
-    (!id.is_empty()).then(|| id.to_owned())
-}
-
-/// The header for a token whose account is named. One that cannot be sent is none.
-pub(crate) fn account_header(token: &LoginToken) -> Option<(HeaderName, HeaderValue)> {
-    let mut value = HeaderValue::from_str(token.account_id.as_deref()?).ok()?;
-    value.set_sensitive(true);
-    Some((ACCOUNT_HEADER, value))
-}
 
 impl Login {
     /// Logs in with a code. The provider makes code and proof itself; both are exchanged as a browser's would be.
@@ -113,19 +92,5 @@ mod tests {
         for (status, code) in [(403, "access_denied"), (403, "expired_token"), (400, "status 400")] {
             assert!(!pending(status, code), "{status} {code}");
         }
-    }
-
-    #[test]
-    fn an_account_is_named_by_a_token_or_not_at_all() {
-        // {"https://api.openai.com/auth":{"chatgpt_account_id":"acc-1"}}
-        let token =
-            "e30.eyJodHRwczovL2FwaS5vcGVuYWkuY29tL2F1dGgiOnsiY2hhdGdwdF9hY2NvdW50X2lkIjoiYWNjLTEifX0.x";
-        assert_eq!(account_id(token).as_deref(), Some("acc-1"));
-        let header =
-            |id: &str| account_header(&LoginToken { secret: "t".into(), account_id: Some(id.to_owned()) });
-        assert_eq!(header("acc-1").unwrap().0.as_str(), "chatgpt-account-id");
-        assert!(header("a\r\nevil: 1").is_none());
-        assert_eq!(account_id("e30.e30.x"), None);
-        assert_eq!(account_id("sk-opaque"), None);
     }
 }

@@ -143,6 +143,21 @@ impl Login {
         self.ask(&self.provider.token()?, &form).await?.tokens(self.clock.now())
     }
 
+    /// The key for a code of OpenRouter.
+    async fn exchange_for_key(
+        &self,
+        code: &SecretString,
+        verifier: &SecretString,
+    ) -> Result<SecretString, LoginError> {
+        let fields = [
+            ("code", code.expose_secret()),
+            ("code_verifier", verifier.expose_secret()),
+            ("code_challenge_method", "S256"),
+        ];
+        let answer = self.send(&self.provider.token()?, Body::Json, &fields).await?;
+        openrouter::key(&answer)
+    }
+
     /// New tokens for a refresh token. If the provider issues no new refresh token, the old one stays valid
     /// and is in the answer.
     pub async fn refresh(&self, refresh: &SecretString) -> Result<Tokens, LoginError> {

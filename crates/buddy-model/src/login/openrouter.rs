@@ -2,12 +2,10 @@
 //!
 //! The state of a login is a part of the path that the browser comes back to, so that no other page can end it.
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use url::Url;
 
-use super::Login;
-use super::answer::bad;
-use super::post::Body;
+use super::answer::{Answer, bad};
 use crate::{LoginError, LoginErrorKind};
 
 /// The page to open for a code that comes back to `redirect`.
@@ -19,22 +17,10 @@ pub(super) fn question(mut url: Url, redirect: &str, challenge: &str) -> Url {
     url
 }
 
-impl Login {
-    /// The key for a code.
-    pub(super) async fn exchange_for_key(
-        &self,
-        code: &SecretString,
-        verifier: &SecretString,
-    ) -> Result<SecretString, LoginError> {
-        let fields = [
-            ("code", code.expose_secret()),
-            ("code_verifier", verifier.expose_secret()),
-            ("code_challenge_method", "S256"),
-        ];
-        let answer = self.send(&self.provider.token()?, Body::Json, &fields).await?;
-        let key = answer.text("key").filter(|key| is_key(key));
-        key.map(Into::into).ok_or_else(|| bad("the provider's answer has no key"))
-    }
+/// The key in an answer.
+pub(super) fn key(answer: &Answer) -> Result<SecretString, LoginError> {
+    let key = answer.text("key").filter(|key| is_key(key));
+    key.map(Into::into).ok_or_else(|| bad("the provider's answer has no key"))
 }
 
 /// Whether a text can be sent as a key.
@@ -56,6 +42,8 @@ pub(super) fn code(url: &Url, path: &str) -> Result<SecretString, LoginError> {
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::*;
 
     fn check(url: &str) -> Result<String, LoginErrorKind> {

@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::probe::{ContextWindow, LlamaCppProps};
-
 /// The maximum number of models taken from a list.
 const MAX_MODELS: usize = 10_000;
 
@@ -16,6 +14,24 @@ pub struct ListedModel {
     pub context: ContextWindow,
     /// The owner according to the list: local servers put their own name there.
     pub owner: Option<String>,
+}
+
+/// The context window of a model, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextWindow {
+    /// The size loaded by the server now, which takes precedence.
+    pub loaded: Option<u64>,
+    /// The maximum size of the model.
+    pub possible: Option<u64>,
+}
+
+/// The properties that a llama.cpp server reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LlamaCppProps {
+    /// The context of each conversation.
+    pub context: Option<u64>,
+    /// Whether the chat template renders tools; without it they are dropped silently.
+    pub supports_tools: Option<bool>,
 }
 
 /// `GET /models`: llama.cpp, vLLM and `OpenRouter` add the context window, each in its own field.

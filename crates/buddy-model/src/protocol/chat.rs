@@ -11,12 +11,10 @@ mod usage;
 use serde_json::Value;
 
 use crate::protocol::bounded::Bounded;
+use crate::protocol::wire_name::CHAT_WIRE;
 use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Options, Prompt};
 use decoder::ChatDecoder;
-
-/// The name of this wire in private data.
-const WIRE: &str = "chat";
 
 /// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +22,7 @@ pub struct Chat;
 
 impl Protocol for Chat {
     fn wire(&self) -> &'static str {
-        WIRE
+        CHAT_WIRE
     }
 
     fn path(&self) -> &'static str {

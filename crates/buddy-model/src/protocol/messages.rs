@@ -12,12 +12,10 @@ mod usage;
 use serde_json::Value;
 
 use crate::protocol::bounded::Bounded;
+use crate::protocol::wire_name::MESSAGES_WIRE;
 use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
 use crate::{Options, Prompt};
 use decoder::MessagesDecoder;
-
-/// The name of this wire in private data.
-const WIRE: &str = "messages";
 
 /// Words of a server that does not take its thinking back: another key, deployment or model signed it, or a
 /// block is missing or was changed.
@@ -30,7 +28,7 @@ pub struct Messages;
 
 impl Protocol for Messages {
     fn wire(&self) -> &'static str {
-        WIRE
+        MESSAGES_WIRE
     }
 
     fn path(&self) -> &'static str {

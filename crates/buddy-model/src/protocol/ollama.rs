@@ -8,12 +8,10 @@ use serde_json::Value;
 use url::Url;
 
 use crate::protocol::bounded::Bounded;
+use crate::protocol::wire_name::OLLAMA_WIRE;
 use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Endpoint, Options, Prompt};
 use decoder::OllamaDecoder;
-
-/// The name of this wire in private data.
-const WIRE: &str = "ollama";
 
 /// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,7 +19,7 @@ pub struct Ollama;
 
 impl Protocol for Ollama {
     fn wire(&self) -> &'static str {
-        WIRE
+        OLLAMA_WIRE
     }
 
     fn path(&self) -> &'static str {

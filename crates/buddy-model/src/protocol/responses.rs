@@ -13,12 +13,10 @@ mod usage;
 use serde_json::Value;
 
 use crate::protocol::bounded::Bounded;
+use crate::protocol::wire_name::RESPONSES_WIRE;
 use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
 use crate::{Options, Prompt};
 use decoder::ResponsesDecoder;
-
-/// The name of this wire in private data.
-const WIRE: &str = "responses";
 
 /// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +24,7 @@ pub struct Responses;
 
 impl Protocol for Responses {
     fn wire(&self) -> &'static str {
-        WIRE
+        RESPONSES_WIRE
     }
 
     fn path(&self) -> &'static str {

@@ -64,7 +64,7 @@ fixtures! {
         reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names
         length_whole_call filter_whole_call incomplete_by_its_event_only incomplete_call_of_a_complete_answer
         unknown_status_whole_call refusal_with_call refusal_only_in_deltas refusal_only_as_part
-        refusal_only_at_the_end;
+        refusal_only_at_the_end incomplete_message_of_a_complete_answer;
     responses_document: "responses", Responses, Framing::Sse, "json" =>
         whole whole_error whole_failed whole_incomplete whole_of_another_wire;
     messages: "messages", Messages, Framing::Sse, "sse" =>
@@ -72,7 +72,7 @@ fixtures! {
         max_tokens_cut_thought context_exceeded pause_turn server_tools pings unknown_blocks error_mid_stream
         cut_stream whole_input_at_start caller broken_arguments no_message_stop end_without_reason llama_cpp
         unnamed_events windows_line_ends garbage empty max_tokens_whole_call refusal_whole_call
-        pause_turn_whole_call unknown_reason_whole_call refusal_in_the_details;
+        pause_turn_whole_call unknown_reason_whole_call refusal_in_the_details max_tokens_then_tool_use;
     messages_document: "messages", Messages, Framing::Sse, "json" =>
         whole whole_error;
     ollama: "ollama", Ollama, Framing::Ndjson, "ndjson" =>
@@ -89,7 +89,7 @@ fn check(name: &str) {
 }
 
 /// Answers that their model did not end on purpose, each with a call that is whole JSON or a printed call.
-const CUT: [&str; 16] = [
+const CUT: [&str; 18] = [
     "chat_length_whole_call",
     "chat_filter_whole_call",
     "chat_unknown_reason_whole_call",
@@ -98,7 +98,9 @@ const CUT: [&str; 16] = [
     "responses_filter_whole_call",
     "responses_incomplete_by_its_event_only",
     "responses_incomplete_call_of_a_complete_answer",
+    "responses_incomplete_message_of_a_complete_answer",
     "responses_unknown_status_whole_call",
+    "messages_max_tokens_then_tool_use",
     "messages_max_tokens_whole_call",
     "messages_refusal_whole_call",
     "messages_pause_turn_whole_call",

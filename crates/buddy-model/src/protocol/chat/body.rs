@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::Private;
 use crate::prompt::{Prompt, PromptItem};
-use crate::protocol::chat::{WIRE, extras, reasoning};
+use crate::protocol::chat::{extras, reasoning};
 use crate::protocol::field::{add_extra, nested_tool};
 use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
+use crate::protocol::wire_name::CHAT_WIRE;
 use crate::{MaxTokensField, Options};
 
 const MAX_TOKENS: &str = "max_tokens";
@@ -127,7 +128,7 @@ fn user(text: &str, images: &[Image]) -> Value {
 
 /// Private data that may go back to this model.
 fn own<'a>(private: Option<&'a Private>, model: &str, options: &Options) -> Option<&'a Private> {
-    private.filter(|own| own.belongs_to(&options.provider, model, WIRE))
+    private.filter(|own| own.belongs_to(&options.provider, model, CHAT_WIRE))
 }
 
 /// Adjacent items of the model, which this wire needs as one message.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::Private;
 use crate::protocol::DecoderContext;
 use crate::protocol::bounded::weight;
-use crate::protocol::chat::WIRE;
+use crate::protocol::wire_name::CHAT_WIRE;
 
 /// The maximum number of unknown fields kept per message or call.
 const MAX_FIELDS: usize = 32;
@@ -74,7 +74,7 @@ pub(super) fn private(call: Extras, message: Extras, context: &DecoderContext) -
             data.insert(name.to_owned(), Value::Object(extras.0));
         }
     }
-    (!data.is_empty()).then(|| context.private(WIRE, Value::Object(data)))
+    (!data.is_empty()).then(|| context.private(CHAT_WIRE, Value::Object(data)))
 }
 
 /// Puts the fields of a call back.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Private;
 use crate::protocol::DecoderContext;
-use crate::protocol::chat::WIRE;
+use crate::protocol::wire_name::CHAT_WIRE;
 
 const FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 const DETAILS: &str = "reasoning_details";
@@ -73,7 +73,7 @@ impl Reasoning {
         if !self.details.is_empty() {
             data.insert("details".to_owned(), self.details.into_iter().map(Value::Object).collect());
         }
-        let private = context.private(WIRE, Value::Object(data));
+        let private = context.private(CHAT_WIRE, Value::Object(data));
         Some((self.text, Some(private)))
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
-use crate::protocol::messages::WIRE;
 use crate::protocol::speaker::Speaker;
+use crate::protocol::wire_name::MESSAGES_WIRE;
 use crate::protocol::{DecoderContext, MAX_ANSWER_BYTES, WireError};
 use crate::{Arguments, Delta, ReplyItem};
 
@@ -223,7 +223,7 @@ impl Finish<'_> {
         let text = block.text("text").to_owned();
         if !text.is_empty() {
             let private = extra_fields(&block.fields, &["type", "text"]);
-            let private = private.map(|extra| self.context.private(WIRE, json!({ EXTRA: extra })));
+            let private = private.map(|extra| self.context.private(MESSAGES_WIRE, json!({ EXTRA: extra })));
             self.items.push(ReplyItem::Text { text, private });
         }
     }
@@ -237,7 +237,7 @@ impl Finish<'_> {
         };
         let name = name_of(block).unwrap_or_else(|| "unnamed".to_owned());
         let private = extra_fields(&block.fields, &["type", "id", "name", "input"]);
-        let private = private.map(|extra| self.context.private(WIRE, json!({ EXTRA: extra })));
+        let private = private.map(|extra| self.context.private(MESSAGES_WIRE, json!({ EXTRA: extra })));
         let id = Some(block.text("id").to_owned());
         self.items.extend(self.calls.admit(id, name, arguments, private, self.context));
     }
@@ -252,7 +252,7 @@ impl Finish<'_> {
             block.fields.insert("input".to_owned(), input);
         }
         let is_whole = !may_lack_its_end || block.kind() == "redacted_thinking";
-        let private = is_whole.then(|| self.context.private(WIRE, json!({ BLOCK: block.fields })));
+        let private = is_whole.then(|| self.context.private(MESSAGES_WIRE, json!({ BLOCK: block.fields })));
         if private.is_some() || !text.is_empty() {
             self.items.push(ReplyItem::Reasoning { text, private });
         }

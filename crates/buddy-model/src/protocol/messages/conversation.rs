@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::Private;
 use crate::PromptItem;
 use crate::protocol::history::{safe_arguments, safe_id, safe_name};
-use crate::protocol::messages::WIRE;
 use crate::protocol::messages::blocks::{BLOCK, EXTRA};
 use crate::protocol::messages::thinking::Thinking;
+use crate::protocol::wire_name::MESSAGES_WIRE;
 
 /// The first message if a conversation begins with a message of the model, which the provider refuses.
 const OPENING: &str = "(The conversation so far is not shown.)";
@@ -177,7 +177,7 @@ impl Writer<'_> {
     }
 
     fn own<'p>(&self, private: Option<&'p Private>) -> Option<&'p Private> {
-        private.filter(|own| own.belongs_to(self.replay.provider, self.replay.model, WIRE))
+        private.filter(|own| own.belongs_to(self.replay.provider, self.replay.model, MESSAGES_WIRE))
     }
 
     /// The block with the extra fields that the provider had put into it.

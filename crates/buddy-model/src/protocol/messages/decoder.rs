@@ -46,7 +46,11 @@ impl MessagesDecoder {
     }
 
     fn take_stop(&mut self, from: &Value) {
-        if let Some(reason) = text_of(from.get("stop_reason")) {
+        // A reason that cuts the answer stays, whatever a later event says.
+        let is_cut = |reason: &String| !stop_reason(reason.clone(), Before::Calls).lets_calls_run();
+        if let Some(reason) = text_of(from.get("stop_reason"))
+            && !self.stop_reason.as_ref().is_some_and(is_cut)
+        {
             self.stop_reason = Some(reason.to_owned());
         }
         let details = from.get("stop_details").and_then(|details| details.get("type"));

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::field::{add_extra, nested_tool};
 use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
-use crate::protocol::ollama::WIRE;
+use crate::protocol::wire_name::OLLAMA_WIRE;
 
 /// The option that bounds an answer.
 const BOUND: &str = "num_predict";
@@ -85,7 +85,7 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
             }
             PromptItem::Assistant { text, .. } => add(&mut answer.text, text),
             PromptItem::Reasoning { text, private } => {
-                if private.as_ref().is_some_and(|own| own.belongs_to(&options.provider, model, WIRE)) {
+                if private.as_ref().is_some_and(|own| own.belongs_to(&options.provider, model, OLLAMA_WIRE)) {
                     add(&mut answer.thinking, text);
                 }
             }

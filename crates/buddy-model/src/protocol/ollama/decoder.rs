@@ -8,10 +8,10 @@ use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
 use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::field::text_of;
-use crate::protocol::ollama::WIRE;
 use crate::protocol::ollama::fast;
 use crate::protocol::printed::printed_calls;
 use crate::protocol::tokens::count;
+use crate::protocol::wire_name::OLLAMA_WIRE;
 use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_PARTS, Progress, WireError};
 use crate::{Arguments, Delta, Reply, ReplyItem, StopReason};
 
@@ -173,7 +173,7 @@ impl Decoder for OllamaDecoder {
         let mut items = Vec::new();
         let thinking = std::mem::take(&mut self.thinking);
         if !thinking.is_empty() {
-            let private = Some(self.context.private(WIRE, json!({ "field": "thinking" })));
+            let private = Some(self.context.private(OLLAMA_WIRE, json!({ "field": "thinking" })));
             items.push(ReplyItem::Reasoning { text: thinking, private });
         }
         let text = std::mem::take(&mut self.text);

@@ -257,7 +257,7 @@ impl Decoder for ResponsesDecoder {
             Some("content_filter") => StopReason::Filter,
             Some(other) => StopReason::Other(other.to_owned()),
             None if self.refused || answer.refused => StopReason::Refusal,
-            None if answer.is_call_cut => StopReason::Length,
+            None if answer.is_cut => StopReason::Length,
             None if !answer.calls.is_empty() => StopReason::ToolUse,
             None => StopReason::End,
         };

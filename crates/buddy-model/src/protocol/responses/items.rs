@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::protocol::DecoderContext;
 use crate::protocol::call_list::{CallList, UNNAMED, nameless};
 use crate::protocol::history::{safe_arguments, safe_id, safe_name};
-use crate::protocol::responses::WIRE;
+use crate::protocol::wire_name::RESPONSES_WIRE;
 use crate::{Arguments, Options, Private, ReasoningForm, ReplyItem};
 
 /// Calls that wait for an output of a kind we never offered; sent back without one they break the history.
@@ -31,8 +31,8 @@ pub(super) struct Answer {
     pub(super) items: Vec<ReplyItem>,
     pub(super) calls: CallList,
     pub(super) refused: bool,
-    /// Whether a call is marked as incomplete.
-    pub(super) is_call_cut: bool,
+    /// Whether an item is marked as incomplete.
+    pub(super) is_cut: bool,
 }
 
 impl Answer {
@@ -41,6 +41,7 @@ impl Answer {
         let Value::Object(mut item) = item else { return };
         item.retain(|name, value| !value.is_null() && !UNSENT.contains(&name.as_str()));
         let cut = cut || matches!(text_at(&item, "status"), "incomplete" | "in_progress");
+        self.is_cut |= cut;
         match text_at(&item, "type") {
             "message" => self.take_message(item, context),
             "reasoning" => self.take_reasoning(item, context),
@@ -50,7 +51,7 @@ impl Answer {
             }
             // An item that only the provider understands: it just has to go back in its place.
             _ => {
-                let private = Some(context.private(WIRE, Value::Object(item)));
+                let private = Some(context.private(RESPONSES_WIRE, Value::Object(item)));
                 self.items.push(ReplyItem::Reasoning { text: String::new(), private });
             }
         }
@@ -65,7 +66,7 @@ impl Answer {
         if item.get("content").is_some_and(is_plain) {
             item.shift_remove("content");
         }
-        let private = Some(context.private(WIRE, Value::Object(item)));
+        let private = Some(context.private(RESPONSES_WIRE, Value::Object(item)));
         self.items.push(ReplyItem::Text { text, private });
     }
 
@@ -78,12 +79,11 @@ impl Answer {
         if is_sealed {
             item.shift_remove("content");
         }
-        let private = Some(context.private(WIRE, Value::Object(item)));
+        let private = Some(context.private(RESPONSES_WIRE, Value::Object(item)));
         self.items.push(ReplyItem::Reasoning { text, private });
     }
 
     fn take_call(&mut self, mut item: Map<String, Value>, cut: bool, context: &mut DecoderContext) {
-        self.is_call_cut |= cut;
         let raw = match item.shift_remove("arguments") {
             Some(Value::String(text)) => text,
             Some(object @ Value::Object(_)) => object.to_string(),
@@ -107,7 +107,7 @@ impl Answer {
             item.shift_remove("status");
         }
         let name = name.unwrap_or_else(|| UNNAMED.to_owned());
-        let private = Some(context.private(WIRE, Value::Object(item)));
+        let private = Some(context.private(RESPONSES_WIRE, Value::Object(item)));
         self.items.extend(self.calls.admit(id, name, arguments, private, context));
     }
 }
@@ -122,7 +122,10 @@ pub(super) struct Replay<'a> {
 impl Replay<'_> {
     /// The provider's item in private data, if it came from this provider, model and wire.
     pub(super) fn own<'item>(&self, private: Option<&'item Private>) -> Option<&'item Map<String, Value>> {
-        private.filter(|own| own.belongs_to(&self.options.provider, self.model, WIRE))?.data.as_object()
+        private
+            .filter(|own| own.belongs_to(&self.options.provider, self.model, RESPONSES_WIRE))?
+            .data
+            .as_object()
     }
 
     /// Whether this is reasoning rather than another item without a neutral form.
