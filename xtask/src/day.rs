@@ -21,10 +21,10 @@ use crate::measure::listener::Listener;
 use crate::measure::model::ScriptedModel;
 use crate::measure::toolbox::{Toolbox, binary};
 use registry::Registry;
+use report::DoneStep;
 use repository::{Remote, Repository};
-use steps::Step;
 use talk::Question;
-use undo::State;
+use undo::RepositoryState;
 
 /// Options of the day.
 #[derive(Debug, Args)]
@@ -42,14 +42,6 @@ pub(crate) struct Options {
     permission_mode: Option<String>,
 }
 
-/// A step and its result.
-pub(crate) struct Done {
-    step: Step,
-    questions: Vec<Question>,
-    /// The reason why it failed.
-    failure: Option<String>,
-}
-
 /// Runs the day.
 pub(crate) fn day(options: &Options) -> Result<()> {
     let account = Account::ordinary()?;
@@ -61,7 +53,7 @@ pub(crate) fn day(options: &Options) -> Result<()> {
     let steps = steps::steps(docs.address(), &repository.backup());
     let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = ScriptedModel::start(calls, Vec::new())?;
-    let morning = State::look(&repository)?;
+    let morning = RepositoryState::look(&repository)?;
     let mut questions = talk::talk(&repository, &model, options.permission_mode.as_deref())?;
     let outputs = model.outputs();
     let mut done = Vec::new();
@@ -75,7 +67,7 @@ pub(crate) fn day(options: &Options) -> Result<()> {
         };
         let (own, others) = questions.into_iter().partition(|question: &Question| question.step == at);
         questions = others;
-        done.push(Done { step, questions: own, failure });
+        done.push(DoneStep { step, questions: own, failure });
     }
     drop(remote);
     let undone = undo::undo(&repository, &morning)?;

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::place;
-use crate::run::{program, run};
+use crate::run::{program, run, search_path};
 use crate::tools;
 
 /// A fuzz target, a file of this name under `fuzz/fuzz_targets/`.
@@ -75,7 +75,7 @@ fn fuzz_one(target: &Target, options: &Options) -> Result<()> {
         .arg(format!("-max_total_time={seconds}"))
         .args(inputs.map(|inputs| format!("-runs={inputs}")))
         .env("CARGO_TARGET_DIR", place::target()?.join("fuzz"))
-        .env("PATH", tools::path()?)
+        .env("PATH", search_path()?)
         .env_remove("RUSTUP_TOOLCHAIN");
     std::fs::create_dir_all(place::root().join(format!("fuzz/corpus/{name}")))?;
     run(&mut command)

@@ -32,7 +32,11 @@ const PACKAGES: &[Package] = &[
     Package { name: "dash", program: "dash", why: "one of the shells of shared panes" },
     Package { name: "debootstrap", program: "debootstrap", why: "makes the image of the container in tests" },
     Package { name: "dos2unix", program: "dos2unix", why: "an example of the table of effects on files" },
-    Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
+    Package {
+        name: "e2fsprogs",
+        program: "mke2fs",
+        why: "small real file systems for tests of full disks and power cuts",
+    },
     Package { name: "gcc", program: "gcc", why: "an example of the table of effects on files" },
     Package { name: "git", program: "git", why: "what the tools for git run" },
     Package { name: "less", program: "less", why: "a program that waits for keys" },

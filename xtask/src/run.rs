@@ -1,5 +1,7 @@
 //! Programs that chores start. Their stdin is empty.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
@@ -17,8 +19,15 @@ pub(crate) fn program(name: &str) -> Command {
 /// Cargo, building into the target folder, with the tools that a chore installed on its `PATH`.
 pub(crate) fn cargo(words: &[&str]) -> Result<Command> {
     let mut command = program("cargo");
-    command.args(words).env("CARGO_TARGET_DIR", place::target()?).env("PATH", crate::tools::path()?);
+    command.args(words).env("CARGO_TARGET_DIR", place::target()?).env("PATH", search_path()?);
     Ok(command)
+}
+
+/// `PATH` with the tools of the cache at its end, so that those of the machine come first.
+pub(crate) fn search_path() -> Result<OsString> {
+    let known = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&known).chain([place::cache()?.join("tools/bin")]);
+    Ok(env::join_paths(folders)?)
 }
 
 /// Runs a program to its end.

@@ -3,20 +3,21 @@
 //! Every rule is a function from the tree to its offences, so that each can be tested on a small made-up
 //! tree.
 
+mod cycles;
 mod edges;
 mod files;
+mod offence;
 mod text;
 mod tree;
 
 use anyhow::{Result, bail};
 
 use crate::place;
+use offence::Offence;
 use tree::Tree;
 
-/// A violation of a rule: the place, and the problem.
-pub(crate) type Offence = String;
-
 const RULES: &[fn(&Tree) -> Vec<Offence>] = &[
+    cycles::module_cycles,
     edges::unknown_edges,
     files::long_without_reason,
     files::missing_module_docs,

@@ -1,13 +1,12 @@
 //! Rust tools that chores need, installed into the cache if missing.
 
 use std::env;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
 use crate::place;
-use crate::run::{cargo, program, run};
+use crate::run::{cargo, program, run, search_path};
 
 /// The versions to install. A tool that is already installed is used as it is.
 const NEXTEST: (&str, &str) = ("cargo-nextest", "0.9.143");
@@ -43,15 +42,8 @@ pub(crate) fn typos() -> Result<PathBuf> {
     Ok(typos)
 }
 
-/// `PATH` with the tools of the cache at its end, so that those of the machine come first.
-pub(crate) fn path() -> Result<OsString> {
-    let known = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&known).chain([place::cache()?.join("tools/bin")]);
-    Ok(env::join_paths(folders)?)
-}
-
 fn crate_tool((name, version): (&str, &str)) -> Result<()> {
-    let path = path()?;
+    let path = search_path()?;
     if env::split_paths(&path).any(|folder| folder.join(name).is_file()) {
         return Ok(());
     }

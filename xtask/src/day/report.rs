@@ -5,7 +5,8 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::Done;
+use super::steps::Step;
+use super::talk::Question;
 use super::undo::Undone;
 use crate::place;
 
@@ -17,6 +18,14 @@ const END: &str = "<!-- end of the generated part -->";
 const NOTE_CHARS: usize = 160;
 /// The number of lines of a failed command to note.
 const COMPLAINTS: usize = 3;
+
+/// A step and its result.
+pub(crate) struct DoneStep {
+    pub(crate) step: Step,
+    pub(crate) questions: Vec<Question>,
+    /// The reason why it failed.
+    pub(crate) failure: Option<String>,
+}
 
 /// The reason why a step failed, from the output that the model got; `None` if it worked.
 pub(crate) fn failure(output: Option<&str>) -> Option<String> {
@@ -50,7 +59,7 @@ fn complaint(value: &Value) -> String {
 }
 
 /// The table and the totals. Paths are relative to the home, wherever that was.
-pub(crate) fn render(done: &[Done], undone: &Undone, home: &str) -> String {
+pub(crate) fn render(done: &[DoneStep], undone: &Undone, home: &str) -> String {
     let asked: usize = done.iter().map(|done| done.questions.len()).sum();
     let failed = done.iter().filter(|done| done.failure.is_some()).count();
     let failed = failed + usize::from(undone.failure.is_some());
@@ -73,7 +82,7 @@ pub(crate) fn render(done: &[Done], undone: &Undone, home: &str) -> String {
     lines.join("\n").replace(home, "~")
 }
 
-fn row(number: usize, done: &Done) -> String {
+fn row(number: usize, done: &DoneStep) -> String {
     let asked = match done.questions.len() {
         0 => "-".to_owned(),
         count => count.to_string(),

@@ -14,9 +14,9 @@ const STATE: &str = include_str!("fixtures/state.sh");
 const MOST_TOLD: usize = 5;
 
 /// What there is in a repository, by its name.
-pub(crate) struct State(BTreeMap<String, String>);
+pub(crate) struct RepositoryState(BTreeMap<String, String>);
 
-impl State {
+impl RepositoryState {
     pub(crate) fn look(repository: &Repository<'_>) -> Result<Self> {
         let text = repository.output("/bin/bash", &["-ec", STATE])?;
         let pair =
@@ -53,7 +53,7 @@ pub(crate) struct Undone {
 }
 
 /// Takes back every entry, the newest first.
-pub(crate) fn undo(repository: &Repository<'_>, before: &State) -> Result<Undone> {
+pub(crate) fn undo(repository: &Repository<'_>, before: &RepositoryState) -> Result<Undone> {
     let buddy = repository.program();
     let listed = repository.output(&buddy, &["undo", "--list", "--json"])?;
     let entries: Vec<Value> = serde_json::from_str(&listed).context("the list of entries cannot be read")?;
@@ -64,7 +64,7 @@ pub(crate) fn undo(repository: &Repository<'_>, before: &State) -> Result<Undone
             failures.push(format!("{}: {error}", entry["header"]["label"].as_str().unwrap_or(id)));
         }
     }
-    failures.extend(State::look(repository)?.differences(before));
+    failures.extend(RepositoryState::look(repository)?.differences(before));
     let is_whole = failures.is_empty();
     failures.truncate(MOST_TOLD);
     Ok(Undone { entries: entries.len(), failure: (!is_whole).then(|| failures.join("; ")) })

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::peer::Peer;
 use crate::place;
-use crate::run::program;
+use crate::run::{program, search_path};
 
 /// The wires of the server, by their names in the configuration.
 pub(crate) const WIRES: [&str; 3] = ["completions", "responses", "messages"];
@@ -62,7 +62,7 @@ impl Stage {
             .args(["--model", profile])
             .current_dir(self.folder.join("project"))
             .env_clear()
-            .env("PATH", crate::tools::path()?)
+            .env("PATH", search_path()?)
             .env("HOME", self.folder.join("home"));
         Ok(command)
     }

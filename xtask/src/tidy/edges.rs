@@ -1,7 +1,7 @@
 //! The permitted dependencies between crates. The table is that of ARCHITECTURE.md; any other edge is an
 //! offence.
 
-use super::Offence;
+use super::offence::Offence;
 use super::tree::{SourceFile, Tree};
 
 /// A crate and the crates of the project that it may depend on.

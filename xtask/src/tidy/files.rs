@@ -1,6 +1,6 @@
 //! Rules about files: their names, their length, and their module documentation.
 
-use super::Offence;
+use super::offence::Offence;
 use super::tree::{SourceFile, Tree};
 
 /// The number of lines above which a file must state a reason.

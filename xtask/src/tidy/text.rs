@@ -1,6 +1,6 @@
 //! Rules about the text of files.
 
-use super::Offence;
+use super::offence::Offence;
 use super::tree::{SourceFile, Tree};
 
 /// Attributes that make a wire type loose: a field that swallows the rest, a guess among variants.

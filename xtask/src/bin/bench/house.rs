@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use buddy_hub::{Hub, HubParts};
+use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Command, EventSink, NewSession, Opening, Principal, SessionId, Sessions,
+    SingleUser,
 };
 use buddy_store::{Role, SqliteStore, StoreSettings};
 
@@ -39,6 +40,9 @@ impl House {
             agents: vec![agent.clone()],
             clock: clock.clone(),
             ids: clock,
+            members: Arc::new(SingleUser),
+            keys: Arc::new(store.clone()),
+            limits: HubLimits::default(),
         };
         Ok(Self { hub: Hub::new(parts), store, who: Principal::person("bench"), agent })
     }
