@@ -75,6 +75,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("; run /trust to allow changes", "; a run with `--trust` may"),
     ("; the user can run /trust to allow changes", "; a run with `--trust` may change it"),
     ("or run it yourself with `!`", "or say in your final message that it is left to do"),
+    ("or run it yourself in another terminal", "or say in your final message that it is left to do"),
     ("; run it yourself in another terminal", "; if it is needed, say so in your final message"),
     ("or run the command yourself with `!`", "or say in your final message that the command is left to do"),
     ("Run the command yourself with `!`", "Say in your final message that the command is left to do"),

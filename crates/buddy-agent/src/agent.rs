@@ -26,7 +26,7 @@ use crate::hosts::Hosts;
 use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
-use crate::tools::{EditCheck, Pipeline, PipelineParts, TextLimits, TextRoom};
+use crate::tools::{Background, EditCheck, Pipeline, PipelineParts, TextLimits, TextRoom};
 use crate::trail::retrace;
 use crate::turn::{LoopGates, Machine};
 
@@ -166,9 +166,10 @@ impl Agent for BuddyAgent {
     ) -> Result<Box<dyn AgentSession>, AgentError> {
         let (orders, queue) = mpsc::channel(ORDERS);
         let driver = driver(&self.settings, opening, sink, queue).await?;
+        let background = driver.pipeline.background.clone();
         let mut tasks = JoinSet::new();
         tasks.spawn(driver.run());
-        Ok(Box::new(BuddySession { orders, tasks }))
+        Ok(Box::new(BuddySession { orders, tasks, background }))
     }
 }
 
@@ -214,7 +215,7 @@ async fn driver(
         settings: settings.clone(),
         web: settings.web.clone(),
         gate: gate.clone(),
-        owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
+        owner: Owner { person: started.owner.id.to_string(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
         texts: TextRoom::new(TextLimits { command: settings.texts.command, file: settings.texts.file }),
         ask_within: settings.ask_within,
@@ -234,7 +235,7 @@ async fn driver(
         budget: settings.budget,
         ledger: settings.ledger.clone(),
         session: opening.session.clone(),
-        owner: started.owner.name.clone(),
+        owner: started.owner.id.clone(),
         is_attended: settings.attendance == Attendance::Somebody
             && matches!(settings.approvals, Approvals::Ask | Approvals::Auto | Approvals::Edits),
         ids: settings.ids.clone(),
@@ -314,6 +315,7 @@ fn other_target<'i>(items: &'i [Item], names: &[String], recorded: &[SessionTarg
 struct BuddySession {
     orders: mpsc::Sender<Order>,
     tasks: JoinSet<()>,
+    background: Arc<Background>,
 }
 
 #[async_trait]
@@ -329,8 +331,12 @@ impl AgentSession for BuddySession {
         outcome.await.map_err(|_| gone())?
     }
 
+    fn is_busy(&self) -> bool {
+        self.background.is_busy()
+    }
+
     async fn close(self: Box<Self>) {
-        let Self { orders, mut tasks } = *self;
+        let Self { orders, mut tasks, .. } = *self;
         drop(orders);
         while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended {

@@ -92,6 +92,13 @@ impl Briefing {
         if !runs_on {
             off.push("process_start".to_owned());
         }
+        if settings.attendance == Attendance::Nobody {
+            let is_denied = |class| !has_some(&|standing| standing.verdict(class) != Verdict::Deny);
+            off.extend(is_denied(CallClass::Publishing).then(|| "git_push".to_owned()));
+            if is_denied(CallClass::Typing) {
+                off.extend(registry::pane_tools().filter(|name| name != "tmux_capture_pane"));
+            }
+        }
         if !has_some(&|standing| !standing.policy.is_offline) {
             off.extend(registry::WEB.iter().map(ToString::to_string));
         }

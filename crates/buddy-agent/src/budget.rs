@@ -1,7 +1,7 @@
 //! The budget: money, tokens and model calls that a session's tree and a day may take, held against what was spent before each call.
 
 use buddy_model::ModelFacts;
-use buddy_protocol::{Bill, Ledger, MicroUsd, SessionId, Spending, UnixMillis, Usage};
+use buddy_protocol::{Bill, Ledger, MicroUsd, PrincipalId, SessionId, Spending, UnixMillis, Usage};
 
 /// Milliseconds of a day.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
@@ -37,7 +37,7 @@ impl Budget {
         &self,
         ledger: &dyn Ledger,
         session: &SessionId,
-        owner: &str,
+        owner: &PrincipalId,
         now: UnixMillis,
         facts: &ModelFacts,
     ) -> Option<String> {
@@ -51,7 +51,7 @@ impl Budget {
         let today = UnixMillis(now.0 - now.0 % DAY);
         let scopes = [
             ("in this session", self.session, Spending::Tree(session.clone())),
-            ("today", self.day, Spending::Since { owner: owner.to_owned(), time: today }),
+            ("today", self.day, Spending::Since { owner: owner.clone(), time: today }),
         ];
         for (name, limit, scope) in scopes {
             if limit == Limit::default() {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
-    AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Content, Envelope, EventSink, Fact,
-    Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal,
-    Question, Ran, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
-    UsageReported,
+    AgentError, Answer, Approval, Ask, AskId, AuthoredFact, Change, Clock, Command, Content, Envelope,
+    EventSink, Fact, Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice,
+    NoticeLevel, Principal, PrincipalId, Question, Ran, Risk, SessionChanged, SessionId, SinkClosed,
+    TargetChange, ToolFailure, TurnId, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -57,7 +57,7 @@ pub(crate) struct Funds {
     pub(crate) budget: Budget,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) session: SessionId,
-    pub(crate) owner: String,
+    pub(crate) owner: PrincipalId,
     /// Whether a user is there to ask.
     pub(crate) is_attended: bool,
     pub(crate) ids: Arc<dyn Ids>,
@@ -143,7 +143,7 @@ impl Driver {
 
     /// Stops what runs and waits for its end, so that nothing outlives the session.
     async fn wind_down(&mut self) -> Result<(), SinkClosed> {
-        self.feed(Input::Interrupted).await?;
+        self.feed(Input::Interrupted(Principal::system())).await?;
         while let Some(ended) = self.work.calls.join_next_with_id().await {
             let item = self.ended(ended).await?;
             self.feed(Input::CallEnded(item)).await?;
@@ -166,7 +166,7 @@ impl Driver {
                 self.feed(Input::Prompted { by, said }).await?;
             }
             Command::Run { command, target } => {
-                let begun = self.run_as_person(command, target).await?;
+                let begun = self.run_as_person(by, command, target).await?;
                 let _ = done.send(begun);
                 return Ok(());
             }
@@ -174,8 +174,13 @@ impl Driver {
                 let _ = done.send(self.stop(&item));
                 return Ok(());
             }
-            Command::Interrupt => self.feed(Input::Interrupted).await?,
-            Command::WindUp { reason } => self.feed(Input::WoundUp(reason)).await?,
+            Command::Interrupt { turn } => {
+                let is_meant = turn.is_none() || turn.as_ref() == self.machine.turn();
+                if is_meant {
+                    self.feed(Input::Interrupted(by)).await?;
+                }
+            }
+            Command::WindUp { reason } => self.feed(Input::WoundUp { by, reason }).await?,
             Command::Compact if !self.machine.is_idle() => {
                 let reason = "a turn runs; room is made when it has ended".to_owned();
                 let _ = done.send(Err(refused(reason)));
@@ -187,7 +192,7 @@ impl Driver {
                 self.feed(Input::CompactRequested { by, window }).await?;
             }
             Command::Change(change) => {
-                let changed = self.change(change).await?;
+                let changed = self.change(&by, change).await?;
                 let _ = done.send(changed);
                 return Ok(());
             }
@@ -199,7 +204,7 @@ impl Driver {
         Ok(())
     }
 
-    async fn change(&mut self, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
+    async fn change(&mut self, by: &Principal, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
         let Change { model, approvals, plan_only, panes_taken, target, .. } = change;
         if model.is_some()
             && let Err(failure) = self.models.choose(model.clone())
@@ -210,7 +215,7 @@ impl Driver {
             return Ok(Err(refused("this session has no shared panes".to_owned())));
         }
         if let Some(target) = target
-            && let Err(reason) = self.change_targets(&target).await?
+            && let Err(reason) = self.change_targets(by, &target).await?
         {
             return Ok(Err(refused(reason)));
         }
@@ -218,7 +223,8 @@ impl Driver {
         let changed =
             SessionChanged { model, approvals, plan_only, panes_taken, ..SessionChanged::default() };
         if changed != SessionChanged::default() {
-            self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
+            let changed = AuthoredFact::new(by, Fact::SessionChanged(changed));
+            self.sink.commit_authored(vec![changed]).await?;
         }
         if let Some(approvals) = approvals {
             self.gate.set_approvals(approvals);
@@ -250,15 +256,19 @@ impl Driver {
     }
 
     /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was.
-    async fn change_targets(&mut self, change: &TargetChange) -> Result<Result<(), String>, SinkClosed> {
+    async fn change_targets(
+        &mut self,
+        by: &Principal,
+        change: &TargetChange,
+    ) -> Result<Result<(), String>, SinkClosed> {
         let targets = self.pipeline.parts.targets.clone();
         let before = self.attached();
         let slots = match targets.after(change).await {
             Ok(slots) => slots,
             Err(reason) => return Ok(Err(reason)),
         };
-        let facts = [changed(&slots)].into_iter().chain(news(&targets.all(), &slots)).collect();
-        self.sink.commit(facts).await?;
+        let facts = [changed(&slots)].into_iter().chain(news(&targets.all(), &slots));
+        self.sink.commit_authored(facts.map(|fact| AuthoredFact::new(by, fact)).collect()).await?;
         targets.replace(slots);
         if self.work.are_panes_taken {
             self.hand_panes(true);
@@ -286,7 +296,7 @@ impl Driver {
 
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
-            Effect::Emit(facts) => self.sink.push(facts).await?,
+            Effect::Emit(facts) => self.sink.push_authored(facts).await?,
             Effect::LookAround => self.look_around(),
             Effect::CallModel(call) => return self.call_model(call).await,
             Effect::DropModel { turn, step, output } => self.drop_model(turn, step, output).await?,

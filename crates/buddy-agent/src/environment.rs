@@ -10,7 +10,7 @@ const MAX_BLOCK: usize = 1_500;
 /// The most characters of a value, other than a list.
 const MAX_VALUE: usize = 200;
 /// The most characters of the rules of a session in one value.
-const MAX_RULES: usize = 400;
+const MAX_RULES: usize = 600;
 /// The most names of a directory.
 const MAX_NAMES: usize = 40;
 /// The most characters of one of them.

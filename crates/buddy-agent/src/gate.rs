@@ -209,7 +209,7 @@ impl Gate {
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
         let gone = removed(intent, policy);
         let removed_within = if is_tool { ground.source.protected_within(policy, &gone) } else { Vec::new() };
-        let lost = if gone.is_empty() { gone } else { ground.source.lost(policy, &gone, remover) };
+        let lost = if gone.is_empty() { Vec::new() } else { ground.source.lost(policy, &gone, remover) };
         let lost_to_git = lost_to_git(intent, policy, ground.source);
         let landings = match outside(intent, policy) {
             paths if paths.is_empty() => Vec::new(),
@@ -234,7 +234,11 @@ impl Gate {
             destinations: &destinations,
             removed_within: &removed_within,
         };
-        let decision = decide(intent, policy, &now);
+        let mut decision = decide(intent, policy, &now);
+        // A sealed file cannot be removed.
+        if decision.needs.keeps_seals && !gone.is_empty() {
+            decision.needs.keeps_seals = ground.source.protected_within(policy, &gone).is_empty();
+        }
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
         let by = if is_all { AllowedBy::Person } else { AllowedBy::Nobody };

@@ -17,7 +17,7 @@ use crate::result_text::result_text;
 const NO_RESULT: &str = "error interrupted: the call was not finished";
 
 /// The answer to a call whose result was cleared.
-const CLEARED: &str = "(This result was cleared to make room. Make the call again if you need it.)";
+const CLEARED: &str = "(This result was cleared to make room; the call was made. Read again what you need, and do not repeat what has effects.)";
 /// Bytes up to which a result is never cleared.
 const SHORT_RESULT: usize = 600;
 

@@ -83,10 +83,13 @@ impl LookAround {
     /// The bounds of jail and network, and who approves.
     fn rules(&self, attached: &Attached) -> Vec<EnvironmentFact> {
         let Ok(standing) = self.gate.standing(ground(attached)) else { return Vec::new() };
+        let has_panes = attached.host.target.panes().is_some();
+        let classes: Vec<CallClass> =
+            CallClass::ALL.into_iter().filter(|class| has_panes || *class != CallClass::Typing).collect();
         vec![
             fact("commands can write", &writable(&standing, &attached.place.cwd)),
             fact("network", network(&standing)),
-            long_fact("approvals", &approvals(&standing)),
+            long_fact("approvals", &approvals(&standing, &classes)),
         ]
     }
 
@@ -241,11 +244,14 @@ fn writable(standing: &Standing, cwd: &Path) -> String {
     }
     let elsewhere = match (standing.verdict(CallClass::Outside), attendance) {
         (Verdict::Allow, _) => return writable_alone(&bounds.write),
-        (_, Attendance::Somebody) => "elsewhere needs approval",
-        (_, Attendance::Nobody) => "elsewhere is denied",
+        (_, Attendance::Somebody) => "need approval",
+        (_, Attendance::Nobody) => "are denied",
     };
+    let scratch = if standing.verdict(CallClass::Scratch) == Verdict::Allow { " and `/tmp`" } else { "" };
     match &bounds.write {
-        Reach::Anywhere => format!("the workspace; {elsewhere} (no sandbox)"),
+        Reach::Anywhere => {
+            format!("the workspace{scratch}; commands that name other places {elsewhere} (no sandbox)")
+        }
         held => writable_alone(held),
     }
 }
@@ -262,10 +268,18 @@ fn writable_alone(reach: &Reach) -> String {
 }
 
 fn network(standing: &Standing) -> &'static str {
+    let hosts = standing.verdict(CallClass::Hosts);
     let Policy { mode, places, is_offline, is_throwaway, has_broker, .. } = &*standing.policy;
     let is_watched = standing.attendance == Attendance::Somebody;
     match () {
         () if *is_offline => "off",
+        () if *mode == Mode::Production && hosts == Verdict::Ask => {
+            "direct; the user is asked about commands that name a new host"
+        }
+        () if *mode == Mode::Production && hosts == Verdict::Deny => {
+            "direct; commands that name a new host are denied"
+        }
+        () if *mode == Mode::Plan => "none for commands",
         () if *mode == Mode::Production || places.remote || *is_throwaway => "direct",
         () if *has_broker && is_watched => {
             "through a proxy; the user is asked about hosts that they neither allowed nor named"
@@ -280,28 +294,53 @@ fn class_name(class: CallClass) -> &'static str {
     match class {
         CallClass::Reading => "reading",
         CallClass::Edits => "file edits in the workspace",
+        CallClass::Scratch => "file edits in `/tmp`",
+        CallClass::BuildFiles => "build files such as `Makefile`",
+        CallClass::Orders => "`AGENTS.md`, CI, hook and editor files",
+        CallClass::Deletions => "file deletions in the workspace",
         CallClass::Commands => "commands in the workspace",
         CallClass::Unknown => "programs whose effects are unknown",
-        CallClass::Background => "processes that outlive their call",
+        CallClass::Background => "servers and other processes that are to run on",
         CallClass::Dangerous => "dangerous commands such as `pkill`",
+        CallClass::Typing => "keys in a shared pane",
+        CallClass::Unkept => "deletions that undo cannot restore",
+        CallClass::Publishing => "pushes",
         CallClass::Secrets => "files with secrets",
         CallClass::Outside => "changes outside the workspace",
         CallClass::Hosts => "new hosts",
     }
 }
 
-/// Which calls run at once and what becomes of the others, from the verdicts on their samples.
-fn approvals(standing: &Standing) -> String {
-    let Standing { policy, attendance, verdicts, .. } = standing;
-    // Commands of a certain kind are named only where they are treated otherwise than commands are.
-    let commands = standing.verdict(CallClass::Commands);
-    let is_told = |class: CallClass, verdict: Verdict| {
-        let is_kind = matches!(class, CallClass::Unknown | CallClass::Background | CallClass::Dangerous);
-        !is_kind || verdict != commands
+/// The class that a class of calls belongs to.
+fn general(class: CallClass) -> Option<CallClass> {
+    match class {
+        CallClass::Unknown
+        | CallClass::Background
+        | CallClass::Dangerous
+        | CallClass::Unkept
+        | CallClass::Publishing => Some(CallClass::Commands),
+        CallClass::BuildFiles | CallClass::Orders | CallClass::Deletions => Some(CallClass::Edits),
+        CallClass::Scratch => Some(CallClass::Outside),
+        CallClass::Typing => Some(CallClass::Background),
+        CallClass::Reading
+        | CallClass::Edits
+        | CallClass::Commands
+        | CallClass::Secrets
+        | CallClass::Outside
+        | CallClass::Hosts => None,
+    }
+}
+
+/// Which calls of these classes run at once and what becomes of the others, from the verdicts on their samples.
+fn approvals(standing: &Standing, classes: &[CallClass]) -> String {
+    let Standing { policy, attendance, .. } = standing;
+    // Calls of a certain kind are named only where they are treated otherwise than the others.
+    let is_told = |class: CallClass| {
+        general(class).is_none_or(|general| standing.verdict(class) != standing.verdict(general))
     };
     let named = |wanted: Verdict| {
-        let of = verdicts.iter().filter(|(class, verdict)| *verdict == wanted && is_told(*class, *verdict));
-        of.map(|(class, _)| class_name(*class)).collect::<Vec<_>>()
+        let of = classes.iter().filter(|class| standing.verdict(**class) == wanted && is_told(**class));
+        of.map(|class| class_name(*class)).collect::<Vec<_>>()
     };
     let (at_once, asked, denied) = (named(Verdict::Allow), named(Verdict::Ask), named(Verdict::Deny));
     if asked.is_empty() && denied.is_empty() {
@@ -312,7 +351,7 @@ fn approvals(standing: &Standing) -> String {
         several => format!("{} run at once", listed(several)),
     };
     if at_once.len() == 1 && *attendance == Attendance::Nobody {
-        return format!("{runs}; everything else is denied, as nobody can be asked");
+        return format!("{runs}; everything else is denied");
     }
     let asks = (!asked.is_empty()).then(|| format!("; the user is asked about {}", listed(&asked)));
     let why = match () {
@@ -418,7 +457,7 @@ mod tests {
         let source = Fixed(policy);
         let ground = Ground { source: &source, cwd: Path::new(CWD) };
         let standing = gate.standing(ground).unwrap();
-        assert_eq!(approvals(&standing), told);
+        assert_eq!(approvals(&standing, &CallClass::ALL), told);
         assert_eq!(writable(&standing, Path::new(CWD)), writes);
         for (class, intent) in calls() {
             let verdict = gate.judge(&intent, ground).unwrap().decision.verdict;
@@ -428,14 +467,14 @@ mod tests {
 
     const HELD: &str = "/home/ann/w, /tmp";
     const REST: &str = "files with secrets, changes outside the workspace and new hosts";
-    const AT_ONCE: &str = "reading, file edits in the workspace and commands in the workspace run at once";
+    const AT_ONCE: &str = "reading, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
 
     #[test]
     fn a_conversation_is_told_which_calls_ask() {
         let development = || policy(Mode::Development);
         let gate = |approvals| Gate::new(approvals, Attendance::Somebody, false);
         let auto = format!(
-            "{AT_ONCE}; the user is asked about processes that outlive their call, dangerous commands such as `pkill`, {REST}"
+            "{AT_ONCE}; the user is asked about `AGENTS.md`, CI, hook and editor files, servers and other processes that are to run on, dangerous commands such as `pkill`, deletions that undo cannot restore, pushes, {REST}"
         );
         check(&gate(Approvals::Auto), development(), &auto, HELD);
         let ask = format!(
@@ -459,7 +498,7 @@ mod tests {
     #[test]
     fn plan_mode_writes_nothing() {
         let gate = Gate::new(Approvals::Auto, Attendance::Somebody, true);
-        let told = "reading runs at once; the user is asked about files with secrets and new hosts; plan mode refuses file edits in the \
+        let told = "reading runs at once; the user is asked about keys in a shared pane, files with secrets and new hosts; plan mode refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
         let source = Fixed(policy(Mode::Development));
@@ -478,8 +517,8 @@ mod tests {
         let mut policy = policy(Mode::Development);
         policy.places.untrusted = Some(CWD.into());
         policy.places.workspace = Vec::new();
-        let told = "reading runs at once; the user is asked about programs whose effects are unknown, dangerous commands such as \
-                    `pkill`, files with secrets and new hosts; until the user trusts this folder, buddy refuses file edits in the \
+        let told = "reading runs at once; the user is asked about file edits in `/tmp`, programs whose effects are unknown, dangerous commands such as \
+                    `pkill`, keys in a shared pane, files with secrets and new hosts; until the user trusts this folder, buddy refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy, told, "nothing, since the user has not trusted this folder");
     }

@@ -4,15 +4,17 @@
 //! words in a result would take them for itself, so it gets others, from one table. A test fails for words that are not in it.
 
 /// The fields of a result that have advice of buddy. All other fields are material.
-pub(crate) const ADVICE_FIELDS: &[&str] = &["note", "hint", "jail", "sealed"];
+pub(crate) const ADVICE_FIELDS: &[&str] = &["note", "hint", "jail", "sealed", "unseen_files_changed"];
 
 /// Words to the user, and the words about them in their place.
 const ABOUT_USER: &[(&str, &str)] = &[
     ("which you did not name", "which the user did not name"),
+    (": you named it, but", ": the user named it, but"),
     ("run it yourself with `!`", "leave it to the user, who can run it with `!`"),
     ("run the command yourself with `!`", "leave the command to the user, who can run it with `!`"),
     ("Run the command yourself with `!`", "Leave the command to the user, who can run it with `!`"),
     ("run it yourself in another terminal", "leave it to the user"),
+    ("Review them, or take the change back with `buddy undo`.", "Report which of them changed, and why."),
     ("; you allowed ", "; the user allowed "),
     ("than when you allowed this", "than when the user allowed this"),
     ("since you allowed this", "since the user allowed this"),
@@ -48,6 +50,7 @@ mod tests {
             policy.join("effect.rs"),
             policy.join("limits.rs"),
             crates.join("buddy-agent/src/tools/outside.rs"),
+            crates.join("buddy-agent/src/tools/unseen_files.rs"),
         ]);
         for (user, model) in ABOUT_USER {
             assert!(code.contains(user), "nobody says any more: {user}");

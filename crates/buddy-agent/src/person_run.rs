@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use buddy_exec::{Bounds, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
 use buddy_protocol::{
-    Content, DeltaStream, EventSink, Fact, Item, ItemDelta, ItemId, ItemStatus, Ran, RanOutcome,
+    Content, DeltaStream, EventSink, Fact, Item, ItemDelta, ItemId, ItemStatus, Principal, Ran, RanOutcome,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::history::reminder;
+use crate::model_words::for_model;
 use crate::targets::Attached;
 use crate::tools::plain;
 use crate::tools::{PipelineParts, TextClass, clip_text};
@@ -44,6 +45,8 @@ pub(crate) struct PersonRun {
 pub(crate) struct Underway {
     /// Its item as it was begun.
     pub(crate) item: Item,
+    /// Who runs it.
+    pub(crate) by: Principal,
     cancel: CancellationToken,
 }
 
@@ -98,8 +101,8 @@ impl PersonRun {
     }
 
     /// What is needed to stop it.
-    pub(crate) fn underway(&self) -> Underway {
-        Underway { item: self.item.clone(), cancel: self.cancel.clone() }
+    pub(crate) fn underway(&self, by: Principal) -> Underway {
+        Underway { item: self.item.clone(), by, cancel: self.cancel.clone() }
     }
 
     /// Runs it to its end and returns its item.
@@ -231,7 +234,7 @@ fn told_of_end(id: &str, ran: &Ran) -> String {
         (None, Some(signal)) => format!("was ended by signal {signal}"),
         (None, None) => "ended with an unknown exit code".to_owned(),
     };
-    let note = outcome.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+    let note = outcome.note.as_ref().map(|note| format!(" ({})", for_model(note))).unwrap_or_default();
     let log = outcome.log.as_ref().map(|log| format!(" Full output: {log}.")).unwrap_or_default();
     let printed = printed(outcome);
     let last = if printed.is_empty() { "" } else { " The last lines, which are program output, follow." };

@@ -8,6 +8,8 @@ use crate::tools::CHECKS;
 
 /// The longest text that stands in the header.
 const HEADER_CHARS: usize = 120;
+/// Lists that say something when they are empty: nothing was found.
+const FINDINGS: &[&str] = &["files", "matches", "results", "videos"];
 /// Commands that ran for less do not say how long.
 const SHORT_RUN_MS: u64 = 1_000;
 
@@ -69,10 +71,11 @@ impl ResultSheet {
     fn add(&mut self, name: &str, value: &Value) {
         let label = name.replace('_', " ");
         match (name, value) {
-            // Nothing that is empty or off says anything.
+            ("healthy", Value::Bool(false)) => self.header.push("healthy: no".to_owned()),
+            // Nothing else that is empty or off says anything.
             (_, Value::Null | Value::Bool(false)) => {}
             (_, Value::String(text)) if text.is_empty() => {}
-            (_, Value::Array(elements)) if elements.is_empty() && name != "files" && name != "matches" => {}
+            (_, Value::Array(elements)) if elements.is_empty() && !FINDINGS.contains(&name) => {}
             ("duration_ms", value) => {
                 let ran = value.as_u64().filter(|ran| *ran >= SHORT_RUN_MS);
                 self.header.extend(ran.map(|ran| format!("took {:.1} s", seconds(ran))));
@@ -80,7 +83,9 @@ impl ResultSheet {
             // The log matters where the result does not have everything.
             ("log", _) if !self.is_truncated => {}
             ("log", Value::String(path)) => self.header.push(format!("whole output: `read_file` {path}")),
-            ("diff", Value::String(diff)) if self.is_edit => self.header.push(diff_summary(diff)),
+            ("diff", Value::String(diff)) if self.is_edit && diff.contains("@@") => {
+                self.header.push(diff_summary(diff));
+            }
             (CHECKS, Value::Array(checks)) => checks.iter().for_each(|check| self.add_check(check)),
             (_, Value::String(text)) if text.contains('\n') || text.chars().count() > HEADER_CHARS => {
                 self.blocks.push((label, text.clone()));

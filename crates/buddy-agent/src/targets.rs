@@ -229,6 +229,7 @@ impl Targets {
             home: host.home.clone(),
             endpoints: self.endpoints.clone(),
             links: if host.is_remote { LinkLookup::default() } else { link_lookup() },
+            has_panes: host.target.panes().is_some(),
         };
         let attached = Attached { spec: spec.clone(), host, place };
         Slot { spec, state: State::Attached(Arc::new(attached)) }

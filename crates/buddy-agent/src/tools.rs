@@ -55,6 +55,7 @@ mod write_file;
 
 pub use edit_checks::EditCheck;
 
+pub(crate) use background::Background;
 pub(crate) use clip::{TextLimits, TextRoom, clip_text};
 pub(crate) use edit_checks::CHECKS;
 pub use git::RepositoryChanges;

@@ -209,8 +209,7 @@ mod tests {
     fn log(call: Fact) -> Vec<LogEntry> {
         let said = |number| item(number, ItemStatus::Completed, Content::said("go"));
         let summary = Content::Compaction { summary: "a test ran".to_owned(), kept_from: None };
-        let began =
-            |number| Fact::TurnStarted(TurnStarted { turn: turn(number), by: Principal::person("ann") });
+        let began = |number| Fact::TurnStarted(TurnStarted { turn: turn(number) });
         let ended = |number| {
             let outcome = TurnOutcome::Completed;
             Fact::TurnEnded(TurnEnded { turn: turn(number), outcome, stop_reason: None, failure: None })
@@ -239,7 +238,8 @@ mod tests {
     }
 
     fn stamped(facts: Vec<Fact>) -> Vec<LogEntry> {
-        let stamp = |(fact, seq)| Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact };
+        let stamp =
+            |(fact, seq)| Event { session: session(), seq: Some(seq), time: UnixMillis(0), by: None, fact };
         facts.into_iter().zip(1..).map(stamp).map(LogEntry::Event).collect()
     }
 
@@ -247,7 +247,9 @@ mod tests {
         let until = fork_end(&log, point).unwrap();
         let since = changes_since(&log, until, point);
         log.truncate(usize::try_from(until).unwrap());
-        stamped(fork(&session(), log, since, ForkKind::Beside, UnixMillis(9)).unwrap())
+        let ann = Principal::person("ann");
+        let facts = fork(&ann, &session(), log, since, ForkKind::Beside, UnixMillis(9)).unwrap();
+        stamped(facts.into_iter().map(|authored| authored.fact).collect())
     }
 
     async fn has_read_secret(log: Vec<LogEntry>) -> bool {

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, PromptItem, Reply, tokens};
 use buddy_protocol::{
-    AnswerStop, Content, EnvironmentFact, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId,
-    ItemStatus, MicroUsd, Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome,
+    AnswerStop, AuthoredFact, Content, EnvironmentFact, Fact, Failure, FailureKind, Ids, Item, ItemEnded,
+    ItemId, ItemStatus, MicroUsd, Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome,
     TurnStarted, Usage, UsageReported,
 };
 use serde_json::Value;
@@ -60,12 +60,13 @@ pub(crate) enum Input {
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
     CallEnded(Item),
-    /// A command that the user ran has ended. It is no part of the turn; the model sees it with its next call.
-    PersonRan(Item),
+    /// A command that the user ran, or one in the background, has ended. It is no part of the turn; the model sees it with
+    /// its next call.
+    PersonRan { by: Option<Principal>, item: Item },
     /// The turn is to stop.
-    Interrupted,
+    Interrupted(Principal),
     /// The turn is to stop with a report, for this reason.
-    WoundUp(String),
+    WoundUp { by: Principal, reason: String },
 }
 
 /// A whole answer and what it took.
@@ -96,7 +97,7 @@ pub(crate) struct ModelCall {
 /// What the driver is to do.
 pub(crate) enum Effect {
     /// Report facts.
-    Emit(Vec<Fact>),
+    Emit(Vec<AuthoredFact>),
     /// Look around at the beginning of a turn.
     LookAround,
     /// Call the model.
@@ -204,9 +205,10 @@ impl Turn {
 struct Running {
     /// Calls that have not ended.
     open: usize,
-    is_interrupted: bool,
-    /// Why the model is asked for a report once they have.
-    wound_up: Option<String>,
+    /// Who interrupted them.
+    interrupted_by: Option<Principal>,
+    /// The end of the turn after the report that the model is asked for once they have.
+    wound_up: Option<Ending>,
 }
 
 impl Machine {
@@ -231,6 +233,18 @@ impl Machine {
         matches!(self.state, State::Idle)
     }
 
+    /// The running turn.
+    pub(crate) fn turn(&self) -> Option<&TurnId> {
+        match &self.state {
+            State::Idle => None,
+            State::Looking(turn)
+            | State::Calling(turn, _)
+            | State::Running(turn, _)
+            | State::Compacting(turn, _)
+            | State::Asking(turn) => Some(&turn.id),
+        }
+    }
+
     /// The target that a call means: the one that it names, else the default.
     fn target(&self, name: &str, input: &Value) -> Option<String> {
         let named = registry::named_target(name, input, &self.targets);
@@ -240,7 +254,7 @@ impl Machine {
     /// Takes in what happened and says what to do.
     pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
         let input = match input {
-            Input::PersonRan(item) => return vec![self.person_ran(item)],
+            Input::PersonRan { by, item } => return vec![self.person_ran(by, item)],
             other => other,
         };
         match std::mem::replace(&mut self.state, State::Idle) {
@@ -255,18 +269,18 @@ impl Machine {
 
     fn step_idle(&mut self, input: Input) -> Vec<Effect> {
         let mut turn = Turn::new(&*self.ids);
-        let started = |by| emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }));
+        let started = |by| emit_by(by, Fact::TurnStarted(TurnStarted { turn: turn.id.clone() }));
         match input {
             Input::Prompted { by, said } => {
-                let mut effects = vec![started(by)];
+                let mut effects = vec![started(&by)];
                 effects.extend(self.remind_of_plan_mode(&turn));
-                effects.push(self.said(&turn, said));
+                effects.push(self.said(&by, &turn, said));
                 effects.push(Effect::LookAround);
                 self.state = State::Looking(turn);
                 effects
             }
             Input::CompactRequested { by, window } => {
-                let mut effects = vec![started(by)];
+                let mut effects = vec![started(&by)];
                 turn.is_compaction = true;
                 effects.extend(self.compact(turn, window, Want::Person));
                 effects
@@ -283,14 +297,16 @@ impl Machine {
                 let facts = news(&known(&self.items), seen);
                 let mut effects = Vec::new();
                 if !facts.is_empty() {
-                    effects.push(self.said(&turn, Content::Environment { facts }));
+                    let item = self.whole(&turn, turn.step + 1, Content::Environment { facts });
+                    self.put(item.clone());
+                    effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
                 }
                 effects.extend(self.call_model(turn));
                 effects
             }
-            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { said, .. } => {
-                let said = self.steer(&mut turn, said);
+            Input::Interrupted(by) => vec![Effect::DropAside, interrupt(&turn, &by)],
+            Input::Prompted { by, said } => {
+                let said = self.steer(&by, &mut turn, said);
                 self.state = State::Looking(turn);
                 said
             }
@@ -306,7 +322,7 @@ impl Machine {
         match input {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
-            Input::Prompted { said, .. } => effects.extend(self.steer(&mut turn, said)),
+            Input::Prompted { by, said } => effects.extend(self.steer(&by, &mut turn, said)),
             Input::ContextFull { window, used } => {
                 return self.compact(turn, window, Want::Estimated { used });
             }
@@ -323,17 +339,17 @@ impl Machine {
                 self.state = State::Asking(turn);
                 return vec![ask];
             }
-            Input::Interrupted => return self.interrupt_answer(&turn, &mut answer),
+            Input::Interrupted(by) => return self.interrupt_answer(&turn, &mut answer, &by),
             // The first answer of a turn may be its last one; before it there is nothing to report.
-            Input::WoundUp(reason) if turn.ending.is_none() && turn.calls > 1 => {
+            Input::WoundUp { by, reason } if turn.ending.is_none() && turn.calls > 1 => {
                 let mut effects = self.drop_answer(&turn, &mut answer);
-                effects.extend(self.report(turn, Ending::wound_up(reason)));
+                effects.extend(self.report(turn, Ending::wound_up(by, reason)));
                 return effects;
             }
             Input::CallEnded(_)
             | Input::LookedAround(_)
-            | Input::WoundUp(_)
-            | Input::PersonRan(_)
+            | Input::WoundUp { .. }
+            | Input::PersonRan { .. }
             | Input::CompactRequested { .. }
             | Input::Summarised { .. }
             | Input::BudgetAnswered(_)
@@ -361,13 +377,15 @@ impl Machine {
                 self.put(item);
                 effects.extend(plan.map(|steps| self.planned(&turn, steps)));
             }
-            Input::Prompted { said, .. } => effects.extend(self.steer(&mut turn, said)),
-            Input::Interrupted if !running.is_interrupted => {
-                running.is_interrupted = true;
+            Input::Prompted { by, said } => effects.extend(self.steer(&by, &mut turn, said)),
+            Input::Interrupted(by) if running.interrupted_by.is_none() => {
+                running.interrupted_by = Some(by);
                 effects.push(Effect::StopCalls);
             }
-            Input::WoundUp(reason) if !running.is_interrupted && running.wound_up.is_none() => {
-                running.wound_up = Some(reason);
+            Input::WoundUp { by, reason }
+                if running.interrupted_by.is_none() && running.wound_up.is_none() =>
+            {
+                running.wound_up = Some(Ending::wound_up(by, reason));
                 effects.push(Effect::StopCalls);
             }
             // A second interrupt changes nothing, and the rest are echoes of a model call that is over.
@@ -375,10 +393,10 @@ impl Machine {
         }
         if running.open > 0 {
             self.state = State::Running(turn, running);
-        } else if running.is_interrupted {
-            effects.push(end(&turn, TurnOutcome::Interrupted, None));
-        } else if let Some(reason) = running.wound_up {
-            effects.extend(self.report(turn, Ending::wound_up(reason)));
+        } else if let Some(by) = running.interrupted_by {
+            effects.push(interrupt(&turn, &by));
+        } else if let Some(ending) = running.wound_up {
+            effects.extend(self.report(turn, ending));
         } else if let Some(why) = turn.given_up {
             effects.push(end(&turn, TurnOutcome::Failed, Some(given_up(why))));
         } else {
@@ -388,14 +406,14 @@ impl Machine {
     }
 
     /// What a user said becomes an item before the next model call.
-    fn said(&mut self, turn: &Turn, said: Content) -> Effect {
+    fn said(&mut self, by: &Principal, turn: &Turn, said: Content) -> Effect {
         let item = self.whole(turn, turn.step + 1, said);
         self.put(item.clone());
-        emit(Fact::ItemEnded(ItemEnded { item }))
+        emit_by(by, Fact::ItemEnded(ItemEnded { item }))
     }
 
     /// A command that a user ran stands after everything that the model has seen.
-    fn person_ran(&mut self, mut item: Item) -> Effect {
+    fn person_ran(&mut self, by: Option<Principal>, mut item: Item) -> Effect {
         let (turn, step) = match &self.state {
             State::Looking(turn)
             | State::Calling(turn, _)
@@ -411,7 +429,7 @@ impl Machine {
         };
         (item.turn, item.step) = (turn, Some(step + 1));
         self.put(item.clone());
-        emit(Fact::ItemEnded(ItemEnded { item }))
+        Effect::Emit(vec![AuthoredFact { by, fact: Fact::ItemEnded(ItemEnded { item }) }])
     }
 
     /// A plan that was laid down becomes an item, which every face can draw and compaction keeps.
@@ -434,10 +452,10 @@ impl Machine {
         }
     }
 
-    fn steer(&mut self, turn: &mut Turn, said: Content) -> Vec<Effect> {
+    fn steer(&mut self, by: &Principal, turn: &mut Turn, said: Content) -> Vec<Effect> {
         turn.is_steered = true;
         let reminder = self.remind_of_plan_mode(turn);
-        reminder.into_iter().chain([self.said(turn, said)]).collect()
+        reminder.into_iter().chain([self.said(by, turn, said)]).collect()
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
@@ -445,10 +463,11 @@ impl Machine {
             let failure = Failure {
                 http_status: None,
                 kind: FailureKind::TurnLimit,
-                message: format!("the turn was stopped after {} model calls", self.max_steps),
+                message: format!("the turn was stopped after {}", model_calls(self.max_steps)),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
             };
-            let limit = format!("its {} model calls are used up", self.max_steps);
+            let verb = if self.max_steps == 1 { "is" } else { "are" };
+            let limit = format!("its {} {verb} used up", model_calls(self.max_steps));
             return self.report(turn, Ending::failed(TurnOutcome::TurnLimit, failure, limit));
         }
         turn.step += 1;
@@ -472,9 +491,9 @@ impl Machine {
         effects
     }
 
-    fn interrupt_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
+    fn interrupt_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer, by: &Principal) -> Vec<Effect> {
         let mut effects = self.drop_answer(turn, answer);
-        effects.push(end(turn, TurnOutcome::Interrupted, None));
+        effects.push(interrupt(turn, by));
         effects
     }
 
@@ -482,7 +501,7 @@ impl Machine {
     fn drop_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
         let mut effects = self.cut_off(answer);
         let said = effects.iter().filter_map(|effect| match effect {
-            Effect::Emit(facts) => facts.first().and_then(Fact::item),
+            Effect::Emit(facts) => facts.first().and_then(|authored| authored.fact.item()),
             _ => None,
         });
         let output = said.map(said_tokens).sum();
@@ -514,8 +533,22 @@ fn said_tokens(item: &Item) -> u64 {
     }
 }
 
+fn model_calls(count: u32) -> String {
+    format!("{count} model call{}", if count == 1 { "" } else { "s" })
+}
+
 fn emit(fact: Fact) -> Effect {
-    Effect::Emit(vec![fact])
+    Effect::Emit(vec![fact.into()])
+}
+
+fn emit_by(by: &Principal, fact: Fact) -> Effect {
+    Effect::Emit(vec![AuthoredFact::new(by, fact)])
+}
+
+/// The end of a turn that somebody interrupted.
+fn interrupt(turn: &Turn, by: &Principal) -> Effect {
+    let (turn, outcome) = (turn.id.clone(), TurnOutcome::Interrupted);
+    emit_by(by, Fact::TurnEnded(TurnEnded { turn, outcome, stop_reason: None, failure: None }))
 }
 
 fn end(turn: &Turn, outcome: TurnOutcome, failure: Option<Failure>) -> Effect {

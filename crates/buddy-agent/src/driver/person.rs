@@ -1,6 +1,8 @@
 //! Commands of the user's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
 
-use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, ItemStatus, Ran, SinkClosed};
+use buddy_protocol::{
+    AgentError, AuthoredFact, Fact, Item, ItemId, ItemStarted, ItemStatus, Principal, Ran, SinkClosed,
+};
 use tokio::task::JoinError;
 
 use super::{Driver, refused};
@@ -12,6 +14,7 @@ impl Driver {
     /// Starts a command of the user's own, beside the turn.
     pub(super) async fn run_as_person(
         &mut self,
+        by: Principal,
         command: String,
         target: Option<String>,
     ) -> Result<Result<(), AgentError>, SinkClosed> {
@@ -29,8 +32,9 @@ impl Driver {
         let run = PersonRun::new(command, reads_secret, target, &self.pipeline.parts);
         self.gate.trace(|trail| trail.called(run.item().id.as_str()));
         // What runs has been written down before it does.
-        self.sink.commit(vec![Fact::ItemStarted(ItemStarted { item: run.item().clone() })]).await?;
-        self.work.person = Some(run.underway());
+        let started = Fact::ItemStarted(ItemStarted { item: run.item().clone() });
+        self.sink.commit_authored(vec![AuthoredFact::new(&by, started)]).await?;
+        self.work.person = Some(run.underway(by));
         self.work.runs.spawn(run.run());
         Ok(Ok(()))
     }
@@ -38,7 +42,7 @@ impl Driver {
     /// Takes in that a command in the background has ended: the model sees it with its next call.
     pub(super) async fn background_ended(&mut self, ran: Ran) -> Result<(), SinkClosed> {
         let item = run_item(ItemId::new(&*self.funds.ids), &ran, ItemStatus::Completed);
-        self.feed(Input::PersonRan(item)).await
+        self.feed(Input::PersonRan { by: None, item }).await
     }
 
     /// Stops the user's command.
@@ -55,6 +59,7 @@ impl Driver {
     /// Takes in how it ended, also where its task broke.
     pub(super) async fn person_ran(&mut self, ended: Result<Item, JoinError>) -> Result<(), SinkClosed> {
         let underway = self.work.person.take();
+        let by = underway.as_ref().map(|underway| underway.by.clone());
         let item = match (ended, underway) {
             (Ok(item), _) => item,
             (Err(error), Some(underway)) => {
@@ -63,6 +68,6 @@ impl Driver {
             }
             (Err(_), None) => return Ok(()),
         };
-        self.feed(Input::PersonRan(item)).await
+        self.feed(Input::PersonRan { by, item }).await
     }
 }

@@ -127,7 +127,13 @@ mod tests {
 
     fn actions(patch: &str) -> Vec<Action> {
         let endpoints = buddy_web::Endpoints::usual().unwrap();
-        let place = Place { cwd: "/w".into(), home: None, endpoints, links: buddy_exec::link_lookup() };
+        let place = Place {
+            cwd: "/w".into(),
+            home: None,
+            endpoints,
+            links: buddy_exec::link_lookup(),
+            has_panes: false,
+        };
         ApplyPatch::intent(&ApplyPatchInput { patch: patch.to_owned() }, &place).actions
     }
 

@@ -474,20 +474,28 @@ fn is_asked(judged: &Judged) -> bool {
     judged.decision.verdict == Verdict::Ask
 }
 
-/// The one instruction after a no, the same as in the system prompt.
-const AFTER_NO: &str = "do not try another way; go on without it, or say in your answer what it was for";
+/// The instruction after a user's no.
+const AFTER_NO: &str =
+    "do not get the same effect another way; go on without it, and say in your answer what it was for";
+/// The instruction after a no with words of the user.
+const AFTER_WORDS: &str =
+    "do what the user said; otherwise go on without it, and say in your answer what it was for";
+/// The instruction after a refusal whose message may name a remedy, the same as in the system prompt.
+const AFTER_REFUSAL: &str = "do what the message suggests, or go on without it and say so in your answer; do not get the same effect another way";
 
 fn refusal(answer: &Answer) -> Option<Refusal> {
-    let denied = |message: String| {
-        let failure = ToolFailure::new("denied", message).hint(AFTER_NO);
-        Some(Refusal::Denied(failure))
-    };
+    let denied =
+        |message: String, hint| Some(Refusal::Denied(ToolFailure::new("denied", message).hint(hint)));
     match answer {
         Answer::Allow { .. } => None,
-        Answer::Deny { reason: Some(reason) } => denied(format!("the user said no: {reason}")),
-        Answer::Deny { reason: None } | Answer::Each { .. } => denied("the user said no".to_owned()),
-        Answer::Reply { text } => denied(format!("the user said, instead of allowing it: {text}")),
-        Answer::Expired => denied("nobody answered in time".to_owned()),
+        Answer::Deny { reason: Some(reason) } => denied(format!("the user said no: {reason}"), AFTER_WORDS),
+        Answer::Deny { reason: None } | Answer::Each { .. } => {
+            denied("the user said no".to_owned(), AFTER_NO)
+        }
+        Answer::Reply { text } => {
+            denied(format!("the user said, instead of allowing it: {text}"), AFTER_WORDS)
+        }
+        Answer::Expired => denied("nobody answered in time".to_owned(), AFTER_NO),
         Answer::Unanswered { reason } => {
             let message = format!("this needs a user's approval and nobody answered: {reason}");
             let failure = ToolFailure::new("approval_needed", message).hint(AFTER_NO);
@@ -510,9 +518,9 @@ fn forbidden(judged: &Judged) -> ToolFailure {
             message.push_str("\nThe user can allow it with ");
             message.push_str(&judged.decision.ways.join(", or "));
         }
-        return ToolFailure::new("approval_needed", message).hint(AFTER_NO);
+        return ToolFailure::new("approval_needed", message).hint(AFTER_REFUSAL);
     }
-    ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_NO)
+    ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_REFUSAL)
 }
 
 /// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path

@@ -134,6 +134,11 @@ impl Background {
         format!("{PANE}{}", state.pane_count)
     }
 
+    /// Whether a command runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.state().jobs.is_empty()
+    }
+
     /// Whether a pane is busy with one of them.
     pub(crate) fn has_pane(&self) -> bool {
         self.state().jobs.keys().any(|id| id.starts_with(PANE))

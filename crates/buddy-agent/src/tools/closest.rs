@@ -17,11 +17,12 @@ pub(crate) fn hint_for_missing(text: &str, wanted: &str) -> String {
         let place = shown(&lines, at..at + wanted_lines.len());
         return format!("it differs in white space only; the file has:\n{place}");
     }
-    if wanted.contains("\\n") || wanted.contains("\\t") {
-        return "`old` has a backslash sequence in it; give real line breaks and tabs".to_owned();
-    }
+    let is_escaped = wanted.contains("\\n") || wanted.contains("\\t");
     match closest(&lines, &wanted_lines) {
         Some(at) => format!("the closest lines are:\n{}", shown(&lines, at..at + wanted_lines.len())),
+        None if is_escaped => {
+            "it has a backslash sequence; if a line break or a tab is meant, give a real one".to_owned()
+        }
         None => "read the file again; nothing in it is like this".to_owned(),
     }
 }

@@ -8,7 +8,7 @@ mod question;
 mod standing;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -131,7 +131,13 @@ impl HostRefusal {
 
 /// The program that people know a command by, of the simple commands that it is made of.
 fn program(commands: &[String]) -> String {
-    let programs = commands.iter().filter_map(|part| part.split_whitespace().next());
+    let programs = commands.iter().filter_map(|part| {
+        let mut words = part.split_whitespace();
+        let first = words.next()?;
+        // People know a module of Python by its own name.
+        let is_module = first.starts_with("python") && words.next() == Some("-m");
+        Some(words.next().filter(|_| is_module).unwrap_or(first))
+    });
     let named = programs.clone().find(|program| !ASIDES.contains(program)).or(programs.clone().next());
     named.unwrap_or("the command").to_owned()
 }
@@ -306,16 +312,14 @@ impl CallEgress {
             // The answer is about one port.
             Verdict::Ask if is_reached => return Ok(()),
             Verdict::Ask if self.is_answered(&wanted.host) || self.takes_late(&wanted.host) => Ok(()),
+            // This machine is judged and asked about once, with the port.
+            Verdict::Ask if wanted.host == "localhost" => return self.may_ask(decided),
+            Verdict::Deny if wanted.host == "localhost" && decision.is_unasked => return Ok(()),
             Verdict::Deny => Err(HostRefusal::of(&decision)),
             Verdict::Ask => {
                 self.may_ask(decided)?;
-                let is_here = wanted.host == "localhost";
-                // Settings that name another port of this machine name another service.
-                let is_meant = |registry: &Registry| !is_here || names(registry, wanted);
-                let question = match self.registry(&wanted.host).filter(is_meant) {
+                let question = match self.registry(&wanted.host) {
                     Some(registry) => self.about_registry(registry).await,
-                    // This machine is asked about once, with the port.
-                    None if is_here => return Ok(()),
                     None => self.about_waiting(wanted, decided),
                 };
                 return self.put(&question, decided).await;
@@ -337,8 +341,8 @@ impl CallEgress {
             return Err(why.into());
         }
         // A name could lead here that was meant for a host of the internet.
-        let is_meant = wanted.host == "localhost" || Nearness::of_literal(&wanted.host).is_literal;
-        let is_reached = is_meant && self.is_reached(wanted);
+        let is_spelled = spelled_nearness(&wanted.host).is_literal;
+        let is_reached = is_spelled && self.is_reached(wanted);
         if is_reached || self.reaches_nearby(&wanted.host, wanted.port)? {
             return Ok(());
         }
@@ -346,21 +350,26 @@ impl CallEgress {
             return Ok(());
         }
         if !self.pipeline.parts.gate.is_attended() {
+            // A rule can open this machine by its name, so the refusal says how.
+            let decision = self.judge(&wanted.host)?;
+            if wanted.host == "localhost" && decision.is_unasked {
+                return Err(HostRefusal::of(&decision));
+            }
             let why =
                 format!("it is at {address}, on this machine or its network, and nobody is there to ask");
             return Err(why.into());
         }
         self.may_ask(decided)?;
-        let is_literal = Nearness::of_literal(&wanted.host).is_literal;
         // Settings that name another port name another service.
-        let is_meant = |registry: &Registry| is_literal && names(registry, wanted);
+        let is_meant = |registry: &Registry| is_spelled && names(registry, wanted);
         let registry = self.registry(&wanted.host).filter(is_meant);
-        let question = match registry {
+        let mut question = match registry {
             Some(registry) => self.about_registry(registry).await,
             None => {
                 HostsQuestion::nearby(&self.program, NearbyHost { authority: authority(wanted), address })
             }
         };
+        question.knows_secret = self.pipeline.parts.gate.has_read_secret();
         self.put(&question, decided).await
     }
 
@@ -390,11 +399,9 @@ impl CallEgress {
         let program = if registry.is_of_command { registry.of } else { &self.program };
         let mut question = HostsQuestion::registry(program, &registry);
         let find = async |host: RegistryHost| {
-            let found = if host.is_by_project {
-                Nearness::of_literal(&host.host)
-            } else {
-                Nearness::of(&host.host).await
-            };
+            let spelled = spelled_nearness(&host.host);
+            let is_looked_up = !spelled.is_literal && !host.is_by_project;
+            let found = if is_looked_up { Nearness::of(&host.host).await } else { spelled };
             (host, found)
         };
         for (host, found) in join_all(registry.hosts.into_iter().map(find)).await {
@@ -637,10 +644,39 @@ fn fetch(host: &str) -> Intent {
     Intent::of(Action::Fetch(format!("https://{host}/")))
 }
 
+/// Whether the spelling of a host says that it is nearby. `localhost` says so as an address of this machine does.
+fn spelled_nearness(host: &str) -> Nearness {
+    if host == "localhost" {
+        return Nearness { address: Some(Ipv4Addr::LOCALHOST.into()), is_literal: true };
+    }
+    Nearness::of_literal(host)
+}
+
 fn authority(wanted: &Wanted) -> String {
     format!("{}:{}", wanted.host, wanted.port)
 }
 
 fn refused_key(authority: &str, address: IpAddr) -> String {
     format!("{authority} at {address}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_known_by_its_program_or_module() {
+        for (commands, name) in [
+            (&["pip install x"][..], "pip"),
+            (&["python3 -m pip install x"], "pip"),
+            (&["cd sub", "python -m build"], "build"),
+            (&["python3 -c print"], "python3"),
+            (&["python3"], "python3"),
+            (&["echo x"], "echo"),
+            (&[], "the command"),
+        ] {
+            let commands: Vec<String> = commands.iter().map(|&part| part.to_owned()).collect();
+            assert_eq!(program(&commands), name, "{commands:?}");
+        }
+    }
 }

@@ -133,24 +133,26 @@ pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String 
 
 /// A line about a host that a command was kept from, and one about what opens it, which nobody may cut.
 pub(crate) fn host_line(host: &str, refusal: &HostRefusal, project: &Path) -> String {
+    let with_ways = |stopped: String, ways: &[&str]| match ways {
+        [] => stopped,
+        ways => format!("{stopped}\nThe user can allow it with {}", ways.join(", or ")),
+    };
+    let ways = refusal.ways.iter().map(String::as_str);
     if let Some((authority, address)) = host.split_once(" at ") {
         // An address of this machine or its network, which no list of hosts opens.
         let is_here = address.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         let place = if is_here { "on this machine" } else { "in a private network" };
-        return format!(
+        let stopped = format!(
             "the jail did not let this command reach `{authority}`, a server {place}: {}",
             refusal.why
         );
+        return with_ways(stopped, &ways.collect::<Vec<_>>());
     }
     let stopped = format!("the jail did not let this command reach `{host}`: {}", refusal.why);
     let always = format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", shown(project));
     // A list of hosts opens no port of this machine.
     let always = Some(always.as_str()).filter(|_| !is_here(host));
-    let ways: Vec<&str> = refusal.ways.iter().map(String::as_str).chain(always).collect();
-    if ways.is_empty() {
-        return stopped;
-    }
-    format!("{stopped}\nThe user can allow it with {}", ways.join(", or "))
+    with_ways(stopped, &ways.chain(always).collect::<Vec<_>>())
 }
 
 /// Whether a host is this machine by its name or address.
@@ -289,7 +291,12 @@ mod tests {
         let refusal = HostRefusal { why: "no".to_owned(), ways: vec!["`--allow x`".to_owned()] };
         let line = host_line("a.test", &refusal, Path::new("/w"));
         let here = host_line("127.0.0.1:80 at 127.0.0.1", &refusal, Path::new("/w"));
-        assert!(here.ends_with("reach `127.0.0.1:80`, a server on this machine: no"), "{here}");
+        assert!(
+            here.ends_with(
+                "reach `127.0.0.1:80`, a server on this machine: no\nThe user can allow it with `--allow x`"
+            ),
+            "{here}"
+        );
         let way = r#"with `--allow x`, or `hosts = ["a.test"]` under `[projects."/w"]` in your buddy.toml"#;
         assert!(line.lines().nth(1).unwrap().ends_with(way), "{line}");
     }

@@ -27,6 +27,7 @@ fn sample(tool: &'static str, about: &'static str, input: Value) -> Sample {
         home: None,
         endpoints: Endpoints::usual().unwrap(),
         links: buddy_exec::link_lookup(),
+        has_panes: false,
     };
     let entry = registry::find(tool).unwrap();
     let intent = entry.prepare(input).unwrap_or_else(|failure| panic!("{tool}: {failure:?}")).intent(&place);
@@ -130,8 +131,13 @@ fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
             assert!(covers.starts_with("every command on") && names(start));
             runs && about.starts_with(start)
         }
+        Scope::Nearby(authority) => {
+            assert!(covers.starts_with("every connection of tools and commands to") && names(authority));
+            let is_there = |action: &Action| matches!(action, Action::Fetch(address) if address.contains(&format!("://{authority}/")));
+            sample.intent.actions.iter().all(is_there)
+        }
         // The broker offers them while a command runs, and no call by itself.
-        Scope::Nearby(_) | Scope::Hosts { .. } => false,
+        Scope::Hosts { .. } => false,
     }
 }
 

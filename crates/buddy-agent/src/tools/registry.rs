@@ -116,7 +116,7 @@ pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
 }
 
 /// Tools for commands that outlast their wait, which every model can have.
-const LOOKS_AFTER: &[&str] = &["process_status", "process_logs"];
+const LOOKS_AFTER: &[&str] = &["process_stop", "process_status", "process_logs"];
 
 /// The names of the tools that are off for a model with a small context window, to leave room for the conversation. Calls of
 /// those that only the window keeps from the model are taken all the same.

@@ -12,8 +12,8 @@ use tokio::task::spawn_blocking;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Chunk, Denial, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Running, Stdin,
-    Stream, Target, TerminalSize,
+    Chunk, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Running, Stdin, Stream,
+    Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -125,7 +125,8 @@ impl Tool for RunShell {
         let cwd = place.judged(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
         let run = Intent::of(Action::Run { command: input.command.clone(), cwd });
-        Intent { claims: Some(claims), runs_on: matches!(input.wait, Wait::No), ..run }
+        let runs_on = matches!(input.wait, Wait::No);
+        Intent { claims: Some(claims), runs_on, shares_terminal: place.has_panes, ..run }
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -232,13 +233,8 @@ async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<Strin
     }
     let output = [exit.stderr.text(), exit.stdout.text()].join("\n");
     let denials = context.target.denials(&output, &context.bounds, cwd);
-    let is_sealed = |denial: &Denial| {
-        matches!(
-            denial.kind,
-            DenialKind::Sealed | DenialKind::Write | DenialKind::Cache | DenialKind::Unknown
-        )
-    };
-    let may_be_sealed = denials.iter().any(is_sealed);
+    let may_be_sealed =
+        denials.iter().any(|denial| matches!(denial.kind, DenialKind::Sealed | DenialKind::Unknown));
     context.note_denials(denials);
     if !may_be_sealed {
         return None;

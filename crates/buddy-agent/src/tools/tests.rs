@@ -9,7 +9,7 @@ use buddy_exec::{
     Bounds, Description, HostMeans, LocalSettings, LocalTarget, Reach, Recorder, SupervisorCommand,
 };
 use buddy_policy::Execution;
-use buddy_protocol::{Answer, Ask, Clock, EventSink, Fact, Ids, SinkClosed, ToolFailure, UnixMillis};
+use buddy_protocol::{Answer, Ask, AuthoredFact, Clock, EventSink, Ids, SinkClosed, ToolFailure, UnixMillis};
 use buddy_web::{Endpoints, FetchSettings, Web};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -42,11 +42,11 @@ struct Over;
 
 #[async_trait]
 impl EventSink for Over {
-    async fn push(&self, _: Vec<Fact>) -> Result<(), SinkClosed> {
+    async fn push_authored(&self, _: Vec<AuthoredFact>) -> Result<(), SinkClosed> {
         Err(SinkClosed)
     }
 
-    async fn commit(&self, _: Vec<Fact>) -> Result<(), SinkClosed> {
+    async fn commit_authored(&self, _: Vec<AuthoredFact>) -> Result<(), SinkClosed> {
         Err(SinkClosed)
     }
 
@@ -110,6 +110,7 @@ impl Yard {
                 home: None,
                 endpoints: Endpoints::usual().unwrap(),
                 links: buddy_exec::link_lookup(),
+                has_panes: false,
             },
             redirects: Arc::new(|_| true),
             is_own_log: Arc::new(|name| name.starts_with("exec-itm_")),

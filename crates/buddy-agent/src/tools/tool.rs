@@ -121,6 +121,8 @@ pub(crate) struct Place {
     pub(crate) endpoints: Endpoints,
     /// The way to look up links on the host.
     pub(crate) links: LinkLookup,
+    /// Whether commands are typed into shared panes.
+    pub(crate) has_panes: bool,
 }
 
 impl Place {

@@ -2,8 +2,8 @@
 
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
-    AnswerStop, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus,
-    NoticeLevel, ToolCall, ToolFailure, ToolKind,
+    AnswerStop, AuthoredFact, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted,
+    ItemStatus, NoticeLevel, ToolCall, ToolFailure, ToolKind,
 };
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ impl Machine {
             effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
         }
         if !calls.is_empty() {
-            let running = Running { open: calls.len(), is_interrupted: false, wound_up: None };
+            let running = Running { open: calls.len(), interrupted_by: None, wound_up: None };
             self.state = State::Running(turn, running);
             effects.push(Effect::RunCalls(calls));
         } else if turn.is_steered || is_paused {
@@ -113,7 +113,11 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
         }
         Delta::ToolArguments { .. } | Delta::Finished(_) => Vec::new(),
     };
-    if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
+    if facts.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::Emit(facts.into_iter().map(AuthoredFact::from).collect())]
+    }
 }
 
 /// Why an answer ended, in the words of the log.

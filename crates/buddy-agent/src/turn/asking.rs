@@ -2,7 +2,7 @@
 
 use buddy_protocol::{Failure, FailureKind, TurnOutcome};
 
-use super::{Effect, Ending, Input, Machine, State, Turn, end};
+use super::{Effect, Ending, Input, Machine, State, Turn, interrupt};
 
 impl Machine {
     pub(super) fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
@@ -19,9 +19,9 @@ impl Machine {
                 turn.is_funded = true;
                 self.report(turn, spent())
             }
-            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { said, .. } => {
-                let said = self.steer(&mut turn, said);
+            Input::Interrupted(by) => vec![Effect::DropAside, interrupt(&turn, &by)],
+            Input::Prompted { by, said } => {
+                let said = self.steer(&by, &mut turn, said);
                 self.state = State::Asking(turn);
                 said
             }

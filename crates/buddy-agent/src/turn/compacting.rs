@@ -5,7 +5,7 @@ use buddy_protocol::{
     Content, Fact, Failure, FailureKind, Item, ItemEnded, ItemId, ItemStatus, NoticeLevel, TurnOutcome,
 };
 
-use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, notice};
+use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, interrupt, notice};
 use crate::compaction::{Cut, clearable, cut, cut_all, mechanical, reminders, requests};
 use crate::history::{history, visible};
 
@@ -26,9 +26,9 @@ impl Machine {
     pub(super) fn step_compacting(&mut self, mut turn: Turn, cut: Cut, input: Input) -> Vec<Effect> {
         match input {
             Input::Summarised { summary, bills } => self.finish_compaction(turn, &cut, summary, bills),
-            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { said, .. } => {
-                let said = self.steer(&mut turn, said);
+            Input::Interrupted(by) => vec![Effect::DropAside, interrupt(&turn, &by)],
+            Input::Prompted { by, said } => {
+                let said = self.steer(&by, &mut turn, said);
                 // Whoever says something while room is made wants an answer.
                 turn.is_compaction = false;
                 self.state = State::Compacting(turn, cut);

@@ -2,10 +2,11 @@
 
 use buddy_model::{Reply, ReplyItem, StopReason};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus, ReminderCause, ToolKind, TurnOutcome,
+    Content, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus, Principal, ReminderCause, ToolKind,
+    TurnOutcome,
 };
 
-use super::{Effect, Machine, Turn, emit, end};
+use super::{Effect, Machine, Turn, emit, end, interrupt};
 use crate::stuck::{Repetition, has_succeeded};
 use crate::tools::registry;
 
@@ -63,20 +64,25 @@ pub(super) struct Ending {
     failure: Option<Failure>,
     /// The limit, as the model reads it.
     limit: String,
+    /// Who wound the turn up.
+    by: Option<Principal>,
 }
 
 impl Ending {
     pub(super) fn failed(outcome: TurnOutcome, failure: Failure, limit: String) -> Self {
-        Self { outcome, limit, failure: Some(failure) }
+        Self { outcome, limit, failure: Some(failure), by: None }
     }
 
     /// The end of a turn that a face wants a report of before it stops it.
-    pub(super) fn wound_up(reason: String) -> Self {
-        Self { outcome: TurnOutcome::Interrupted, failure: None, limit: reason }
+    pub(super) fn wound_up(by: Principal, reason: String) -> Self {
+        Self { outcome: TurnOutcome::Interrupted, failure: None, limit: reason, by: Some(by) }
     }
 
     pub(super) fn fact(&self, turn: &Turn) -> Effect {
-        end(turn, self.outcome, self.failure.clone())
+        match &self.by {
+            Some(by) => interrupt(turn, by),
+            None => end(turn, self.outcome, self.failure.clone()),
+        }
     }
 }
 
@@ -195,6 +201,6 @@ fn check_again(request: &str) -> String {
         "You changed files, and no command has succeeded since your last change. Before you finish, compare each requirement of \
          the request with the files as they are, run the narrowest check that would fail if something were wrong, and remove \
          files that you made only for yourself. If nothing can be run here, say so in your answer. If everything is checked, \
-         answer with your final message.\n\nThe request, word for word:\n{request}"
+         answer with your final message.\n\nThe last words of the user; earlier requests still hold:\n{request}"
     )
 }

@@ -1,5 +1,6 @@
 //! Every state of the machine against every input, and every order in which results can come.
 
+mod authors;
 mod environment;
 mod finishing;
 mod room;
@@ -33,6 +34,8 @@ struct Bench {
     done: Vec<&'static str>,
     /// The facts about the environment that a look finds.
     surroundings: Vec<EnvironmentFact>,
+    /// The kinds of the facts that somebody caused, and who.
+    authors: Vec<(String, String)>,
 }
 
 impl Bench {
@@ -47,6 +50,14 @@ impl Bench {
             history: vec![],
             done: vec![],
             surroundings: vec![],
+            authors: vec![],
+        }
+    }
+
+    fn take(&mut self, facts: Vec<AuthoredFact>) {
+        for AuthoredFact { by, fact } in facts {
+            self.authors.extend(by.map(|by| (fact.kind().to_owned(), by.name)));
+            self.facts.push(fact);
         }
     }
 
@@ -57,7 +68,7 @@ impl Bench {
                     let seen = self.surroundings.clone();
                     self.feed(Input::LookedAround(seen));
                 }
-                Effect::Emit(facts) => self.facts.extend(facts),
+                Effect::Emit(facts) => self.take(facts),
                 Effect::CallModel(ModelCall { history, is_text_only, .. }) => {
                     check_history(&history);
                     self.history = history;
@@ -108,7 +119,7 @@ impl Bench {
     }
 
     fn interrupt(&mut self) -> &mut Self {
-        self.feed(Input::Interrupted)
+        self.feed(Input::Interrupted(Principal::person("bob")))
     }
 
     fn outcome(&self) -> Option<TurnOutcome> {
@@ -124,7 +135,8 @@ impl Bench {
         for (place, fact) in self.facts.iter().filter(|fact| fact.is_durable()).enumerate() {
             let session = "ses_00000000000000000000000001".parse().unwrap();
             let seq = Some(place as u64 + 1);
-            let event = buddy_protocol::Event { session, seq, time: UnixMillis(0), fact: fact.clone() };
+            let event =
+                buddy_protocol::Event { session, seq, time: UnixMillis(0), by: None, fact: fact.clone() };
             transcript.apply(&event).unwrap();
         }
         history(transcript.items())
@@ -619,16 +631,20 @@ fn heads(history: &[PromptItem]) -> Vec<String> {
 #[test]
 fn what_a_person_ran_stands_where_the_model_first_sees_it() {
     let mut bench = Bench::new(9);
-    bench.feed(Input::PersonRan(own_command(1)));
+    bench.feed(Input::PersonRan { by: Some(Principal::person("ann")), item: own_command(1) });
     assert!(bench.done.is_empty(), "a command of the user's own starts no turn");
     bench.prompt("first").reply("", &["a"]);
-    bench.feed(Input::PersonRan(own_command(2)));
+    bench.feed(Input::PersonRan { by: Some(Principal::person("ann")), item: own_command(2) });
     bench.end_call("a", ItemStatus::Completed);
     let so_far = ["$ echo 1", "first", "call a", "result a", "$ echo 2"];
     assert_eq!(heads(&bench.history), so_far);
-    bench.feed(Input::PersonRan(own_command(3))).reply("done", &[]);
+    bench
+        .feed(Input::PersonRan { by: Some(Principal::person("ann")), item: own_command(3) })
+        .reply("done", &[]);
     assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "it does not prolong the turn either");
-    bench.feed(Input::PersonRan(own_command(4))).prompt("second");
+    bench
+        .feed(Input::PersonRan { by: Some(Principal::person("ann")), item: own_command(4) })
+        .prompt("second");
     let more = ["done", "$ echo 3", "$ echo 4", "second"];
     assert_eq!(heads(&bench.history), [&so_far[..], &more[..]].concat());
     assert_eq!(bench.resumed(), bench.history);

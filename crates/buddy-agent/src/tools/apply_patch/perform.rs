@@ -92,10 +92,11 @@ pub(super) async fn perform(operations: &[Operation], context: &ToolContext) -> 
             let _ =
                 context.target.delete(&context.bounds, &context.recorder, directory, Deletion::Single).await;
         }
-        if !left.is_empty() {
-            failure.message = format!("{}; could not put back {}", failure.message, left.join(", "));
+        if left.is_empty() {
+            return Err(failure.hint("nothing of the patch was applied"));
         }
-        return Err(failure.hint("nothing of the patch was applied"));
+        failure.message = format!("{}; could not put back {}", failure.message, left.join(", "));
+        return Err(failure.hint("look at these files first"));
     }
     Ok(())
 }

@@ -10,6 +10,9 @@ use crate::targets::Attached;
 /// How a question and its offers tell of the hosts that an index names.
 const DOWNLOADS: &str = ", and hosts that this index names for downloads";
 
+/// The end of what an offer covers: nothing else.
+const ALONE: &str = ", and at no other host";
+
 /// A package manager, if its indexes have a page that names hosts for downloads.
 fn with_downloads(manager: Option<&'static str>) -> Option<&'static str> {
     manager.filter(|manager| downloads_path(manager).is_some())
@@ -27,6 +30,8 @@ pub(super) struct HostsQuestion {
     index_of: Option<&'static str>,
     /// Whether an index that was allowed before could not be read.
     pub(super) index_unread: bool,
+    /// Whether the session could have read a secret.
+    pub(super) knows_secret: bool,
     /// Each with where it is named.
     shown: Vec<(String, Option<String>)>,
     pub(super) hosts: Vec<NewHost>,
@@ -64,6 +69,7 @@ impl HostsQuestion {
             manager: None,
             index_of: None,
             index_unread: false,
+            knows_secret: false,
             shown,
             hosts,
             nearby,
@@ -120,7 +126,7 @@ impl HostsQuestion {
 
     /// The package manager whose indexes name further hosts that the answer covers.
     pub(super) fn index_of(&self) -> Option<&'static str> {
-        self.index_of.filter(|_| !self.hosts.is_empty())
+        self.index_of.filter(|_| !self.hosts.is_empty() && !self.index_unread)
     }
 
     /// One line: who wants to reach which hosts, and where each is named.
@@ -155,11 +161,15 @@ impl HostsQuestion {
             let host = near.authority.rsplit_once(':').map_or(near.authority.as_str(), |(host, _)| host);
             format!("`{host}` is at {}, on {}", near.address, near.place())
         }));
+        // The reasons for the other hosts say so.
+        if self.knows_secret && self.hosts.is_empty() {
+            reasons.push("this session could have read a secret, so hosts that you named ask too".to_owned());
+        }
         if self.index_unread {
             reasons.push("the index could not be read, so download hosts ask separately".to_owned());
         } else if let Some(manager) = self.manager {
             reasons.push(format!(
-                "{manager}'s settings name no such host: it is a default of {manager}, or a package asks for it"
+                "{manager}'s settings do not name it: it is a default of {manager}, or a package needs it"
             ));
         }
         reasons
@@ -169,7 +179,8 @@ impl HostsQuestion {
     pub(super) fn offers(&self, target: &str) -> Vec<Offer> {
         let mut offers = self.offers_of_hosts(target);
         for offer in offers.iter_mut().filter(|_| self.index_of().is_some()) {
-            offer.covers.push_str(DOWNLOADS);
+            let end = offer.covers.find(ALONE).unwrap_or(offer.covers.len());
+            offer.covers.insert_str(end, DOWNLOADS);
         }
         offers
     }
@@ -220,5 +231,40 @@ impl HostsQuestion {
             unfit: None,
             word: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_policy::{Action, Approvals, Intent, Now, Policy, decide};
+
+    use super::*;
+
+    #[test]
+    fn a_question_after_an_index_that_could_not_be_read_covers_its_own_host_alone() {
+        let host = "files.pythonhosted.org".to_owned();
+        let intent = Intent::of(Action::Fetch(format!("https://{host}/")));
+        let decision = decide(&intent, &Policy::plain("/w".into()), &Now::with(Approvals::Ask));
+        let mut question = HostsQuestion::unnamed("pip", Some("pip"));
+        question.add(NewHost { host, port: Some(443), decision }, None);
+        assert!(
+            question.action().ends_with(DOWNLOADS)
+                && question.offers("local")[0].covers.contains(&format!("{DOWNLOADS}{ALONE}"))
+        );
+        question.index_unread = true;
+        assert_eq!(question.action(), "pip wants to reach files.pythonhosted.org");
+        assert!(!question.offers("local")[0].covers.contains("index"));
+        assert!(question.reasons().iter().any(|reason| reason.contains("could not be read")));
+    }
+
+    #[test]
+    fn a_question_about_a_server_nearby_tells_of_a_secret() {
+        let near = NearbyHost { authority: "localhost:8123".to_owned(), address: [127, 0, 0, 1].into() };
+        let mut question = HostsQuestion::nearby("curl", near);
+        let told =
+            |question: &HostsQuestion| question.reasons().join("; ").contains("could have read a secret");
+        assert!(!told(&question));
+        question.knows_secret = true;
+        assert!(told(&question));
     }
 }

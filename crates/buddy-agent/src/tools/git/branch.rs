@@ -48,7 +48,10 @@ impl Tool for GitBranch {
     };
 
     fn title(input: &GitBranchInput) -> String {
-        format!("git branches of {}", input.path())
+        match input.path() {
+            "." => "git branch".to_owned(),
+            path => format!("git branch in {path}"),
+        }
     }
 
     fn intent(input: &GitBranchInput, place: &Place) -> Intent {

@@ -67,11 +67,9 @@ impl Tool for GitDiff {
         let repository = Repository::open(&context.place.resolve(input.path()), context).await?;
         let commits = input.commits()?;
         let secrets = secrets(&input, commits.as_deref(), &repository, context).await?;
-        let left_out: Vec<String> =
-            secrets.iter().map(|path| format!(":(top,exclude,literal){path}")).collect();
-        let mut arguments = input.arguments(&[], commits.as_deref());
-        arguments.extend(left_out.iter().map(String::as_str));
-        let said = repository.read(&arguments, context).await?.or_failure()?;
+        let left_out = secrets.iter().map(|path| format!(":(top,exclude,literal){path}"));
+        let arguments = input.arguments(&[], commits.as_deref(), left_out);
+        let said = repository.read(&words(&arguments), context).await?.or_failure()?;
         let mut result =
             json!({"top": shown(&repository.top), "diff": said.text(), "truncated": said.is_cut});
         if !secrets.is_empty() {
@@ -83,20 +81,21 @@ impl Tool for GitDiff {
 }
 
 impl GitDiffInput {
-    /// The words for `git`, with these options. More files may follow.
-    fn arguments<'a>(&'a self, options: &[&'a str], commits: Option<&'a str>) -> Vec<&'a str> {
-        let mut arguments =
-            vec!["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
-        arguments.extend(options);
-        if self.staged {
-            arguments.push("--cached");
-        }
-        if let Some(commits) = commits {
-            arguments.extend(["--end-of-options", commits]);
-        }
-        arguments.push("--");
-        arguments.extend(self.files.iter().map(String::as_str));
-        arguments
+    /// The words for `git`, with these options and without the files that are left out. Leaving out is magic, which the shield turns
+    /// off, so it is turned on again here and the files, which are relative to the top where git runs, are marked as literal.
+    fn arguments(
+        &self,
+        options: &[&str],
+        commits: Option<&str>,
+        left_out: impl Iterator<Item = String>,
+    ) -> Vec<String> {
+        let fixed = ["--no-literal-pathspecs", "diff", "--no-color", "--no-ext-diff", "--no-textconv"];
+        let staged = self.staged.then_some("--cached");
+        let commits = commits.map(|commits| ["--end-of-options", commits]);
+        let words = fixed.into_iter().chain(["--ignore-submodules=all"]).chain(options.iter().copied());
+        let words = words.chain(staged).chain(commits.into_iter().flatten()).chain(["--"]);
+        let files = self.files.iter().map(|file| format!(":(literal){file}"));
+        words.map(str::to_owned).chain(files).chain(left_out).collect()
     }
 
     /// The commits to compare, so written that git takes nothing else for them: the contents of a file have no name by which they could
@@ -108,11 +107,15 @@ impl GitDiffInput {
         let sides: Vec<&str> = revision.split(between).collect();
         if revision.contains([':', ' ']) || revision.contains("^{") || sides.len() > 2 {
             return Err(ToolFailure::new("invalid_input", "`revision` is not a commit, a branch or `a..b`")
-                .hint("to see a file as it was, use `read_file` or `git show` in `run_shell`"));
+                .hint("to see a file as it was, use `git show` in `run_shell`"));
         }
         let commit = |side: &&str| if side.is_empty() { String::new() } else { format!("{side}^{{commit}}") };
         Ok(Some(sides.iter().map(commit).collect::<Vec<_>>().join(between)))
     }
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
 }
 
 /// The files that changed and can hold secrets which this call may not read, relative to the top.
@@ -125,8 +128,9 @@ async fn secrets(
     if context.bounds.sealed_names.is_empty() {
         return Ok(Vec::new());
     }
-    let arguments = input.arguments(&["--name-only", "-z", "--no-renames", "--no-relative"], commits);
-    let said = repository.read(&arguments, context).await?.or_failure()?;
+    let options = ["--name-only", "-z", "--no-renames", "--no-relative"];
+    let arguments = input.arguments(&options, commits, std::iter::empty());
+    let said = repository.read(&words(&arguments), context).await?.or_failure()?;
     if said.is_cut {
         return Err(ToolFailure::new("too_large", "more files changed than can be looked at")
             .hint("give some of them in `files`"));

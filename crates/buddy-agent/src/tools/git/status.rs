@@ -40,7 +40,10 @@ impl Tool for GitStatus {
     };
 
     fn title(input: &GitStatusInput) -> String {
-        format!("git status of {}", input.path())
+        match input.path() {
+            "." => "git status".to_owned(),
+            path => format!("git status in {path}"),
+        }
     }
 
     fn intent(input: &GitStatusInput, place: &Place) -> Intent {

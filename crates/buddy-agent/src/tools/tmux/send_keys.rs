@@ -149,6 +149,7 @@ mod tests {
             home: None,
             endpoints: Endpoints::usual().unwrap(),
             links: buddy_exec::link_lookup(),
+            has_panes: false,
         };
         let intent = SendKeys::intent(&read(fields).unwrap(), &place);
         let (line, place) = (shown.to_owned(), "the pane shared".to_owned());

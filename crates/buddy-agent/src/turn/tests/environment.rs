@@ -55,7 +55,7 @@ fn a_look_around_can_be_interrupted_and_steered() {
     let mut machine = Machine::new(ids, vec!["local".to_owned()], 5, Vec::new());
     let prompted = |text| Input::Prompted { by: Principal::person("ann"), said: Content::said(text) };
     machine.step(prompted("one"));
-    let effects = machine.step(Input::Interrupted);
+    let effects = machine.step(Input::Interrupted(Principal::person("ann")));
     assert!(matches!(effects.first(), Some(Effect::DropAside)) && machine.is_idle());
     machine.step(prompted("two"));
     machine.step(prompted("and three"));

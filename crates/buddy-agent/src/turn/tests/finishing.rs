@@ -183,7 +183,7 @@ fn a_used_up_budget_is_reported_where_nobody_is_asked() {
 
 #[test]
 fn a_turn_that_is_wound_up_stops_its_calls_and_reports() {
-    let near = || Input::WoundUp("the time is nearly up".to_owned());
+    let near = || Input::WoundUp { by: Principal::person("ann"), reason: "the time is nearly up".to_owned() };
     let mut running = Bench::new(9);
     running.prompt("go").reply("", &["a", "b"]).feed(near()).feed(near());
     assert_eq!(running.done, ["call", "run", "stop"], "once");
