@@ -158,7 +158,7 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
         let _ = writeln!(text, "{indent}risk   {}", approval.reasons.join("; "));
     }
     if let Some(opens) = approval.opens_line() {
-        let _ = writeln!(text, "{indent}secrets {opens}");
+        let _ = writeln!(text, "{indent}secret {opens}");
     }
     if let Some(why) = &approval.why {
         let _ = writeln!(text, "{indent}why    \"{}\"", one_paragraph(why));

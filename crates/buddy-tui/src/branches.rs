@@ -14,7 +14,7 @@ pub(crate) struct Opened {
     pub(crate) events: Subscription,
 }
 
-/// Forks a session.
+/// Forks a session. The fork goes on with the model that the session uses now, wherever it begins.
 pub(crate) async fn forked(
     sessions: &dyn Sessions,
     who: &Principal,
@@ -22,7 +22,13 @@ pub(crate) async fn forked(
     point: ForkPoint,
     kind: ForkKind,
 ) -> Result<Opened, SessionsError> {
+    let now = sessions.find(who, session).await?.model;
     let fork = sessions.fork(who, session, point, kind).await?;
+    let then = sessions.find(who, &fork).await?.model;
+    if now.is_some() && now != then {
+        let change = Change { model: now, ..Change::default() };
+        sessions.send(who, &fork, Command::Change(change)).await?;
+    }
     opened(sessions, who, fork).await
 }
 
@@ -32,9 +38,26 @@ pub(crate) async fn opened(
     who: &Principal,
     session: SessionId,
 ) -> Result<Opened, SessionsError> {
+    take_up(sessions, who, &session).await?;
     let head = sessions.find(who, &session).await?.head;
     let events = sessions.subscribe(who, &session, 0).await?;
     Ok(Opened { session, head, events })
+}
+
+/// Takes a session up if it is free. If another process works on it, the session can still be read along, and the returned
+/// text says so.
+pub(crate) async fn take_up(
+    sessions: &dyn Sessions,
+    who: &Principal,
+    session: &SessionId,
+) -> Result<Option<String>, SessionsError> {
+    match sessions.take_up(who, session).await {
+        Ok(()) => Ok(None),
+        Err(error @ SessionsError::Busy { .. }) => {
+            Ok(Some(format!("{error}. You read along; prompts work once it is free.")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The text about a refusal, with the next step where there is one.

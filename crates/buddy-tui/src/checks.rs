@@ -5,7 +5,7 @@ use crate::table::ListView;
 use crate::text::{Line, Paint, encode, wrap};
 
 /// The column of the evidence.
-const EVIDENCE: usize = 19;
+const EVIDENCE: usize = 20;
 /// Windows narrower than this have the evidence below the name.
 const NARROW: usize = 60;
 
@@ -160,12 +160,12 @@ mod tests {
     fn checks_stand_in_groups_with_their_next_step() {
         let expected = "
 Sandbox
-  ✓ seccomp        on
-  ▲ bubblewrap     not installed; commands can see your processes
-                   Install it: apt install bubblewrap
+  ✓ seccomp         on
+  ▲ bubblewrap      not installed; commands can see your processes
+                    Install it: apt install bubblewrap
 
 Terminal
-  ✗ keys           Shift+Enter sends Enter
+  ✗ keys            Shift+Enter sends Enter
 
 1 problem, 1 warning  exit code 1
 ";

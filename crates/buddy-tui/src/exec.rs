@@ -31,7 +31,7 @@ use crate::exit::Exit;
 use crate::left_running::LeftRunning;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
-use crate::retrying::FirstRetry;
+use crate::retrying::RetryNews;
 use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
@@ -148,7 +148,7 @@ struct Run<'a> {
     began: Instant,
     /// How the last turn of a run that is steered ended.
     last: Option<ExecOutcome>,
-    first_retry: FirstRetry,
+    retry_news: RetryNews,
     left_running: LeftRunning,
     /// Where the session works, where it began here.
     cwd: String,
@@ -172,6 +172,7 @@ pub async fn run_exec(
         let change = Change { plan_only: Some(is_on), ..Change::default() };
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
+    sessions.take_up(&request.who, &session).await?;
     let events = sessions.subscribe(&request.who, &session, head).await?;
     let is_steered = commands.is_some();
     let outlet = Outlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
@@ -190,7 +191,7 @@ pub async fn run_exec(
         steering: Steering::new(is_steered),
         began,
         last: None,
-        first_retry: FirstRetry::default(),
+        retry_news: RetryNews::default(),
         left_running: LeftRunning::default(),
         cwd: String::new(),
         watched: request
@@ -291,7 +292,7 @@ impl Run<'_> {
         if self.steering.has_ended {
             return Ok(());
         }
-        self.sessions.send(&self.request.who, &self.session, Command::Interrupt).await?;
+        self.sessions.send(&self.request.who, &self.session, Command::interrupt()).await?;
         self.stop_person().await
     }
 
@@ -367,7 +368,7 @@ impl Run<'_> {
             }
             return;
         }
-        let is_news = self.first_retry.is_news(&event.fact);
+        let is_news = self.retry_news.is_news(&event.fact);
         if let Fact::SessionStarted(started) = &event.fact {
             self.cwd.clone_from(&started.cwd);
         }

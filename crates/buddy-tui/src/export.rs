@@ -7,7 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::show::{decided, image_label, local_time, person, proposed};
+use crate::show::{decided, image_label, local_time, person, proposed, unknown_line};
 use crate::visible::one_line;
 
 /// Characters of a call's title above its folded output.
@@ -77,6 +77,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
                 facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
             Some(folded("buddy described the environment to the model", &fenced("", &lines.join("\n"))))
         }
+        Content::Unknown(unknown) => Some(format!("*{}*", escaped(&unknown_line(unknown)))),
         Content::ResultsCleared { .. } | Content::Canvas { .. } => None,
     }
 }

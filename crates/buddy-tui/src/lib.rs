@@ -3,6 +3,7 @@
 //! Everything here talks to `Sessions` and knows neither models nor tools nor the store, so that the same code serves a
 //! hub in this process and a remote one.
 
+mod addressing;
 mod approval_clock;
 mod asking;
 mod branches;

@@ -2,9 +2,13 @@
 
 use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcript};
 
+use crate::branches::prompts;
 use crate::changes::span;
 use crate::console::Surroundings;
+use crate::visible::one_line;
 
+/// Characters of a title.
+const TITLE: usize = 100;
 /// The note about an untrusted directory, which holds in every approval mode.
 const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allow changes";
 
@@ -18,7 +22,7 @@ pub(crate) fn status(
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
     format!(
         "session    {session}\ntitle      {}\nmodel      {}\nendpoint   {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}\ntools      {}",
-        transcript.title().unwrap_or("none yet"),
+        title(transcript),
         model(transcript, surroundings),
         surroundings.endpoint.as_deref().unwrap_or("none"),
         surroundings.host.as_deref().unwrap_or("this machine"),
@@ -28,6 +32,12 @@ pub(crate) fn status(
         transcript.items().iter().filter(|item| is_message(item)).count(),
         tools(transcript),
     )
+}
+
+/// The title, or the beginning of the first prompt, as lists of sessions have it.
+fn title(transcript: &Transcript) -> String {
+    let prompt = || prompts(transcript).next().map(|(_, _, text)| one_line(text, TITLE));
+    transcript.title().map(str::to_owned).or_else(prompt).unwrap_or_else(|| "none yet".to_owned())
 }
 
 /// The tools that the session began with.

@@ -32,7 +32,7 @@ use crate::exit::{Exit, Left, Signalled};
 use crate::farewell::{WorkTime, farewell, farewell_line};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
-use crate::retrying::FirstRetry;
+use crate::retrying::RetryNews;
 use crate::show::printed;
 use crate::targets::default_target;
 use pages::Pages;
@@ -94,7 +94,7 @@ struct Repl<'a> {
     session: SessionId,
     printer: &'a mut Printer,
     transcript: Transcript,
-    first_retry: FirstRetry,
+    retry_news: RetryNews,
     details: Details,
     approvals: ApprovalClock,
     custom: Vec<CustomCommand>,
@@ -151,6 +151,7 @@ pub async fn run_repl(
         mut interrupts,
     } = request;
     printer.read_aloud(is_read_aloud);
+    sessions.take_up(&who, &session).await?;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
@@ -160,7 +161,7 @@ pub async fn run_repl(
         session,
         printer,
         transcript,
-        first_retry: FirstRetry::default(),
+        retry_news: RetryNews::default(),
         details,
         approvals: ApprovalClock::new(approvals, Instant::now().into_std()),
         custom,
@@ -407,7 +408,7 @@ impl Repl<'_> {
         let own = self.transcript.open_items().find(is_own).map(|item| item.id.clone());
         let stopped = match own {
             Some(item) => self.send(Command::Stop { item }).await,
-            None => self.send(Command::Interrupt).await,
+            None => self.send(Command::Interrupt { turn: self.transcript.turn().cloned() }).await,
         };
         match stopped {
             // It has ended meanwhile.
@@ -485,7 +486,7 @@ impl Repl<'_> {
     }
 
     fn draw(&mut self, event: &Event) -> Result<(), OutputClosed> {
-        if !self.first_retry.is_news(&event.fact) {
+        if !self.retry_news.is_news(&event.fact) {
             return Ok(());
         }
         match &event.fact {

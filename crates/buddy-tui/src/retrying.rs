@@ -1,4 +1,4 @@
-//! A model that is asked again and again: told as one line, however often.
+//! A model that is asked again and again: told as one line where a face can paint over it, and seldom where it cannot.
 
 use std::time::Duration;
 
@@ -19,17 +19,19 @@ pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
 
 /// The text of a retry at a later moment: the time that is left counts down.
 pub(crate) fn counted_down(text: &str, since: Duration) -> String {
-    let read = || {
-        let (seconds, rest) = text.strip_prefix(ASKING)?.split_once(" s, ")?;
-        Some((seconds.parse::<f32>().ok()?, rest))
-    };
-    match read() {
+    let rest = || Some(text.strip_prefix(ASKING)?.split_once(" s, ")?.1);
+    match wait_seconds(text).zip(rest()) {
         Some((seconds, rest)) if seconds > since.as_secs_f32() => {
             format!("{ASKING}{:.0} s, {rest}", (seconds - since.as_secs_f32()).ceil())
         }
         Some((_, rest)) => format!("trying again, {rest}"),
         None => text.to_owned(),
     }
+}
+
+/// The seconds that a retry waits.
+fn wait_seconds(text: &str) -> Option<f32> {
+    text.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
 }
 
 /// The seconds that such a line says are left.
@@ -42,17 +44,21 @@ pub(crate) fn ends_retries(fact: &Fact) -> bool {
     matches!(fact, Fact::ItemStarted(_) | Fact::ItemDelta(_) | Fact::ItemEnded(_) | Fact::TurnEnded(_))
 }
 
-/// For faces that cannot paint over a line: the first of several retries is told, and the others are not.
+/// A retry that waits longer is told, so that no face is silent for minutes.
+const LONG_WAIT_SECONDS: f32 = 5.0;
+
+/// For faces that cannot paint over a line: of several retries the first is told, and each that waits long.
 #[derive(Debug, Default)]
-pub(crate) struct FirstRetry {
+pub(crate) struct RetryNews {
     is_told: bool,
 }
 
-impl FirstRetry {
+impl RetryNews {
     /// Whether a fact is to be told.
     pub(crate) fn is_news(&mut self, fact: &Fact) -> bool {
-        if retry(fact).is_some() {
-            return !std::mem::replace(&mut self.is_told, true);
+        if let Some(notice) = retry(fact) {
+            let is_long = wait_seconds(&notice.text).is_some_and(|seconds| seconds >= LONG_WAIT_SECONDS);
+            return !std::mem::replace(&mut self.is_told, true) || is_long;
         }
         self.is_told &= !ends_retries(fact);
         true
@@ -77,11 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn one_of_several_retries_is_told() {
-        let notice = |code: &str| {
-            let (level, code, text) = (NoticeLevel::Warning, code.to_owned(), "busy".to_owned());
-            Fact::Notice(Notice { level, code, text })
+    fn the_first_of_several_retries_and_those_that_wait_long_are_told() {
+        let waiting = |code: &str, seconds: &str| {
+            let text = format!("trying again in {seconds} s, attempt 2: busy");
+            Fact::Notice(Notice { level: NoticeLevel::Warning, code: code.to_owned(), text })
         };
+        let notice = |code: &str| waiting(code, "0.4");
         let turn = format!("trn_{:026}", 1).parse().unwrap();
         let ended = Fact::TurnEnded(TurnEnded {
             turn,
@@ -89,8 +96,10 @@ mod tests {
             stop_reason: None,
             failure: None,
         });
-        let facts = [notice(MODEL_RETRY), notice("other"), notice(MODEL_RETRY), ended, notice(MODEL_RETRY)];
-        let mut first = FirstRetry::default();
-        assert_eq!(facts.map(|fact| first.is_news(&fact)), [true, true, false, true, true]);
+        let long = waiting(MODEL_RETRY, "12.8");
+        let facts =
+            [notice(MODEL_RETRY), notice("other"), notice(MODEL_RETRY), long, ended, notice(MODEL_RETRY)];
+        let mut news = RetryNews::default();
+        assert_eq!(facts.map(|fact| news.is_news(&fact)), [true, true, false, true, true, true]);
     }
 }

@@ -2,7 +2,7 @@
 
 use buddy_protocol::{
     Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, ReminderCause, Risk, SessionState,
-    SessionSummary, Transcript, UnixMillis, WaitingAsk,
+    SessionSummary, Transcript, UnixMillis, UnknownContent, WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -68,10 +68,20 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
             state(session.state),
             session.turns.to_string().into(),
             cost.into(),
-            one_line(session.title.as_deref().unwrap_or(""), EXCERPT).into(),
+            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), copy_mark(session))
+                .into(),
         ]);
     }
     table
+}
+
+/// The mark of a copy behind its title, which is that of the original.
+pub(crate) fn copy_mark(session: &SessionSummary) -> &'static str {
+    match (&session.parent, &session.forked_from) {
+        (Some(_), _) => " (task)",
+        (None, Some(_)) => " (copy)",
+        (None, None) => "",
+    }
 }
 
 fn state(state: SessionState) -> TableCell {
@@ -206,8 +216,14 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
         }
         Content::Reminder { cause, .. } => Some(format!("({})", reminded(*cause))),
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
+        Content::Unknown(unknown) => Some(unknown_line(unknown)),
         _ => None,
     }
+}
+
+/// The line of content that a newer version added.
+pub(crate) fn unknown_line(unknown: &UnknownContent) -> String {
+    format!("({}: this version of buddy cannot show it)", one_line(unknown.kind(), TITLE))
 }
 
 /// A reminder of buddy to the model, in the words of the reader.
@@ -225,7 +241,7 @@ pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
 
 /// The user who answered for a call, where one did.
 pub(crate) fn person(item: &Item, transcript: &Transcript) -> Option<String> {
-    let by = transcript.decided_by(&item.id).filter(|by| by.kind == PrincipalKind::Person)?;
+    let by = transcript.decided_by(&item.id).filter(|by| by.kind() == PrincipalKind::Person)?;
     Some(one_line(&by.name, TITLE))
 }
 

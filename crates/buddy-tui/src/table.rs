@@ -53,6 +53,12 @@ impl ListView {
         Self { columns: Some(columns), ..Self::plain() }
     }
 
+    /// The same at this time, from which times in the list are counted.
+    #[must_use]
+    pub fn at(self, now: UnixMillis) -> Self {
+        Self { now, ..self }
+    }
+
     /// In a conversation, in a window of this width.
     pub(crate) fn in_window(look: &Look, columns: usize) -> Self {
         Self { look: look.clone(), columns: Some(columns), now: UnixMillis(0), cwd: String::new() }
@@ -242,7 +248,7 @@ impl Table {
     }
 
     /// The table as lines of text without styles.
-    pub(crate) fn text(&self, view: &ListView) -> String {
+    pub fn text(&self, view: &ListView) -> String {
         self.lines(view).iter().map(Line::text).collect::<Vec<_>>().join("\n")
     }
 

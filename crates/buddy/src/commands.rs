@@ -15,7 +15,7 @@ mod login;
 mod manual;
 mod models;
 mod panes;
-mod processes;
+pub(crate) mod processes;
 mod sessions;
 pub(crate) mod setup;
 mod store;
@@ -50,10 +50,10 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
     let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
     crate::log::begin(&environment, is_conversation)?;
     let wants_json = matches!(&cli.command, Some(Action::Exec(exec)) if exec.wants_json());
-    let ran = async {
+    let ran = Box::pin(async {
         let cli = checked(cli)?;
         begin(cli, &environment).await
-    };
+    });
     match ran.await {
         Ok(exit) => Ok(exit),
         // Whoever went away knows it.
@@ -242,7 +242,7 @@ async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
     let id = match id.parse::<SessionId>() {
         Ok(id) => id,
         Err(error) => {
-            let all = buddy.hub.list(&buddy.who, SessionQuery::default()).await?;
+            let all = buddy.hub.list(&buddy.who, SessionQuery::default()).await?.sessions;
             let ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
             match short_id(&ids, id)? {
                 Some(found) => found.parse()?,
@@ -260,7 +260,7 @@ async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
 async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
     let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
     let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
-    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
+    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
     let found = found.into_iter().find(|session| session.turns > 0);
     found.with_context(|| format!("there is no session to resume{place}"))
 }

@@ -6,6 +6,7 @@ mod images;
 mod keys;
 mod look;
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +17,15 @@ use buddy_agent::{Hosts, RepositoryChanges};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::{
-    Attachment, Clock, Event, Fact, ItemId, SessionId, SessionStore, SessionTarget, TargetHost, UnixMillis,
+    Attachment, Clock, Content, Event, Fact, ItemEnded, ItemId, SessionId, SessionStore, SessionTarget,
+    TargetHost, UnixMillis,
 };
 use buddy_store::SqliteStore;
 use buddy_tui::{
-    CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE, terminal_columns,
+    CustomCommand, Desk, DeskCommand, ListView, ModelChoice, Surroundings, UNKNOWN_FILE, terminal_columns,
 };
 
+use crate::commands::processes;
 use crate::commands::setup::{Invocation, Setup};
 use crate::config::{
     FileChange, Origin, Request, TrustStore, as_text, load, private_file, text_of, user_file,
@@ -40,6 +43,11 @@ pub(crate) use look::{details, follows_ground, list_look, look};
 /// The most copies of a conversation that are followed back.
 const MAX_LINEAGE: usize = 50;
 
+/// How many events of a log are read at a time.
+const LOG_PAGE: usize = 1_000;
+/// The end of the id of an entry of a call that ran once more outside the jail; the rest is the id of the call.
+const OUTSIDE_ENTRY: &str = "-outside";
+
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;
 /// The most of a file that says which branch it is.
@@ -54,6 +62,11 @@ const STATUS_LIMIT: Duration = Duration::from_secs(3);
 const STATUS_BYTES: usize = 4 * 1024;
 /// How much of what it says is shown.
 const SAID_BYTES: usize = 256 * 1024;
+
+/// Whether a user who types these digits means this entry: the whole id, or its first digits.
+fn is_named(id: &str, typed: &str) -> bool {
+    id == typed || id.split_once('_').is_some_and(|(_, digits)| digits.starts_with(typed))
+}
 
 /// The surroundings of a conversation.
 pub(crate) struct HomeDesk {
@@ -245,6 +258,47 @@ impl HomeDesk {
             store.newest(&listed).map(|newest| newest.map(|entry| entry.header.id.clone()))
         });
         newest.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+
+    /// How many changes of the prompt that made this call are left.
+    async fn left_of_prompt(&self, session: &SessionId, call: &str) -> Result<usize, String> {
+        let (mut calls, mut after) = (HashMap::new(), 0);
+        loop {
+            let page = self.store.read(session, after, LOG_PAGE).await.map_err(|error| error.to_string())?;
+            let Some(last) = page.last().and_then(|event| event.seq) else { break };
+            after = last;
+            for event in page {
+                if let Fact::ItemEnded(ItemEnded { item }) = event.fact
+                    && matches!(item.content, Content::ToolCall(_))
+                    && let Some(turn) = item.turn
+                {
+                    calls.insert(item.id.to_string(), turn);
+                }
+            }
+        }
+        let listed = self.changes_of(session).await?;
+        let turn_of = |id: &str| calls.get(id.strip_suffix(OUTSIDE_ENTRY).unwrap_or(id));
+        let Some(turn) = listed
+            .iter()
+            .find(|entry| is_named(&entry.header.id, call))
+            .and_then(|entry| turn_of(&entry.header.id))
+        else {
+            return Ok(0);
+        };
+        let is_standing =
+            |entry: &UndoEntry| !entry.is_undone && entry.changes > 0 && entry.header.undoes.is_none();
+        let is_left = |entry: &&UndoEntry| is_standing(entry) && turn_of(&entry.header.id) == Some(turn);
+        Ok(listed.iter().filter(is_left).count())
+    }
+
+    /// Undoes a change of this conversation, and says how many of the same prompt are left.
+    async fn undo_change(&self, session: &SessionId, id: &str, flags: &[&str]) -> Result<String, String> {
+        let said = self.undo(session, id, flags).await?;
+        Ok(match self.left_of_prompt(session, id).await? {
+            0 => said,
+            1 => format!("{}. 1 more change of this prompt is left", said.trim_end()),
+            left => format!("{}. {left} more changes of this prompt are left", said.trim_end()),
+        })
     }
 
     /// The newest undo that this conversation or its past made and did not take back, by its name.
@@ -514,8 +568,8 @@ impl Desk for HomeDesk {
                     None => self.last_change(session).await?,
                 };
                 match id {
-                    Some(id) => self.undo(session, &id, &forced).await,
-                    None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
+                    Some(id) => self.undo_change(session, &id, &forced).await,
+                    None => Ok("There is nothing to undo in this conversation.".to_owned()),
                 }
             }
             DeskCommand::Redo(line) => {
@@ -547,7 +601,17 @@ impl Desk for HomeDesk {
                 let from_top = |report: String| report.trim_start_matches('\n').to_owned();
                 self.own(line).await.map(from_top).map_err(from_top)
             }
-            DeskCommand::Processes => self.own(words(&["ps"])).await,
+            DeskCommand::Processes(empty) => {
+                // Text in a conversation is indented.
+                let columns = terminal_columns().saturating_sub(2).max(1);
+                let view = std::io::stdout().is_terminal().then(|| ListView::fitted(columns));
+                let view = view.map_or_else(ListView::plain, |view| view.at(SystemClock.now()));
+                let environment = self.environment.clone();
+                let listed = tokio::task::spawn_blocking(move || processes::text(&environment, &view)).await;
+                let listed = listed.map_err(|error| error.to_string())?;
+                let text = listed.map_err(|error| format!("{error:#}"))?;
+                Ok(text.unwrap_or_else(|| empty.to_owned()))
+            }
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {
                 let file = file.unwrap_or_default();

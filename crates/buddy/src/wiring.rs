@@ -16,9 +16,9 @@ use buddy_exec::{
     DEFAULT_GRACE, Description, GitHome, HostMeans, Limits, LocalSettings, LocalTarget, OrderGuard,
     SupervisorCommand, TOLD_PROGRAMS, cache_layers, git_order_names,
 };
-use buddy_hub::{Hub, HubParts};
+use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::{Approvals, Attendance, guarded_names};
-use buddy_protocol::{Ids, Ledger, Principal};
+use buddy_protocol::{Ids, Ledger, Principal, SingleUser};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
@@ -152,7 +152,15 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     });
     evict_logs(environment.session_logs.clone());
     evict_layers(environment);
-    let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
+    let hub = Hub::new(HubParts {
+        store: store.clone(),
+        agents: vec![Arc::new(agent)],
+        clock,
+        ids,
+        members: Arc::new(SingleUser),
+        keys: store.clone(),
+        limits: HubLimits::default(),
+    });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }
 

@@ -543,7 +543,16 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
         Stage::Confirming(confirming) => {
             let word = asking.ask.question.word().unwrap_or_default();
             let keys = [key("enter", "Allow", KeyWeight::Danger), back()];
-            written(&format!("Type {word} to allow this:"), &confirming.entry, &keys)
+            let wanted = format!("Type {word} to allow this:");
+            let line = match &confirming.refused {
+                Some(why) => {
+                    let mut letters = why.chars();
+                    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+                    format!("{first}{}. {wanted}", letters.as_str())
+                }
+                None => wanted,
+            };
+            written(&line, &confirming.entry, &keys)
         }
         Stage::Replying(entry) => {
             let has_options =

@@ -101,6 +101,8 @@ pub(super) enum Stage {
 pub(super) struct Confirming {
     pub(super) entry: Entry,
     answer: Answer,
+    /// Why the last word did not count.
+    pub(super) refused: Option<String>,
 }
 
 impl Console {
@@ -211,14 +213,14 @@ impl Console {
         held.or_else(|| asking.is_asleep().then_some(asking.ready))
     }
 
-    /// An answer was not taken, so another one can be given.
-    pub(super) fn answer_refused(&mut self) {
-        if let Some(asking) = &mut self.asking {
-            asking.answered = None;
-            if let Stage::Confirming(confirming) = &mut asking.stage {
-                confirming.entry = Entry::new(asking.keys, "");
-            }
-        }
+    /// An answer was not taken, so another one can be given. True if the card says why.
+    pub(super) fn answer_refused(&mut self, why: &str) -> bool {
+        let Some(asking) = &mut self.asking else { return false };
+        asking.answered = None;
+        let Stage::Confirming(confirming) = &mut asking.stage else { return false };
+        confirming.entry = Entry::new(asking.keys, "");
+        confirming.refused = Some(why.to_owned());
+        true
     }
 
     /// Takes note of what is on the screen of a question. True when with it the whole was.
@@ -272,7 +274,7 @@ impl Console {
             Step::Answer(answer) if answer.allows() && !asking.seen.is_whole() => self.show_more(key),
             Step::Answer(answer) if asking.lacks_word(&answer) => {
                 let entry = Entry::new(asking.keys, "");
-                asking.stage = Stage::Confirming(Confirming { entry, answer });
+                asking.stage = Stage::Confirming(Confirming { entry, answer, refused: None });
                 asking.open_line(key, self.now);
             }
             Step::Answer(answer) if !was_written && key.letter().is_some() => {
@@ -409,7 +411,7 @@ impl Asking {
             (Stage::Choosing, Question::Approval(approval)) => match key.letter() {
                 Some('y' | '1') => true,
                 Some('a' | '2' | 'p' | '3') => !approval.offers.is_empty(),
-                Some('e' | '4') => approval.is_editable,
+                Some('e' | '6') => approval.is_editable,
                 _ => false,
             },
             _ => false,
@@ -431,6 +433,12 @@ impl Asking {
             KeyCode::PageUp => return Step::Scroll(-PAGE),
             KeyCode::PageDown => return Step::Scroll(PAGE),
             _ => {}
+        }
+        // Esc closes what is open: the details, before it says anything about the question.
+        let is_looked_at = matches!(self.stage, Stage::Choosing | Stage::Picking(_));
+        if action == Some(Action::Escape) && self.is_expanded && is_looked_at {
+            (self.is_expanded, self.scroll) = (false, 0);
+            return Step::Stay;
         }
         if matches!(self.stage, Stage::Picking(_))
             && let Some(step) = self.look_at(key, action)
@@ -499,7 +507,7 @@ impl Asking {
             self.stage = Stage::Telling(Entry::new(self.keys, ""));
             return Step::Stay;
         }
-        // Digits count the keys as a card of low risk has them. At high risk denying comes first, so they would say something else.
+        // Digits count the rows of a card of low risk with an offer. At high risk denying comes first, so they would say something else.
         if approval.risk == Risk::High && key.letter().is_some_and(|letter| letter.is_ascii_digit()) {
             return Step::Unknown;
         }
@@ -517,12 +525,12 @@ impl Asking {
                 }
                 Step::Stay
             }
-            Some('e' | '4') if approval.is_editable => {
+            Some('e' | '6') if approval.is_editable => {
                 self.stage = Stage::Editing(Entry::new(self.keys, &approval.action));
                 Step::Stay
             }
-            Some('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
-            Some('n' | '6') => {
+            Some('d' | '4') => Step::Answer(Answer::Deny { reason: None }),
+            Some('n' | '5') => {
                 self.stage = Stage::Telling(Entry::new(self.keys, ""));
                 Step::Stay
             }

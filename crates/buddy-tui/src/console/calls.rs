@@ -8,9 +8,10 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
-use super::items::{Kind, Shown, stopped, trouble};
+use super::items::{FoldedText, Kind, SAID_NO, Shown, is_host_denied, stopped, trouble};
 use super::summary::{TestCounts, summary};
 use super::tasks::elapsed_text;
+use crate::addressing::address_user;
 use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
@@ -26,6 +27,8 @@ const SHORT_VERB: usize = 6;
 const NARROW: usize = 60;
 /// Columns of what a call is about that are kept beside its result.
 const LEAST_OBJECT: usize = 12;
+/// The fewest columns of a line that a command printed; in less room it is only counted.
+const LEAST_QUOTE: usize = 12;
 /// How many lines are shown of a command that failed.
 const FAILED_LINES: usize = 2;
 /// How many lines are searched for the one that says why.
@@ -220,12 +223,17 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     } else {
         (Span::new(look.sign("✓", "+"), look.style(Paint::Dim)), Paint::Dim)
     };
-    let mut result = result_text(&outcome.result, ran, width);
+    let answer = if outcome.is_bad || width < NARROW { "" } else { answered };
+    let rest = [result_text("", ran, width), answer.to_owned()].into_iter().filter(|part| !part.is_empty());
+    let rest: Vec<String> = rest.collect();
+    let quote = outcome.is_quote.then(|| fit_quote(&outcome.result, &words, &rest.join(", "), look, width));
+    let is_cut = quote.as_ref().is_some_and(|quote| *quote != outcome.result);
+    let mut result = result_text(quote.as_ref().unwrap_or(&outcome.result), ran, width);
     if look.is_ascii {
         result = result.replace('−', "-");
     }
-    if !answered.is_empty() && !outcome.is_bad && width >= NARROW {
-        result = if result.is_empty() { answered.to_owned() } else { format!("{result}, {answered}") };
+    if !answer.is_empty() {
+        result = if result.is_empty() { answer.to_owned() } else { format!("{result}, {answer}") };
     }
     let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
     let mut rows = vec![row(mark, &words, &Line::styled(&result, look.style(ink)), style, look, width)];
@@ -249,6 +257,8 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         rows.extend(below(shown.rows, width));
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
+    } else if is_cut {
+        folded = Some(outcome.result.clone());
     }
     let told = stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
     let checks = found_by_checks(call).into_iter().map(|text| ("check ".to_owned(), text));
@@ -261,7 +271,23 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         let output = folded.unwrap_or_else(|| outcome.text.clone());
         folded = Some(format!("{}\n\n{output}", call.title.trim_end()).trim_end().to_owned());
     }
+    let heading = format!("{}{}", words.verb, look.details.called(" ", &words.object));
+    let folded = folded.map(|text| FoldedText::new(heading, &text));
     Shown { kind: Kind::Call, rows, folded }
+}
+
+/// A line that a command printed, as far as there is room beside the whole command and the rest of the result.
+fn fit_quote(line: &str, words: &CallWords, rest: &str, look: &Look, width: usize) -> String {
+    let object = Line::plain(&look.details.called("", &words.object)).width();
+    let folded = Line::plain(&look.details.called("", &words.folded())).width();
+    let rest = if rest.is_empty() { 0 } else { Line::plain(rest).width() + 2 };
+    let lead = verb_columns(width).max(words.verb.len() + 5);
+    let room = width.saturating_sub(lead + object + folded + rest + 2);
+    match Line::plain(line) {
+        whole if whole.width() <= room => line.to_owned(),
+        whole if room >= LEAST_QUOTE => whole.cut(room, look.sign("…", "~")).text(),
+        _ => "1 line".to_owned(),
+    }
 }
 
 /// A line for each check that found new errors in a file that the call edited.
@@ -416,6 +442,8 @@ pub(super) struct Outcome {
     pub(super) result: String,
     /// All of what was said, where the words are less.
     pub(super) text: String,
+    /// Whether these words are a line that a program printed.
+    is_quote: bool,
     /// Whether the text is what the user said.
     is_said: bool,
     /// Whether the text is what a program wrote.
@@ -431,6 +459,7 @@ impl Outcome {
         let bad = |result: &str, text: &str| Self {
             result: result.to_owned(),
             text: text.to_owned(),
+            is_quote: false,
             is_said: false,
             is_output: false,
             diff: None,
@@ -444,15 +473,16 @@ impl Outcome {
             // What a refused call is told to do instead is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return match (status, error.message.split_once("the user said no")) {
+            return match (status, error.message.split_once(SAID_NO)) {
                 (ItemStatus::Denied, Some((_, words))) => {
                     let words = words.trim_start_matches([':', ' ']);
                     Self { is_said: !words.is_empty(), ..bad("you denied it", words) }
                 }
                 (ItemStatus::Denied, None) => {
-                    bad("denied", error.message.strip_prefix(NOT_ALLOWED).unwrap_or(&error.message))
+                    let text = error.message.strip_prefix(NOT_ALLOWED).unwrap_or(&error.message);
+                    bad("denied", &address_user(text))
                 }
-                _ => bad("failed", &format!("{}{hint}", error.message)),
+                _ => bad("failed", &address_user(&format!("{}{hint}", error.message))),
             };
         }
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
@@ -469,13 +499,20 @@ impl Outcome {
             };
         }
         match (call.kind, result.get("exit_code"), result.get("stdout")) {
-            (ToolKind::Execute, Some(code), Some(_)) => Self::ran(&result, code.as_i64().unwrap_or(0)),
+            (ToolKind::Execute, Some(code), Some(_)) => {
+                let ran = Self::ran(&result, code.as_i64().unwrap_or(0), status);
+                if !is_host_denied(&result) {
+                    return ran;
+                }
+                // The program took the refusal for an answer; the line below the row says which host it was.
+                Self { result: "you denied it".to_owned(), is_bad: true, was_done: false, ..ran }
+            }
             _ => Self { is_bad: false, was_done: true, ..bad(&summary(&result), "") },
         }
     }
 
     /// The outcome of a command that ran to its end.
-    fn ran(result: &Value, code: i64) -> Self {
+    fn ran(result: &Value, code: i64, status: ItemStatus) -> Self {
         let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
         let mut text = format!("{}{}", part("stdout"), part("stderr"));
         let note = part("note");
@@ -486,13 +523,16 @@ impl Outcome {
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let signal = result.get("signal").and_then(Value::as_i64);
         let tests = TestCounts::of(&text);
+        let is_quote = matches!(lines.as_slice(), [line] if line.chars().count() <= ONE_LINE);
+        let is_quote = is_quote && code == 0 && signal.is_none();
         let words = match (signal, code, lines.as_slice()) {
+            (Some(_), ..) if status == ItemStatus::Interrupted => "stopped".to_owned(),
             (Some(signal), ..) => format!("signal {signal}"),
             (None, code, _) if code != 0 && tests.failed > 0 => format!("{} failed", tests.failed),
             (None, code, _) if code != 0 => format!("exit {code}"),
             (None, _, [_, _, ..]) if tests.passed > 0 => format!("{} passed", tests.passed),
             (None, _, []) => String::new(),
-            (None, _, [line]) if line.chars().count() <= ONE_LINE => line.trim().to_owned(),
+            (None, _, [line]) if is_quote => line.trim().to_owned(),
             (None, _, lines) => {
                 let all = result.get("lines").and_then(Value::as_u64);
                 counted(all.unwrap_or(lines.len() as u64), "line")
@@ -501,121 +541,18 @@ impl Outcome {
         let is_bad = code != 0 || signal.is_some();
         let is_told = lines.len() < 2 && !is_bad;
         let text = if is_told { String::new() } else { text.trim_end().to_owned() };
-        Self { result: words, text, is_said: false, is_output: true, diff: None, is_bad, was_done: true }
+        Self {
+            result: words,
+            text,
+            is_quote,
+            is_said: false,
+            is_output: true,
+            diff: None,
+            is_bad,
+            was_done: true,
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use buddy_protocol::{Envelope, ToolFailure, UnixMillis};
-
-    fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
-        let call = ToolCall {
-            call_id: String::new(),
-            name: "tool".to_owned(),
-            kind,
-            title: title.to_owned(),
-            input: Json::from(serde_json::json!({})),
-            output: None,
-            images: Vec::new(),
-            target: None,
-            had_secrets: false,
-        };
-        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
-        let CallWords { verb, object, .. } = CallWords::of(&call, is_done, &look, "/home/ann/app");
-        (verb, object)
-    }
-
-    /// One call of each of buddy's tools; the test of its registry compares it with the tools.
-    const CALLS: &str = include_str!("../../../../fixtures/calls.json");
-
-    #[test]
-    fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
-        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
-        let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
-        for known in &calls {
-            let text = |name: &str| known[name].as_str().unwrap().to_owned();
-            let answer = |result: Result<Value, &str>| {
-                let result = result.map_err(|message| ToolFailure::new("failed", message));
-                Some(Envelope::new(UnixMillis(0), result))
-            };
-            let call = |output: Option<Envelope>| ToolCall {
-                call_id: String::new(),
-                name: text("name"),
-                kind: serde_json::from_value(known["kind"].clone()).unwrap(),
-                title: text("title"),
-                input: Json::from(known["input"].clone()),
-                output,
-                images: Vec::new(),
-                target: None,
-                had_secrets: false,
-            };
-            let (object, name) = (text("object"), text("name"));
-            let running = CallWords::of(&call(None), false, &look, "/w");
-            assert_eq!((running.verb, &running.object), (text("before").as_str(), &object), "{name}");
-            // Tools for processes tell the condition of one.
-            let done = call(answer(Ok(serde_json::json!({"id": "dev", "condition": "ended"}))));
-            let row = |call: &ToolCall, status| ended_line(call, status, "", Details::default(), "/w");
-            let is_process = name.starts_with("process_");
-            let done = if is_process { done } else { call(answer(Ok(serde_json::json!({})))) };
-            let begins = |row: &str, mark: &str, verb: &str| {
-                assert!(row.starts_with(&format!("  {mark} {verb:<VERB$}{object}")), "{name}: {row}");
-            };
-            begins(&row(&done, ItemStatus::Completed), "✓", &text("after"));
-            let failed = row(&call(answer(Err("no"))), ItemStatus::Failed);
-            begins(&failed, "✗", &text("before"));
-            assert!(failed.ends_with("  failed: no"), "{failed}");
-            let denied = row(&call(answer(Err("no"))), ItemStatus::Denied);
-            begins(&denied, "✗", &text("before"));
-            assert!(denied.ends_with("  denied: no"), "{denied}");
-        }
-    }
-
-    #[test]
-    fn new_errors_of_checks_stand_below_the_edit() {
-        let result = serde_json::json!({
-            "diff": "--- a\n+++ a\n@@ -1 +1 @@\n-one\n+two\n",
-            "checks": [
-                {"name": "lint", "file": "a.txt", "count": 1, "new": ["a.txt:1: BAD"]},
-                {"name": "style", "file": "a.txt", "count": 0, "new": []},
-            ],
-        });
-        let call = ToolCall {
-            call_id: String::new(),
-            name: "edit_file".to_owned(),
-            kind: ToolKind::Edit,
-            title: "edit a.txt".to_owned(),
-            input: Json::from(serde_json::json!({})),
-            output: Some(Envelope::new(UnixMillis(0), Ok(result))),
-            images: Vec::new(),
-            target: None,
-            had_secrets: false,
-        };
-        let line = ended_line(&call, ItemStatus::Completed, "", Details::default(), "/w");
-        assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
-        let look = Look::plain();
-        let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "" };
-        let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
-        let rows: Vec<String> = shown.rows.iter().map(Line::text).collect();
-        assert_eq!(rows.first().unwrap(), "  ✓ Edited  a.txt  +1 −1");
-        assert_eq!(rows.last().unwrap(), "            check lint: 1 new error in a.txt");
-    }
-
-    #[test]
-    fn calls_are_told_by_a_verb_and_what_they_are_about() {
-        let check =
-            |kind, title, verb, object: &str| assert_eq!(words(kind, title, true), (verb, object.to_owned()));
-        check(ToolKind::Execute, "cargo test", "Ran", "cargo test");
-        check(ToolKind::Execute, "read x", "Ran", "read x");
-        check(ToolKind::Read, "read main.py", "Read", "main.py");
-        check(ToolKind::Edit, "edit /home/ann/app/src/lib.rs", "Edited", "src/lib.rs");
-        check(ToolKind::Edit, "write /home/ann/notes (12 bytes)", "Wrote", "~/notes");
-        check(ToolKind::Read, "read /etc/hosts", "Read", "/etc/hosts");
-        check(ToolKind::Search, "search /home/ann/app for a for b", "Found", "“a for b” in .");
-        check(ToolKind::Search, "search the web for rust", "Found", "“rust” on the web");
-        check(ToolKind::Edit, "git add a b", "Ran", "git add a b");
-        check(ToolKind::Other, "", "Used", "tool");
-        assert_eq!(words(ToolKind::Edit, "edit a", false), ("Edit", "a".to_owned()), "it was not done");
-    }
-}
+mod tests;

@@ -38,7 +38,7 @@ impl HeldAnswer {
         self.key.letter().map(|letter| match letter {
             '1' => 'y',
             '2' => 'a',
-            '5' => 'd',
+            '4' => 'd',
             letter => letter,
         })
     }

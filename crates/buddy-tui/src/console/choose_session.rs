@@ -74,6 +74,7 @@ mod tests {
             cwd: "/w".to_owned(),
             model: None,
             parent: None,
+            forked_from: None,
             title: Some(title.to_owned()),
             state: SessionState::Idle,
             created: UnixMillis(0),

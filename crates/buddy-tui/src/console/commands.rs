@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Change, Command, Content};
+use buddy_protocol::{Change, Command, Content, folded_command};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
@@ -17,7 +17,7 @@ use crate::editor::Choice;
 use crate::overview;
 use crate::requests::{INIT, review};
 use crate::targets::{self, TargetLine};
-use crate::text::to_copy;
+use crate::text::{Line, to_copy};
 
 /// A command: its name, other names, what follows it, and what it does.
 #[derive(Clone, Copy)]
@@ -344,9 +344,9 @@ impl Console {
             // A prompt that was queued for its end comes back into the draft.
             Some(_) if number == SHOWN => self.interrupt(),
             Some(task) => {
-                let session = task.session.clone();
+                let (session, interrupt) = (task.session.clone(), task.interrupt());
                 let dropped: Vec<String> = task.queue.drain(..).collect();
-                self.effect(Effect::Send(session, Command::Interrupt));
+                self.effect(Effect::Send(session, interrupt));
                 for prompt in dropped {
                     let line = prompt.lines().next().unwrap_or_default();
                     self.say(&format!(
@@ -389,6 +389,7 @@ impl Console {
                 format!(", {} left", elapsed_text(deadline.saturating_duration_since(now)))
             };
             let what = if task.prompt.is_empty() { "this conversation" } else { &task.prompt };
+            let what = what.lines().next().unwrap_or_default();
             let time = elapsed_text(task.elapsed(now).unwrap_or_default());
             lines.push(format!(
                 "task {}  {time}{}  {what}",
@@ -401,14 +402,14 @@ impl Console {
                 && let Content::UserMessage { ran: Some(ran), .. } = &item.content
             {
                 let time = elapsed_text(task.reader.ran(&item.id, now));
-                lines.push(format!("task {}  {time}  !{}", own.number, ran.command));
+                lines.push(format!("task {}  {time}  !{}", own.number, folded_command(&ran.command)));
             }
         }
-        if lines.is_empty() {
-            lines.push("no task runs".to_owned());
-        }
+        let (room, mark) = (self.text_width(), self.look.sign("…", "~"));
+        let lines: Vec<String> = lines.iter().map(|line| Line::plain(line).cut(room, mark).text()).collect();
         self.say_plain(&lines.join("\n"));
-        self.desk("ps", "");
+        let empty = if lines.is_empty() { "No task or process runs." } else { "" };
+        self.effect(Effect::Run(DeskCommand::Processes(empty)));
     }
 
     fn show_status(&mut self) {

@@ -110,13 +110,16 @@ pub enum DeskCommand {
     Trust(String),
     /// Whether everything is as it should be.
     Doctor,
-    /// Processes that run on.
-    Processes,
+    /// Processes that run on. This is said if there are none.
+    Processes(&'static str),
     /// Ends such a process.
     Kill(String),
     /// Writes the conversation to a file: where, and as what.
     Export(Option<String>),
 }
+
+/// The text about managed processes if there are none.
+const NO_PROCESSES: &str = "No managed processes.";
 
 impl DeskCommand {
     /// The notice while the command runs, if it can take a while and changes files.
@@ -139,7 +142,7 @@ impl DeskCommand {
             "logout" => Self::LogOut(some),
             "trust" => Self::Trust(argument.to_owned()),
             "doctor" => Self::Doctor,
-            "ps" => Self::Processes,
+            "ps" => Self::Processes(NO_PROCESSES),
             "kill" => Self::Kill(some?),
             "export" => Self::Export(some),
             _ => return None,

@@ -25,7 +25,7 @@ use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::branches::{Another, Opened, forked, opened};
+use crate::branches::{Another, Opened, forked, opened, take_up};
 use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
@@ -176,9 +176,13 @@ enum Done {
 impl Driver {
     /// Follows a session from its beginning.
     async fn open(&mut self, session: SessionId, head: u64) -> Result<(), SessionsError> {
+        let in_use = take_up(&*self.sessions, &self.who, &session).await?;
         let events = self.sessions.subscribe(&self.who, &session, 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
+        if let Some(text) = in_use {
+            self.console.say_on_arrival(text);
+        }
         Ok(())
     }
 
@@ -334,8 +338,10 @@ impl Driver {
         match effect {
             Effect::Send(session, command) => {
                 if !self.order(session, command) {
-                    self.console.answer_refused();
-                    self.console.complain("buddy is busy, so this was not sent.");
+                    let why = "buddy is busy, so this was not sent";
+                    if !self.console.answer_refused(why) {
+                        self.console.complain(&format!("{why}."));
+                    }
                 }
             }
             Effect::Begin(session, prompt) => self.begin(session, prompt),
@@ -379,6 +385,11 @@ impl Driver {
                     Err(text) => Reply::Failed(text),
                 }
             }),
+            Effect::CountChanges(turn, calls) => {
+                self.ask_desk(
+                    |desk, _, _| async move { Reply::CountedChanges(turn, desk.changes(&calls).await) },
+                );
+            }
             Effect::Remember(text) => self.desk.remember(&text),
             Effect::Edit(text) => self.edit(&text).await,
             Effect::PasteImage => self.ask_desk(|desk, _, _| async move {
@@ -477,7 +488,7 @@ impl Driver {
         let (query, shown) = (self.listing(), self.console.front().session.clone());
         self.jobs.spawn(async move {
             let found = match sessions.list(&who, query).await {
-                Ok(found) => found.into_iter().map(|summary| summary.id).find(|id| *id != shown),
+                Ok(page) => page.sessions.into_iter().map(|summary| summary.id).find(|id| *id != shown),
                 Err(error) => return Done::Reply(Reply::Failed(error.to_string())),
             };
             match found {
@@ -488,7 +499,7 @@ impl Driver {
     }
 
     fn listing(&self) -> SessionQuery {
-        SessionQuery { owner: Some(self.who.name.clone()), limit: LISTED, ..SessionQuery::default() }
+        SessionQuery { owner: Some(self.who.id.clone()), limit: LISTED, ..SessionQuery::default() }
     }
 
     fn list(&mut self) {
@@ -496,7 +507,7 @@ impl Driver {
         let (query, now) = (self.listing(), self.desk.now());
         self.jobs.spawn(async move {
             Done::Reply(match sessions.list(&who, query).await {
-                Ok(found) => Reply::Sessions { sessions: found, now },
+                Ok(page) => Reply::Sessions { sessions: page.sessions, now },
                 Err(error) => Reply::Failed(error.to_string()),
             })
         });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Command, Event, Found, SessionId, SessionSummary, UnixMillis};
+use buddy_protocol::{Command, Event, Found, ItemId, SessionId, SessionSummary, TurnId, UnixMillis};
 
 use super::desk::{DeskCommand, ModelChoice, Surroundings};
 use super::past::{Branch, Branched};
@@ -76,6 +76,8 @@ pub(super) enum Effect {
     AskStatus(String),
     /// Have one of buddy's own commands carried out beside the conversation.
     Run(DeskCommand),
+    /// Count the calls of this turn that changed files.
+    CountChanges(TurnId, Vec<ItemId>),
     /// Keep what was sent.
     Remember(String),
     /// Let the user edit this in an editor of theirs.
@@ -139,6 +141,8 @@ pub(super) enum Reply {
     Changes(String),
     /// An undo or a redo ended, and said this.
     Undone(Result<String, String>),
+    /// How many calls of a turn changed files, as far as that is known.
+    CountedChanges(TurnId, Option<usize>),
     /// A text that the user edited.
     Edited(String),
     /// The user connected a model: the one to go on with, where there is another one now.

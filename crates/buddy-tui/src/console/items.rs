@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anstyle::Style;
 use buddy_protocol::{
-    Content, Image, Item, ItemStatus, Json, NoticeLevel, Ran, ToolCall, ToolKind, Transcript, folded_command,
+    Content, DENIED_HOSTS, Image, Item, ItemStatus, Json, NoticeLevel, Ran, ToolCall, ToolKind, Transcript,
+    folded_command,
 };
 use serde_json::Value;
 
@@ -12,10 +13,11 @@ use super::calls::{self, Paper};
 use super::plan_card::plan_rows;
 use super::summary::summary;
 use super::tasks::elapsed_text;
+use crate::addressing::address_user;
 use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
-use crate::show::{image_label, printed, reminded};
+use crate::show::{image_label, printed, reminded, unknown_line};
 use crate::text::{Line, Look, Paint, Picture, Pictures, tell_text, wrap, wrap_text};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
@@ -28,6 +30,9 @@ const RECAP_ITEMS: usize = 12;
 const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
+
+/// The words of a result about a no of the user, for the model.
+pub(super) const SAID_NO: &str = "the user said no";
 
 /// The kind of rows. Different kinds are kept apart by an empty row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +59,21 @@ pub(super) struct Shown {
     pub(super) kind: Kind,
     pub(super) rows: Vec<Line>,
     /// All of what the rows show a part of.
-    pub(super) folded: Option<String>,
+    pub(super) folded: Option<FoldedText>,
+}
+
+/// A text of which the rows show a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FoldedText {
+    /// The call that the text belongs to.
+    pub(super) heading: String,
+    pub(super) text: String,
+}
+
+impl FoldedText {
+    pub(super) fn new(heading: impl Into<String>, text: &str) -> Self {
+        Self { heading: heading.into(), text: text.to_owned() }
+    }
 }
 
 /// The widest that prose is.
@@ -162,13 +181,15 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
                 .and(" Summarised the conversation", look.style(Paint::Strong))
                 .and("  ctrl+o shows the summary", look.style(Paint::Dim));
             let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
-            Shown { kind: Kind::Note, rows, folded: Some(summary.clone()) }
+            let folded = Some(FoldedText::new("Summary of the conversation", summary));
+            Shown { kind: Kind::Note, rows, folded }
         }
         Content::Reminder { cause, text } => {
-            let row = Line::styled(look.sign("▲", "!"), look.style(Paint::Dim))
-                .and(&format!(" {}", reminded(*cause)), look.style(Paint::Dim));
-            let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
-            Shown { kind: Kind::Note, rows, folded: Some(text.clone()) }
+            let rows = notice(reminded(*cause), Notice::Aside, look, width);
+            Shown { kind: Kind::Note, rows, folded: Some(FoldedText::new(reminded(*cause), text)) }
+        }
+        Content::Unknown(unknown) => {
+            shown(Kind::Note, notice(&unknown_line(unknown), Notice::Aside, look, width))
         }
         // A notice tells of cleared results, and the user knows their own environment.
         Content::ResultsCleared { .. } | Content::Environment { .. } | Content::Canvas { .. } => {
@@ -227,7 +248,7 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(self::image(image, lead, place < MAX_DRAWN, look, width));
     }
-    Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
+    Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| FoldedText::new("Your prompt", text)) }
 }
 
 /// The name of an image, and the image itself where the terminal can show it.
@@ -263,7 +284,8 @@ fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width:
     let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
-    let folded = (output.line_count() > OWN_LINES).then(|| text.clone());
+    let folded =
+        (output.line_count() > OWN_LINES).then(|| FoldedText::new(own_title(run, look).text(), &text));
     Shown { kind: Kind::Person, rows, folded }
 }
 
@@ -277,7 +299,7 @@ fn thought(text: &str, ran: Duration, look: &Look, width: usize) -> Shown {
         format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
     let row = Line::styled(&text_row, look.style(Paint::Dim));
     let rows = wrap(&row, width, &Line::plain("  "), &Line::plain("    "));
-    Shown { kind: Kind::Thought, rows, folded: Some(text.to_owned()) }
+    Shown { kind: Kind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
 }
 
 /// The accesses that the jail stopped in a call and the connections that failed, each after the name of what it is about. Of
@@ -290,9 +312,18 @@ pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
     };
     let mut all = Vec::new();
     for name in ["jail", "network"] {
-        all.extend(texts(name).iter().filter_map(Value::as_str).map(|text| (name, text.to_owned())));
+        let texts = texts(name);
+        let texts = texts.iter().filter_map(Value::as_str);
+        // The model reads the same words.
+        all.extend(texts.map(|text| (name, address_user(&text.replace(SAID_NO, "you denied it")))));
     }
     all
+}
+
+/// Whether the user kept a command from a host that it needed.
+pub(super) fn is_host_denied(result: &Value) -> bool {
+    let lines = result.get("jail").and_then(Value::as_array).into_iter().flatten();
+    result.get(DENIED_HOSTS).is_some() && lines.filter_map(Value::as_str).any(|line| line.contains(SAID_NO))
 }
 
 /// The failure of a call, in one line.
@@ -326,7 +357,7 @@ impl Body {
             // What a refused call is told to do instead is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return Self { text: format!("{}{hint}", error.message), is_bad: true };
+            return Self { text: address_user(&format!("{}{hint}", error.message)), is_bad: true };
         }
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
         Self {

@@ -10,7 +10,7 @@ use super::commands;
 use super::desk::UNKNOWN_FILE;
 use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
-use super::tasks::MAX_QUEUED;
+use super::tasks::{MAX_QUEUED, Task};
 use crate::changes;
 use crate::counting::counted;
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
@@ -376,7 +376,8 @@ impl Console {
     /// Stops the turn. What was queued for its end comes back into the draft.
     pub(super) fn interrupt(&mut self) {
         self.take_queue_back();
-        self.send(Command::Interrupt);
+        let interrupt = self.front().interrupt();
+        self.send(interrupt);
     }
 
     fn take_queue_back(&mut self) {
@@ -390,7 +391,8 @@ impl Console {
     fn cancel(&mut self, armed: Option<Armed>) {
         let asks = self.asking.as_ref().map(|asking| asking.session.clone());
         if let Some(session) = asks.filter(|session| *session != self.front().session) {
-            self.effect(Effect::Send(session, Command::Interrupt));
+            let interrupt = self.tasks.iter().find(|task| task.session == session).map(Task::interrupt);
+            self.effect(Effect::Send(session, interrupt.unwrap_or_else(Command::interrupt)));
         } else if self.asking.is_some() {
             self.interrupt();
         } else if !self.draft.is_empty() {
@@ -463,13 +465,27 @@ impl Console {
         self.send(Command::Change(Change { approvals, plan_only, ..Change::default() }));
     }
 
+    /// Shows the newest folded text below its heading, and the one before it with each further press.
     fn expand(&mut self) {
-        let Some(text) = self.front().reader.folded() else { return self.say("There is no folded output.") };
-        let mut output = Output::new(text.lines().count(), 1);
-        output.push(text);
-        let dim = self.look.style(Paint::Dim);
-        let rows = output.folded(&self.look, self.columns);
-        self.show(rows.iter().map(|row| Line::styled(&row.text(), dim)));
+        let Some(folded) = self.front_mut().reader.unfold() else {
+            let text = if self.front().reader.has_folded() {
+                "There is no earlier folded output. The next press starts again with the newest."
+            } else {
+                "There is no folded output."
+            };
+            return self.say(text);
+        };
+        let mut output = Output::new(folded.text.lines().count(), 1);
+        output.push(&folded.text);
+        let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
+        let room = self.columns.saturating_sub(2);
+        let mut rows = vec![Line::default()];
+        let heading = Line::styled(&format!("  {}", folded.heading), strong);
+        rows.push(heading.cut(self.columns, self.look.sign("…", "~")));
+        let text = output.folded(&self.look, room);
+        rows.extend(text.iter().map(|row| Line::styled(&format!("  {}", row.text()), dim)));
+        self.show(rows);
+        self.is_said_last = true;
     }
 
     /// Shows the changes in the repository, and below them the files that git does not know.

@@ -70,8 +70,10 @@ impl Lanes {
 
     /// Has a command sent. False when too many wait already.
     pub(super) fn give(&self, order: Order) -> bool {
-        let is_urgent =
-            matches!(order.command, Command::Answer { .. } | Command::Interrupt | Command::Stop { .. });
+        let is_urgent = matches!(
+            order.command,
+            Command::Answer { .. } | Command::Interrupt { .. } | Command::Stop { .. }
+        );
         let lane =
             if is_urgent && self.reading.load(Ordering::SeqCst) > 0 { &self.urgent } else { &self.usual };
         let Ok(place) = lane.try_reserve() else { return false };

@@ -140,7 +140,8 @@ impl Console {
                 let ran = self.front().reader.ran(&item.id, self.now);
                 let silence = self.front().reader.silence(&item.id, self.now);
                 let mut result = if ran >= TIMED { elapsed_text(ran) } else { String::new() };
-                if silence >= QUIET {
+                // While it waits for an answer, nothing is to be heard of it.
+                if silence >= QUIET && self.front().reader.transcript().asks().is_empty() {
                     result = format!("{result}, quiet {}", elapsed_text(silence));
                 }
                 let mut result = Line::styled(&result, dim);

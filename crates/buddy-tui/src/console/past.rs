@@ -89,7 +89,7 @@ impl Console {
     }
 
     /// Says something below the past of the conversation, which is shown first.
-    fn say_on_arrival(&mut self, text: String) {
+    pub(super) fn say_on_arrival(&mut self, text: String) {
         if self.front().skip_until == 0 {
             return self.say(&text);
         }

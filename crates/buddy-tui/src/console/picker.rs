@@ -11,6 +11,7 @@ use crate::counting::counted;
 use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
 use crate::list_time::moment;
 use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
+use crate::show::copy_mark;
 use crate::text::{Line, Look, Paint, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
 
@@ -132,7 +133,7 @@ impl Picker {
             };
             let path = one_line(&look.path(&session.cwd), PATH);
             Choice {
-                name: format!("{}{mark}", titled(session)),
+                name: format!("{}{}{mark}", titled(session), copy_mark(session)),
                 note: format!("{time:<10}  {end:<15}  {path:<widest$}").trim_end().to_owned(),
             }
         };

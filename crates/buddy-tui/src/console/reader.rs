@@ -1,16 +1,17 @@
 //! Reads one session: folds its events, and says which rows are finished.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    BACKGROUND_ENDED, Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemId,
-    ItemStatus, NoticeLevel, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript, TurnEnded, TurnOutcome,
+    BACKGROUND_ENDED, Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemEnded,
+    ItemId, ItemStarted, ItemStatus, NoticeLevel, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript,
+    TurnEnded, TurnOutcome,
 };
 
 use super::allowed::Allowed;
 use super::calls::Paper;
-use super::items::{self, Gutter, Kind, Notice, prose_width, said};
+use super::items::{self, FoldedText, Gutter, Kind, Notice, prose_width, said};
 use super::joined::JoinedCalls;
 use super::plan_card::plan_rows;
 use crate::changes::GO_AHEAD;
@@ -23,6 +24,8 @@ use crate::text::{Line, Look, Paint};
 
 /// How many lines of what a running item writes are held.
 const LIVE_LINES: usize = 20;
+/// How many folded texts are held, so that a long conversation does not hold all of them.
+const MAX_FOLDED: usize = 50;
 
 /// A session as it is read.
 #[derive(Default)]
@@ -51,8 +54,14 @@ pub(super) struct Reader {
     allowed: Allowed,
     /// The kind of the last finished rows, so that different kinds are kept apart.
     last: Option<Kind>,
-    /// Folded outputs, the newest last.
-    folded: Option<String>,
+    /// Folded texts, the newest last.
+    folded: VecDeque<FoldedText>,
+    /// How many of them, from the newest on, were shown since the newest came.
+    unfolded: usize,
+    /// Steering prompts that the agent has not read yet: they belong below the answer that it gives meanwhile.
+    unread: VecDeque<Item>,
+    /// Prompts that the agent has read since they were last asked for.
+    read_prompts: Vec<String>,
     rows: Vec<Line>,
     /// Whether nothing is shown, as at the taking up of a session.
     is_silent: bool,
@@ -168,9 +177,26 @@ impl Reader {
         self.left_running.count()
     }
 
-    /// Everything of what was shown folded last.
-    pub(super) fn folded(&self) -> Option<&str> {
-        self.folded.as_deref()
+    /// The newest folded text, and with each further call the one before it; none after the oldest, and then the newest again.
+    pub(super) fn unfold(&mut self) -> Option<FoldedText> {
+        let text = self.folded.iter().rev().nth(self.unfolded).cloned();
+        self.unfolded = if text.is_some() { self.unfolded + 1 } else { 0 };
+        text
+    }
+
+    /// Whether there is a folded text.
+    pub(super) fn has_folded(&self) -> bool {
+        !self.folded.is_empty()
+    }
+
+    /// Whether a prompt waits for the agent to read it.
+    pub(super) fn is_unread(&self, prompt: &ItemId) -> bool {
+        self.unread.iter().any(|item| item.id == *prompt)
+    }
+
+    /// The prompts that the agent has read since the last call.
+    pub(super) fn take_read_prompts(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.read_prompts)
     }
 
     /// Folds an event without showing it.
@@ -200,6 +226,7 @@ impl Reader {
             self.work_time.note(event);
         }
         self.allowed.note(&event.fact);
+        self.note_step(&event.fact, look, width);
         match &event.fact {
             fact if retry(fact).is_some() => {
                 self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
@@ -331,8 +358,55 @@ impl Reader {
         if !shown.rows.is_empty() {
             self.settle_calls(look, width);
         }
-        self.folded = shown.folded.or(self.folded.take());
+        if let Some(folded) = shown.folded {
+            if self.folded.len() >= MAX_FOLDED {
+                self.folded.pop_front();
+            }
+            self.folded.push_back(folded);
+            self.unfolded = 0;
+        }
         self.put(shown.kind, shown.rows);
+    }
+
+    /// Shows prompts that the agent has read: something of the step before which it reads them has begun.
+    fn note_step(&mut self, fact: &Fact, look: &Look, width: usize) {
+        let (Fact::ItemStarted(ItemStarted { item }) | Fact::ItemEnded(ItemEnded { item })) = fact else {
+            return;
+        };
+        // These come from the agent; others may come at any time.
+        let is_answer = matches!(
+            item.content,
+            Content::AgentMessage { .. } | Content::Reasoning { .. } | Content::ToolCall(_)
+        );
+        let is_read = |prompt: &Item| prompt.turn != item.turn || prompt.step <= item.step;
+        if is_answer && self.unread.front().is_some_and(is_read) {
+            self.show_prompts(look, width);
+        }
+    }
+
+    fn show_prompts(&mut self, look: &Look, width: usize) {
+        let cwd = self.cwd();
+        let paper = Paper { look, width, cwd: &cwd, answered: "" };
+        for prompt in std::mem::take(&mut self.unread) {
+            self.note_read(&prompt);
+            self.tell(items::finished(&prompt, Duration::ZERO, &paper), look, width);
+        }
+    }
+
+    fn note_read(&mut self, prompt: &Item) {
+        if let Content::UserMessage { text, ran: None, .. } = &prompt.content {
+            self.read_prompts.push(text.clone());
+        }
+    }
+
+    /// Whether a prompt steers a turn that runs: the turn began with another one.
+    fn is_steer(&self, prompt: &Item) -> bool {
+        let is_typed = |item: &Item| matches!(item.content, Content::UserMessage { ran: None, .. });
+        let is_other = |item: &&Item| item.id != prompt.id && item.turn == prompt.turn && is_typed(item);
+        is_typed(prompt)
+            && prompt.step.is_some()
+            && self.transcript.turn().is_some_and(|turn| Some(turn) == prompt.turn.as_ref())
+            && self.transcript.items().iter().rev().any(|item| is_other(&item))
     }
 
     fn join(&mut self, calls: JoinedCalls, look: &Look, width: usize) {
@@ -388,8 +462,12 @@ impl Reader {
         let ran = self.ran(&item.id, now);
         self.running.remove(&item.id);
         if self.is_silent {
-            return;
+            return self.note_read(item);
         }
+        if self.is_steer(item) {
+            return self.unread.push_back(item.clone());
+        }
+        self.note_read(item);
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
         let answered = self.allowed.take(&item.id).unwrap_or_default();
@@ -424,6 +502,7 @@ impl Reader {
         self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
         self.settle_calls(look, width);
         self.close_message(look, width);
+        self.show_prompts(look, width);
         self.settle_plan(look, width);
         self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {

@@ -22,10 +22,12 @@ impl Console {
     pub(super) fn reply(&mut self, reply: Reply) {
         match reply {
             Reply::Refused(text) => {
-                self.answer_refused();
+                let is_on_card = self.answer_refused(&text);
                 self.front_mut().unseen = 0;
                 self.front_mut().steered.clear();
-                self.complain(&format!("buddy: {text}"));
+                if !is_on_card {
+                    self.complain(&format!("buddy: {text}"));
+                }
             }
             Reply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
             Reply::PastedImage(path) => {
@@ -74,6 +76,7 @@ impl Console {
                 }
             }
             Reply::Changes(text) => self.show_changes(&text),
+            Reply::CountedChanges(turn, changes) => self.tell_command_changes(&turn, changes),
             Reply::Undone(said) => self.undo_ended(said),
             Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),
             Reply::LoggedIn(None) => {}
@@ -158,6 +161,7 @@ impl Console {
                 return;
             }
             self.effect(Effect::LookAround);
+            self.ask_command_changes();
             // The agent may have made files.
             self.paths = Paths::Unknown;
             let is_elsewhere = self.focus == Focus::Elsewhere;

@@ -105,6 +105,9 @@ impl Console {
             let is_timed = time.as_secs() >= TIMED_SECONDS;
             return Some((undoing.text.to_owned(), is_timed.then(|| elapsed_text(time))));
         }
+        if front.is_idle() && self.is_counting && self.asking.is_none() {
+            return Some(("Looking at the changes".to_owned(), None));
+        }
         if front.is_idle() || self.asking.is_some() {
             return None;
         }

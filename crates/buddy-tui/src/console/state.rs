@@ -74,6 +74,8 @@ pub(super) struct Console {
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
     pub(super) is_said_last: bool,
+    /// Whether the changes of the last turn's commands are being counted.
+    pub(super) is_counting: bool,
     /// Whether the user chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
     /// Where the user looks.
@@ -158,6 +160,7 @@ impl Console {
             undoing: None,
             echo: None,
             is_said_last: false,
+            is_counting: false,
             is_theme_chosen: false,
             focus: Focus::Unknown,
             is_done_unseen: false,
@@ -344,6 +347,9 @@ impl Console {
         } else {
             task.reader.skip(event, now)
         };
+        for text in task.reader.take_read_prompts() {
+            task.forget_steer(&text);
+        }
         if let Err(error) = applied {
             return self.complain(&format!("buddy: {error}"));
         }
@@ -358,8 +364,12 @@ impl Console {
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
                 task.unseen = task.unseen.saturating_sub(1);
-                if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content {
-                    task.forget_steer(text);
+                let is_unread = task.reader.is_unread(&ended.item.id);
+                if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content
+                    && is_unread
+                {
+                    // Another face may have sent it.
+                    task.note_steer(text);
                 }
             }
             Fact::ItemEnded(ended)
@@ -436,7 +446,7 @@ impl Console {
         self.wake_question();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
-        let late: Vec<(usize, SessionId)> = self
+        let late: Vec<(usize, SessionId, Command)> = self
             .tasks
             .iter_mut()
             .filter(|task| {
@@ -444,12 +454,12 @@ impl Console {
             })
             .map(|task| {
                 task.is_stopped = true;
-                (task.number, task.session.clone())
+                (task.number, task.session.clone(), task.interrupt())
             })
             .collect();
-        for (number, session) in late {
+        for (number, session, interrupt) in late {
             self.say(&format!("{} reached its time limit", task_name(number)));
-            self.effect(Effect::Send(session, Command::Interrupt));
+            self.effect(Effect::Send(session, interrupt));
         }
     }
 

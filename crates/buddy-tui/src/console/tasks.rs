@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Bill, Item, SessionId};
+use buddy_protocol::{Bill, Command, Item, SessionId};
 
 use super::background::OwnAside;
 use super::reader::Reader;
@@ -69,6 +69,13 @@ impl Task {
         }
     }
 
+    /// Holds a steering prompt, unless it was sent from here.
+    pub(super) fn note_steer(&mut self, text: &str) {
+        if !self.steered.iter().any(|steer| steer.trim() == text.trim()) {
+            self.steered.push_back(text.to_owned());
+        }
+    }
+
     /// Forgets a steering prompt that was read or refused.
     pub(super) fn forget_steer(&mut self, text: &str) {
         if let Some(place) = self.steered.iter().position(|steer| steer.trim() == text.trim()) {
@@ -78,6 +85,12 @@ impl Task {
 
     pub(super) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
+    }
+
+    /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.
+    pub(super) fn interrupt(&self) -> Command {
+        let turn = self.reader.transcript().turn().filter(|_| self.unseen == 0);
+        Command::Interrupt { turn: turn.cloned() }
     }
 
     /// The command of the user's own that runs in the foreground.

@@ -79,7 +79,7 @@ impl Seat {
         let console = Console::new(session(1), Look::plain(), 60, Vec::new(), now);
         let mut seat = Self { console, painter: Painter::new(Look::plain(), 60, 40), now, seq: 0 };
         seat.fact(1, begun());
-        seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }));
+        seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn() }));
         seat
     }
 
@@ -104,7 +104,7 @@ impl Seat {
             self.seq += 1;
             self.seq
         });
-        let event = Event { session: session(number), seq, time: UnixMillis(0), fact };
+        let event = Event { session: session(number), seq, time: UnixMillis(0), by: None, fact };
         self.take(Input::Event(session(number), Arc::new(event)))
     }
 
@@ -170,7 +170,8 @@ fn is_shown(seat: &Seat, text: &str) -> bool {
 #[test]
 fn a_key_counts_as_soon_as_the_question_is_on_the_screen() {
     let mut seat = Seat::new();
-    let event = Event { session: session(1), seq: Some(9), time: UnixMillis(0), fact: asked("mkdir a") };
+    let event =
+        Event { session: session(1), seq: Some(9), time: UnixMillis(0), by: None, fact: asked("mkdir a") };
     seat.console.handle(Input::Event(session(1), Arc::new(event)), seat.now);
     let early = seat.console.handle(Input::Key(Key::named("y").unwrap()), seat.now);
     assert!(!early.iter().any(is_answer), "nobody can have read it: {early:?}");
@@ -332,8 +333,7 @@ fn a_letter_that_is_held_down_is_none_of_the_line_that_it_opens() {
 
 /// The question is answered with words of the user's own and put again, as they could not be allowed.
 fn refused(seat: &mut Seat, wish: GrantWish) -> Vec<Effect> {
-    let answered =
-        Answered { ask: ask_id(), answer: Answer::grant(wish.clone()), by: Principal::person("ann") };
+    let answered = Answered { ask: ask_id(), answer: Answer::grant(wish.clone()) };
     let mut effects = seat.fact(1, Fact::Answered(answered));
     effects.extend(seat.fact(1, offering(Some(Unfit { wish, why: "it is too much".to_owned() }))));
     effects
@@ -469,7 +469,7 @@ fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     seat.fact(2, asked("mkdir a"));
     seat.wait(1100);
     assert!(is_shown(&seat, "task 1 asks: count them"));
-    assert_eq!(seat.press("ctrl-c"), [Effect::Send(session(2), Command::Interrupt)]);
+    assert_eq!(seat.press("ctrl-c"), [Effect::Send(session(2), Command::interrupt())]);
 }
 
 #[test]

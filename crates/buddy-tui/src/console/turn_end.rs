@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{Bill, Item, MicroUsd, Transcript};
+use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript, TurnId};
 
+use super::effect::Effect;
 use super::state::Console;
 use super::tasks::elapsed_text;
+use crate::counting::counted;
 use crate::farewell::{FarewellRow, farewell};
 use crate::file_changes::FileChanges;
 use crate::overview::price;
@@ -16,6 +18,9 @@ use crate::text::{Line, Paint};
 const TIMED: Duration = Duration::from_secs(2);
 /// From when on a turn that changed nothing has such a line too.
 const LONG: Duration = Duration::from_secs(10);
+
+/// The effect of `/undo` in a hint. A turn can make several changes, and it reverts one.
+const UNDOES: &str = "the last change";
 
 /// The facts of a turn that has ended.
 pub(crate) struct TurnSum {
@@ -59,6 +64,16 @@ impl TurnSum {
     }
 }
 
+/// The calls of the last turn that ran a command. Only the undo store knows what they changed.
+pub(super) fn commands_of_turn(transcript: &Transcript) -> Vec<ItemId> {
+    let turn = transcript.last_turn().map(|ended| &ended.turn);
+    let is_command = |item: &&Item| {
+        let ran = matches!(&item.content, Content::ToolCall(call) if call.kind == ToolKind::Execute && call.output.is_some());
+        ran && turn.is_some() && item.turn.as_ref() == turn
+    };
+    transcript.items().iter().filter(is_command).map(|item| item.id.clone()).collect()
+}
+
 impl Console {
     /// Finishes the row that further reads would join.
     pub(super) fn settle_calls(&mut self) {
@@ -82,6 +97,36 @@ impl Console {
         std::iter::once(Line::default()).chain(rows).collect()
     }
 
+    /// Asks what the commands of the last turn changed, where no other call changed a file.
+    pub(super) fn ask_command_changes(&mut self) {
+        let front = self.front();
+        let transcript = front.reader.transcript();
+        let sum = TurnSum::of(transcript, Duration::ZERO, &front.billed);
+        let calls = commands_of_turn(transcript);
+        let Some(turn) = transcript.last_turn().map(|ended| ended.turn.clone()) else { return };
+        if !sum.has_changes() && !calls.is_empty() {
+            self.is_counting = true;
+            self.effect(Effect::CountChanges(turn, calls));
+        }
+    }
+
+    /// Says that commands of a turn changed files. Where another one runs meanwhile, its end says what can be undone.
+    pub(super) fn tell_command_changes(&mut self, turn: &TurnId, changes: Option<usize>) {
+        self.is_counting = false;
+        let front = self.front();
+        let last = front.reader.transcript().last_turn().map(|ended| &ended.turn);
+        let count = changes.unwrap_or(0) as u64;
+        if count == 0 || last != Some(turn) || !front.is_idle() {
+            return;
+        }
+        let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
+        let text = format!("  {} changed files", counted(count, "command"));
+        let short = Line::styled(&text, dim).and("   /undo", strong);
+        let long = short.clone().and(&format!(" {UNDOES}"), dim);
+        let line = if long.width() <= self.columns { long } else { short };
+        self.show([Line::default(), line.cut(self.columns, self.look.sign("…", "~"))]);
+    }
+
     /// The rows below the last turn of the conversation.
     pub(super) fn turn_end_rows(&self, ran: Option<Duration>) -> Vec<Line> {
         let front = self.front();
@@ -103,12 +148,14 @@ impl Console {
         }
         let hints = [
             ("/diff", "review", self.surroundings.branch.is_some() && sum.is_uncommitted()),
-            ("/undo", "take it back", sum.has_changes()),
+            ("/undo", UNDOES, sum.has_changes()),
         ];
+        // A narrow window has room for the command alone.
         for (command, does, _) in hints.into_iter().filter(|(.., is_true)| *is_true) {
-            let longer =
-                line.clone().and("   ", Style::new()).and(command, strong).and(&format!(" {does}"), dim);
-            line = if longer.width() <= self.columns { longer } else { line };
+            let short = line.clone().and("   ", Style::new()).and(command, strong);
+            let long = short.clone().and(&format!(" {does}"), dim);
+            let fits = [long, short].into_iter().find(|longer| longer.width() <= self.columns);
+            line = fits.unwrap_or(line);
         }
         vec![Line::default(), line.cut(self.columns, self.look.sign("…", "~"))]
     }

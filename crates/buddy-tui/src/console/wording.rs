@@ -55,6 +55,7 @@ impl ApprovalWords {
             ("Read ", "Read this file?"),
             ("Delete ", "Delete this?"),
             ("Fetch ", "Fetch this page?"),
+            ("Push ", "Push this branch?"),
             ("Change the repository ", "Change this repository?"),
             ("run once outside the jail: ", "Run it outside the sandbox?"),
         ];

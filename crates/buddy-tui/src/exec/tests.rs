@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Command, Event, Fact, ForkKind, ForkPoint, Found, NewSession, Principal, SessionId, SessionQuery,
-    SessionSummary, Sessions, SessionsError, Subscription, SubscriptionError, TurnEnded, TurnOutcome,
-    TurnStarted, UnixMillis, WaitingAsk,
+    Command, CommandKey, Event, Fact, ForkKind, ForkPoint, Found, NewSession, Principal, SessionId,
+    SessionPage, SessionQuery, SessionSummary, Sessions, SessionsError, Subscription, SubscriptionError,
+    TurnEnded, TurnOutcome, TurnStarted, UnixMillis, WaitingAsk,
 };
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,7 @@ fn session() -> SessionId {
 fn event(seq: u64) -> Event {
     let turn = format!("trn_{:026}", 1).parse().unwrap();
     let fact = match seq {
-        1 => Fact::TurnStarted(TurnStarted { turn, by: Principal::person("ann") }),
+        1 => Fact::TurnStarted(TurnStarted { turn }),
         _ => Fact::TurnEnded(TurnEnded {
             turn,
             outcome: TurnOutcome::Completed,
@@ -42,7 +42,7 @@ fn event(seq: u64) -> Event {
             failure: None,
         }),
     };
-    Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact }
+    Event { session: session(), seq: Some(seq), time: UnixMillis(0), by: None, fact }
 }
 
 #[async_trait]
@@ -63,6 +63,20 @@ impl Sessions for Slow {
 
     async fn send(&self, _: &Principal, _: &SessionId, command: Command) -> Result<(), SessionsError> {
         self.sent.lock().unwrap().push(command);
+        Ok(())
+    }
+
+    async fn send_once(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        _: CommandKey,
+        command: Command,
+    ) -> Result<(), SessionsError> {
+        self.send(who, session, command).await
+    }
+
+    async fn take_up(&self, _: &Principal, _: &SessionId) -> Result<(), SessionsError> {
         Ok(())
     }
 
@@ -99,7 +113,7 @@ impl Sessions for Slow {
         Err(SessionsError::Closed)
     }
 
-    async fn list(&self, _: &Principal, _: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
+    async fn list(&self, _: &Principal, _: SessionQuery) -> Result<SessionPage, SessionsError> {
         Err(SessionsError::Closed)
     }
 
@@ -173,11 +187,11 @@ async fn sent_in(timeout: Duration) -> Vec<Command> {
 async fn a_report_is_asked_for_before_the_time_is_up_unless_it_is_short() {
     let long = sent_in(Duration::from_mins(10)).await;
     assert!(
-        matches!(&long[..], [Command::Prompt { .. }, Command::WindUp { .. }, Command::Interrupt]),
+        matches!(&long[..], [Command::Prompt { .. }, Command::WindUp { .. }, Command::Interrupt { .. }]),
         "{long:?}"
     );
     let short = sent_in(Duration::from_secs(29)).await;
-    assert!(matches!(&short[..], [Command::Prompt { .. }, Command::Interrupt]), "{short:?}");
+    assert!(matches!(&short[..], [Command::Prompt { .. }, Command::Interrupt { .. }]), "{short:?}");
 }
 
 #[test]

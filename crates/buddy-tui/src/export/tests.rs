@@ -46,7 +46,7 @@ fn exported(facts: Vec<Fact>) -> String {
     let mut transcript = Transcript::default();
     let all = std::iter::once(Fact::SessionStarted(started)).chain(facts);
     for (fact, seq) in all.zip(1..) {
-        let event = Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact };
+        let event = Event { session: session(), seq: Some(seq), time: UnixMillis(0), by: None, fact };
         summary.apply(&event);
         transcript.apply(&event).unwrap();
     }
@@ -58,7 +58,7 @@ fn a_conversation_reads_as_markdown() {
     let turn: buddy_protocol::TurnId = "trn_00000000000000000000000001".parse().unwrap();
     let usage = buddy_protocol::Usage { input: 10, output: 2, ..buddy_protocol::Usage::default() };
     let text = exported(vec![
-        Fact::TurnStarted(TurnStarted { turn: turn.clone(), by: Principal::person("ann") }),
+        Fact::TurnStarted(TurnStarted { turn: turn.clone() }),
         ended(1, ItemStatus::Completed, Content::said("list it\nplease")),
         ended(2, ItemStatus::Completed, Content::AgentMessage { text: "I **look**.".to_owned() }),
         ended(

@@ -125,9 +125,9 @@ impl Repl<'_> {
     }
 
     async fn list(&mut self) -> Result<(), SessionsError> {
-        let owner = Some(self.who.name.clone());
+        let owner = Some(self.who.id.clone());
         let query = SessionQuery { owner, limit: LISTED, ..SessionQuery::default() };
-        let sessions = self.sessions.list(&self.who, query).await?;
+        let sessions = self.sessions.list(&self.who, query).await?.sessions;
         self.tell(session_lines(&sessions).trim_end());
         Ok(())
     }

@@ -92,7 +92,7 @@ impl Look {
     }
 
     /// One of two signs, by whether the terminal is limited to ASCII.
-    pub(crate) fn sign<'a>(&self, sign: &'a str, ascii: &'a str) -> &'a str {
+    pub fn sign<'a>(&self, sign: &'a str, ascii: &'a str) -> &'a str {
         if self.is_ascii { ascii } else { sign }
     }
 }

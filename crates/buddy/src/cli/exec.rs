@@ -71,7 +71,7 @@ pub(crate) struct Exec {
     #[arg(long, help_heading = SESSION)]
     pub(crate) fork: bool,
 
-    /// Keep nothing: no log, no command output, no undo, no background processes
+    /// Keep nothing: no log, no command output, no undo, no managed processes
     #[arg(long, conflicts_with_all = ["resume", "last", "fork"], help_heading = SESSION)]
     pub(crate) ephemeral: bool,
 

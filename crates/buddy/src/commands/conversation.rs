@@ -126,7 +126,7 @@ async fn pick(
     setup: &Setup,
 ) -> anyhow::Result<Option<SessionSummary>> {
     let cwd = invocation.named.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
-    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
+    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
     let found: Vec<SessionSummary> = found.into_iter().filter(|session| session.turns > 0).collect();
     let look = look(invocation.environment, &setup.loaded.config.display);
     anyhow::ensure!(!found.is_empty(), "there is no session to resume; start one with `buddy`");

@@ -11,7 +11,7 @@ const COLUMNS: [TableColumn; 6] = [
     TableColumn::word("  PROFILE"),
     TableColumn::free("MODEL"),
     TableColumn::word("API").dropped_at(3),
-    TableColumn::free("HOST").dropped_at(2),
+    TableColumn::word("HOST").dropped_at(2),
     TableColumn::word("CONTEXT").dropped_at(4),
     TableColumn::word("KEY").dropped_at(1),
 ];

@@ -25,6 +25,13 @@ const COLUMNS: [TableColumn; 6] = [
     TableColumn::free("COMMAND"),
 ];
 
+/// The list for a conversation; none if there is no process.
+pub(crate) fn text(environment: &Environment, view: &ListView) -> anyhow::Result<Option<String>> {
+    let all = managed_processes(environment)?.list()?;
+    let shown = || table(&all, view).hint("Stop one with `/kill ID`").text(view);
+    Ok((!all.is_empty()).then(shown))
+}
+
 /// Lists them, the newest first.
 pub(crate) fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
     let all = managed_processes(invocation.environment)?.list()?;

@@ -33,7 +33,7 @@ pub(crate) async fn list(invocation: &Invocation<'_>, list: &List) -> anyhow::Re
         return search(buddy, words, here.as_deref(), invocation, list).await;
     }
     let query = SessionQuery { cwd: here, limit: most(list), ..SessionQuery::default() };
-    let sessions = buddy.hub.list(&buddy.who, query).await?;
+    let sessions = buddy.hub.list(&buddy.who, query).await?.sessions;
     buddy.close().await?;
     listing::print(invocation, &list.listing, sessions, |sessions, view, printer| {
         // A conversation that was left before anything was said is of no use to people.

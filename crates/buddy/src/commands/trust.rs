@@ -115,10 +115,8 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
     };
     match TrustQuestion(question).put(invocation).await? {
         Some(true) => drop(store.add(cwd)?),
-        Some(false) => {
-            store.refuse(cwd)?;
-            printer().status("This folder is untrusted, so it is read-only. Run /trust to allow changes.");
-        }
+        // The conversation begins with what that means.
+        Some(false) => store.refuse(cwd)?,
         None => return Ok(Offered::Left),
     }
     Ok(Offered::Settled)

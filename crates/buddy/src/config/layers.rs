@@ -141,8 +141,11 @@ pub(crate) fn check(setting: &Setting) -> Result<(), ConfigError> {
     serde_json::from_value::<Config>(root).map(drop).map_err(|error| {
         let key = written(&setting.path);
         // The cause quotes the value.
-        let cause =
-            if is_secret(&setting.path) { "not the right type".to_owned() } else { error.to_string() };
+        let cause = if is_secret(&setting.path) {
+            "not the right type".to_owned()
+        } else {
+            error.to_string().replacen("unknown variant", "unknown value", 1)
+        };
         ConfigError::new(setting.origin.to_string(), format!("`{key}`: {cause}"))
     })
 }

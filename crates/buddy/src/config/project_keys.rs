@@ -243,7 +243,7 @@ impl Order {
                 format!("to a stricter value; the strictest first: {}", values.join(", "))
             }
             Adds => "by adding entries".to_owned(),
-            Narrows => "to entries of your own list, or to paths below them".to_owned(),
+            Narrows => "to entries of your own list, or to what lies below them".to_owned(),
         }
     }
 }

@@ -64,11 +64,13 @@ pub(crate) fn events(legacy: Legacy, place: &Place) -> (Vec<Event>, Vec<String>)
         log.message(at, message);
     }
     let (facts, not_understood) = log.finish(place);
-    let stamp = |((time, fact), seq): ((UnixMillis, Fact), u64)| Event {
-        session: session.clone(),
-        seq: Some(seq),
-        time,
-        fact,
+    let imported = Principal::imported(&place.file);
+    let stamp = |((time, fact), seq): ((UnixMillis, Fact), u64)| {
+        // The session is the importer's; the conversation in it is the file's.
+        let is_importers =
+            matches!(fact, Fact::SessionStarted(_) | Fact::SessionChanged(_) | Fact::Notice(_));
+        let by = Some(if is_importers { place.owner.clone() } else { imported.clone() });
+        Event { session: session.clone(), seq: Some(seq), time, by, fact }
     };
     (facts.into_iter().zip(1..).map(stamp).collect(), not_understood)
 }
@@ -76,7 +78,6 @@ pub(crate) fn events(legacy: Legacy, place: &Place) -> (Vec<Event>, Vec<String>)
 struct Log {
     legacy: Legacy,
     facts: Vec<(UnixMillis, Fact)>,
-    file: String,
     now: UnixMillis,
     turn: Option<(TurnId, u32)>,
     turns: u32,
@@ -124,20 +125,8 @@ impl Log {
         let text = format!("Imported from {}: buddy did not witness this conversation", place.file);
         let notice = Notice { level: NoticeLevel::Info, code: IMPORTED.to_owned(), text };
         facts.push((now, Fact::Notice(notice)));
-        let file = place.file.clone();
         let (turns, items) = (0, 0);
-        Self {
-            legacy,
-            facts,
-            file,
-            now,
-            turn: None,
-            turns,
-            items,
-            open: HashMap::new(),
-            kept: Vec::new(),
-            seed,
-        }
+        Self { legacy, facts, now, turn: None, turns, items, open: HashMap::new(), kept: Vec::new(), seed }
     }
 
     fn message(&mut self, at: usize, message: Message) {
@@ -200,8 +189,7 @@ impl Log {
         self.turns += 1;
         let number = number(&self.seed, &format!("turn {}", self.turns));
         let turn = TurnId::new(&Fixed(number));
-        let started = TurnStarted { turn: turn.clone(), by: Principal::imported(&self.file) };
-        self.push(Fact::TurnStarted(started));
+        self.push(Fact::TurnStarted(TurnStarted { turn: turn.clone() }));
         self.turn = Some((turn, 1));
     }
 

@@ -163,7 +163,8 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         return Bounds::open();
     }
     let Places { workspace, untrusted, scratch, .. } = &policy.places;
-    let is_open_command = is_thought_about && needs.runs;
+    let is_opening = call.by == AllowedBy::Person && !needs.keeps_seals;
+    let is_open_command = needs.runs && (is_opening || needs.is_ruled);
     let mut hidden = ground.own.clone();
     if !(is_production && is_open_command) {
         hidden.extend(ground.secrets(home_secrets().chain(secret_places())));

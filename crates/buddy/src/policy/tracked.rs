@@ -4,20 +4,20 @@
 //! git: its format is stable, and a repository's settings run programs. A file that only older commits hold is not seen.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use buddy_exec::GitIndex;
 use buddy_policy::secret_names;
 use buddy_protocol::{OpenedRoots, fold_path};
 
-/// Entries of an index that are looked at; larger repositories are judged by these.
-const MAX_ENTRIES: u32 = 2_000_000;
-/// The longest name that is taken from an index.
-const MAX_NAME: u64 = 65_536;
+/// The largest index that is read. That of a repository with a million files has some hundred megabytes.
+const MAX_INDEX: u64 = 512 * 1024 * 1024;
 /// Indexes whose answer is kept.
 const MAX_KEPT: usize = 64;
 /// The most that is read of a small file of a repository.
@@ -59,7 +59,7 @@ impl TrackedSecrets {
         if let Some(known) = kept().get(index).filter(|known| known.state == state) {
             return known.names.clone();
         }
-        let read = File::open(index).and_then(|file| secrets(BufReader::new(file), hash_length(store), top));
+        let read = secrets(index, hash_length(store), top);
         let names = Arc::new(read.unwrap_or_default());
         let mut kept = kept();
         if kept.len() >= MAX_KEPT {
@@ -107,63 +107,15 @@ fn small(path: &Path) -> Option<String> {
 }
 
 /// The names in an index that can hold secrets, relative to the top of the work tree.
-fn secrets(mut index: impl BufRead, hash_length: usize, top: &Path) -> io::Result<Vec<PathBuf>> {
+fn secrets(index: &Path, hash_length: usize, top: &Path) -> io::Result<Vec<PathBuf>> {
     let (roots, above) = (OpenedRoots::new([top]), fold_path(top));
-    let mut head = [0; 12];
-    index.read_exact(&mut head)?;
-    let number = |bytes: &[u8]| bytes.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte));
-    let (mark, rest) = head.split_at(4);
-    let (version, count) = rest.split_at(4);
-    let version = number(version);
-    if mark != b"DIRC" || !(2..=4).contains(&version) {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    let mut name: Vec<u8> = Vec::new();
-    // Times, numbers of the file and its size come first.
-    let mut fixed = vec![0; 40 + hash_length + 2];
-    for _ in 0..number(count).min(MAX_ENTRIES) {
-        index.read_exact(&mut fixed)?;
-        let is_extended = fixed.iter().rev().nth(1).is_some_and(|flags| flags & 0x40 != 0);
-        let mut length = fixed.len();
-        if version > 2 && is_extended {
-            index.read_exact(&mut [0; 2])?;
-            length += 2;
-        }
-        if version == 4 {
-            let dropped = offset(&mut index)?;
-            name.truncate(name.len().saturating_sub(dropped));
-        } else {
-            name.clear();
-        }
-        let before = name.len();
-        index.by_ref().take(MAX_NAME).read_until(0, &mut name)?;
-        name.pop();
-        if version != 4 {
-            length += name.len() - before;
-            // One zero ends the name; more fill it up to a multiple of eight.
-            let padding = 8 - length % 8 - 1;
-            index.read_exact(&mut vec![0; padding])?;
-        }
-        let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-        let names = [above.clone(), fold_path(path)].concat();
-        if roots.protects(secret_names(), &names) {
-            found.push(path.to_owned());
-        }
-    }
-    Ok(found)
-}
-
-/// A number of any length, seven bits in a byte.
-fn offset(index: &mut impl BufRead) -> io::Result<usize> {
-    let mut byte = [0];
-    index.read_exact(&mut byte)?;
-    let mut value = usize::from(byte[0] & 0x7f);
-    while byte[0] & 0x80 != 0 {
-        index.read_exact(&mut byte)?;
-        value = (value.saturating_add(1) << 7) | usize::from(byte[0] & 0x7f);
-    }
-    Ok(value)
+    let mut bytes = Vec::new();
+    File::open(index)?.take(MAX_INDEX).read_to_end(&mut bytes)?;
+    let entries = GitIndex::read(&bytes, hash_length).map(|index| index.entries).unwrap_or_default();
+    let paths = entries.iter().map(|entry| Path::new(OsStr::from_bytes(&entry.path)));
+    let can_hold_secrets =
+        |path: &&Path| roots.protects(secret_names(), &[above.clone(), fold_path(path)].concat());
+    Ok(paths.filter(can_hold_secrets).map(Path::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ async fn a_host_that_nobody_named_is_not_reached_headless_in_any_mode() {
         assert_eq!(code(result), "approval_needed", "{arguments:?}: {result:#}");
         let message = result["error"]["message"].as_str().unwrap();
         assert!(message.contains("--allow '{ fetch = \"stranger.invalid\" }'"), "{message}");
-        assert!(message.contains("its query string"), "{message}");
+        assert!(message.contains("the query string of its URL can send data"), "{message}");
     }
 }
 
@@ -204,7 +204,7 @@ async fn an_imported_session_names_no_host_and_nobody() {
     let log = stage.buddy(["export", id, "--format", "json"]).run().await.expect_code(0);
     let log: Vec<Value> = serde_json::from_slice(&log.stdout).unwrap();
     let turns = log.iter().filter(|event| event["type"] == "turn.started");
-    let turns: Vec<&Value> = turns.map(|event| &event["data"]["by"]["kind"]).collect();
+    let turns: Vec<&Value> = turns.map(|event| &event["by"]["kind"]).collect();
     assert_eq!(turns, ["imported", "person"]);
 }
 
@@ -268,7 +268,8 @@ async fn a_grant_of_the_host_is_enough_after_a_secret_was_read() {
     started.stderr.wait_for(APPROVE, 1).await;
     started.write(b"y\n").await;
     started.stderr.wait_for(APPROVE, 2).await;
-    assert!(started.stderr.text().contains("a  Allow 127.0.0.1 this session"), "{}", started.stderr.text());
+    let offer = format!("a  Allow {} this session", scene.host.url().trim_start_matches("http://"));
+    assert!(started.stderr.text().contains(&offer), "{}", started.stderr.text());
     scene.saw(0);
     started.write(b"a\n").await;
     started.stdout.wait_for("So be it.", 1).await;
@@ -338,7 +339,7 @@ async fn all_in_production_goes_on_with_everything_that_no_rule_denies() {
 /// Who answered each ask, and what.
 fn answers(log: &Log) -> Vec<(PrincipalKind, Answer)> {
     let answers = log.events.iter().filter_map(|event| match &event.fact {
-        Fact::Answered(answered) => Some((answered.by.kind, answered.answer.clone())),
+        Fact::Answered(answered) => Some((event.by.as_ref()?.kind(), answered.answer.clone())),
         _ => None,
     });
     answers.collect()
@@ -449,6 +450,39 @@ async fn a_yes_to_a_command_says_which_secrets_it_opens_and_counts_as_reading_th
             0
         });
         scene.saw(if has_secrets { 0 } else { 2 });
+    }
+}
+
+#[tokio::test]
+async fn a_yes_to_a_command_that_needs_no_secret_leaves_them_sealed() {
+    for secret_within in [false, true] {
+        let scene = Scene::new(|host| {
+            let page = format!("{host}/page");
+            vec![run("rm -r data; printf kept > data.txt"), fetch(&page), done()]
+        });
+        let scene = scene.await;
+        let work = scene.stage.home.work();
+        fs::write(work.join(".env"), "key = topsecret\n").unwrap();
+        fs::create_dir(work.join("data")).unwrap();
+        fs::write(work.join("data/a.txt"), "a\n").unwrap();
+        if secret_within {
+            fs::write(work.join("data/server.pem"), "pem\n").unwrap();
+        }
+        let mut started = scene.stage.buddy(["--trust"]).converse();
+        started.write(b"go\n").await;
+        started.stderr.wait_for(APPROVE, 1).await;
+        let shown = started.stderr.text();
+        assert_eq!(shown.contains("with secrets"), secret_within, "{shown}");
+        started.write(b"y\n").await;
+        if secret_within {
+            started.stderr.wait_for(APPROVE, 2).await;
+            started.write(b"n\n").await;
+        }
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        assert!(!work.join("data").exists(), "{:#?}", scene.stage.results());
+        assert_eq!(fs::read_to_string(work.join("data.txt")).unwrap(), "kept");
+        scene.saw(usize::from(!secret_within));
     }
 }
 

@@ -125,6 +125,43 @@ async fn reading_a_hostile_repository_starts_no_program() {
     }
 }
 
+/// A commit with a secret file and an ordinary one, both changed since, in the index and in the work tree.
+const SECRETS: &str = "git init -q . && git config user.name a && git config user.email a@b
+mkdir -p sub && printf 'KEY=old-secret\\n' > .env && cp .env sub/.env && echo one > a.txt && echo one > 'sub/:(b).txt'
+git add -f . && git commit -qm one
+printf 'KEY=staged-secret\\n' | tee .env > sub/.env && echo two > a.txt && git add -f .
+printf 'KEY=new-secret\\n' | tee .env > sub/.env && echo three > a.txt && echo three > 'sub/:(b).txt'";
+
+#[tokio::test]
+async fn a_diff_names_secrets_and_shows_everything_else() {
+    let inputs = [
+        json!({}),
+        json!({"staged": true}),
+        json!({"revision": "HEAD"}),
+        json!({"revision": "HEAD", "files": ["."]}),
+        json!({"files": ["."]}),
+        json!({"files": ["a.txt", "sub"]}),
+        json!({"staged": true, "files": ["a.txt", "sub"]}),
+    ];
+    let calls: Vec<(&str, Value)> = inputs.iter().map(|input| ("git_diff", input.clone())).collect();
+    let (stage, _) = stage(&calls, &[SECRETS]).await;
+    stage.usual(["exec", "--trust", "go"]).run().await.expect_code(0);
+    let results = stage.results();
+    assert_eq!(results.len(), inputs.len());
+    for (input, result) in inputs.iter().zip(results) {
+        let diff = result["result"]["diff"].as_str().unwrap_or_else(|| panic!("{input}: {result:#}"));
+        assert!(diff.contains("a.txt"), "{input}: {diff}");
+        assert!(!diff.contains("secret"), "{input}: {diff}");
+        let not_shown = result["result"]["not_shown"].as_array().unwrap();
+        assert!(not_shown.contains(&json!("sub/.env")), "{input}: {not_shown:?}");
+    }
+    let odd = [("git_diff", json!({"files": ["sub/:(b).txt"]}))];
+    let (stage, _) = self::stage(&odd, &[SECRETS]).await;
+    stage.usual(["exec", "--trust", "go"]).run().await.expect_code(0);
+    let diff = stage.results()[0]["result"]["diff"].as_str().unwrap().to_owned();
+    assert!(diff.contains("+three") && !diff.contains("a.txt"), "names of files have no magic: {diff}");
+}
+
 #[tokio::test]
 async fn changing_a_hostile_repository_starts_no_program() {
     let calls = [

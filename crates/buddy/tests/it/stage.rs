@@ -119,7 +119,7 @@ impl Stage {
             let fact = Fact::SessionStarted(started.clone());
             // Later than the present, so that they are the ones used last.
             let time = UnixMillis(4_000_000_000_000);
-            let event = Event { session: session.clone(), seq: Some(1), time, fact };
+            let event = Event { session: session.clone(), seq: Some(1), time, by: None, fact };
             let store = store.clone();
             async move { store.writer(&session).await?.append(vec![Arc::new(event)]).await }
         });

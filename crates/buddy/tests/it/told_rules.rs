@@ -1,33 +1,51 @@
 //! The rules that the model is told of, against the outcome of a call of each class, in every variant of a run.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use buddy_testkit::model::{Turn, turn};
 
 use crate::stage::{Stage, done, run, sent, shell};
 
-/// A class of calls as the environment block names it, and a call of it. Reading is always allowed.
-fn calls(stage: &Stage) -> Vec<(&'static str, Turn)> {
+/// A class of calls as the environment block names it, the class that it belongs to, and a call of it. Reading is always allowed.
+fn calls(stage: &Stage, scratch: &Path) -> Vec<(&'static str, Option<&'static str>, Turn)> {
     let outside = stage.home.path().join("beside.txt");
+    let scratch = scratch.join("scratch.txt");
     let mut server = shell("exec sleep 600");
     server["name"] = json!("probe");
+    let write = |path: &str| turn().call("write_file", json!({"path": path, "content": "b\n"}));
     vec![
-        ("reading", turn().call("read_file", json!({"path": "a.txt"}))),
+        ("reading", None, turn().call("read_file", json!({"path": "a.txt"}))),
+        (EDITS, None, write("b.txt")),
+        (COMMANDS, None, run("mkdir made")),
+        (SERVERS, Some(COMMANDS), turn().call("process_start", server)),
+        ("build files such as `Makefile`", Some(EDITS), write("Makefile")),
+        (ORDERS, Some(EDITS), write("AGENTS.md")),
         (
-            "file edits in the workspace",
-            turn().call("write_file", json!({"path": "b.txt", "content": "b\n"})),
+            "file deletions in the workspace",
+            Some(EDITS),
+            turn().call("delete_path", json!({"path": "c.txt"})),
         ),
-        ("commands in the workspace", run("mkdir made")),
-        ("processes that outlive their call", turn().call("process_start", server)),
-        ("dangerous commands such as `pkill`", run("killall buddy-of-nobody")),
-        ("files with secrets", turn().call("read_file", json!({"path": ".env"}))),
-        (
-            "changes outside the workspace",
-            turn().call("write_file", json!({"path": outside, "content": "x\n"})),
-        ),
-        ("new hosts", turn().call("fetch_url", json!({"url": "https://nobody-named-this.invalid/"}))),
+        (DANGEROUS, Some(COMMANDS), run("killall buddy-of-nobody")),
+        (UNKEPT, Some(COMMANDS), run("git stash drop")),
+        (PUSHES, Some(COMMANDS), run("git push")),
+        ("files with secrets", None, turn().call("read_file", json!({"path": ".env"}))),
+        (OUTSIDE, None, write(outside.to_str().unwrap())),
+        (SCRATCH, Some(OUTSIDE), write(scratch.to_str().unwrap())),
+        ("new hosts", None, turn().call("fetch_url", json!({"url": "https://nobody-named-this.invalid/"}))),
     ]
 }
+
+const EDITS: &str = "file edits in the workspace";
+const SCRATCH: &str = "file edits in `/tmp`";
+const COMMANDS: &str = "commands in the workspace";
+const SERVERS: &str = "servers and other processes that are to run on";
+const ORDERS: &str = "`AGENTS.md`, CI, hook and editor files";
+const DANGEROUS: &str = "dangerous commands such as `pkill`";
+const UNKEPT: &str = "deletions that undo cannot restore";
+const PUSHES: &str = "pushes";
+const OUTSIDE: &str = "changes outside the workspace";
 
 /// A fact of the environment block of the first request.
 fn fact(body: &Value, name: &str) -> String {
@@ -40,22 +58,24 @@ fn is_denied(result: &Value) -> bool {
     matches!(result["error"]["code"].as_str(), Some("approval_needed" | "forbidden" | "denied"))
 }
 
-/// Whether the block says that calls of a class run at once.
-fn claims_to_run(approvals: &str, class: &str) -> bool {
+/// Whether the block says that calls of a class run at once. A class that belongs to another one is named only where it is
+/// treated otherwise.
+fn claims_to_run(approvals: &str, class: &str, general: Option<&str>) -> bool {
     let at_once = approvals.split("; ").next().unwrap();
     at_once.starts_with("every call") || {
-        let is_kind = class.starts_with("processes") || class.starts_with("dangerous");
-        // Kinds of commands are named only where they are treated otherwise than commands are.
-        let class = if is_kind && !approvals.contains(class) { "commands in the workspace" } else { class };
+        let class = if approvals.contains(class) { class } else { general.unwrap_or(class) };
         at_once.contains(class)
     }
 }
 
 async fn check(arguments: &[&str], approvals: &str, writable: Option<&str>) {
     let stage = Stage::apart(Vec::new()).await;
-    let turns: Vec<Turn> = calls(&stage).into_iter().map(|(_, turn)| turn).chain([done()]).collect();
+    let scratch = tempfile::tempdir_in("/tmp").unwrap();
+    let calls = calls(&stage, scratch.path());
+    let turns: Vec<Turn> = calls.iter().map(|(_, _, turn)| turn.clone()).chain([done()]).collect();
     let stage = Stage { server: buddy_testkit::model::ModelServer::start(turns).await, home: stage.home };
     std::fs::write(stage.home.work().join("a.txt"), "a\n").unwrap();
+    std::fs::write(stage.home.work().join("c.txt"), "c\n").unwrap();
     std::fs::write(stage.home.work().join(".env"), "KEY=1\n").unwrap();
     let mut all = vec!["exec", "-c", "agent.gates.finish=false", "-c", "agent.gates.stuck=false"];
     all.extend(arguments);
@@ -67,14 +87,15 @@ async fn check(arguments: &[&str], approvals: &str, writable: Option<&str>) {
     assert_eq!(told, approvals, "{arguments:?}");
     let can_write = fact(body, "commands can write");
     assert!(writable.is_none_or(|writable| can_write == writable), "{arguments:?}: {can_write}");
-    for ((class, _), result) in calls(&stage).iter().zip(&results) {
+    assert_eq!(results.len(), calls.len(), "{arguments:?}");
+    for ((class, general, _), result) in calls.iter().zip(&results) {
         if result["result"]["id"].is_string() {
             let id = result["result"]["id"].as_str().unwrap();
             stage.buddy(["kill", id]).run().await.expect_code(0);
         }
         assert_eq!(
             !is_denied(result),
-            claims_to_run(&told, class),
+            claims_to_run(&told, class, *general),
             "{arguments:?}: {class}: {told}: {result:#}"
         );
     }
@@ -87,29 +108,29 @@ async fn check(arguments: &[&str], approvals: &str, writable: Option<&str>) {
 }
 
 const SECRETS: &str = "files with secrets, changes outside the workspace and new hosts";
+const HELD: &str =
+    "reading, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
 
 #[tokio::test]
 async fn in_the_usual_run_what_the_jail_holds_runs_and_the_rest_is_denied() {
     let text = format!(
-        "reading, file edits in the workspace and commands in the workspace run at once; nobody can be asked, so these are denied: \
-         processes that outlive their call, dangerous commands such as `pkill`, {SECRETS}"
+        "{HELD}; nobody can be asked, so these are denied: \
+         {ORDERS}, {SERVERS}, {DANGEROUS}, {UNKEPT}, {PUSHES}, {SECRETS}"
     );
     check(&["--trust"], &text, None).await;
 }
 
 #[tokio::test]
 async fn with_all_approved_secrets_the_outside_and_new_hosts_are_denied() {
-    let text = format!(
-        "reading, file edits in the workspace and commands in the workspace run at once; nobody can be asked, so these are denied: {SECRETS}"
-    );
+    let text = format!("{HELD}; nobody can be asked, so these are denied: {SECRETS}");
     check(&["--trust", "--approve", "all"], &text, None).await;
 }
 
 #[tokio::test]
 async fn in_a_window_dangerous_commands_are_denied_too() {
     let text = format!(
-        "reading, file edits in the workspace and commands in the workspace run at once; nobody can be asked, so these are denied: \
-         dangerous commands such as `pkill`, {SECRETS}"
+        "{HELD}; nobody can be asked, so these are denied: \
+         {DANGEROUS}, {UNKEPT}, {SECRETS}"
     );
     check(&["--trust", "--approve", "10m"], &text, None).await;
 }
@@ -117,7 +138,7 @@ async fn in_a_window_dangerous_commands_are_denied_too() {
 #[tokio::test]
 async fn where_nothing_is_approved_only_reading_runs() {
     for approve in ["none", "ask"] {
-        let text = "reading runs at once; everything else is denied, as nobody can be asked";
+        let text = "reading runs at once; everything else is denied";
         let writable = "nothing, since commands that change something are denied";
         check(&["--trust", "--approve", approve], text, Some(writable)).await;
     }
@@ -126,24 +147,25 @@ async fn where_nothing_is_approved_only_reading_runs() {
 #[tokio::test]
 async fn with_edits_approved_commands_are_denied() {
     let text = format!(
-        "reading and file edits in the workspace run at once; nobody can be asked, so these are denied: commands in the workspace, {SECRETS}"
+        "reading and file edits in the workspace run at once; nobody can be asked, so these are denied: commands in the workspace, \
+         build files such as `Makefile`, {ORDERS}, file deletions in the workspace, {SECRETS}"
     );
     check(&["--trust", "--approve", "edits"], &text, None).await;
 }
 
 #[tokio::test]
 async fn in_an_untrusted_folder_nothing_is_written() {
-    let text = "reading runs at once; everything else is denied, as nobody can be asked";
+    let text = "reading runs at once; everything else is denied";
     check(&[], text, Some("nothing, since the user has not trusted this folder")).await;
 }
 
 #[tokio::test]
 async fn production_denies_dangerous_calls_secrets_and_the_outside() {
     let text = format!(
-        "reading, file edits in the workspace and commands in the workspace run at once; nobody can be asked, so these are denied: \
-         programs whose effects are unknown, dangerous commands such as `pkill`, {SECRETS}"
+        "{HELD}; nobody can be asked, so these are denied: \
+         programs whose effects are unknown, {DANGEROUS}, {UNKEPT}, {PUSHES}, {SECRETS}"
     );
-    let writable = "the workspace; elsewhere is denied (no sandbox)";
+    let writable = "the workspace and `/tmp`; commands that name other places are denied (no sandbox)";
     check(&["--trust", "-c", "agent.environment=\"production\""], &text, Some(writable)).await;
 }
 
@@ -226,7 +248,7 @@ async fn refusals_name_the_user_and_do_not_speak_to_the_model_as_one() {
         assert!(!refusal.contains("your own") && !refusal.contains("your buddy"), "{told}");
         assert!(
             told.ends_with(
-                "hint: do not try another way; go on without it, or say in your answer what it was for"
+                "hint: do what the message suggests, or go on without it and say so in your answer; do not get the same effect another way"
             ),
             "{told}"
         );

@@ -59,7 +59,7 @@ fn seat(look: &Look, (columns, height): (usize, usize), question: Question) -> S
     let mut seat = Seat { console, painter, now, seq: 0 };
     let Fact::SessionStarted(started) = begun() else { unreachable!() };
     seat.fact(1, Fact::SessionStarted(SessionStarted { cwd: "/home/ann/app".to_owned(), ..started }));
-    seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }));
+    seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn() }));
     seat.fact(1, put(question));
     seat
 }
@@ -262,6 +262,33 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
 }
 
 #[test]
+fn digits_count_the_rows_of_a_card() {
+    let offer = Offer { grant: "make".to_owned(), covers: "exactly this command".to_owned() };
+    let card = Approval { is_editable: true, offers: vec![offer], ..approval("make", Risk::Low) };
+    let text = |seat: &Seat| rows(seat).iter().map(Line::text).collect::<Vec<_>>();
+    let painted = || {
+        let mut seat = seat(&looks(), (80, 24), Question::Approval(card.clone()));
+        seat.paint();
+        seat
+    };
+    let after = |key: &str| {
+        let mut seat = painted();
+        let effects = format!("{:?}", seat.press(key));
+        seat.paint();
+        (effects, text(&seat))
+    };
+    let letters: Vec<String> = text(&painted())
+        .iter()
+        .filter_map(|row| row.strip_prefix("▌  ")?.split_once("  ").map(|(key, _)| key.to_owned()))
+        .filter(|key| key != "?" && key.len() == 1)
+        .collect();
+    assert_eq!(letters, ["y", "a", "p", "d", "n", "e"]);
+    for (digit, letter) in (1..).zip(letters) {
+        assert_eq!(after(&digit.to_string()), after(&letter), "{digit} {letter}");
+    }
+}
+
+#[test]
 fn details() {
     check("details", &Question::Approval(forcing()), &["?"]);
 }
@@ -426,4 +453,18 @@ fn a_push_shows_where_it_goes_in_every_window() {
             assert!(row.contains("https://git.example"), "{size:?}: {shown}");
         }
     }
+}
+
+#[test]
+fn escape_closes_the_details_and_then_denies() {
+    let mut seat = seat(&looks(), (80, 40), Question::Approval(testing()));
+    seat.paint();
+    seat.wait(1_100);
+    seat.press("?");
+    let is_open = |seat: &Seat| seat.console.asking.as_ref().unwrap().is_expanded;
+    assert!(is_open(&seat));
+    seat.press("esc");
+    assert!(!is_open(&seat) && !is_shown(&seat, "Deny it."), "only the details are closed");
+    seat.press("esc");
+    assert!(is_shown(&seat, "Deny it."));
 }

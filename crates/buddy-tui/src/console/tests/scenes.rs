@@ -60,7 +60,7 @@ impl Stage {
 
     /// The user says something, and a turn begins with it.
     fn prompt(&mut self, text: &str) {
-        self.fact(Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }));
+        self.fact(Fact::TurnStarted(TurnStarted { turn: turn() }));
         self.fact(ended(900, said(text)));
     }
 
@@ -78,6 +78,7 @@ impl Stage {
 
     fn end_turn(&mut self) {
         self.seat.end_turn();
+        self.seat.take(Input::Reply(Reply::CountedChanges(turn(), Some(0))));
         self.finished.extend(self.seat.console.take_rows());
     }
 

@@ -22,7 +22,10 @@ fn a_prompt_that_waits_for_a_killed_task_is_dropped_and_told() {
     seat.rows();
     seat.write("/kill 1");
     let effects = seat.press("enter");
-    assert!(effects.contains(&Effect::Send(session(1), Command::Interrupt)), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::Send(session(1), Command::Interrupt { turn: Some(turn()) })),
+        "{effects:?}"
+    );
     let rows = seat.rows();
     assert!(rows.iter().any(|row| row.contains("waited for task 1 was not sent: go on")), "{rows:?}");
     let effects = seat.end_turn();
@@ -40,7 +43,7 @@ fn the_step_of_a_plan_is_told_only_while_its_turn_carries_it_out() {
     seat.fact(1, plan(3, PlanStepState::Active));
     seat.end_turn();
     let next: TurnId = "trn_00000000000000000000000002".parse().unwrap();
-    seat.fact(1, Fact::TurnStarted(TurnStarted { turn: next, by: Principal::person("ann") }));
+    seat.fact(1, Fact::TurnStarted(TurnStarted { turn: next }));
     assert_ne!(seat.console.activity().unwrap().0, "Paint the boat");
 }
 

@@ -60,7 +60,7 @@ impl Watched {
 }
 
 fn event(fact: Fact) -> Event {
-    Event { session: session(1), seq: Some(3), time: UnixMillis(0), fact }
+    Event { session: session(1), seq: Some(3), time: UnixMillis(0), by: None, fact }
 }
 
 /// Words that are told apart on a screen, some of them on lines of their own.
@@ -200,4 +200,8 @@ fn a_question_with_a_word_is_allowed_by_writing_it_and_by_no_key() {
     watched.press("e");
     let edited = ["x", "enter", "h", "enter"].iter().find_map(|key| watched.press(key));
     assert_eq!(edited, Some(Answer::edit("rm -r xx").with_word("h")), "a wrong one is for the hub to count");
+    let effects =
+        watched.take(Input::Reply(Reply::Refused("that is not the word; 2 tries are left".to_owned())));
+    let shown = watched.terminal.screen().contents();
+    assert!(shown.contains("That is not the word; 2 tries are left. Type bcdfg"), "{shown}\n{effects:?}");
 }

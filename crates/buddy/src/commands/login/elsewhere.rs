@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_model::{Auth, Endpoint, Route, probe};
+use buddy_model::{Auth, Endpoint, ModelErrorKind, Route, probe};
 use buddy_tui::{Chosen, Exit};
 use secrecy::SecretString;
 use tokio::time::timeout;
@@ -16,7 +16,7 @@ use crate::commands::printer;
 const LIST_LIMIT: Duration = Duration::from_secs(10);
 /// Models that are offered; others are typed.
 const LISTED: usize = 8;
-/// How often an address that is none is asked for again.
+/// How often an address that is none, or where nothing answers, is asked for again.
 const MAX_TRIES: usize = 5;
 
 impl Guide<'_> {
@@ -116,9 +116,20 @@ async fn address() -> anyhow::Result<Option<(String, Endpoint)>> {
             return Ok(None);
         }
         match Endpoint::parse(&typed) {
-            Ok(endpoint) => return Ok(Some((typed, endpoint))),
+            Ok(endpoint) => match unreachable(&endpoint).await {
+                None => return Ok(Some((typed, endpoint))),
+                Some(why) => printer().status(&format!("{why}. Start the server, or type another address.")),
+            },
             Err(error) => printer().status(&format!("{error}")),
         }
     }
     Ok(None)
+}
+
+/// Why no server can be reached at an address. One that refuses to list its models is there.
+async fn unreachable(endpoint: &Endpoint) -> Option<String> {
+    let route = Route::chat(endpoint.clone(), Auth::None);
+    let listed = timeout(LIST_LIMIT, probe::models(&route)).await.ok()?;
+    let error = listed.err().filter(|error| error.kind == ModelErrorKind::Transport)?;
+    Some(error.to_string())
 }

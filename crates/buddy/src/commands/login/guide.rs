@@ -391,7 +391,7 @@ impl Guide<'_> {
 
     /// One cheap call with a profile. The error is for the user.
     pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
-        printer().status("Trying it …");
+        printer().status(&format!("Trying it {}", self.look.sign("…", "...")));
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {

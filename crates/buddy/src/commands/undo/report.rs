@@ -59,9 +59,10 @@ fn head(plan: &UndoPlan, tense: Tense) -> String {
     format!("{verb}: {label}{}  ({})", on(&plan.header), facts.join(", "))
 }
 
-/// How many paths an undo restored, and how many it removed.
+/// How many paths an undo restored, and how many it removed. The state of git is restored as a whole, whichever of its files go.
 pub(super) fn counts(plan: &UndoPlan) -> String {
-    let removed = plan.steps.iter().filter(|step| step.to == State::Absent).count() as u64;
+    let goes = |step: &&Step| step.to == State::Absent && !is_git_state(plan, step);
+    let removed = plan.steps.iter().filter(goes).count() as u64;
     let restored = plan.steps.len() as u64 - removed;
     match (restored, removed) {
         (_, 0) => format!("{} restored", counted(restored, "path")),
@@ -100,7 +101,8 @@ fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
     let git_row = git_names(plan, &git).map(|names| format!("  {restored}  .git  {names}"));
     let back = own.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
     let back = git_row.into_iter().chain(back);
-    let gone = own.iter().filter(|step| goes(step)).map(|step| row(step, removed, "  the call made it"));
+    let why = if is_redo(&plan.header) { "  the call removed it" } else { "  the call made it" };
+    let gone = own.iter().filter(|step| goes(step)).map(|step| row(step, removed, why));
     // Where no place is known to have changed, each may have.
     let is_unknown = plan.is_beyond_undo() && !has_kept(plan);
     let changed = plan.not_covered.iter().filter(|place| place.is_changed || is_unknown);
@@ -132,7 +134,10 @@ fn git_names(plan: &UndoPlan, steps: &[&Step]) -> Option<String> {
             kinds.iter().find_map(|(lead, kind)| path.strip_prefix(lead).map(|name| format!("{kind} {name}")))
         }
     };
-    let names: Vec<String> = steps.iter().map(path).filter_map(|path| name(&path)).collect();
+    // The directory of `topic/discount` is no branch.
+    let is_directory = |state: &State| matches!(state, State::Directory { .. });
+    let has_name = |step: &&&Step| !is_directory(&step.now) && !is_directory(&step.to);
+    let names: Vec<String> = steps.iter().filter(has_name).map(path).filter_map(|path| name(&path)).collect();
     let others = steps.len() - names.len();
     let others = (others > 0).then(|| counted(others as u64, "internal file"));
     let parts: Vec<String> = names.into_iter().chain(others).collect();

@@ -49,7 +49,7 @@ async fn numbers_of_the_session_are_told() {
     check("/context", "no model call yet").await;
     let screen = check("/cost", "output     0 tokens").await;
     screen.line("/ps");
-    screen.wait_for("no task runs").await;
+    screen.wait_for("No task or process runs.").await;
     screen.line("/kill 7");
     screen.wait_for("there is no task 7").await;
     screen.line("/timeout 5m");
@@ -178,6 +178,40 @@ async fn having_written(names: &[&str]) -> Screen {
 }
 
 #[tokio::test]
+async fn an_undo_says_how_many_changes_of_the_prompt_are_left() {
+    let write = |name: &str| json!({"path": name, "content": "new\n"});
+    let removal = json!({"command": "rm -r build"});
+    let turns = [
+        turn().call("write_file", write("a.txt")),
+        turn().call("write_file", write("b.txt")),
+        turn().call("run_shell", removal),
+        turn().text("All done."),
+    ];
+    let screen = Screen::on(crate::stage::Stage::new(turns.to_vec()).await, &["--trust"], 90, 50).await;
+    let build = screen.stage.home.work().join("build");
+    std::fs::create_dir(&build).unwrap();
+    std::fs::write(build.join("out"), "x\n").unwrap();
+    screen.line("/approve edits");
+    screen.line("go");
+    screen.wait_for_question("Allow once").await;
+    screen.keys(&["y"]);
+    screen.wait_for("All done.").await;
+    screen.wait_for("/undo the last change").await;
+    screen.line("/undo");
+    screen.wait_for("2 more changes of this prompt are left").await;
+    assert!(build.join("out").exists());
+    screen.line("/redo");
+    screen.wait_for("the call removed it").await;
+    screen.line("/undo");
+    screen.line("/undo");
+    screen.wait_for("1 more change of this prompt is left").await;
+    screen.line("/undo");
+    screen.wait_for("removed   a.txt").await;
+    screen.line("/undo");
+    screen.wait_for("There is nothing to undo in this conversation.").await;
+}
+
+#[tokio::test]
 async fn a_copy_redoes_its_own_undo_before_those_of_its_past() {
     let screen = having_written(&["one", "two", "three"]).await;
     let has = |name: &str| screen.stage.home.work().join(format!("{name}.txt")).exists();
@@ -228,7 +262,7 @@ async fn the_configuration_is_shown_as_it_holds_and_the_file_is_changed() {
     screen.line("/config unset");
     screen.wait_for("use /config, /config set KEY VALUE or /config unset KEY").await;
     screen.line("/config set display.theme blue");
-    screen.wait_for("unknown variant `blue`").await;
+    screen.wait_for("unknown value `blue`").await;
 }
 
 #[tokio::test]

@@ -196,10 +196,14 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     screen.wait_for("Address of the API").await;
     // Nobody listens there.
     screen.line("http://127.0.0.1:1/v1");
+    screen.wait_for_words("Start the server, or type another address.").await;
+    screen.wait_until("it again", |shown| shown.matches("Address of the API").count() == 2).await;
+    assert!(!screen.everything().contains("API key (not shown"), "nothing else is asked");
+    screen.line(&format!("{}/v1", screen.stage.server.url()));
     screen.wait_for("API key (not shown; press Enter").await;
     screen.keys(&["Enter"]);
-    screen.wait_for("The name of the model:").await;
-    screen.line("anything");
+    screen.wait_for("Which model?").await;
+    screen.keys(&["1"]);
     screen.wait_for("A first call failed").await;
     screen.wait_for("1  Back").await;
     screen.keys(&["1"]);

@@ -54,7 +54,7 @@ async fn a_turn_with_tools_shows_each_call_in_one_line() {
     screen.wait_for("There is nothing.").await;
     insta::assert_snapshot!(screen.wait_idle().await);
     screen.keys(&["C-o"]);
-    screen.wait_for("29\n30\n").await;
+    screen.wait_for("  29\n  30\n").await;
 }
 
 #[tokio::test]

@@ -34,12 +34,12 @@ fn the_end_of_a_turn_tells_only_what_is_true() {
     let long = |stage: &mut Stage| stage.seat.wait(64_000);
     assert_eq!(last(&long), "  1m 04s");
     let quick_edit = |stage: &mut Stage| stage.fact(edited(1, "a.rs", HUNK));
-    assert_eq!(last(&quick_edit), "  1 file +2 −1   /diff review   /undo take it back");
+    assert_eq!(last(&quick_edit), "  1 file +2 −1   /diff review   /undo the last change");
     let no_repository = |stage: &mut Stage| {
         stage.seat.take(Input::Reply(Reply::Surroundings(Surroundings::default())));
         stage.fact(edited(1, "a.rs", HUNK));
     };
-    assert_eq!(last(&no_repository), "  1 file +2 −1   /undo take it back");
+    assert_eq!(last(&no_repository), "  1 file +2 −1   /undo the last change");
     let only_shown = |stage: &mut Stage| {
         let diff = json!({"diff": format!("--- a\n+++ a\n{HUNK}")});
         stage.fact(done(1, ToolKind::Read, "git diff", diff));
@@ -47,6 +47,28 @@ fn the_end_of_a_turn_tells_only_what_is_true() {
     assert!(!last(&only_shown).contains("/undo"), "a diff that is read changes nothing");
     let twice = |stage: &mut Stage| stage.facts([edited(1, "a.rs", HUNK), edited(2, "a.rs", HUNK)]);
     assert!(last(&twice).starts_with("  1 file +4 −2"));
+}
+
+#[test]
+fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
+    let mut stage = Stage::new(&palette(), (100, 30));
+    stage.prompt("clean up");
+    stage.fact(ran(1, "rm -r build", 0, ""));
+    let effects = stage.seat.end_turn();
+    let calls = vec![item(1, ItemStatus::Completed, message("")).id];
+    assert!(effects.contains(&Effect::CountChanges(turn(), calls)), "{effects:?}");
+    let reply = |stage: &mut Stage, count| {
+        stage.seat.console.take_rows();
+        stage.seat.take(Input::Reply(Reply::CountedChanges(turn(), Some(count))));
+        stage.seat.rows()
+    };
+    assert_eq!(reply(&mut stage, 0), [""; 0]);
+    assert_eq!(reply(&mut stage, 1), ["  1 command changed files   /undo the last change"]);
+    stage.prompt("go on");
+    assert_eq!(reply(&mut stage, 1), ["› go on"; 0], "another turn runs");
+    stage.fact(edited(2, "a.rs", HUNK));
+    let effects = stage.seat.end_turn();
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::CountChanges(..))), "{effects:?}");
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn answered_questions_are_rows_of_calls() {
             let Fact::Asked(Asked { ask }) = asked(command) else { unreachable!() };
             let id = item(number, ItemStatus::Pending, message("")).id;
             stage.fact(Fact::Asked(Asked { ask: Ask { item: Some(id), ..ask } }));
-            stage.fact(Fact::Answered(Answered { ask: ask_id(), answer, by: Principal::person("ann") }));
+            stage.fact(Fact::Answered(Answered { ask: ask_id(), answer }));
             let output = if number == 2 { "a\ntest result: ok. 41 passed; 0 failed\n" } else { "" };
             stage.fact(ran(number, command, 0, output));
             if number == 2 {
@@ -273,4 +273,89 @@ fn answered_questions_are_rows_of_calls() {
         stage.used(78_000, 440_000);
         stage.end_turn();
     });
+}
+
+/// A fact about an item of this step.
+fn of_step(step: u32, fact: Fact) -> Fact {
+    match fact {
+        Fact::ItemStarted(ItemStarted { item }) => {
+            Fact::ItemStarted(ItemStarted { item: Item { step: Some(step), ..item } })
+        }
+        Fact::ItemEnded(ItemEnded { item }) => {
+            Fact::ItemEnded(ItemEnded { item: Item { step: Some(step), ..item } })
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn a_prompt_that_steers_stands_below_the_answer_that_was_under_way() {
+    let mut stage = Stage::new(&palette(), (100, 30));
+    stage.fact(Fact::TurnStarted(TurnStarted { turn: turn() }));
+    stage.fact(of_step(1, ended(900, said("count the files"))));
+    assert!(stage.finished.iter().any(|row| row.text() == "› count the files"), "the first one begins");
+    stage.facts([of_step(1, started(1, message(""))), delta(1, "There are\n\nmany of them, ")]);
+    // Another face sent it.
+    stage.fact(of_step(2, ended(901, said("only the tests"))));
+    let is_waiting =
+        |stage: &mut Stage| stage.texts().iter().any(|row| row.starts_with("  steer   only the"));
+    assert!(is_waiting(&mut stage));
+    stage.facts([
+        delta(1, "about forty."),
+        of_step(1, ended(1, message("There are\n\nmany of them, about forty."))),
+    ]);
+    stage.fact(of_step(1, ran(2, "ls tests", 0, "a\n")));
+    assert!(is_waiting(&mut stage), "it is read after the calls of the step");
+    stage.facts([of_step(2, started(3, message(""))), delta(3, "Three tests.")]);
+    assert!(!is_waiting(&mut stage));
+    stage.fact(of_step(2, ended(3, message("Three tests."))));
+    let rows: Vec<String> = stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect();
+    assert_eq!(
+        rows[1..],
+        [
+            "● There are",
+            "  many of them, about forty.",
+            "  ✓ Ran     ls tests  a",
+            "› only the tests",
+            "● Three tests.",
+        ]
+    );
+}
+
+#[test]
+fn a_prompt_that_nobody_read_is_shown_when_the_turn_ends() {
+    let mut stage = Stage::new(&palette(), (100, 30));
+    stage.fact(Fact::TurnStarted(TurnStarted { turn: turn() }));
+    stage.fact(of_step(1, ended(900, said("go"))));
+    stage.facts([
+        of_step(1, started(1, message(""))),
+        delta(1, "Well"),
+        of_step(2, ended(901, said("stop"))),
+    ]);
+    stage.end_turn();
+    let rows: Vec<String> = stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect();
+    assert_eq!(rows, ["› go", "● Well", "› stop"]);
+    assert!(!stage.texts().iter().any(|row| row.starts_with("  steer")));
+}
+
+#[test]
+fn folded_output_has_its_call_as_heading_and_another_press_goes_further_back() {
+    let mut stage = Stage::new(&palette(), (100, 30));
+    stage.prompt("go");
+    stage.facts([ran(1, "make", 2, "a\nb\nc\nd\n"), ran(2, "ls", 0, "x\ny\n")]);
+    let press = |stage: &mut Stage| {
+        stage.finished.clear();
+        stage.seat.press("ctrl-o");
+        stage.finished.extend(stage.seat.console.take_rows());
+        stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect::<Vec<String>>()
+    };
+    assert_eq!(press(&mut stage), ["  Ran ls", "  x", "  y"]);
+    assert_eq!(press(&mut stage), ["  Ran make", "  a", "  b", "  c", "  d"]);
+    assert_eq!(
+        press(&mut stage),
+        ["  There is no earlier folded output. The next press starts again with the newest."]
+    );
+    assert_eq!(press(&mut stage)[0], "  Ran ls");
+    stage.fact(ran(3, "pwd", 0, "x\nz\n"));
+    assert_eq!(press(&mut stage)[0], "  Ran pwd", "what is new comes first");
 }

@@ -28,10 +28,13 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_and_others_at_once()
         screen.wait_for(shown).await;
     }
     let working = screen.wait_until("work", crate::screen::is_working).await;
-    assert!(!working.contains("Go back before a prompt") && !working.contains("no call of"), "{working}");
+    assert!(
+        !working.contains("Go back before a prompt") && !working.contains("nothing to undo"),
+        "{working}"
+    );
     screen.stage.server.gate("end").open();
     screen.wait_for("I begin. The end.").await;
-    screen.wait_for("no call of this conversation changed a file").await;
+    screen.wait_for("There is nothing to undo in this conversation.").await;
     screen.wait_for("Go back before a prompt").await;
     assert_eq!(screen.stage.requests().len(), 1, "nothing was said to the agent");
 }

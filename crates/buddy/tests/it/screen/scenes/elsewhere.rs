@@ -13,7 +13,7 @@ at_each_size!(remote_prompt);
 
 async fn remote_prompt(size: Size) {
     let machine = Machine::new();
-    let turns = [turn().call("run_shell", shell("mkdir made; pwd")), turn().text("It is made there.")];
+    let turns = [turn().call("run_shell", shell("mkdir made; ls -d made")), turn().text("It is made there.")];
     let stage = Stage::new(turns.to_vec()).await;
     let flag = machine.flag();
     let screen = knowing(&machine, stage, &["--ssh", &flag, "-c", "tmux.enabled=true"], size);
