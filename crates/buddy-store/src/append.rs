@@ -3,37 +3,18 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{SessionId, SessionSummary, StoreError};
+use buddy_protocol::{SessionId, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::anchors::{Anchor, Anchors, LogEnd};
 use crate::chain::{Hash, link, origin};
 use crate::error::from_sqlite;
 use crate::lease::Lease;
+use crate::log_state::LogState;
 use crate::record::{MAX_LOG, Record, VERSION, place};
 use crate::summaries;
 use crate::verify::{self, Checked};
 use crate::words;
-
-/// The writer's cached state of a log that it may write to.
-#[derive(Debug)]
-pub(crate) struct LogState {
-    number: i64,
-    head: u64,
-    /// The link of the last event.
-    link: Hash,
-    /// The end of the log according to its anchor.
-    anchored: LogEnd,
-    summary: Option<SessionSummary>,
-    /// Whether the summary is newer than its row.
-    stale: bool,
-}
-
-impl LogState {
-    fn end(&self) -> LogEnd {
-        LogEnd { count: self.head, link: self.link }
-    }
-}
 
 /// Evidence outside the database that an append is checked against.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use std::sync::Mutex;
 
 use buddy_protocol::{Clock, SessionId, StoreError};
 
-use crate::append::LogState;
 use crate::directory::Directory;
 use crate::error::from_io;
 use crate::lock::{Attempt, try_exclusive, write_holder};
+use crate::log_state::LogState;
 
 /// The number of attempts to take a lease whose file is removed at that moment. Each miss means that another
 /// process had the lease in between, so only heavy contention gets near the bound.

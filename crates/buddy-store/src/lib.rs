@@ -20,6 +20,7 @@ mod keys;
 mod lease;
 mod ledger;
 mod lock;
+mod log_state;
 mod presence;
 mod readers;
 mod record;

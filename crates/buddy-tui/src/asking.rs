@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
+use crate::amounts::seconds;
 use crate::console::ApprovalWords;
-use crate::show::local_time;
+use crate::list_time::local_time;
 use crate::text::Look;
 
 /// How long a grant for a session holds when the user does not say.
@@ -360,20 +361,6 @@ fn within(wish: &GrantWish, rest: &str) -> Said {
     Said::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
 }
 
-/// A time such as `90s`, `10m`, `2h` or `3d`.
-pub(crate) fn seconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
-    let unit = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit).filter(|seconds| *seconds > 0)
-}
-
 /// The numbers in a line of numbers from 1 to `most`.
 fn numbers(line: &str, most: usize) -> Option<Vec<usize>> {
     let words = line.split([' ', ',']).filter(|word| !word.is_empty());
@@ -609,14 +596,5 @@ mod tests {
             Question::Text { text: "Which?".to_owned(), options: vec!["red".to_owned(), "blue".to_owned()] };
         assert_eq!(answer(&question, "2"), Answer::Reply { text: "blue".to_owned() });
         assert_eq!(answer(&question, "green"), Answer::Reply { text: "green".to_owned() });
-    }
-
-    #[test]
-    fn times_are_read() {
-        assert_eq!(seconds("90s"), Some(90));
-        assert_eq!(seconds("2h"), Some(7_200));
-        for bad in ["", "10", "m", "0m", "5y", "99999999999999999999s"] {
-            assert_eq!(seconds(bad), None, "{bad}");
-        }
     }
 }

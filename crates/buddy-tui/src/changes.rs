@@ -2,7 +2,7 @@
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
-use crate::asking::seconds;
+use crate::amounts::{seconds, span};
 use crate::table::ListView;
 use crate::targets;
 
@@ -50,15 +50,6 @@ pub(crate) fn is_go_ahead(transcript: &Transcript, line: &str) -> bool {
 /// Takes the shared panes, or gives them back.
 pub(crate) fn panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
-}
-
-/// So many seconds in the largest unit that has no rest.
-pub(crate) fn span(seconds: u64) -> String {
-    match (seconds % 3600, seconds % 60) {
-        (0, _) if seconds > 0 => format!("{} h", seconds / 3600),
-        (_, 0) => format!("{} min", seconds / 60),
-        _ => format!("{seconds} s"),
-    }
 }
 
 /// The text about a change.

@@ -8,6 +8,7 @@ mod lines;
 mod outlet;
 mod schema;
 mod steered;
+mod steering;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -36,7 +37,7 @@ use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
-use steered::Steering;
+use steering::Steering;
 pub use watch::ExecWatch;
 use watch::WatchedRun;
 

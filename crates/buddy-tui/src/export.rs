@@ -7,7 +7,8 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::show::{decided, image_label, local_time, person, proposed, unknown_line};
+use crate::list_time::local_time;
+use crate::show::{decided, image_label, person, proposed, unknown_line};
 use crate::visible::one_line;
 
 /// Characters of a call's title above its folded output.

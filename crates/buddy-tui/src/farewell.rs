@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use buddy_protocol::{Event, Fact, Transcript, UnixMillis};
 
-use crate::console::elapsed_text;
+use crate::amounts::{elapsed_text, price, short};
 use crate::file_changes::FileChanges;
-use crate::overview::{price, short};
 
 /// The time that turns took, as their events tell.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@
 //! hub in this process and a remote one.
 
 mod addressing;
+mod amounts;
 mod approval_clock;
 mod asking;
 mod branches;
@@ -54,9 +55,10 @@ pub use exec::{
 };
 pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
+pub use list_time::local_time;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
-pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
+pub use show::{show_asks, show_found, show_sessions, show_transcript};
 pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};
 pub use text::{Colors, Look, Pictures, Theme, to_copy};

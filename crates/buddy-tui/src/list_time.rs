@@ -1,4 +1,4 @@
-//! Moments in a list, as people say them.
+//! Moments: as people say them in a list, and as the clock shows them.
 
 use buddy_protocol::UnixMillis;
 use jiff::tz::TimeZone;
@@ -52,6 +52,13 @@ pub(crate) fn span(time: UnixMillis, now: UnixMillis) -> String {
         HOUR..DAY => format!("{}h {:02}m", seconds / HOUR, seconds % HOUR / MINUTE),
         _ => format!("{}d {}h", seconds / DAY, seconds % DAY / HOUR),
     }
+}
+
+/// A moment as the clock on the wall shows it.
+pub fn local_time(UnixMillis(millis): UnixMillis) -> String {
+    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 fn zoned(UnixMillis(millis): UnixMillis, zone: &TimeZone) -> Zoned {

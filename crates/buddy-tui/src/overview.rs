@@ -1,9 +1,9 @@
 //! The texts of `/status`, `/context` and `/cost`, and the last answer.
 
-use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcript};
+use buddy_protocol::{ApprovalPolicy, Content, Item, SessionId, Transcript};
 
+use crate::amounts::{short, span};
 use crate::branches::prompts;
-use crate::changes::span;
 use crate::console::Surroundings;
 use crate::visible::one_line;
 
@@ -107,42 +107,7 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<&str> {
     })
 }
 
-/// A cost in cents, as it is read at a glance. `/cost` has all digits.
-pub(crate) fn price(cost: MicroUsd) -> String {
-    match cost.0 {
-        0..10_000 => "<$0.01".to_owned(),
-        _ => format!("${:.2}", cost.dollars()),
-    }
-}
-
-/// A number with few digits.
-pub(crate) fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
 /// Whether an item is a message of the user or of the agent.
 fn is_message(item: &Item) -> bool {
     matches!(item.content, Content::UserMessage { .. } | Content::AgentMessage { .. })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn costs_are_told_in_cents() {
-        let shown: Vec<String> =
-            [1, 9_999, 10_000, 424_000, 12_340_000].map(|cost| price(MicroUsd(cost))).to_vec();
-        assert_eq!(shown, ["<$0.01", "<$0.01", "$0.01", "$0.42", "$12.34"]);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let shown: Vec<String> = [7, 999, 1_234, 45_678, 2_340_000].into_iter().map(short).collect();
-        assert_eq!(shown, ["7", "999", "1.2k", "45.6k", "2.3M"]);
-    }
 }

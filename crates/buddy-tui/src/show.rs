@@ -2,10 +2,8 @@
 
 use buddy_protocol::{
     Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, ReminderCause, Risk, SessionState,
-    SessionSummary, Transcript, UnixMillis, UnknownContent, WaitingAsk,
+    SessionSummary, Transcript, UnknownContent, WaitingAsk,
 };
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::console::{named_line, stopped_lines};
 use crate::printer::{OutputClosed, Printer};
@@ -287,11 +285,4 @@ pub(crate) fn printed(ran: &Ran) -> String {
         Some(how) => format!("{text}\n{how}"),
         None => text,
     }
-}
-
-/// A moment as the clock on the wall shows it.
-pub fn local_time(UnixMillis(millis): UnixMillis) -> String {
-    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
-    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
-    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }

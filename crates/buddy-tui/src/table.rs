@@ -5,9 +5,8 @@
 
 use buddy_protocol::UnixMillis;
 
-use crate::list_time::{moment, span};
+use crate::list_time::{local_time, moment, span};
 use crate::printer::{OutputClosed, Printer};
-use crate::show::local_time;
 use crate::text::{Line, Look, Paint, encode, wrap};
 
 /// The width of a terminal that does not tell it.

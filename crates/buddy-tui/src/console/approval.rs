@@ -9,16 +9,15 @@ use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
 
 use super::asks::{Asking, Stage};
-use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
-use super::card_text::HeldAnswer;
-use super::items::wrapped;
+use super::card::{Card, CardEnd, Framed, Head, KeyChoice, KeyWeight};
+use super::held_answer::HeldAnswer;
 use super::tasks::Task;
 use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
+use crate::list_time::local_time;
 use crate::screen::{Layout, QuestionPart};
-use crate::show::local_time;
-use crate::text::{Line, Look, Paint, Tone, wrap};
+use crate::text::{Line, Look, Paint, Tone, wrap, wrapped};
 use crate::visible::one_line;
 
 /// The most rows of a command before it is folded, in a roomy window and in a low one; all of it is shown when the question is expanded.
@@ -504,13 +503,6 @@ fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     rows.truncate(room);
     rows.extend(keys);
     InputView { rows, cursor: (cursor.0 - above, cursor.1) }
-}
-
-/// The end of a card.
-pub(super) struct CardEnd {
-    /// The line that is written, with what stands around it.
-    pub(super) written: Option<InputView>,
-    pub(super) keys: InputView,
 }
 
 /// The keys, and the line being written.

@@ -3,19 +3,12 @@
 //! A command of the user's own runs beside the turn anyhow; in the background it takes one row and is stopped by its number.
 //! A turn goes on in its session as a task, and the conversation goes on in a fork that ends before that turn.
 
-use buddy_protocol::{Command, Content, ForkPoint, ItemId, SessionId};
+use buddy_protocol::{Command, Content, ForkPoint, SessionId};
 
+use super::branch::{Branch, Purpose};
 use super::effect::Effect;
-use super::past::{Branch, Purpose};
 use super::state::Console;
-
-/// A command of the user's own in the background.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OwnAside {
-    pub(super) item: ItemId,
-    /// The number that users call it by.
-    pub(super) number: usize,
-}
+use super::tasks::OwnAside;
 
 impl Console {
     /// Sends what runs to the background. False if nothing does.

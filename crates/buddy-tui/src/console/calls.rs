@@ -8,10 +8,11 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
-use super::items::{FoldedText, Kind, SAID_NO, Shown, is_host_denied, stopped, trouble};
+use super::call_trouble::{SAID_NO, is_host_denied, stopped, trouble};
+use super::finished_rows::{FoldedText, Kind, Shown};
 use super::summary::{TestCounts, summary};
-use super::tasks::elapsed_text;
 use crate::addressing::address_user;
+use crate::amounts::elapsed_text;
 use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};

@@ -30,6 +30,13 @@ pub(super) struct Card<'a> {
     height: usize,
 }
 
+/// The end of a card.
+pub(super) struct CardEnd {
+    /// The line that is written, with what stands around it.
+    pub(super) written: Option<InputView>,
+    pub(super) keys: InputView,
+}
+
 /// How a key is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyWeight {

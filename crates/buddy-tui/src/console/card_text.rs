@@ -4,45 +4,12 @@
 //! makes both of them text. So does one right after a letter that opened a line. Text goes to the draft, which is shown below the card,
 //! until it is sent or cleared, or until escape leads back to the question.
 
-use std::time::{Duration, Instant};
-
-use buddy_protocol::Answer;
 use crossterm::event::KeyCode;
 
 use super::asks::{Asking, Stage};
+use super::held_answer::{ALONE, HeldAnswer};
 use super::state::Console;
 use crate::editor::{Action, Key};
-
-/// How long a key must stand alone: people who type are faster than that.
-const ALONE: Duration = Duration::from_millis(250);
-
-/// An answer that is sent unless another letter follows.
-#[derive(Debug)]
-pub(super) struct HeldAnswer {
-    key: Key,
-    answer: Answer,
-    until: Instant,
-}
-
-impl HeldAnswer {
-    pub(super) fn new(key: Key, answer: Answer, now: Instant) -> Self {
-        Self { key, answer, until: now + ALONE }
-    }
-
-    pub(super) fn until(&self) -> Instant {
-        self.until
-    }
-
-    /// The letter that the card shows for its key.
-    pub(super) fn label(&self) -> Option<char> {
-        self.key.letter().map(|letter| match letter {
-            '1' => 'y',
-            '2' => 'a',
-            '4' => 'd',
-            letter => letter,
-        })
-    }
-}
 
 impl Console {
     /// Takes a key that may be text. None if it is not, and the question decides.

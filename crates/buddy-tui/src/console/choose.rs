@@ -8,11 +8,10 @@ use futures::StreamExt;
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::greeting::{Greeting, greeting_rows};
-use super::items::wrapped;
 use super::terminal::{Terminal, give_back_on_panic};
 use crate::picker_rows::{PickerRow, choice_rows, key_row, plain_rule, title_rule};
 use crate::screen::{Frame, Painter};
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Look, Paint, wrapped};
 
 /// Rows of the frame with empty rows in it, and one of the window that stays free.
 const ROOMY_FRAME: usize = 7;

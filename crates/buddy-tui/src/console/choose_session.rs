@@ -8,10 +8,9 @@ use buddy_protocol::{SessionId, SessionSummary, UnixMillis};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::choose::{Chosen, ask_by_key};
-use super::items::wrapped;
 use super::picker::Picker;
 use crate::screen::Frame;
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Look, Paint, wrapped};
 
 /// Lets the user pick one of these sessions; none if they leave.
 pub async fn choose_session(

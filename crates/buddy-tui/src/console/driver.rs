@@ -14,6 +14,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
+use super::branch::{Branch, Branched, Purpose};
 use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
 use super::effect::{Effect, Focus, Input, Reply};
@@ -21,9 +22,8 @@ use super::ground::{Ground, Heard, QUESTION};
 use super::lanes::{Lanes, Order, Refusal};
 use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
-use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
-use super::status::StatusPart;
+use super::status_part::StatusPart;
 use super::terminal::{self, Terminal};
 use crate::branches::{Another, Opened, forked, opened, take_up};
 use crate::editor::{Key, KeyStyle, Vim};

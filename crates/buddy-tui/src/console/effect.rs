@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use buddy_protocol::{Command, Event, Found, ItemId, SessionId, SessionSummary, TurnId, UnixMillis};
 
+use super::branch::{Branch, Branched};
 use super::desk::{DeskCommand, ModelChoice, Surroundings};
-use super::past::{Branch, Branched};
 use crate::branches::Another;
 use crate::editor::Key;
 use crate::exit::Exit;

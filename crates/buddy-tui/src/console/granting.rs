@@ -5,11 +5,9 @@
 use anstyle::Style;
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
-use super::approval::CardEnd;
-use super::card::{Card, KeyChoice, KeyWeight};
-use super::items::wrapped;
+use super::card::{Card, CardEnd, KeyChoice, KeyWeight};
 use crate::editor::{Entry, InputView, KeyStyle, view};
-use crate::text::{Line, Paint};
+use crate::text::{Line, Paint, wrapped};
 
 /// How long a grant for a session holds.
 pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;

@@ -3,17 +3,12 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{
-    Content, DENIED_HOSTS, Image, Item, ItemStatus, Json, NoticeLevel, Ran, ToolCall, ToolKind, Transcript,
-    folded_command,
-};
-use serde_json::Value;
+use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcript, folded_command};
 
 use super::calls::{self, Paper};
+use super::finished_rows::{FoldedText, Kind, Shown};
 use super::plan_card::plan_rows;
-use super::summary::summary;
-use super::tasks::elapsed_text;
-use crate::addressing::address_user;
+use crate::amounts::elapsed_text;
 use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::Output;
@@ -30,51 +25,6 @@ const RECAP_ITEMS: usize = 12;
 const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
-
-/// The words of a result about a no of the user, for the model.
-pub(super) const SAID_NO: &str = "the user said no";
-
-/// The kind of rows. Different kinds are kept apart by an empty row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Person,
-    Message,
-    Thought,
-    Call,
-    Note,
-}
-
-impl Kind {
-    pub(super) fn is_apart_from(self, next: Self) -> bool {
-        !matches!(
-            (self, next),
-            (Self::Call, Self::Call) | (Self::Message, Self::Message) | (Self::Note, Self::Note)
-        )
-    }
-}
-
-/// A finished item as rows.
-#[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) kind: Kind,
-    pub(super) rows: Vec<Line>,
-    /// All of what the rows show a part of.
-    pub(super) folded: Option<FoldedText>,
-}
-
-/// A text of which the rows show a part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FoldedText {
-    /// The call that the text belongs to.
-    pub(super) heading: String,
-    pub(super) text: String,
-}
-
-impl FoldedText {
-    pub(super) fn new(heading: impl Into<String>, text: &str) -> Self {
-        Self { heading: heading.into(), text: text.to_owned() }
-    }
-}
 
 /// The widest that prose is.
 pub(super) const PROSE: usize = 88;
@@ -139,12 +89,6 @@ pub(super) enum Notice {
     Careful,
     Failed,
     Aside,
-}
-
-/// The rows of a line without an indent.
-pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
-    let none = Line::default();
-    wrap(line, width, &none, &none)
 }
 
 /// The rows of a finished item.
@@ -300,93 +244,6 @@ fn thought(text: &str, ran: Duration, look: &Look, width: usize) -> Shown {
     let row = Line::styled(&text_row, look.style(Paint::Dim));
     let rows = wrap(&row, width, &Line::plain("  "), &Line::plain("    "));
     Shown { kind: Kind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
-}
-
-/// The accesses that the jail stopped in a call and the connections that failed, each after the name of what it is about. Of
-/// each, the last line says what opens it.
-pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
-    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let texts = |name: &str| {
-        let texts = result.as_ref().and_then(|result| result.get(name)?.as_array());
-        texts.cloned().unwrap_or_default()
-    };
-    let mut all = Vec::new();
-    for name in ["jail", "network"] {
-        let texts = texts(name);
-        let texts = texts.iter().filter_map(Value::as_str);
-        // The model reads the same words.
-        all.extend(texts.map(|text| (name, address_user(&text.replace(SAID_NO, "you denied it")))));
-    }
-    all
-}
-
-/// Whether the user kept a command from a host that it needed.
-pub(super) fn is_host_denied(result: &Value) -> bool {
-    let lines = result.get("jail").and_then(Value::as_array).into_iter().flatten();
-    result.get(DENIED_HOSTS).is_some() && lines.filter_map(Value::as_str).any(|line| line.contains(SAID_NO))
-}
-
-/// The failure of a call, in one line.
-pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
-    let body = Body::of(call, status);
-    let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let text = match lines.as_slice() {
-        // How a command ended comes first, and why mostly last.
-        [how, .., why] if call.kind == ToolKind::Execute && status == ItemStatus::Completed => {
-            format!("{how}: {why}")
-        }
-        [first, ..] => (*first).to_owned(),
-        [] => String::new(),
-    };
-    (body.is_bad && !text.is_empty()).then_some(text)
-}
-
-/// The shown part of a result.
-struct Body {
-    text: String,
-    is_bad: bool,
-}
-
-impl Body {
-    fn of(call: &ToolCall, status: ItemStatus) -> Self {
-        let Some(output) = &call.output else {
-            let text = if status == ItemStatus::Interrupted { "interrupted" } else { "" };
-            return Self { text: text.to_owned(), is_bad: true };
-        };
-        if let Some(error) = &output.error {
-            // What a refused call is told to do instead is for the agent.
-            let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
-            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return Self { text: address_user(&format!("{}{hint}", error.message)), is_bad: true };
-        }
-        let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
-        Self {
-            text: text_of(call.kind, &result),
-            is_bad: result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0),
-        }
-    }
-}
-
-fn text_of(kind: ToolKind, result: &Value) -> String {
-    let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
-    match kind {
-        ToolKind::Execute if result.get("exit_code").is_some() && result.get("stdout").is_some() => {
-            let mut text = format!("{}{}", part("stdout"), part("stderr"));
-            if let Some(code) = result.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0) {
-                text = format!("exit code {code}\n{text}");
-            }
-            if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
-                text = format!("ended by signal {signal}\n{text}");
-            }
-            let note = part("note");
-            match (text.trim_end().is_empty(), note.is_empty()) {
-                (_, true) => text,
-                (true, false) => note.to_owned(),
-                (false, false) => format!("{}\n{note}", text.trim_end()),
-            }
-        }
-        _ => summary(result),
-    }
 }
 
 /// Rows under the line that says what they are of.

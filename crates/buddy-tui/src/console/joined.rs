@@ -9,8 +9,8 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall};
 use serde_json::Value;
 
+use super::call_trouble::stopped;
 use super::calls::{CallWords, Outcome, Paper, result_text, row, verb_columns};
-use super::items::stopped;
 use crate::counting::counted;
 use crate::text::{Line, Look, Paint, Span};
 

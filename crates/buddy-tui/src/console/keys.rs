@@ -9,7 +9,7 @@ use super::changed_rows::changed_rows;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
 use super::effect::Effect;
-use super::state::{Armed, Completes, Completion, Console, Paths};
+use super::state::{Armed, Completes, Completion, Console, Paths, SECOND_PRESS};
 use super::tasks::{MAX_QUEUED, Task};
 use crate::changes;
 use crate::counting::counted;
@@ -18,9 +18,6 @@ use crate::exit::Exit;
 use crate::mentions::{dragged, images_in, is_image, mention};
 use crate::output::Output;
 use crate::text::{Line, Paint};
-
-/// Within which time a second press counts as one.
-pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 
 /// Within which time leaving a second time leaves whatever runs.
 const LEAVE_AGAIN: Duration = Duration::from_secs(30);

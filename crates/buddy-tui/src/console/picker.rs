@@ -1,14 +1,10 @@
 //! Pickers: a list to choose from with arrow keys, narrowed by typing.
 
-use buddy_protocol::{
-    ApprovalPolicy, Change, Command, Found, SessionId, SessionState, SessionSummary, UnixMillis,
-};
+use buddy_protocol::{ApprovalPolicy, Found, SessionId, SessionState, SessionSummary, UnixMillis};
 
 use super::desk::ModelChoice;
-use super::effect::Effect;
-use super::state::Console;
 use crate::counting::counted;
-use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
+use crate::editor::{Choice, InputView, Menu, menu_rows, view};
 use crate::list_time::moment;
 use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
 use crate::show::copy_mark;
@@ -49,7 +45,7 @@ pub(super) struct Picker {
 
 /// The effect of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Picks {
+pub(super) enum Picks {
     Model,
     Session,
     Theme,
@@ -214,6 +210,11 @@ impl Picker {
         self.menu.chosen().map(|choice| choice.name.clone()).unwrap_or_default()
     }
 
+    /// The name of the chosen row, and what choosing it does; none if nothing fits.
+    pub(super) fn choice(&self) -> Option<(Picks, &str)> {
+        self.menu.chosen().map(|choice| (self.picks, choice.name.as_str()))
+    }
+
     pub(super) fn chosen_session(&self) -> Option<&SessionId> {
         self.chosen_place().and_then(|place| self.sessions.get(place))
     }
@@ -264,67 +265,5 @@ impl Picker {
         rows.push(plain_rule(look, width));
         rows.push(key_row(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
         InputView { rows, cursor }
-    }
-}
-
-impl Console {
-    /// Takes a key while a picker is open. False if none is.
-    pub(super) fn picker_key(&mut self, key: Key) -> bool {
-        let action = self.keymap.action(key);
-        let Some(picker) = &mut self.picker else { return false };
-        match action {
-            Some(Action::Up | Action::HistoryOlder) => picker.up(),
-            Some(Action::Down | Action::HistoryNewer) => picker.down(),
-            Some(Action::Escape | Action::Cancel | Action::EndOrDelete) => self.picker = None,
-            Some(Action::Backspace) => picker.widen(),
-            Some(Action::Submit) => self.pick(),
-            Some(_) => {}
-            None => {
-                if let Some(letter) = key.letter() {
-                    picker.narrow(letter.encode_utf8(&mut [0; 4]));
-                }
-            }
-        }
-        true
-    }
-
-    fn pick(&mut self) {
-        let Some(picker) = self.picker.take() else { return };
-        let Some(choice) = picker.menu.chosen() else { return };
-        match picker.picks {
-            Picks::Model => self.use_model(&choice.name),
-            Picks::Theme => self.use_theme(&choice.name),
-            Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
-            Picks::Approvals => self.approve(&choice.name),
-            Picks::Session => {
-                if let Some(session) = picker.chosen_session() {
-                    self.effect(Effect::Open(session.clone()));
-                }
-            }
-        }
-    }
-
-    pub(super) fn use_model(&mut self, name: &str) {
-        self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
-    }
-
-    /// Takes the colours that fit the ground of the terminal, unless the user chose some.
-    pub(super) fn take_ground(&mut self, theme: Theme) {
-        if !self.is_theme_chosen && theme != self.look.theme {
-            self.look.theme = theme;
-            self.effect(Effect::Redraw);
-        }
-    }
-
-    pub(super) fn use_theme(&mut self, name: &str) {
-        if let Some(theme) = Theme::named(name) {
-            self.look.theme = theme;
-            self.is_theme_chosen = true;
-            self.effect(Effect::Redraw);
-            self.say(&format!("Theme: {name}. Keep it with /config set display.theme {name}."));
-        } else {
-            let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
-            self.complain(&format!("There is no theme `{name}`. Use one of {}.", names.join(", ")));
-        }
     }
 }

@@ -11,7 +11,8 @@ use buddy_protocol::{
 
 use super::allowed::Allowed;
 use super::calls::Paper;
-use super::items::{self, FoldedText, Gutter, Kind, Notice, prose_width, said};
+use super::finished_rows::{FoldedText, Kind, Shown};
+use super::items::{self, Gutter, Notice, prose_width, said};
 use super::joined::JoinedCalls;
 use super::plan_card::plan_rows;
 use crate::changes::GO_AHEAD;
@@ -20,7 +21,7 @@ use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::retrying::{counted_down, ends_retries, retry};
-use crate::text::{Line, Look, Paint};
+use crate::text::{Line, Look, Paint, wrapped};
 
 /// How many lines of what a running item writes are held.
 const LIVE_LINES: usize = 20;
@@ -354,7 +355,7 @@ impl Reader {
         self.put(Kind::Note, vec![Line::styled(text, look.style(Paint::Dim))]);
     }
 
-    fn tell(&mut self, shown: items::Shown, look: &Look, width: usize) {
+    fn tell(&mut self, shown: Shown, look: &Look, width: usize) {
         if !shown.rows.is_empty() {
             self.settle_calls(look, width);
         }
@@ -515,7 +516,7 @@ impl Reader {
             }
             (None, TurnOutcome::Interrupted) => items::notice("interrupted", Notice::Careful, look, width),
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                items::wrapped(&Line::styled(GO_AHEAD, look.style(Paint::Strong)), width)
+                wrapped(&Line::styled(GO_AHEAD, look.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

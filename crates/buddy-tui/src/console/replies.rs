@@ -13,7 +13,7 @@ use super::state::{Console, Paths};
 use super::tasks::{SHOWN, Task};
 use crate::markdown::Markdown;
 use crate::mentions::mention;
-use crate::text::{Line, Paint};
+use crate::text::{Line, Paint, wrapped};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
 const LONG_SECONDS: u64 = 10;
@@ -193,7 +193,7 @@ impl Console {
         let line = task.prompt.lines().next().unwrap_or_default();
         let style = self.look.style(Paint::Strong);
         let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
-        let rows = items::wrapped(&head, self.columns);
+        let rows = wrapped(&head, self.columns);
         self.show(std::iter::once(Line::default()).chain(rows));
         if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
             self.complain(&failure.message);

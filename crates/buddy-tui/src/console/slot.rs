@@ -4,8 +4,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 
 use super::card::WIDEST;
 use super::state::Console;
-use super::tasks::elapsed_text;
-use crate::changes::span;
+use crate::amounts::{elapsed_text, span};
 use crate::retrying::seconds_left;
 use crate::text::{Line, Look, Paint};
 

@@ -1,6 +1,6 @@
 //! The console: everything that is shown and typed, as a pure machine.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
@@ -9,18 +9,19 @@ use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::Surroundings;
 use super::effect::{Effect, Focus, Input};
-use super::keys::SECOND_PRESS;
+use super::items;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
-use super::status::{self, StatusPart};
+use super::status_part::StatusPart;
 use super::tasks::{SHOWN, Task, task_name};
-use super::undoing::Undoing;
 use crate::approval_clock::ApprovalClock;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::table::{ListView, Table};
 use crate::targets::default_target;
-use crate::text::{Line, Look, Paint, hanging, wrap};
+use crate::text::{Line, Look, Paint, hanging, wrap, wrapped};
 
+/// Within which time a second press counts as one.
+pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 /// The columns left of all text: marks stand in them.
 const INDENT: &str = "  ";
 
@@ -110,6 +111,14 @@ pub(super) enum Paths {
     /// They were asked for.
     Asked,
     Known(Vec<String>),
+}
+
+/// An undo or a redo that restores files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Undoing {
+    /// The notice meanwhile.
+    pub(super) text: &'static str,
+    pub(super) began: Instant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,16 +213,6 @@ impl Console {
         std::mem::take(&mut self.effects)
     }
 
-    /// Has the user's own status line made anew where what it tells has changed.
-    fn ask_status(&mut self) {
-        if self.own_status.is_wanted() {
-            let facts = status::facts(self);
-            if self.own_status.wants(&facts, self.now) {
-                self.effect(Effect::AskStatus(facts.to_string()));
-            }
-        }
-    }
-
     /// The conversation that is shown.
     pub(super) fn front(&self) -> &Task {
         // There is always one: tasks are only ever taken away behind it.
@@ -303,7 +302,7 @@ impl Console {
     /// Shows the command before what it says, apart from what was there.
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
-        let rows = super::items::wrapped(
+        let rows = wrapped(
             &Line::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
                 .and(&line, self.look.style(Paint::Strong)),
             self.columns,
@@ -402,7 +401,7 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
+            let rows = items::recap(task.reader.transcript(), &self.look, self.columns);
             // They stand apart from the greeting, or from another conversation.
             let is_apart = rows.first().is_none_or(Line::is_empty);
             self.show((!is_apart).then(Line::default));
@@ -530,11 +529,10 @@ impl Console {
     /// Whether something is shown that changes with time.
     pub(super) fn is_busy(&self) -> bool {
         let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
-        let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
         self.tasks.iter().any(is_running)
             || self.undoing.is_some()
             || self.armed.is_some()
             || self.window_left().is_some()
-            || is_due
+            || self.is_own_status_due()
     }
 }

@@ -2,14 +2,14 @@
 
 use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, MicroUsd};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::card::WIDEST;
+use super::effect::Effect;
 use super::state::Console;
+use super::status_part::StatusPart;
+use crate::amounts::{price, short};
 use crate::editor::{Entry, Vim};
-use crate::overview::{price, short};
 use crate::text::{Line, Paint};
 use crate::visible::one_line;
 
@@ -22,44 +22,6 @@ const BAR: usize = 10;
 const GAP: usize = 8;
 /// How many ways there are to make it shorter.
 const LEVELS: usize = 5;
-
-/// A part of the status line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusPart {
-    /// The model.
-    Model,
-    /// The host, where it is another one.
-    Host,
-    /// The directory, with the branch of its repository.
-    Directory,
-    /// The approval mode, and whether it is production. It stands on the rule above the input, and in the
-    /// status line where there is none.
-    Mode,
-    /// How full the model's context is.
-    Context,
-    /// Tokens so far.
-    Tokens,
-    /// Cost so far.
-    Cost,
-    /// How many tasks and commands run in the background.
-    Tasks,
-    /// The title of the conversation.
-    Title,
-    /// Its id.
-    Session,
-}
-
-impl StatusPart {
-    /// Whether it stands at the right.
-    fn is_right(self) -> bool {
-        matches!(self, Self::Context | Self::Tokens | Self::Cost)
-    }
-
-    /// The parts that are shown unless somebody wants others.
-    pub const USUAL: [Self; 6] =
-        [Self::Mode, Self::Model, Self::Directory, Self::Tasks, Self::Context, Self::Cost];
-}
 
 /// The status, in as many parts as fit; or the line of the user's own command. The mode is in it where no rule tells it.
 pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> Line {
@@ -238,4 +200,21 @@ fn context(console: &Console, level: usize) -> Option<Line> {
     }
     let full = if percent >= FULL_PERCENT && level < 4 { " full" } else { "" };
     Some(line.and(&format!("{percent}%{full}"), look.style(paint)))
+}
+
+impl Console {
+    /// Has the user's own status line made anew where what it tells has changed.
+    pub(super) fn ask_status(&mut self) {
+        if self.own_status.is_wanted() {
+            let facts = facts(self);
+            if self.own_status.wants(&facts, self.now) {
+                self.effect(Effect::AskStatus(facts.to_string()));
+            }
+        }
+    }
+
+    /// Whether the user's own status line is to be made anew because what it tells has changed.
+    pub(super) fn is_own_status_due(&self) -> bool {
+        self.own_status.is_wanted() && self.own_status.is_due(&facts(self))
+    }
 }

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Bill, Command, Item, SessionId};
+use buddy_protocol::{Bill, Command, Item, ItemId, SessionId};
 
-use super::background::OwnAside;
 use super::reader::Reader;
 
 /// The most prompts that wait for the end of a turn.
@@ -17,6 +16,14 @@ pub(super) const SHOWN: usize = 0;
 /// The name of a task.
 pub(super) fn task_name(number: usize) -> String {
     if number == SHOWN { "the turn".to_owned() } else { format!("task {number}") }
+}
+
+/// A command of the user's own in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnAside {
+    pub(super) item: ItemId,
+    /// The number that users call it by.
+    pub(super) number: usize,
 }
 
 /// One session that is followed.
@@ -102,15 +109,5 @@ impl Task {
     /// How long its turn has run.
     pub(super) fn elapsed(&self, now: Instant) -> Option<Duration> {
         self.reader.turn_began().map(|began| now.saturating_duration_since(began))
-    }
-}
-
-/// A time as people say it.
-pub(crate) fn elapsed_text(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds}s"),
-        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
-        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
     }
 }

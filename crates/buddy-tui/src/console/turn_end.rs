@@ -7,11 +7,10 @@ use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript
 
 use super::effect::Effect;
 use super::state::Console;
-use super::tasks::elapsed_text;
+use crate::amounts::{elapsed_text, price};
 use crate::counting::counted;
 use crate::farewell::{FarewellRow, farewell};
 use crate::file_changes::FileChanges;
-use crate::overview::price;
 use crate::text::{Line, Paint};
 
 /// From when on a time is told.

@@ -1,23 +1,13 @@
 //! An undo on its way: lines that could change files wait for its end.
 
-use std::time::Instant;
-
 use anstyle::Style;
 
 use super::commands;
 use super::desk::DeskCommand;
 use super::effect::Effect;
-use super::state::Console;
+use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
 use crate::text::{Line, Paint, wrap};
-
-/// An undo or a redo that restores files.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Undoing {
-    /// The notice meanwhile.
-    pub(super) text: &'static str,
-    pub(super) began: Instant,
-}
 
 /// Commands that lead to another conversation: lines that wait belong to this one.
 const LEAVING: &[&str] = &["resume", "new", "fork", "session"];

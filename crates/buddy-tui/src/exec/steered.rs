@@ -3,7 +3,7 @@
 //! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
 //! why not. What waits for a user waits for an answer as long as the input lasts, and is denied when it has ended.
 
-use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, ItemId, SessionsError};
+use buddy_protocol::{Answer, AskId, Command, SessionsError};
 use serde::Serialize;
 
 use super::Run;
@@ -16,49 +16,6 @@ struct Refusal<'a> {
     /// Which line of the input, from 1.
     line: u64,
     message: &'a str,
-}
-
-/// The state of a run that is steered.
-#[derive(Debug, Default)]
-pub(super) struct Steering {
-    /// Whether commands may still come.
-    pub(super) is_open: bool,
-    /// Prompts and commands of the user that were accepted and are not seen in the log yet. Until they are, nothing
-    /// seems to run although something does.
-    unseen: usize,
-    /// Questions that wait for an answer.
-    asks: Vec<AskId>,
-    /// The command of the user's own that runs.
-    person: Option<ItemId>,
-    /// Whether the session has ended for good. What stopped with it is still told.
-    pub(super) has_ended: bool,
-}
-
-impl Steering {
-    /// At the start, with commands to come or without.
-    pub(super) fn new(is_open: bool) -> Self {
-        Self { is_open, ..Self::default() }
-    }
-
-    /// Takes note of what goes on.
-    pub(super) fn note(&mut self, event: &Event) {
-        match &event.fact {
-            Fact::ItemStarted(started) if matches!(started.item.content, Content::UserMessage { .. }) => {
-                self.person = Some(started.item.id.clone());
-            }
-            Fact::ItemEnded(ended) if matches!(ended.item.content, Content::UserMessage { .. }) => {
-                self.unseen = self.unseen.saturating_sub(1);
-                self.person.take_if(|person| *person == ended.item.id);
-            }
-            Fact::Asked(asked) => self.asks.push(asked.ask.id.clone()),
-            Fact::Answered(answered) => self.asks.retain(|ask| *ask != answered.ask),
-            Fact::SessionEnded(_) => {
-                self.has_ended = true;
-                self.is_open = false;
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Run<'_> {

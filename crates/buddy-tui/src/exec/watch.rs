@@ -6,7 +6,8 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, UnixMillis};
 
-use crate::console::{elapsed_text, notice_rows, running_row, watched_rows};
+use crate::amounts::elapsed_text;
+use crate::console::{notice_rows, running_row, watched_rows};
 use crate::exit::Exit;
 use crate::text::{Line, Look, Paint, encode};
 

@@ -4,15 +4,12 @@
 //! parts.
 
 use super::piece::{Joint, Mark, Part, Piece, Step, Text};
-use super::source::Given;
+use super::source::{Given, LONGEST_HEADING};
 use super::spacing::Spacing;
 use super::starts::{Fence, Html, Item, Rest};
 
 /// How much of a paragraph or table is held, in bytes: it is read again for every token.
 const LONGEST_TEXT: usize = 8 * 1024;
-/// How long a text may be that a line under it makes a heading, in bytes. A longer one may be shown in parts before that line
-/// comes.
-pub(super) const LONGEST_HEADING: usize = 120;
 /// How long the head of a table may be that is shown again.
 const LONGEST_HEAD: usize = 2 * 1024;
 /// How deep quotes and lists nest. What is deeper is text.

@@ -1,12 +1,14 @@
 //! Pushed text as lines.
 
-use super::blocks::LONGEST_HEADING;
 use super::piece::Joint;
 use super::prose;
 use crate::text::expand_tabs;
 
 /// The most bytes of a line before it is cut. It bounds memory, and the text that is read again for each token.
 const LONGEST_LINE: usize = 4 * 1024;
+/// How long a text may be that a line under it makes a heading, in bytes. A longer one may be shown in parts before that line
+/// comes.
+pub(super) const LONGEST_HEADING: usize = 120;
 /// How long each further part of a line of text is at least.
 const NEXT_PART: usize = 24;
 /// How many columns a tab leads to a multiple of.

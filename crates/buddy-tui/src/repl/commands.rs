@@ -6,7 +6,7 @@ use buddy_protocol::{Change, Command, SessionsError};
 use tokio::time::Instant;
 
 use super::{LineInput, Repl};
-use crate::asking::seconds;
+use crate::amounts::seconds;
 use crate::branches::told;
 use crate::changes::{approve, panes, plan};
 use crate::console::{Surroundings, canonical, copy_order, is_for_idle, listed};

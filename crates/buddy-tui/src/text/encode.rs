@@ -6,8 +6,9 @@ use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 use anstyle_lossy::palette;
 use unicode_width::UnicodeWidthStr;
 
+use super::colors::Colors;
 use super::line::Line;
-use super::look::{Colors, Look};
+use super::look::Look;
 
 /// The mark of a prompt (OSC 133), for jumping from one to the next.
 const PROMPT_MARK: &str = "\u{1b}]133;A\u{1b}\\";

@@ -43,6 +43,12 @@ fn rows_of(line: &Line, mut rows: Rows<'_>) -> Vec<Line> {
     rows.finish()
 }
 
+/// The rows of a line without an indent.
+pub(crate) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
+    let none = Line::default();
+    wrap(line, width, &none, &none)
+}
+
 /// The rows of a line, broken exactly where a row is full. Nothing is dropped, as text with a shape of its own needs it.
 pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
     let none = Line::default();

@@ -3,7 +3,7 @@
 use buddy_protocol::{PlanStep, PlanStepState};
 
 use super::*;
-use crate::console::past::{Branched, Purpose};
+use crate::console::branch::{Branched, Purpose};
 
 fn plan(number: u32, state: PlanStepState) -> Fact {
     let step = PlanStep { text: "Paint the boat".to_owned(), state };
