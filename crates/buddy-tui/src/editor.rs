@@ -1,7 +1,7 @@
 //! The line editor: a draft, its history, its completions, and how they look. Pure: keys in, rows and outcomes out.
 //!
-//! The editing of text itself is reedline's line buffer. Its engine is not used: it owns the terminal while it waits for a
-//! line, and an answer that streams, an elapsed time or a question would have to wait for it.
+//! A line editor of others owns the terminal while it waits for a line, and an answer that streams, an elapsed time or a
+//! question would have to wait for it.
 
 mod draft;
 mod entry;
@@ -12,6 +12,7 @@ mod menu;
 mod motion;
 mod pastes;
 mod search;
+mod text_buffer;
 mod view;
 mod vim;
 

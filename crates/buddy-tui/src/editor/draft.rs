@@ -1,10 +1,10 @@
 //! The text being typed, with its cursor, the last cut and the steps back.
 
-use reedline::LineBuffer;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::keymap::Action;
 use super::pastes::Pastes;
+use super::text_buffer::TextBuffer;
 
 /// How many steps back there are.
 const MAX_UNDO: usize = 200;
@@ -12,7 +12,7 @@ const MAX_UNDO: usize = 200;
 /// A text under way.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    buffer: LineBuffer,
+    buffer: TextBuffer,
     /// The last cut, for putting it back.
     cut: String,
     undo: Vec<(String, usize)>,
@@ -46,12 +46,12 @@ impl Draft {
 
     /// The text as it is shown, with long pastes collapsed.
     pub(crate) fn shown(&self) -> &str {
-        self.buffer.get_buffer()
+        self.buffer.text()
     }
 
     /// Where the cursor is in it, in bytes.
     pub(crate) fn cursor(&self) -> usize {
-        self.buffer.insertion_point()
+        self.buffer.cursor()
     }
 
     /// The text as it is meant.
@@ -60,12 +60,12 @@ impl Draft {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.buffer.is_empty()
+        self.shown().is_empty()
     }
 
     /// The text before the cursor.
     pub(crate) fn before(&self) -> &str {
-        self.shown().get(..self.cursor()).unwrap_or_default()
+        self.buffer.before()
     }
 
     /// Takes the text out and starts afresh.
@@ -79,10 +79,7 @@ impl Draft {
 
     /// Puts another text in the place of this one, with the cursor at its end.
     pub(crate) fn set(&mut self, text: &str) {
-        self.change(|buffer| {
-            buffer.set_buffer(text.to_owned());
-            buffer.set_insertion_point(text.len());
-        });
+        self.change(|buffer| buffer.set(text.to_owned()));
     }
 
     /// Types a letter.
@@ -96,7 +93,7 @@ impl Draft {
 
     /// Puts in a text, whole.
     pub(crate) fn insert_text(&mut self, text: &str) {
-        self.change(|buffer| buffer.insert_str(text));
+        self.change(|buffer| buffer.insert_text(text));
     }
 
     /// Puts in what was pasted: as it is if it is short, else as a word that stands for it.
@@ -109,10 +106,7 @@ impl Draft {
     pub(crate) fn complete(&mut self, length: usize, text: &str) {
         let end = self.cursor();
         let start = end.saturating_sub(length);
-        self.change(|buffer| {
-            buffer.replace_range(start..end, text);
-            buffer.set_insertion_point(start + text.len());
-        });
+        self.change(|buffer| buffer.replace(start..end, text));
     }
 
     /// Carries out an action that concerns the text alone.
@@ -140,62 +134,54 @@ impl Draft {
     }
 
     pub(crate) fn left(&mut self) {
-        self.moved(LineBuffer::move_left);
+        self.moved(TextBuffer::left);
     }
 
     pub(crate) fn right(&mut self) {
-        self.moved(LineBuffer::move_right);
+        self.moved(TextBuffer::right);
     }
 
     pub(crate) fn line_start(&mut self) {
-        self.moved(LineBuffer::move_to_line_start);
+        self.moved(TextBuffer::line_start);
     }
 
     pub(crate) fn line_end(&mut self) {
-        self.moved(LineBuffer::move_to_line_end);
+        self.moved(TextBuffer::line_end);
     }
 
     pub(crate) fn word_left(&mut self) {
         let to = word_start(self.before());
-        self.moved(|buffer| buffer.set_insertion_point(to));
+        self.moved(|buffer| buffer.go(to));
     }
 
     pub(crate) fn word_right(&mut self) {
         let to = self.cursor() + word_end(self.after());
-        self.moved(|buffer| buffer.set_insertion_point(to));
+        self.moved(|buffer| buffer.go(to));
     }
 
     /// One line up; false at the first one.
     pub(crate) fn up(&mut self) -> bool {
-        let is_first = self.buffer.is_cursor_at_first_line();
-        if !is_first {
-            self.moved(LineBuffer::move_line_up);
-        }
-        !is_first
+        self.moved(TextBuffer::line_up)
     }
 
     /// One line down; false at the last one.
     pub(crate) fn down(&mut self) -> bool {
-        let is_last = self.buffer.is_cursor_at_last_line();
-        if !is_last {
-            self.moved(LineBuffer::move_line_down);
-        }
-        !is_last
+        self.moved(TextBuffer::line_down)
     }
 
     /// Removes the character before the cursor, or the paste that stands there.
     pub(crate) fn backspace(&mut self) {
         match self.pastes.around(self.shown(), self.cursor().saturating_sub(1)) {
             Some(paste) => self.complete(paste.len(), ""),
-            None => self.change(LineBuffer::delete_left_grapheme),
+            None => self.change(TextBuffer::remove_left),
         }
     }
 
     /// Removes the character behind the cursor, or the paste that stands there.
     pub(crate) fn delete(&mut self) {
         match self.pastes.around(self.shown(), self.cursor() + 1) {
-            Some(paste) => self.change(|buffer| buffer.replace_range(paste, "")),
-            None => self.change(LineBuffer::delete_right_grapheme),
+            Some(paste) => self.change(|buffer| buffer.replace(paste, "")),
+            None => self.change(TextBuffer::remove_right),
         }
     }
 
@@ -257,13 +243,13 @@ impl Draft {
     }
 
     fn restore(&mut self, text: String, cursor: usize) {
-        self.buffer.set_buffer(text);
-        self.buffer.set_insertion_point(cursor);
+        self.buffer.set(text);
+        self.buffer.go(cursor);
         self.is_typing = false;
     }
 
     fn after(&self) -> &str {
-        self.shown().get(self.cursor()..).unwrap_or_default()
+        self.buffer.after()
     }
 
     /// Starts a new step back with the next change.
@@ -278,7 +264,7 @@ impl Draft {
 
     /// Puts the cursor somewhere.
     pub(crate) fn go(&mut self, place: usize) {
-        self.moved(|buffer| buffer.set_insertion_point(place));
+        self.moved(|buffer| buffer.go(place));
     }
 
     /// The last cut or kept text.
@@ -299,24 +285,22 @@ impl Draft {
         let (from, to) = self.pastes.widened(self.shown(), from, to);
         let Some(cut) = self.shown().get(from..to).filter(|cut| !cut.is_empty()) else { return };
         self.cut = cut.to_owned();
-        self.change(|buffer| {
-            buffer.replace_range(from..to, "");
-            buffer.set_insertion_point(from);
-        });
+        self.change(|buffer| buffer.replace(from..to, ""));
     }
 
     /// Moves the cursor. What stands for a paste is stepped over as one.
-    fn moved(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+    fn moved<T>(&mut self, step: impl FnOnce(&mut TextBuffer) -> T) -> T {
         self.is_typing = false;
         let before = self.cursor();
-        step(&mut self.buffer);
+        let done = step(&mut self.buffer);
         if let Some(paste) = self.pastes.around(self.shown(), self.cursor()) {
             let edge = if self.cursor() < before { paste.start } else { paste.end };
-            self.buffer.set_insertion_point(edge);
+            self.buffer.go(edge);
         }
+        done
     }
 
-    fn change(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+    fn change(&mut self, step: impl FnOnce(&mut TextBuffer)) {
         self.note();
         self.is_typing = false;
         step(&mut self.buffer);
@@ -366,7 +350,7 @@ mod tests {
         let cursor = text.find('|').unwrap();
         let mut draft = Draft::default();
         draft.set(&text.replace('|', ""));
-        draft.buffer.set_insertion_point(cursor);
+        draft.buffer.go(cursor);
         draft
     }
 
