@@ -1,9 +1,13 @@
 //! Other conversations to go on in: forks of one, new ones, old ones.
 
+use std::sync::Arc;
+
 use buddy_protocol::{
     Change, Command, Content, ForkKind, ForkPoint, Item, ItemId, NewSession, Principal, SessionId, Sessions,
-    SessionsError, Subscription, Transcript,
+    SessionsError, Transcript,
 };
+
+use crate::event_feed::{EventFeed, follow_events};
 
 /// A conversation to go on in.
 pub(crate) struct Opened {
@@ -11,12 +15,12 @@ pub(crate) struct Opened {
     /// Its last event so far.
     pub(crate) head: u64,
     /// Its events from the first on.
-    pub(crate) events: Subscription,
+    pub(crate) events: EventFeed,
 }
 
 /// Forks a session. The fork goes on with the model that the session uses now, wherever it begins.
 pub(crate) async fn forked(
-    sessions: &dyn Sessions,
+    sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: &SessionId,
     point: ForkPoint,
@@ -34,13 +38,13 @@ pub(crate) async fn forked(
 
 /// Follows a session from its beginning.
 pub(crate) async fn opened(
-    sessions: &dyn Sessions,
+    sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: SessionId,
 ) -> Result<Opened, SessionsError> {
-    take_up(sessions, who, &session).await?;
+    take_up(&**sessions, who, &session).await?;
     let head = sessions.find(who, &session).await?.head;
-    let events = sessions.subscribe(who, &session, 0).await?;
+    let events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
     Ok(Opened { session, head, events })
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, NewSession, NoticeLevel,
-    Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, TurnOutcome, Usage,
+    Principal, SessionId, Sessions, SessionsError, TurnOutcome, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use crate::console::{begun_line, ended_line};
 use crate::counting::counted;
 use crate::details::Details;
+use crate::event_feed::{EventFeed, FeedPart, follow_events};
 use crate::exit::Exit;
 use crate::left_running::LeftRunning;
 use crate::printer::Printer;
@@ -174,7 +175,7 @@ pub async fn run_exec(
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     sessions.take_up(&request.who, &session).await?;
-    let events = sessions.subscribe(&request.who, &session, head).await?;
+    let events = follow_events(sessions.clone(), request.who.clone(), session.clone(), head).await?;
     let is_steered = commands.is_some();
     let outlet = Outlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
     let mut run = Run {
@@ -240,7 +241,7 @@ async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(Session
 impl Run<'_> {
     async fn follow(
         &mut self,
-        mut events: Subscription,
+        mut events: EventFeed,
         mut commands: BoundedLines<CommandInput>,
     ) -> Result<(), SessionsError> {
         let closed = self.outlet.closed();
@@ -261,12 +262,14 @@ impl Run<'_> {
                 () = closed.cancelled(), if self.stop.is_none() => self.interrupt(Stop::OutputClosed).await?,
                 () = self.outlet.pass_on(), if !self.outlet.is_drained() => {}
                 event = events.next(), if self.may_go_on() => match event {
-                    Some(Ok(event)) if self.take(&event).await? && self.settle().await? => return Ok(()),
-                    Some(Ok(_)) => {}
-                    Some(Err(SubscriptionError::Lagged { resume_after })) => {
-                        events = self.sessions.subscribe(&self.request.who, &self.session, resume_after).await?;
+                    Some(Ok(FeedPart::Event(event))) => {
+                        if self.take(&event).await? && self.settle().await? {
+                            return Ok(());
+                        }
                     }
-                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    // A run reports whole items.
+                    Some(Ok(FeedPart::Missed)) => {}
+                    Some(Err(error)) => return Err(error.into()),
                     // The last word of a session that was ended for good.
                     None if self.steering.has_ended => return Ok(()),
                     None => return Err(SessionsError::Closed),

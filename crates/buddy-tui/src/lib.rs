@@ -15,6 +15,7 @@ mod counting;
 mod details;
 mod diff;
 mod editor;
+mod event_feed;
 mod exec;
 mod exit;
 mod export;
@@ -34,6 +35,9 @@ mod requests;
 mod retrying;
 mod screen;
 mod show;
+mod slash_commands;
+#[cfg(test)]
+mod slow_sessions;
 mod spoken;
 mod table;
 mod targets;

@@ -5,6 +5,9 @@
 mod commands;
 mod pages;
 mod past;
+mod streamed;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use std::time::Duration;
 use buddy_protocol::{
     Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Bill, Change, Command, Content, DeltaStream, Event,
     Fact, Item, NoticeLevel, Principal, Question, SessionChanged, SessionId, Sessions, SessionsError,
-    Subscription, SubscriptionError, ToolCall, Transcript, TurnOutcome,
+    ToolCall, Transcript, TurnOutcome,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -24,18 +27,19 @@ use crate::approval_clock::ApprovalClock;
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
-use crate::console::{
-    CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, is_command, terminal_size,
-};
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, terminal_size};
 use crate::details::Details;
+use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, Left, Signalled};
 use crate::farewell::{WorkTime, farewell, farewell_line};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
 use crate::retrying::RetryNews;
 use crate::show::printed;
+use crate::slash_commands::is_slash_command;
 use crate::targets::default_target;
 use pages::Pages;
+use streamed::StreamedAnswers;
 
 /// Events that are taken up before the next prompt.
 const BATCH: usize = 512;
@@ -84,9 +88,6 @@ pub enum LineInput {
     Pipe,
 }
 
-/// An item of a subscription.
-type Subscribed = Result<Arc<Event>, SubscriptionError>;
-
 struct Repl<'a> {
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
@@ -105,6 +106,8 @@ struct Repl<'a> {
     opened: Instant,
     /// How long its turns took since.
     work_time: WorkTime,
+    /// The answers that are being printed.
+    answers: StreamedAnswers,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
     /// Whether the prompt stands there and somebody may be typing behind it.
@@ -152,7 +155,7 @@ pub async fn run_repl(
     } = request;
     printer.read_aloud(is_read_aloud);
     sessions.take_up(&who, &session).await?;
-    let mut events = sessions.subscribe(&who, &session, 0).await?;
+    let mut events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
         sessions,
@@ -169,6 +172,7 @@ pub async fn run_repl(
         before: (Bill::default(), Instant::now()),
         opened: Instant::now(),
         work_time: WorkTime::default(),
+        answers: StreamedAnswers::default(),
         is_mid_line: false,
         is_prompted: false,
         deadline: None,
@@ -201,11 +205,13 @@ pub async fn run_repl(
 }
 
 impl Repl<'_> {
-    async fn catch_up(&mut self, events: &mut Subscription, head: u64) -> Result<(), SessionsError> {
+    async fn catch_up(&mut self, events: &mut EventFeed, head: u64) -> Result<(), SessionsError> {
         while self.transcript.head() < head {
             match events.next().await {
-                Some(Ok(event)) => self.fold(&event)?,
-                _ => return Err(SessionsError::Closed),
+                Some(Ok(FeedPart::Event(event))) => self.fold(&event)?,
+                Some(Ok(FeedPart::Missed)) => {}
+                Some(Err(error)) => return Err(error.into()),
+                None => return Err(SessionsError::Closed),
             }
         }
         Ok(())
@@ -220,7 +226,7 @@ impl Repl<'_> {
 
     async fn talk<R: AsyncBufRead + Unpin>(
         &mut self,
-        mut events: Subscription,
+        mut events: EventFeed,
         mut lines: Lines<R>,
         interrupts: &mut mpsc::Receiver<Signalled>,
     ) -> Result<Exit, SessionsError> {
@@ -268,10 +274,17 @@ impl Repl<'_> {
     }
 
     /// Takes up an event. Says how the conversation ends, if it does.
-    async fn take(&mut self, event: Option<Subscribed>) -> Result<Option<Exit>, SessionsError> {
-        let event = match event {
-            Some(Ok(event)) => event,
-            Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+    async fn take(
+        &mut self,
+        part: Option<Result<FeedPart, FeedError>>,
+    ) -> Result<Option<Exit>, SessionsError> {
+        let event = match part {
+            Some(Ok(FeedPart::Event(event))) => event,
+            Some(Ok(FeedPart::Missed)) => {
+                self.answers.miss();
+                return Ok(None);
+            }
+            Some(Err(error)) => return Err(error.into()),
             None => return Ok(Some(Exit::Ok)),
         };
         self.fold(&event)?;
@@ -350,14 +363,14 @@ impl Repl<'_> {
         self.armed = None;
         if let Some(ask) = ask {
             let takes_words = matches!(ask.question, Question::Text { .. });
-            if takes_words || !is_command(line) {
+            if takes_words || !is_slash_command(line) {
                 return self.answer(&ask, line).await;
             }
             self.command(line).await?;
             let _ = self.ask();
             return Ok(());
         }
-        if is_command(line) {
+        if is_slash_command(line) {
             return self.command(line).await;
         }
         match (line, line.strip_prefix('!').map(str::trim)) {
@@ -492,9 +505,10 @@ impl Repl<'_> {
         match &event.fact {
             Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
                 let item = self.transcript.item(&delta.item);
-                if matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. })) {
-                    self.printer.answer(&delta.text)?;
-                    self.is_mid_line = !delta.text.ends_with('\n');
+                if matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }))
+                    && self.answers.grow(&delta.item, &delta.text)
+                {
+                    self.print_answer(&delta.text)?;
                 }
             }
             // Another part of the answer begins on a line of its own.
@@ -507,12 +521,18 @@ impl Repl<'_> {
                 {
                     self.show_output(&format!("! {}\n{}", ran.command, printed(ran)))?;
                 }
+                if let Content::AgentMessage { text } = &ended.item.content
+                    && let Some(rest) = self.answers.end(&ended.item.id, text)
+                {
+                    self.print_answer(&rest)?;
+                }
                 if let Content::ToolCall(call) = &ended.item.content {
                     let (on, cwd) = (self.where_of(call), self.cwd());
                     self.status(&ended_line(call, ended.item.status, &on, self.details, &cwd))?;
                 }
             }
             Fact::ItemChanged(changed) => {
+                self.answers.start_over(&changed.item.id);
                 if let Content::ToolCall(call) = &changed.item.content
                     && let Some(line) = begun_line(call, &self.where_of(call), self.details, &self.cwd())
                 {
@@ -545,10 +565,17 @@ impl Repl<'_> {
             }
             Fact::TurnStarted(_) => {
                 self.before = (*self.transcript.bill(), Instant::now());
+                self.answers.begin_turn();
                 self.leave_prompt();
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    fn print_answer(&mut self, text: &str) -> Result<(), OutputClosed> {
+        self.printer.answer(text)?;
+        self.is_mid_line = !text.ends_with('\n');
         Ok(())
     }
 

@@ -118,9 +118,6 @@ pub enum DeskCommand {
     Export(Option<String>),
 }
 
-/// The text about managed processes if there are none.
-const NO_PROCESSES: &str = "No managed processes.";
-
 impl DeskCommand {
     /// The notice while the command runs, if it can take a while and changes files.
     pub(crate) fn progress(&self) -> Option<&'static str> {
@@ -129,23 +126,5 @@ impl DeskCommand {
             Self::Redo(_) => Some("Redoing…"),
             _ => None,
         }
-    }
-
-    /// The command of this name with what follows it.
-    pub(crate) fn read(name: &str, argument: &str) -> Option<Self> {
-        let some = Some(argument.to_owned()).filter(|argument| !argument.is_empty());
-        Some(match name {
-            "diff" => Self::Diff,
-            "undo" => Self::Undo(some),
-            "redo" => Self::Redo(some),
-            "config" => Self::Config(argument.to_owned()),
-            "logout" => Self::LogOut(some),
-            "trust" => Self::Trust(argument.to_owned()),
-            "doctor" => Self::Doctor,
-            "ps" => Self::Processes(NO_PROCESSES),
-            "kill" => Self::Kill(some?),
-            "export" => Self::Export(some),
-            _ => return None,
-        })
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    ApprovalPolicy, Command, Event, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
-    Sessions, SessionsError, Subscription, SubscriptionError,
+    ApprovalPolicy, Command, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
+    Sessions, SessionsError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -27,6 +27,7 @@ use super::status_part::StatusPart;
 use super::terminal::{self, Terminal};
 use crate::branches::{Another, Opened, forked, opened, take_up};
 use crate::editor::{Key, KeyStyle, Vim};
+use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
@@ -152,7 +153,7 @@ struct Driver {
     terminal: Terminal,
     /// Effects that take their time.
     jobs: JoinSet<Done>,
-    events: StreamMap<SessionId, Subscription>,
+    events: StreamMap<SessionId, EventFeed>,
     lanes: Lanes,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
@@ -170,14 +171,14 @@ struct Driver {
 enum Done {
     Reply(Reply),
     /// A session to follow, and what is to be told about it.
-    Follow(SessionId, Subscription, Reply),
+    Follow(SessionId, EventFeed, Reply),
 }
 
 impl Driver {
     /// Follows a session from its beginning.
     async fn open(&mut self, session: SessionId, head: u64) -> Result<(), SessionsError> {
         let in_use = take_up(&*self.sessions, &self.who, &session).await?;
-        let events = self.sessions.subscribe(&self.who, &session, 0).await?;
+        let events = follow_events(self.sessions.clone(), self.who.clone(), session.clone(), 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
         if let Some(text) = in_use {
@@ -208,7 +209,9 @@ impl Driver {
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
                 Some(refused) = refused.recv() => Some(refused.told()?),
-                Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
+                Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
+                    Some(Self::event(session, part)?)
+                }
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
             };
             if let Some(input) = input {
@@ -263,10 +266,8 @@ impl Driver {
     /// Takes up what is ready, so that the screen is painted once for all of it.
     async fn drain(&mut self) -> Result<(), SessionsError> {
         for _ in 0..BATCH {
-            let Some(Some((session, event))) = self.events.next().now_or_never() else { return Ok(()) };
-            if let Some(input) = self.event(session, event)? {
-                self.take(input).await;
-            }
+            let Some(Some((session, part))) = self.events.next().now_or_never() else { return Ok(()) };
+            self.take(Self::event(session, part)?).await;
         }
         Ok(())
     }
@@ -296,31 +297,14 @@ impl Driver {
         }
     }
 
-    fn event(
-        &mut self,
-        session: SessionId,
-        event: Result<Arc<Event>, SubscriptionError>,
-    ) -> Result<Option<Input>, SessionsError> {
-        match event {
-            Ok(event) => Ok(Some(Input::Event(session, event))),
-            Err(SubscriptionError::Lagged { resume_after }) => {
-                self.follow(session.clone(), resume_after);
-                Ok(Some(Input::Missed(session)))
-            }
-            Err(error) => Err(SessionsError::Conflict(error.to_string())),
-        }
-    }
-
-    /// Follows a session again from where it was lost.
-    fn follow(&mut self, session: SessionId, after: u64) {
-        self.events.remove(&session);
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            match sessions.subscribe(&who, &session, after).await {
-                Ok(events) => Done::Follow(session, events, Reply::Said(String::new())),
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
-            }
-        });
+    fn event(session: SessionId, part: Result<FeedPart, FeedError>) -> Result<Input, SessionsError> {
+        Ok(match part {
+            Ok(FeedPart::Event(event)) => Input::Event(session, event),
+            Ok(FeedPart::Missed) => Input::Missed(session),
+            // The conversation stays, and can be taken up again.
+            Err(FeedError::Unfollowed(error)) => Input::Reply(Reply::Failed(error.to_string())),
+            Err(error) => return Err(error.into()),
+        })
     }
 
     fn finished(&mut self, done: Result<Done, JoinError>) -> Input {
@@ -425,7 +409,7 @@ impl Driver {
         self.jobs.spawn(async move {
             let made = async {
                 let session = another.begin(&*sessions, &who).await?;
-                let events = sessions.subscribe(&who, &session, 0).await?;
+                let events = follow_events(sessions.clone(), who, session.clone(), 0).await?;
                 Ok::<_, SessionsError>((session, events))
             };
             match made.await {
@@ -441,7 +425,7 @@ impl Driver {
     fn begin(&mut self, session: SessionId, prompt: String) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
-            match forked(&*sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
+            match forked(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
                 Ok(Opened { session, head, events }) => {
                     Done::Follow(session.clone(), events, Reply::Begun { session, head, prompt })
                 }
@@ -458,7 +442,7 @@ impl Driver {
                 Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
                 Purpose::Copy | Purpose::Background => None,
             };
-            match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
+            match forked(&sessions, &who, &left, point, ForkKind::Beside).await {
                 Ok(Opened { session, head, events }) => {
                     let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     Done::Follow(session, events, Reply::Forked(branched))
@@ -480,7 +464,7 @@ impl Driver {
 
     fn go_to(&mut self, session: SessionId) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move { followed(&*sessions, &who, session).await });
+        self.jobs.spawn(async move { followed(&sessions, &who, session).await });
     }
 
     fn go_to_last(&mut self) {
@@ -492,7 +476,7 @@ impl Driver {
                 Err(error) => return Done::Reply(Reply::Failed(error.to_string())),
             };
             match found {
-                Some(session) => followed(&*sessions, &who, session).await,
+                Some(session) => followed(&sessions, &who, session).await,
                 None => Done::Reply(Reply::Failed("There is no other conversation.".to_owned())),
             }
         });
@@ -628,7 +612,7 @@ impl Driver {
 }
 
 /// Follows a session that is to be shown.
-async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
+async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> Done {
     match opened(sessions, who, session).await {
         Ok(Opened { session, head, events }) => {
             Done::Follow(session.clone(), events, Reply::Opened { session, head })

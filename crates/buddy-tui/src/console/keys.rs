@@ -17,6 +17,7 @@ use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
 use crate::mentions::{dragged, images_in, is_image, mention};
 use crate::output::Output;
+use crate::slash_commands::is_slash_command;
 use crate::text::{Line, Paint};
 
 /// Within which time leaving a second time leaves whatever runs.
@@ -271,7 +272,7 @@ impl Console {
     /// Does what a line that was entered wants.
     pub(super) fn enter(&mut self, text: &str) {
         self.echo = None;
-        if commands::is_command(text) {
+        if is_slash_command(text) {
             self.echo = Some(text.to_owned());
             return self.command(text);
         }

@@ -37,7 +37,7 @@ impl Console {
         let Some((at, item, text)) =
             place.and_then(|place| prompts(self.front().reader.transcript()).nth(place))
         else {
-            return;
+            return self.complain(&format!("There is no prompt {number}. /rewind lists them."));
         };
         let calls = calls_since(self.front().reader.transcript(), at);
         let images = item.content.images().len();

@@ -5,6 +5,7 @@ use buddy_protocol::{Change, Command};
 use super::effect::Effect;
 use super::picker::Picks;
 use super::state::Console;
+use crate::changes::approve;
 use crate::editor::{Action, Key};
 use crate::text::Theme;
 
@@ -36,7 +37,10 @@ impl Console {
             Picks::Model => self.use_model(name),
             Picks::Theme => self.use_theme(name),
             Picks::Prompt => self.rewind_to(name.split(' ').next().unwrap_or_default()),
-            Picks::Approvals => self.approve(name),
+            Picks::Approvals => match approve(name) {
+                Ok(command) => self.send(command),
+                Err(help) => self.complain(&help),
+            },
             Picks::Session => {
                 if let Some(session) = picker.chosen_session() {
                     self.effect(Effect::Open(session.clone()));

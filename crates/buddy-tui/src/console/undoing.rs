@@ -2,11 +2,11 @@
 
 use anstyle::Style;
 
-use super::commands;
 use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
+use crate::slash_commands::{find_slash_entry, is_slash_command};
 use crate::text::{Line, Paint, wrap};
 
 /// Commands that lead to another conversation: lines that wait belong to this one.
@@ -24,8 +24,8 @@ impl Console {
     pub(super) fn waits_for_undo(&mut self, line: &str) -> bool {
         let Some(undoing) = self.undoing else { return false };
         let name = line.split_whitespace().next().unwrap_or_default().trim_start_matches('/');
-        let own = commands::canonical(name).filter(|_| commands::is_command(line));
-        let goes_on = own.is_some_and(|name| !commands::is_for_idle(name) && !LEAVING.contains(&name));
+        let own = find_slash_entry(name).filter(|_| is_slash_command(line));
+        let goes_on = own.is_some_and(|entry| !entry.is_for_idle && !LEAVING.contains(&entry.name));
         if goes_on {
             return false;
         }
