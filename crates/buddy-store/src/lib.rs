@@ -33,10 +33,10 @@ mod words;
 mod writer;
 
 pub use backup::BackupReport;
-pub use check::{CheckReport, Finding};
+pub use check::{CheckReport, StoreFinding};
 pub use readers::{MAX_LIST, MAX_READ_BYTES, MAX_READ_EVENTS};
 pub use schema::SCHEMA;
-pub use settings::{Integrity, OpenReport, Role, StoreSettings};
+pub use settings::{Integrity, OpenReport, StoreRole, StoreSettings};
 pub use store::SqliteStore;
 pub use summaries::RebuildReport;
 pub use writer::{MAX_APPEND_BYTES, StoreStats};

@@ -7,7 +7,7 @@ use crate::chain::Hash;
 
 /// The writer's cached state of a log that it may write to.
 #[derive(Debug)]
-pub(crate) struct LogState {
+pub(crate) struct WriterLogState {
     pub(crate) number: i64,
     pub(crate) head: u64,
     /// The link of the last event.
@@ -19,7 +19,7 @@ pub(crate) struct LogState {
     pub(crate) stale: bool,
 }
 
-impl LogState {
+impl WriterLogState {
     pub(crate) fn end(&self) -> LogEnd {
         LogEnd { count: self.head, link: self.link }
     }

@@ -7,7 +7,7 @@ use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SEC
 use crate::amounts::seconds;
 use crate::console::ApprovalWords;
 use crate::list_time::local_time;
-use crate::text::Look;
+use crate::text::TerminalLook;
 
 /// How long a grant for a session holds when the user does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -16,7 +16,7 @@ const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
 /// The meaning of a line for a question.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum ReadLine {
     /// It answers it.
     Answer(Answer),
     /// It answers nothing; this is told, and the question waits on.
@@ -89,7 +89,7 @@ fn keys(approval: &Approval) -> String {
     }];
     if let Some(offer) = approval.offers.first() {
         let is_exact = offer.grant == approval.action;
-        let granted = ApprovalWords::of(approval, |_| true).granted(&offer.grant, &Look::plain());
+        let granted = ApprovalWords::of(approval, |_| true).granted(&offer.grant, &TerminalLook::plain());
         let what = if is_exact { "exactly this" } else { granted.as_str() };
         let covers = if is_exact { String::new() } else { format!(": {}", offer.covers) };
         allow.push(format!("a  Allow {what} this session{covers}"));
@@ -226,20 +226,20 @@ fn one_paragraph(text: &str) -> String {
 /// The answer of a line to a question that takes words.
 pub(crate) fn answer(question: &Question, line: &str) -> Answer {
     match read(question, line) {
-        Said::Answer(answer) => answer,
-        Said::Help(_) => Answer::Deny { reason: None },
+        ReadLine::Answer(answer) => answer,
+        ReadLine::Help(_) => Answer::Deny { reason: None },
     }
 }
 
 /// Reads a line as an answer. Only a clear yes is one.
-pub(crate) fn read(question: &Question, line: &str) -> Said {
+pub(crate) fn read(question: &Question, line: &str) -> ReadLine {
     match question {
-        Question::Text { options, .. } => Said::Answer(Answer::Reply { text: picked(options, line) }),
+        Question::Text { options, .. } => ReadLine::Answer(Answer::Reply { text: picked(options, line) }),
         Question::Approval(approval) => with_word(approval, line)
             .or_else(|| one(approval, line))
             .unwrap_or_else(|| yes_or_no(question, line)),
         Question::Batch { approvals } => match numbers(line, approvals.len()) {
-            Some(allowed) => Said::Answer(Answer::Each {
+            Some(allowed) => ReadLine::Answer(Answer::Each {
                 answers: (1..=approvals.len())
                     .map(|number| {
                         if allowed.contains(&number) {
@@ -256,45 +256,46 @@ pub(crate) fn read(question: &Question, line: &str) -> Said {
 }
 
 /// Reads a line as an answer to an action that has a word. Only the word is a yes; a wrong one denies nothing.
-fn with_word(approval: &Approval, line: &str) -> Option<Said> {
+fn with_word(approval: &Approval, line: &str) -> Option<ReadLine> {
     let word = approval.word.as_ref()?;
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
     match (key, rest) {
-        ("y" | "Y" | "yes", "") => {
-            Some(Said::Help(format!("Type {word} to allow this. In production a key alone is not enough.")))
-        }
+        ("y" | "Y" | "yes", "") => Some(ReadLine::Help(format!(
+            "Type {word} to allow this. In production a key alone is not enough."
+        ))),
         ("y" | "Y" | "yes", guess) => {
-            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+            Some(ReadLine::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
         }
         ("e", rest) if approval.is_editable => Some(match rest.split_once(' ') {
             Some((guess, command)) => {
-                Said::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
+                ReadLine::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
             }
-            None => {
-                Said::Help(format!("Type e {word} and the command to run instead of:\n  {}", approval.action))
-            }
+            None => ReadLine::Help(format!(
+                "Type e {word} and the command to run instead of:\n  {}",
+                approval.action
+            )),
         }),
         ("no", "") => None,
         (guess, "") if guess.len() > 1 && guess.bytes().all(|letter| letter.is_ascii_alphabetic()) => {
-            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+            Some(ReadLine::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
         }
         _ => None,
     }
 }
 
-fn yes_or_no(question: &Question, line: &str) -> Said {
+fn yes_or_no(question: &Question, line: &str) -> ReadLine {
     let deny = |reason: &str| {
         let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        Said::Answer(Answer::Deny { reason })
+        ReadLine::Answer(Answer::Deny { reason })
     };
     let (key, words) = line.split_once(' ').unwrap_or((line, ""));
     match (key, words) {
-        ("y" | "Y" | "yes", "") => Said::Answer(Answer::allow()),
+        ("y" | "Y" | "yes", "") => ReadLine::Answer(Answer::allow()),
         ("d" | "D" | "no", "") => deny(""),
         ("n" | "N", words) => deny(words),
         // A key that means nothing here, and a line without one, may be a slip.
-        _ if line.chars().count() < 2 => Said::Help(help(question)),
+        _ if line.chars().count() < 2 => ReadLine::Help(help(question)),
         _ => deny(line),
     }
 }
@@ -305,7 +306,7 @@ fn picked(options: &[String], line: &str) -> String {
 }
 
 /// Reads an answer that only a single action takes: a lasting grant, or another command.
-fn one(approval: &Approval, line: &str) -> Option<Said> {
+fn one(approval: &Approval, line: &str) -> Option<ReadLine> {
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
     match key {
@@ -313,25 +314,25 @@ fn one(approval: &Approval, line: &str) -> Option<Said> {
         "u" => Some(for_longer(approval, GrantScope::User, rest)),
         "p" => Some(choice(approval, rest)),
         "e" if approval.is_editable && rest.is_empty() => {
-            Some(Said::Help(format!("Type e and the command to run instead of:\n  {}", approval.action)))
+            Some(ReadLine::Help(format!("Type e and the command to run instead of:\n  {}", approval.action)))
         }
-        "e" if approval.is_editable => Some(Said::Answer(Answer::edit(rest))),
-        "e" => Some(Said::Help("This cannot be edited. Answer y, d or n.".to_owned())),
+        "e" if approval.is_editable => Some(ReadLine::Answer(Answer::edit(rest))),
+        "e" => Some(ReadLine::Help("This cannot be edited. Answer y, d or n.".to_owned())),
         _ => None,
     }
 }
 
 /// A lasting yes to the first offer, such as `a`, `a 10m` or, with other words than those of the offer, `a 10m cargo test -p a *`.
-fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> Said {
+fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> ReadLine {
     let wish = lasting(approval).into_iter().map(|one| one.wish).find(|wish| wish.scope == scope);
     let Some(wish) = wish else {
-        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
+        return ReadLine::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     };
     within(&wish, rest)
 }
 
 /// One of all that can be allowed, such as `p 2` or `p 2 10m`; without a number they are listed.
-fn choice(approval: &Approval, rest: &str) -> Said {
+fn choice(approval: &Approval, rest: &str) -> ReadLine {
     let all = lasting(approval);
     let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -339,18 +340,18 @@ fn choice(approval: &Approval, rest: &str) -> Said {
         return within(&one.wish, rest);
     }
     if all.is_empty() {
-        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
+        return ReadLine::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     }
     let mut text = String::new();
     for (number, Lasting { words, covers, .. }) in (1..).zip(&all) {
         let _ = writeln!(text, "{number:>3}. {words}: {covers}");
     }
     text.push_str("Answer p and a number, such as `p 2`. To allow it for less time or less often, add a time or a pattern: `p 2 10m`, `p 2 PATTERN`.");
-    Said::Help(text)
+    ReadLine::Help(text)
 }
 
 /// The wish for some time, in other words, or both.
-fn within(wish: &GrantWish, rest: &str) -> Said {
+fn within(wish: &GrantWish, rest: &str) -> ReadLine {
     let rest = rest.trim();
     let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
     let (seconds, words) = match seconds(first) {
@@ -358,7 +359,7 @@ fn within(wish: &GrantWish, rest: &str) -> Said {
         None => (wish.seconds, rest),
     };
     let words = Some(words.to_owned()).filter(|words| !words.is_empty());
-    Said::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
+    ReadLine::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
 }
 
 /// The numbers in a line of numbers from 1 to `most`.
@@ -448,8 +449,8 @@ mod tests {
     #[track_caller]
     fn helped(question: &Question, line: &str) -> String {
         match read(question, line) {
-            Said::Help(text) => text,
-            Said::Answer(answer) => panic!("{line}: {answer:?}"),
+            ReadLine::Help(text) => text,
+            ReadLine::Answer(answer) => panic!("{line}: {answer:?}"),
         }
     }
 
@@ -460,7 +461,7 @@ mod tests {
         assert!(shown.contains("  a  Allow cargo * this session: every command of cargo\n"), "{shown}");
         let question = Question::Approval(approval);
         let wish = |line: &str| match read(&question, line) {
-            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
+            ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(wish("a"), (GrantScope::Session, SESSION_SECONDS));
@@ -468,7 +469,7 @@ mod tests {
         assert_eq!(wish("p 2"), (GrantScope::Project, LASTING_SECONDS));
         assert_eq!(wish("p 2 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
-        assert_eq!(read(&question, "y"), Said::Answer(Answer::allow()));
+        assert_eq!(read(&question, "y"), ReadLine::Answer(Answer::allow()));
         let listed = helped(&question, "p");
         assert!(
             listed.contains("  2. cargo * in this project, for 30 days: every command of cargo"),
@@ -484,7 +485,7 @@ mod tests {
         for slip in ["", "x", "e", "1"] {
             helped(&question, slip);
         }
-        assert_eq!(read(&question, "e ls -a"), Said::Answer(Answer::edit("ls -a")));
+        assert_eq!(read(&question, "e ls -a"), ReadLine::Answer(Answer::edit("ls -a")));
     }
 
     #[test]
@@ -499,20 +500,24 @@ mod tests {
         for key in ["y", "Y", "yes", "", "?", "1", "a", "e", "e ls"] {
             helped(&question, key);
         }
-        let allow = |word: &str| Said::Answer(Answer::allow().with_word(word));
+        let allow = |word: &str| ReadLine::Answer(Answer::allow().with_word(word));
         assert_eq!(read(&question, "bcdfg"), allow("bcdfg"));
         assert_eq!(read(&question, "y BCDFG"), allow("bcdfg"));
         assert_eq!(read(&question, "bcdgf"), allow("bcdgf"), "a slip denies nothing: the hub counts it");
-        assert_eq!(read(&question, "e bcdfg ls -a"), Said::Answer(Answer::edit("ls -a").with_word("bcdfg")));
+        assert_eq!(
+            read(&question, "e bcdfg ls -a"),
+            ReadLine::Answer(Answer::edit("ls -a").with_word("bcdfg"))
+        );
         for no in ["d", "n", "no", "n not that", "use git clean"] {
-            assert!(matches!(read(&question, no), Said::Answer(Answer::Deny { .. })), "{no}");
+            assert!(matches!(read(&question, no), ReadLine::Answer(Answer::Deny { .. })), "{no}");
         }
     }
 
     #[test]
     fn a_no_can_say_why() {
         let question = Question::Approval(approval("ls", vec![]));
-        let deny = |reason: Option<&str>| Said::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
+        let deny =
+            |reason: Option<&str>| ReadLine::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
         assert_eq!(read(&question, "n"), deny(None));
         assert_eq!(read(&question, "d"), deny(None));
         assert_eq!(read(&question, "n use grep"), deny(Some("use grep")));
@@ -523,7 +528,7 @@ mod tests {
     fn an_offer_is_taken_in_other_words_behind_the_letter_and_the_time() {
         let question = Question::Approval(approval("cargo test", vec![offer()]));
         let wish = |line: &str| match read(&question, line) {
-            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
+            ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(wish("a"), (None, SESSION_SECONDS));
@@ -571,7 +576,7 @@ mod tests {
     fn without_an_offer_a_letter_is_no_approval() {
         let question = Question::Approval(approval("rm -rf /", vec![]));
         for line in ["a", "s", "p", "p 1", "u 10m", "s forever", "Y?", ""] {
-            assert!(!matches!(read(&question, line), Said::Answer(Answer::Allow { .. })), "{line}");
+            assert!(!matches!(read(&question, line), ReadLine::Answer(Answer::Allow { .. })), "{line}");
         }
     }
 

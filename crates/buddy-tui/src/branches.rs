@@ -10,7 +10,7 @@ use buddy_protocol::{
 use crate::event_feed::{EventFeed, follow_events};
 
 /// A conversation to go on in.
-pub(crate) struct Opened {
+pub(crate) struct OpenedSession {
     pub(crate) session: SessionId,
     /// Its last event so far.
     pub(crate) head: u64,
@@ -25,7 +25,7 @@ pub(crate) async fn forked(
     session: &SessionId,
     point: ForkPoint,
     kind: ForkKind,
-) -> Result<Opened, SessionsError> {
+) -> Result<OpenedSession, SessionsError> {
     let now = sessions.find(who, session).await?.model;
     let fork = sessions.fork(who, session, point, kind).await?;
     let then = sessions.find(who, &fork).await?.model;
@@ -41,11 +41,11 @@ pub(crate) async fn opened(
     sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: SessionId,
-) -> Result<Opened, SessionsError> {
+) -> Result<OpenedSession, SessionsError> {
     take_up(&**sessions, who, &session).await?;
     let head = sessions.find(who, &session).await?.head;
     let events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
-    Ok(Opened { session, head, events })
+    Ok(OpenedSession { session, head, events })
 }
 
 /// Takes a session up if it is free. If another process works on it, the session can still be read along, and the returned

@@ -32,10 +32,10 @@ use crate::event_feed::{EventFeed, FeedPart, follow_events};
 use crate::exit::Exit;
 use crate::left_running::LeftRunning;
 use crate::printer::Printer;
-use crate::report::{Report, Stop};
+use crate::report::{RunReport, StopCause};
 use crate::retrying::RetryNews;
 use lines::{BoundedLines, MAX_LINE};
-use outlet::Outlet;
+use outlet::ExecOutlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
 use steering::Steering;
@@ -128,13 +128,13 @@ pub struct ExecOutcome {
     pub last_message: String,
 }
 
-struct Run<'a> {
+struct ExecRun<'a> {
     sessions: Arc<dyn Sessions>,
     request: &'a ExecRequest,
     session: SessionId,
-    outlet: Outlet,
-    report: Report,
-    stop: Option<Stop>,
+    outlet: ExecOutlet,
+    report: RunReport,
+    stop: Option<StopCause>,
     /// When the run is stopped; once it is being stopped, when that is waited for no longer.
     deadline: Option<Instant>,
     /// When the model is asked for a report, so that it comes before the deadline.
@@ -177,13 +177,13 @@ pub async fn run_exec(
     sessions.take_up(&request.who, &session).await?;
     let events = follow_events(sessions.clone(), request.who.clone(), session.clone(), head).await?;
     let is_steered = commands.is_some();
-    let outlet = Outlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
-    let mut run = Run {
+    let outlet = ExecOutlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
+    let mut run = ExecRun {
         sessions,
         request: &request,
         session,
         outlet,
-        report: Report::default(),
+        report: RunReport::default(),
         stop: None,
         deadline: request.timeout.map(|timeout| began + timeout),
         report_at: request.timeout.and_then(|timeout| Some(began + timeout - report_time(timeout)?)),
@@ -238,7 +238,7 @@ async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(Session
     }
 }
 
-impl Run<'_> {
+impl ExecRun<'_> {
     async fn follow(
         &mut self,
         mut events: EventFeed,
@@ -253,13 +253,13 @@ impl Run<'_> {
                     if self.stop.is_some() || self.steering.has_ended {
                         return Ok(());
                     }
-                    self.interrupt(Stop::Timeout).await?;
+                    self.interrupt(StopCause::Timeout).await?;
                 }
                 () = until(self.report_at), if self.stop.is_none() => self.wind_up().await?,
                 () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
-                    self.interrupt(Stop::Signal).await?;
+                    self.interrupt(StopCause::Signal).await?;
                 }
-                () = closed.cancelled(), if self.stop.is_none() => self.interrupt(Stop::OutputClosed).await?,
+                () = closed.cancelled(), if self.stop.is_none() => self.interrupt(StopCause::OutputClosed).await?,
                 () = self.outlet.pass_on(), if !self.outlet.is_drained() => {}
                 event = events.next(), if self.may_go_on() => match event {
                     Some(Ok(FeedPart::Event(event))) => {
@@ -289,7 +289,7 @@ impl Run<'_> {
     }
 
     /// Stops what runs, and waits for its end only so long.
-    async fn interrupt(&mut self, stop: Stop) -> Result<(), SessionsError> {
+    async fn interrupt(&mut self, stop: StopCause) -> Result<(), SessionsError> {
         self.stop = Some(stop);
         self.steering.is_open = false;
         self.stop_soon();
@@ -326,7 +326,7 @@ impl Run<'_> {
             Fact::SessionEnded(_) => self.stop_soon(),
             // The report came, and the time was up for everything else.
             Fact::TurnEnded(ended) if self.is_wound_up && ended.outcome == TurnOutcome::Interrupted => {
-                self.stop = self.stop.or(Some(Stop::Timeout));
+                self.stop = self.stop.or(Some(StopCause::Timeout));
                 self.steering.is_open = false;
             }
             Fact::TurnStarted(_) if self.is_steered => self.began = Instant::now(),
@@ -357,13 +357,13 @@ impl Run<'_> {
         }
         if self.is_steered {
             self.last = Some(self.conclude());
-            self.report = Report::default();
+            self.report = RunReport::default();
         }
         Ok(!self.is_steered)
     }
 
     fn print(&mut self, event: &Event) {
-        if self.stop == Some(Stop::OutputClosed) {
+        if self.stop == Some(StopCause::OutputClosed) {
             return;
         }
         if self.request.format == OutputFormat::StreamJson {

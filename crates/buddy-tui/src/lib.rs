@@ -46,8 +46,8 @@ mod visible;
 
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
-    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion, Greeting,
-    ModelChoice, StatusPart, Surroundings, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
+    Alternatives, ChoiceGreeting, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion,
+    ListedModel, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
     run_console,
 };
 pub use counting::counted;
@@ -57,7 +57,7 @@ pub use exec::{
     AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, OutputFormat, SchemaError,
     run_exec,
 };
-pub use exit::{Exit, Left, Signalled};
+pub use exit::{Exit, LeftConversation, Signalled};
 pub use export::markdown;
 pub use list_time::local_time;
 pub use printer::{OutputClosed, Printer};
@@ -65,4 +65,4 @@ pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
 pub use show::{show_asks, show_found, show_sessions, show_transcript};
 pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};
-pub use text::{Colors, Look, Pictures, Theme, to_copy};
+pub use text::{Colors, Pictures, TerminalLook, Theme, to_copy};

@@ -4,7 +4,7 @@ use buddy_protocol::{ApprovalPolicy, Content, Item, SessionId, Transcript};
 
 use crate::amounts::{short, span};
 use crate::branches::prompts;
-use crate::console::Surroundings;
+use crate::console::SessionSurroundings;
 use crate::visible::one_line;
 
 /// Characters of a title.
@@ -16,7 +16,7 @@ const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allo
 pub(crate) fn status(
     session: &SessionId,
     transcript: &Transcript,
-    surroundings: &Surroundings,
+    surroundings: &SessionSurroundings,
     approvals: ApprovalPolicy,
 ) -> String {
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
@@ -47,7 +47,7 @@ fn tools(transcript: &Transcript) -> String {
 }
 
 /// The model as its provider names it, and the profile where the session names one.
-fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
+fn model(transcript: &Transcript, surroundings: &SessionSurroundings) -> String {
     match transcript.model() {
         Some(profile) if profile != surroundings.model => format!("{} ({profile})", surroundings.model),
         _ => surroundings.model.clone(),
@@ -67,7 +67,7 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
 }
 
 /// How full the model's context is.
-pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> String {
+pub(crate) fn context(transcript: &Transcript, surroundings: &SessionSurroundings) -> String {
     let usage = transcript.bill().usage;
     let totals = format!(
         "total      {} tokens in, {} of them cached, and {} out",

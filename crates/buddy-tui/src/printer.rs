@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::spoken::spoken;
-use crate::text::{Line, Overlong, unmarked, wrap_printed};
+use crate::text::{Overlong, StyledLine, unmarked, wrap_printed};
 use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -107,7 +107,7 @@ impl Printer {
         let mut text = self.said(text);
         if let Some(columns) = self.columns() {
             let rows = wrap_printed(&text, columns, Overlong::Whole);
-            text = rows.iter().map(Line::text).collect::<Vec<_>>().join("\n");
+            text = rows.iter().map(StyledLine::text).collect::<Vec<_>>().join("\n");
         }
         let text = unmarked(&text);
         let _ = write!(self.status, "{text}");

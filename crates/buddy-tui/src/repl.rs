@@ -24,13 +24,13 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::approval_clock::ApprovalClock;
-use crate::asking::{Said, question, read};
-use crate::branches::{Opened, told as refused};
+use crate::asking::{ReadLine, question, read};
+use crate::branches::{OpenedSession, told as refused};
 use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
 use crate::console::{CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, terminal_size};
 use crate::details::Details;
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
-use crate::exit::{Exit, Left, Signalled};
+use crate::exit::{Exit, LeftConversation, Signalled};
 use crate::farewell::{WorkTime, farewell, farewell_line};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
@@ -125,7 +125,7 @@ struct Repl<'a> {
     /// The question that is put, and how much of it was shown.
     pages: Option<Pages>,
     /// The conversation to go on with instead of this one.
-    next: Option<Opened>,
+    next: Option<OpenedSession>,
     /// Whether the user wants to leave.
     is_leaving: bool,
     /// Whether the user denied everything that waits. What the same answer of the model brings up a moment later is
@@ -140,7 +140,7 @@ pub async fn run_repl(
     request: ReplRequest,
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
-) -> Result<Left, SessionsError> {
+) -> Result<LeftConversation, SessionsError> {
     let ReplRequest {
         who,
         session,
@@ -201,7 +201,7 @@ pub async fn run_repl(
             repl.printer.status(&farewell_line(row));
         }
     }
-    Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
+    Ok(LeftConversation { exit, session: repl.session, is_empty, stopped: Vec::new() })
 }
 
 impl Repl<'_> {
@@ -454,8 +454,8 @@ impl Repl<'_> {
             return Ok(());
         }
         let answer = match read(&ask.question, line) {
-            Said::Answer(answer) => answer,
-            Said::Help(text) => {
+            ReadLine::Answer(answer) => answer,
+            ReadLine::Help(text) => {
                 self.tell(&text);
                 let _ = self.ask();
                 return Ok(());

@@ -9,7 +9,7 @@ use crate::amounts::seconds;
 use crate::changes::{approve, panes, plan};
 use crate::console::{CustomCommand, DeskCommand};
 use crate::requests::{INIT, review};
-use crate::targets::{self, TargetLine};
+use crate::targets::{self, TargetWishLine};
 
 /// A command: its name, other names, what follows it, and what it does.
 #[derive(Clone, Copy)]
@@ -276,9 +276,9 @@ fn read_pane(wish: &str) -> Result<SlashCommand, String> {
 
 fn read_target(line: &str) -> Result<SlashCommand, String> {
     match targets::read(line) {
-        TargetLine::List => Ok(SlashCommand::ListTargets),
-        TargetLine::Send(command) => Ok(SlashCommand::Send(command)),
-        TargetLine::Help(help) => Err(help),
+        TargetWishLine::List => Ok(SlashCommand::ListTargets),
+        TargetWishLine::Send(command) => Ok(SlashCommand::Send(command)),
+        TargetWishLine::Help(help) => Err(help),
     }
 }
 

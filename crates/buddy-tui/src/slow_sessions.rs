@@ -120,15 +120,15 @@ impl Sessions for SlowSessions {
 
 /// What was written.
 #[derive(Clone, Default)]
-pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct WrittenText(Arc<Mutex<Vec<u8>>>);
 
-impl Written {
+impl WrittenText {
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
-impl Write for Written {
+impl Write for WrittenText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }

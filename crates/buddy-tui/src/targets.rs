@@ -9,7 +9,7 @@ const HELP: &str = "say /target, /target add ssh HOST[:DIR], /target add contain
 
 /// The wish of a line after `/target`.
 #[derive(Debug, PartialEq)]
-pub(crate) enum TargetLine {
+pub(crate) enum TargetWishLine {
     /// To see them.
     List,
     /// To change them.
@@ -25,10 +25,10 @@ pub(crate) fn default_target(transcript: &Transcript) -> SessionTarget {
 }
 
 /// Reads a line after `/target`.
-pub(crate) fn read(line: &str) -> TargetLine {
+pub(crate) fn read(line: &str) -> TargetWishLine {
     let words: Vec<&str> = line.split_whitespace().collect();
     let change = match words.as_slice() {
-        [] => return TargetLine::List,
+        [] => return TargetWishLine::List,
         ["add", kind] => wish(kind, ""),
         ["add", kind, text] => wish(kind, text),
         ["use", name] => Ok(TargetChange::Use { name: (*name).to_owned() }),
@@ -36,8 +36,10 @@ pub(crate) fn read(line: &str) -> TargetLine {
         _ => Err(HELP.to_owned()),
     };
     match change {
-        Ok(change) => TargetLine::Send(Command::Change(Change { target: Some(change), ..Change::default() })),
-        Err(help) => TargetLine::Help(help),
+        Ok(change) => {
+            TargetWishLine::Send(Command::Change(Change { target: Some(change), ..Change::default() }))
+        }
+        Err(help) => TargetWishLine::Help(help),
     }
 }
 
@@ -82,14 +84,14 @@ mod tests {
 
     fn change(line: &str) -> TargetChange {
         match read(line) {
-            TargetLine::Send(Command::Change(Change { target: Some(change), .. })) => change,
+            TargetWishLine::Send(Command::Change(Change { target: Some(change), .. })) => change,
             other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
     fn lines_are_read() {
-        assert_eq!(read(" "), TargetLine::List);
+        assert_eq!(read(" "), TargetWishLine::List);
         assert_eq!(change("use ssh:atlas"), TargetChange::Use { name: "ssh:atlas".to_owned() });
         assert_eq!(change("remove local"), TargetChange::Remove { name: "local".to_owned() });
         let TargetChange::Add { target } = change("add ssh ann@atlas:/srv") else { panic!("not added") };
@@ -98,7 +100,7 @@ mod tests {
             ("ssh:ann@atlas", Some("/srv"))
         );
         for bad in ["add", "add ssh", "add tcp x", "use", "remove a b", "list"] {
-            assert!(matches!(read(bad), TargetLine::Help(_)), "{bad}");
+            assert!(matches!(read(bad), TargetWishLine::Help(_)), "{bad}");
         }
     }
 
@@ -113,7 +115,7 @@ mod tests {
             "   local      this machine  /w",
         ];
         assert_eq!(listed.text(&ListView::plain()).lines().collect::<Vec<_>>(), expected);
-        let narrow = ListView::in_window(&crate::text::Look::plain(), 30);
+        let narrow = ListView::in_window(&crate::text::TerminalLook::plain(), 30);
         for line in listed.lines(&narrow) {
             assert!(line.width() <= 30, "{}", line.text());
         }

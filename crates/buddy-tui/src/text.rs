@@ -12,8 +12,8 @@ mod wrap;
 
 pub use colors::Colors;
 pub(crate) use encode::{encode, encode_from};
-pub(crate) use line::{Line, Span};
-pub use look::Look;
+pub(crate) use line::{Span, StyledLine};
+pub use look::TerminalLook;
 pub(crate) use picture::Picture;
 pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;

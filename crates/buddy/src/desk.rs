@@ -22,7 +22,8 @@ use buddy_protocol::{
 };
 use buddy_store::SqliteStore;
 use buddy_tui::{
-    CustomCommand, Desk, DeskCommand, ListView, ModelChoice, Surroundings, UNKNOWN_FILE, terminal_columns,
+    CustomCommand, Desk, DeskCommand, ListView, ListedModel, SessionSurroundings, UNKNOWN_FILE,
+    terminal_columns,
 };
 
 use crate::commands::processes;
@@ -394,13 +395,13 @@ impl Desk for HomeDesk {
         self.history.add(text);
     }
 
-    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> SessionSurroundings {
         fail::fail_point!("desk.surroundings");
         let rows = self.models.now().rows();
         let active = rows.iter().find(|row| row.active);
         let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
         let hint = self.models.now().is_demo(model).then(|| "say tour,".to_owned());
-        Surroundings {
+        SessionSurroundings {
             hint,
             model: match (used, model) {
                 (Some(row), _) => row.model.clone(),
@@ -454,9 +455,9 @@ impl Desk for HomeDesk {
         Ok(file.to_string_lossy().into_owned())
     }
 
-    async fn models(&self, current: Option<&str>) -> Vec<ModelChoice> {
+    async fn models(&self, current: Option<&str>) -> Vec<ListedModel> {
         let offered = self.models.now().offered(current).await.into_iter();
-        offered.map(|OfferedModel { name, model, note }| ModelChoice { name, model, note }).collect()
+        offered.map(|OfferedModel { name, model, note }| ListedModel { name, model, note }).collect()
     }
 
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {

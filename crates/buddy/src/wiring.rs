@@ -19,7 +19,7 @@ use buddy_exec::{
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::{Approvals, Attendance, guarded_names};
 use buddy_protocol::{Ids, Ledger, Principal, SingleUser};
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
@@ -106,7 +106,7 @@ impl Buddy {
 pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<SqliteStore>> {
     let settings = StoreSettings {
         directory: environment.session_data.clone(),
-        role: Role::Terminal,
+        role: StoreRole::Terminal,
         boot_id: None,
         clock: Arc::new(SystemClock),
     };

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use buddy_protocol::{Answer, AskId, Command, GrantWish, Question, SessionId};
 
 use super::approval::reach;
-use super::asks::{Asking, Confirming, READ, Remark, Stage, Step};
-use super::effect::Effect;
+use super::asks::{AskStage, AskStep, Asking, Confirming, READ, Remark};
+use super::effect::ConsoleEffect;
 use super::granting::Granting;
 use super::held_answer::HeldAnswer;
 use super::state::Console;
-use crate::editor::{Action, Entry, Key, KeyStyle};
-use crate::screen::{QuestionPart, Seen};
+use crate::editor::{EditAction, EditorKey, KeyStyle, LineEntry};
+use crate::screen::{QuestionPart, SeenRows};
 
 /// How long somebody who types must pause before a key answers.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -42,7 +42,7 @@ impl Console {
             self.ring("buddy waits for your answer");
         }
         let is_shown = again.is_some();
-        let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
+        let stage = again.map_or_else(|| AskStage::of(&ask.question, keys), AskStage::Granting);
         self.asking = Some(Asking {
             session,
             ask,
@@ -56,7 +56,7 @@ impl Console {
             answered: None,
             is_unfolded: false,
             is_expanded: false,
-            seen: Seen::default(),
+            seen: SeenRows::default(),
             turned: None,
             scroll: 0,
             stage,
@@ -70,7 +70,7 @@ impl Console {
     }
 
     /// Takes a key while a question is put. False if it is none of the question's.
-    pub(super) fn answer_key(&mut self, key: Key) -> bool {
+    pub(super) fn answer_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(asking) = &mut self.asking else { return false };
         if let Some(answered) = asking.answered {
@@ -81,7 +81,7 @@ impl Console {
             return true;
         }
         // Stopping what runs never waits.
-        if action == Some(Action::Cancel) {
+        if action == Some(EditAction::Cancel) {
             return self.step(key, action);
         }
         asking.wake(self.now);
@@ -90,7 +90,7 @@ impl Console {
         }
         let Some(asking) = &mut self.asking else { return false };
         match asking.stage {
-            Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
+            AskStage::Choosing | AskStage::Picking(_) | AskStage::Replying(_) => {
                 if !asking.is_shown || self.now < asking.ready {
                     // Whoever goes on typing still has not read it.
                     (asking.ready, asking.remark) = (self.now + PAUSE, Some(Remark::Typing));
@@ -98,13 +98,14 @@ impl Console {
                 }
             }
             // The letter that led here may have been held down for too long.
-            Stage::Granting(_) | Stage::Editing(_) | Stage::Confirming(_)
+            AskStage::Granting(_) | AskStage::Editing(_) | AskStage::Confirming(_)
                 if self.now < asking.ready && asking.opened == Some(key) =>
             {
                 asking.ready = self.now + READ;
                 return true;
             }
-            Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) | Stage::Confirming(_) => {}
+            AskStage::Granting(_) | AskStage::Telling(_) | AskStage::Editing(_) | AskStage::Confirming(_) => {
+            }
         }
         asking.remark = None;
         self.step(key, action)
@@ -130,8 +131,8 @@ impl Console {
     pub(super) fn answer_refused(&mut self, why: &str) -> bool {
         let Some(asking) = &mut self.asking else { return false };
         asking.answered = None;
-        let Stage::Confirming(confirming) = &mut asking.stage else { return false };
-        confirming.entry = Entry::new(asking.keys, "");
+        let AskStage::Confirming(confirming) = &mut asking.stage else { return false };
+        confirming.entry = LineEntry::new(asking.keys, "");
         confirming.refused = Some(why.to_owned());
         true
     }
@@ -144,7 +145,7 @@ impl Console {
     }
 
     /// Shows more of a question that was not seen to its end.
-    fn show_more(&mut self, key: Key) {
+    fn show_more(&mut self, key: EditorKey) {
         let Some(asking) = &mut self.asking else { return };
         asking.turned = Some((key, self.now + READ_MORE));
         if asking.seen.is_folded() {
@@ -159,7 +160,7 @@ impl Console {
     }
 
     /// Does what a key does to the question. False if it is none of the question's.
-    fn step(&mut self, key: Key, action: Option<Action>) -> bool {
+    fn step(&mut self, key: EditorKey, action: Option<EditAction>) -> bool {
         let Some(asking) = &mut self.asking else { return false };
         if asking.opens_yes(key) && !asking.seen.is_whole() {
             self.show_more(key);
@@ -171,29 +172,29 @@ impl Console {
             asking.open_line(key, self.now);
         }
         match step {
-            Step::Stay => {}
-            Step::Elsewhere => return false,
-            Step::Unknown => {
+            AskStep::Stay => {}
+            AskStep::Elsewhere => return false,
+            AskStep::Unknown => {
                 if !self.drafts(key)
                     && let Some(asking) = &mut self.asking
                 {
                     asking.remark = Some(Remark::NoChoice(key.to_string()));
                 }
             }
-            Step::Back => {
-                (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
+            AskStep::Back => {
+                (asking.stage, asking.ready) = (AskStage::of(&asking.ask.question, asking.keys), self.now);
             }
-            Step::Scroll(rows) => self.scroll(rows),
-            Step::Answer(answer) if answer.allows() && !asking.seen.is_whole() => self.show_more(key),
-            Step::Answer(answer) if asking.lacks_word(&answer) => {
-                let entry = Entry::new(asking.keys, "");
-                asking.stage = Stage::Confirming(Confirming { entry, answer, refused: None });
+            AskStep::Scroll(rows) => self.scroll(rows),
+            AskStep::Answer(answer) if answer.allows() && !asking.seen.is_whole() => self.show_more(key),
+            AskStep::Answer(answer) if asking.lacks_word(&answer) => {
+                let entry = LineEntry::new(asking.keys, "");
+                asking.stage = AskStage::Confirming(Confirming { entry, answer, refused: None });
                 asking.open_line(key, self.now);
             }
-            Step::Answer(answer) if !was_written && key.letter().is_some() => {
+            AskStep::Answer(answer) if !was_written && key.letter().is_some() => {
                 asking.held = Some(HeldAnswer::new(key, answer, self.now));
             }
-            Step::Answer(answer) => {
+            AskStep::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
                 asking.answered = Some(key);
                 self.answer(session, ask, answer);
@@ -210,7 +211,7 @@ impl Console {
         }
         let Some(asking) = &mut self.asking else { return false };
         match &mut asking.stage {
-            Stage::Replying(_) if self.now < asking.ready => return false,
+            AskStage::Replying(_) if self.now < asking.ready => return false,
             stage => match stage.entry_mut() {
                 Some(entry) => entry.draft.insert_text(text),
                 None => return false,
@@ -232,7 +233,7 @@ impl Console {
             Answer::Allow { grant, .. } => grant.clone(),
             _ => None,
         };
-        self.effect(Effect::Send(session, Command::Answer { ask, answer }));
+        self.effect(ConsoleEffect::Send(session, Command::Answer { ask, answer }));
     }
 }
 

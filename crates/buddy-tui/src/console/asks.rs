@@ -15,8 +15,8 @@ use crossterm::event::KeyCode;
 use super::granting::{Granting, SESSION_SECONDS};
 use super::held_answer::HeldAnswer;
 use super::options::turned;
-use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
-use crate::screen::Seen;
+use crate::editor::{EditAction, EditorKey, Entered, KeyStyle, LineEntry};
+use crate::screen::SeenRows;
 
 /// How long a letter that opened a line may be held down before it is written into it.
 pub(super) const READ: Duration = Duration::from_millis(150);
@@ -35,26 +35,26 @@ pub(super) struct Asking {
     /// The message about the last key.
     pub(super) remark: Option<Remark>,
     /// The key that opened the line that is written.
-    pub(super) opened: Option<Key>,
+    pub(super) opened: Option<EditorKey>,
     /// The same and when, until another key is pressed.
-    pub(super) fresh: Option<(Key, Instant)>,
+    pub(super) fresh: Option<(EditorKey, Instant)>,
     /// The answer of a key that may yet be text.
     pub(super) held: Option<HeldAnswer>,
     /// Whether keys go to the draft.
     pub(super) is_drafting: bool,
     /// The key that it was answered with. What comes of that is still to be told.
-    pub(super) answered: Option<Key>,
+    pub(super) answered: Option<EditorKey>,
     /// Whether all of a question that does not fit is shown, a part at a time.
     pub(super) is_unfolded: bool,
     /// Whether everything that is known is told with it.
     pub(super) is_expanded: bool,
     /// The rows of it that were on the screen.
-    pub(super) seen: Seen,
+    pub(super) seen: SeenRows,
     /// The key that showed more of it, and from when on it does something again.
-    pub(super) turned: Option<(Key, Instant)>,
+    pub(super) turned: Option<(EditorKey, Instant)>,
     /// The first row of it that is shown where not all of it fits.
     pub(super) scroll: usize,
-    pub(super) stage: Stage,
+    pub(super) stage: AskStage,
     /// The keys that lines are written with.
     pub(super) keys: KeyStyle,
 }
@@ -70,19 +70,19 @@ pub(super) enum Remark {
 
 /// How far the answering is.
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(super) enum AskStage {
     /// One key decides.
     Choosing,
     /// Words for the agent, instead of a yes.
-    Telling(Entry),
+    Telling(LineEntry),
     /// Another command instead of this one.
-    Editing(Entry),
+    Editing(LineEntry),
     /// The word that makes an answer count.
     Confirming(Confirming),
     /// A lasting grant and its scope.
     Granting(Granting),
     /// An answer in words or by a number.
-    Replying(Entry),
+    Replying(LineEntry),
     /// Some of many: which are allowed.
     Picking(Vec<bool>),
 }
@@ -90,14 +90,14 @@ pub(super) enum Stage {
 /// An answer that waits for the word of its question.
 #[derive(Debug)]
 pub(super) struct Confirming {
-    pub(super) entry: Entry,
+    pub(super) entry: LineEntry,
     pub(super) answer: Answer,
     /// Why the last word did not count.
     pub(super) refused: Option<String>,
 }
 
 /// The effect of a key on a question.
-pub(super) enum Step {
+pub(super) enum AskStep {
     Stay,
     /// It means nothing here.
     Unknown,
@@ -110,17 +110,17 @@ pub(super) enum Step {
     Back,
 }
 
-impl Stage {
+impl AskStage {
     pub(super) fn of(question: &Question, keys: KeyStyle) -> Self {
         match question {
             Question::Approval(_) => Self::Choosing,
             Question::Batch { approvals } => Self::Picking(vec![true; approvals.len()]),
-            Question::Text { .. } => Self::Replying(Entry::new(keys, "")),
+            Question::Text { .. } => Self::Replying(LineEntry::new(keys, "")),
         }
     }
 
     /// The line that is written, if one is.
-    pub(super) fn entry(&self) -> Option<&Entry> {
+    pub(super) fn entry(&self) -> Option<&LineEntry> {
         match self {
             Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
             Self::Granting(granting) => Some(&granting.entry),
@@ -129,7 +129,7 @@ impl Stage {
         }
     }
 
-    pub(super) fn entry_mut(&mut self) -> Option<&mut Entry> {
+    pub(super) fn entry_mut(&mut self) -> Option<&mut LineEntry> {
         match self {
             Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
             Self::Granting(granting) => Some(&mut granting.entry),
@@ -146,7 +146,7 @@ impl Asking {
     }
 
     /// A key opened a line.
-    pub(super) fn open_line(&mut self, key: Key, now: Instant) {
+    pub(super) fn open_line(&mut self, key: EditorKey, now: Instant) {
         (self.ready, self.opened) = (now + READ, Some(key));
         self.fresh = key.letter().map(|_| (key, now));
     }
@@ -169,7 +169,7 @@ impl Asking {
     }
 
     /// Whether a key that showed more rows is still pressed, or was pressed again before anybody can have read them.
-    pub(super) fn rests(&mut self, key: Key, now: Instant) -> bool {
+    pub(super) fn rests(&mut self, key: EditorKey, now: Instant) -> bool {
         let Some((turned, until)) = &mut self.turned else { return false };
         let is_resting = *turned == key && now < *until;
         if is_resting {
@@ -179,9 +179,9 @@ impl Asking {
     }
 
     /// Whether a key leads to an answer that allows something, by itself or through a line.
-    pub(super) fn opens_yes(&self, key: Key) -> bool {
+    pub(super) fn opens_yes(&self, key: EditorKey) -> bool {
         match (&self.stage, &self.ask.question) {
-            (Stage::Choosing, Question::Approval(approval)) => match key.letter() {
+            (AskStage::Choosing, Question::Approval(approval)) => match key.letter() {
                 Some('y' | '1') => true,
                 Some('a' | '2' | 'p' | '3') => !approval.offers.is_empty(),
                 Some('e' | '6') => approval.is_editable,
@@ -197,129 +197,131 @@ impl Asking {
         self.ask.question.word().is_some() && answer.allows() && !has_word
     }
 
-    pub(super) fn key(&mut self, key: Key, action: Option<Action>) -> Step {
+    pub(super) fn key(&mut self, key: EditorKey, action: Option<EditAction>) -> AskStep {
         // These are about the terminal and what runs, whatever is asked.
-        if matches!(action, Some(Action::Cancel | Action::Redraw | Action::Suspend)) {
-            return Step::Elsewhere;
+        if matches!(action, Some(EditAction::Cancel | EditAction::Redraw | EditAction::Suspend)) {
+            return AskStep::Elsewhere;
         }
         match key.code {
-            KeyCode::PageUp => return Step::Scroll(-PAGE),
-            KeyCode::PageDown => return Step::Scroll(PAGE),
+            KeyCode::PageUp => return AskStep::Scroll(-PAGE),
+            KeyCode::PageDown => return AskStep::Scroll(PAGE),
             _ => {}
         }
         // Esc closes what is open: the details, before it says anything about the question.
-        let is_looked_at = matches!(self.stage, Stage::Choosing | Stage::Picking(_));
-        if action == Some(Action::Escape) && self.is_expanded && is_looked_at {
+        let is_looked_at = matches!(self.stage, AskStage::Choosing | AskStage::Picking(_));
+        if action == Some(EditAction::Escape) && self.is_expanded && is_looked_at {
             (self.is_expanded, self.scroll) = (false, 0);
-            return Step::Stay;
+            return AskStep::Stay;
         }
-        if matches!(self.stage, Stage::Picking(_))
+        if matches!(self.stage, AskStage::Picking(_))
             && let Some(step) = self.look_at(key, action)
         {
             return step;
         }
-        if let (Stage::Replying(entry), Some(action)) = (&mut self.stage, action)
+        if let (AskStage::Replying(entry), Some(action)) = (&mut self.stage, action)
             && let Some(option) = turned(&self.ask.question, entry.draft.shown(), action)
         {
             entry.draft.set(&option);
-            return Step::Stay;
+            return AskStep::Stay;
         }
         match &mut self.stage {
-            Stage::Choosing => self.choose(key, action),
-            Stage::Telling(entry) => match entry.key(key, action) {
-                Entered::Done(text) => Step::Answer(deny(&text)),
-                Entered::Left => Step::Back,
-                _ => Step::Stay,
+            AskStage::Choosing => self.choose(key, action),
+            AskStage::Telling(entry) => match entry.key(key, action) {
+                Entered::Done(text) => AskStep::Answer(deny(&text)),
+                Entered::Left => AskStep::Back,
+                _ => AskStep::Stay,
             },
-            Stage::Editing(entry) => match entry.key(key, action) {
+            AskStage::Editing(entry) => match entry.key(key, action) {
                 // An empty line runs nothing; it may have been cleared by mistake.
-                Entered::Done(text) if text.trim().is_empty() => Step::Back,
-                Entered::Done(text) => Step::Answer(Answer::edit(text.trim())),
-                Entered::Left => Step::Back,
-                _ => Step::Stay,
+                Entered::Done(text) if text.trim().is_empty() => AskStep::Back,
+                Entered::Done(text) => AskStep::Answer(Answer::edit(text.trim())),
+                Entered::Left => AskStep::Back,
+                _ => AskStep::Stay,
             },
-            Stage::Confirming(confirming) => match confirming.entry.key(key, action) {
-                Entered::Done(text) if text.trim().is_empty() => Step::Stay,
+            AskStage::Confirming(confirming) => match confirming.entry.key(key, action) {
+                Entered::Done(text) if text.trim().is_empty() => AskStep::Stay,
                 Entered::Done(text) => {
-                    Step::Answer(confirming.answer.clone().with_word(text.trim().to_ascii_lowercase()))
+                    AskStep::Answer(confirming.answer.clone().with_word(text.trim().to_ascii_lowercase()))
                 }
-                Entered::Left => Step::Back,
-                _ => Step::Stay,
+                Entered::Left => AskStep::Back,
+                _ => AskStep::Stay,
             },
-            Stage::Replying(entry) => match entry.key(key, action) {
-                Entered::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
-                Entered::Left => Step::Answer(Answer::Deny { reason: None }),
-                _ => Step::Stay,
+            AskStage::Replying(entry) => match entry.key(key, action) {
+                Entered::Done(text) => AskStep::Answer(crate::asking::answer(&self.ask.question, &text)),
+                Entered::Left => AskStep::Answer(Answer::Deny { reason: None }),
+                _ => AskStep::Stay,
             },
-            Stage::Granting(granting) => match &self.ask.question {
+            AskStage::Granting(granting) => match &self.ask.question {
                 Question::Approval(approval) => grant(granting, approval, key, action),
-                _ => Step::Stay,
+                _ => AskStep::Stay,
             },
-            Stage::Picking(allowed) => match (action, key.letter()) {
-                (Some(Action::Escape), _) | (None, Some('d')) => Step::Answer(Answer::Deny { reason: None }),
-                (None, Some('y')) => Step::Answer(each(allowed)),
+            AskStage::Picking(allowed) => match (action, key.letter()) {
+                (Some(EditAction::Escape), _) | (None, Some('d')) => {
+                    AskStep::Answer(Answer::Deny { reason: None })
+                }
+                (None, Some('y')) => AskStep::Answer(each(allowed)),
                 (None, Some('n')) => {
-                    self.stage = Stage::Telling(Entry::new(self.keys, ""));
-                    Step::Stay
+                    self.stage = AskStage::Telling(LineEntry::new(self.keys, ""));
+                    AskStep::Stay
                 }
                 (None, Some(digit @ '1'..='9')) => {
                     if let Some(one) = place(digit).and_then(|place| allowed.get_mut(place)) {
                         *one = !*one;
                     }
-                    Step::Stay
+                    AskStep::Stay
                 }
-                _ => Step::Unknown,
+                _ => AskStep::Unknown,
             },
         }
     }
 
-    fn choose(&mut self, key: Key, action: Option<Action>) -> Step {
-        let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
+    fn choose(&mut self, key: EditorKey, action: Option<EditAction>) -> AskStep {
+        let Question::Approval(approval) = &self.ask.question else { return AskStep::Stay };
         let has_offer = !approval.offers.is_empty();
-        if action == Some(Action::Escape) {
-            self.stage = Stage::Telling(Entry::new(self.keys, ""));
-            return Step::Stay;
+        if action == Some(EditAction::Escape) {
+            self.stage = AskStage::Telling(LineEntry::new(self.keys, ""));
+            return AskStep::Stay;
         }
         // Digits count the rows of a card of low risk with an offer. At high risk denying comes first, so they would say something else.
         if approval.risk == Risk::High && key.letter().is_some_and(|letter| letter.is_ascii_digit()) {
-            return Step::Unknown;
+            return AskStep::Unknown;
         }
         // Only a key by itself answers: with another one held down it means something else.
         match key.letter() {
-            Some('y' | '1') => Step::Answer(Answer::allow()),
+            Some('y' | '1') => AskStep::Answer(Answer::allow()),
             Some('a' | '2') if has_offer => {
                 let grant =
                     GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: SESSION_SECONDS };
-                Step::Answer(Answer::grant(grant))
+                AskStep::Answer(Answer::grant(grant))
             }
             Some('p' | '3') if has_offer => {
                 if let Some(granting) = Granting::new(approval, self.keys) {
-                    self.stage = Stage::Granting(granting);
+                    self.stage = AskStage::Granting(granting);
                 }
-                Step::Stay
+                AskStep::Stay
             }
             Some('e' | '6') if approval.is_editable => {
-                self.stage = Stage::Editing(Entry::new(self.keys, &approval.action));
-                Step::Stay
+                self.stage = AskStage::Editing(LineEntry::new(self.keys, &approval.action));
+                AskStep::Stay
             }
-            Some('d' | '4') => Step::Answer(Answer::Deny { reason: None }),
+            Some('d' | '4') => AskStep::Answer(Answer::Deny { reason: None }),
             Some('n' | '5') => {
-                self.stage = Stage::Telling(Entry::new(self.keys, ""));
-                Step::Stay
+                self.stage = AskStage::Telling(LineEntry::new(self.keys, ""));
+                AskStep::Stay
             }
-            _ => self.look_at(key, action).unwrap_or(Step::Unknown),
+            _ => self.look_at(key, action).unwrap_or(AskStep::Unknown),
         }
     }
 
     /// A key that shows more of the question.
-    fn look_at(&mut self, key: Key, action: Option<Action>) -> Option<Step> {
+    fn look_at(&mut self, key: EditorKey, action: Option<EditAction>) -> Option<AskStep> {
         match (key.letter(), action) {
-            (_, Some(Action::Up)) => Some(Step::Scroll(-1)),
-            (_, Some(Action::Down)) => Some(Step::Scroll(1)),
-            (Some('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
+            (_, Some(EditAction::Up)) => Some(AskStep::Scroll(-1)),
+            (_, Some(EditAction::Down)) => Some(AskStep::Scroll(1)),
+            (Some('?'), _) | (_, Some(EditAction::LineStart | EditAction::Expand)) => {
                 self.is_expanded = !self.is_expanded;
                 self.scroll = 0;
-                Some(Step::Stay)
+                Some(AskStep::Stay)
             }
             _ => None,
         }
@@ -332,19 +334,24 @@ fn place(digit: char) -> Option<usize> {
 }
 
 /// A key in the line of what is to be allowed for longer.
-fn grant(granting: &mut Granting, approval: &Approval, key: Key, action: Option<Action>) -> Step {
-    if action == Some(Action::Complete) {
+fn grant(
+    granting: &mut Granting,
+    approval: &Approval,
+    key: EditorKey,
+    action: Option<EditAction>,
+) -> AskStep {
+    if action == Some(EditAction::Complete) {
         granting.next_offer(approval);
-        return Step::Stay;
+        return AskStep::Stay;
     }
     match granting.entry.key(key, action) {
-        Entered::Done(_) => return granting.answer(approval).map_or(Step::Stay, Step::Answer),
-        Entered::Left => return Step::Back,
+        Entered::Done(_) => return granting.answer(approval).map_or(AskStep::Stay, AskStep::Answer),
+        Entered::Left => return AskStep::Back,
         Entered::Above => granting.turn(-1),
         Entered::Below => granting.turn(1),
         Entered::Going => {}
     }
-    Step::Stay
+    AskStep::Stay
 }
 
 fn deny(text: &str) -> Answer {

@@ -6,7 +6,7 @@
 use buddy_protocol::{Command, Content, ForkPoint, SessionId};
 
 use super::branch::{Branch, Purpose};
-use super::effect::Effect;
+use super::effect::ConsoleEffect;
 use super::state::Console;
 use super::tasks::OwnAside;
 
@@ -25,7 +25,7 @@ impl Console {
         }
         let session = self.front().session.clone();
         let (point, purpose) = (ForkPoint::Now, Purpose::Background);
-        self.effect(Effect::Fork(Branch { session, point, purpose }));
+        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose }));
         true
     }
 
@@ -33,8 +33,8 @@ impl Console {
     pub(super) fn left_running(&mut self, session: SessionId, head: u64, left: &SessionId) {
         if self.front().session != *left || self.front().is_idle() {
             // It has ended meanwhile, so there is nothing to make room for.
-            self.effect(Effect::Leave(session.clone()));
-            self.effect(Effect::Send(session, Command::End));
+            self.effect(ConsoleEffect::Leave(session.clone()));
+            self.effect(ConsoleEffect::Send(session, Command::End));
             return self.say("it has ended");
         }
         let prompts = self.front().reader.transcript().items().iter().rev();

@@ -35,7 +35,7 @@ pub(super) fn is_host_denied(result: &Value) -> bool {
 
 /// The failure of a call, in one line.
 pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
-    let body = Body::of(call, status);
+    let body = ResultBody::of(call, status);
     let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let text = match lines.as_slice() {
         // How a command ended comes first, and why mostly last.
@@ -49,12 +49,12 @@ pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
 }
 
 /// The shown part of a result.
-struct Body {
+struct ResultBody {
     text: String,
     is_bad: bool,
 }
 
-impl Body {
+impl ResultBody {
     fn of(call: &ToolCall, status: ItemStatus) -> Self {
         let Some(output) = &call.output else {
             let text = if status == ItemStatus::Interrupted { "interrupted" } else { "" };

@@ -9,15 +9,15 @@ use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
 use super::call_trouble::{SAID_NO, is_host_denied, stopped, trouble};
-use super::finished_rows::{FoldedText, Kind, Shown};
+use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::summary::{TestCounts, summary};
 use crate::addressing::address_user;
 use crate::amounts::elapsed_text;
 use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
-use crate::output::Output;
-use crate::text::{Line, Look, Paint, ShortenedText, Span, shorten_text};
+use crate::output::ShownOutput;
+use crate::text::{Paint, ShortenedText, Span, StyledLine, TerminalLook, shorten_text};
 use crate::visible::{one_line, without_middle};
 
 /// Columns of a verb.
@@ -89,7 +89,7 @@ const STARTERS: [&str; 2] = ["process_start", "shell_background"];
 
 impl CallWords {
     /// The words of a call that has ended well, or of one that has not, in a session that works in `cwd`.
-    pub(crate) fn of(call: &ToolCall, is_done: bool, look: &Look, cwd: &str) -> Self {
+    pub(crate) fn of(call: &ToolCall, is_done: bool, look: &TerminalLook, cwd: &str) -> Self {
         let (title, more_lines) = first_line(&call.title);
         let pick = |before, after| if is_done { after } else { before };
         if is_command(call, title) || title.starts_with("git ") {
@@ -143,13 +143,13 @@ fn is_command(call: &ToolCall, title: &str) -> bool {
 }
 
 /// A path, without the size that may follow it.
-fn path(object: &str, look: &Look, cwd: &str) -> String {
+fn path(object: &str, look: &TerminalLook, cwd: &str) -> String {
     let (path, _) = object.split_once(" (").unwrap_or((object, ""));
     path.split(", ").map(|path| look.path_in(path, cwd)).collect::<Vec<_>>().join(", ")
 }
 
 /// The words and the place of a search.
-fn sought(beginning: &str, object: &str, look: &Look, cwd: &str) -> String {
+fn sought(beginning: &str, object: &str, look: &TerminalLook, cwd: &str) -> String {
     let quoted = |text: &str| format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""));
     match (beginning, object.split_once(" for "), object.rsplit_once(" in ")) {
         ("search ", Some((place @ ("the web" | "YouTube"), words)), _) => {
@@ -167,12 +167,12 @@ fn indent(width: usize) -> usize {
 }
 
 /// Rows below a call, at the column of what it is about.
-pub(super) fn below(rows: impl IntoIterator<Item = Line>, width: usize) -> Vec<Line> {
+pub(super) fn below(rows: impl IntoIterator<Item = StyledLine>, width: usize) -> Vec<StyledLine> {
     let gap = " ".repeat(indent(width));
-    let put = |row: Line| {
-        let mut line = Line::plain(&gap);
+    let put = |row: StyledLine| {
+        let mut line = StyledLine::plain(&gap);
         line.append(row);
-        if line.text().trim().is_empty() { Line::default() } else { line }
+        if line.text().trim().is_empty() { StyledLine::default() } else { line }
     };
     rows.into_iter().map(put).collect()
 }
@@ -186,13 +186,13 @@ pub(super) fn room_below(width: usize) -> usize {
 pub(super) fn row(
     mark: Span,
     words: &CallWords,
-    result: &Line,
+    result: &StyledLine,
     style: Style,
-    look: &Look,
+    look: &TerminalLook,
     width: usize,
-) -> Line {
+) -> StyledLine {
     let verb = if width < NARROW { SHORT_VERB } else { VERB };
-    let mut line = Line::plain("  ");
+    let mut line = StyledLine::plain("  ");
     line.push(mark);
     line = line.and(&format!(" {:<verb$}", words.verb), look.style(Paint::Soft));
     if words.verb.len() >= verb {
@@ -200,10 +200,10 @@ pub(super) fn row(
     }
     let cut = look.sign("…", "~");
     let folded = look.details.called("", &words.folded()).replace('…', look.sign("…", "..."));
-    let folded = Line::styled(&folded, look.style(Paint::Dim));
+    let folded = StyledLine::styled(&folded, look.style(Paint::Dim));
     let taken = line.width() + folded.width() + if result.is_empty() { 0 } else { result.width() + 2 };
     let room = width.saturating_sub(taken).max(LEAST_OBJECT);
-    let object = Line::styled(&look.details.called("", &words.object), style).cut(room, cut);
+    let object = StyledLine::styled(&look.details.called("", &words.object), style).cut(room, cut);
     line.append(object);
     line.append(folded);
     if !result.is_empty() {
@@ -214,9 +214,14 @@ pub(super) fn row(
 }
 
 /// The rows of a finished call.
-pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Shown {
+pub(super) fn finished(
+    call: &ToolCall,
+    status: ItemStatus,
+    ran: Duration,
+    paper: &Paper<'_>,
+) -> FinishedRows {
     let Paper { look, width, cwd, answered } = *paper;
-    let outcome = Outcome::of(call, status);
+    let outcome = CallOutcome::of(call, status);
     let is_done = outcome.was_done;
     let words = CallWords::of(call, is_done, look, cwd);
     let (mark, ink) = if outcome.is_bad {
@@ -237,13 +242,13 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         result = if result.is_empty() { answer.to_owned() } else { format!("{result}, {answer}") };
     }
     let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
-    let mut rows = vec![row(mark, &words, &Line::styled(&result, look.style(ink)), style, look, width)];
+    let mut rows = vec![row(mark, &words, &StyledLine::styled(&result, look.style(ink)), style, look, width)];
     let mut folded = None;
     if let Some(text) = &outcome.diff {
         let indent = if width < NARROW { 0 } else { DIFF_INDENT };
         let changed = diff_rows(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
         rows.extend(changed.into_iter().map(|row| {
-            let mut line = Line::plain(&" ".repeat(indent));
+            let mut line = StyledLine::plain(&" ".repeat(indent));
             line.append(row);
             line
         }));
@@ -264,7 +269,7 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     let told = stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
     let checks = found_by_checks(call).into_iter().map(|text| ("check ".to_owned(), text));
     for (word, text) in told.chain(checks) {
-        let leads = (&Line::styled(&word, look.style(Paint::Warning)), &Line::plain("  "));
+        let leads = (&StyledLine::styled(&word, look.style(Paint::Warning)), &StyledLine::plain("  "));
         let text = shorten_text(&text, Style::new(), room_below(width), leads, REASON_ROWS);
         rows.extend(below(shortened_rows(text, look, width).rows, width));
     }
@@ -274,17 +279,17 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     }
     let heading = format!("{}{}", words.verb, look.details.called(" ", &words.object));
     let folded = folded.map(|text| FoldedText::new(heading, &text));
-    Shown { kind: Kind::Call, rows, folded }
+    FinishedRows { kind: RowKind::Call, rows, folded }
 }
 
 /// A line that a command printed, as far as there is room beside the whole command and the rest of the result.
-fn fit_quote(line: &str, words: &CallWords, rest: &str, look: &Look, width: usize) -> String {
-    let object = Line::plain(&look.details.called("", &words.object)).width();
-    let folded = Line::plain(&look.details.called("", &words.folded())).width();
-    let rest = if rest.is_empty() { 0 } else { Line::plain(rest).width() + 2 };
+fn fit_quote(line: &str, words: &CallWords, rest: &str, look: &TerminalLook, width: usize) -> String {
+    let object = StyledLine::plain(&look.details.called("", &words.object)).width();
+    let folded = StyledLine::plain(&look.details.called("", &words.folded())).width();
+    let rest = if rest.is_empty() { 0 } else { StyledLine::plain(rest).width() + 2 };
     let lead = verb_columns(width).max(words.verb.len() + 5);
     let room = width.saturating_sub(lead + object + folded + rest + 2);
-    match Line::plain(line) {
+    match StyledLine::plain(line) {
         whole if whole.width() <= room => line.to_owned(),
         whole if room >= LEAST_QUOTE => whole.cut(room, look.sign("…", "~")).text(),
         _ => "1 line".to_owned(),
@@ -316,36 +321,36 @@ pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
 
 /// The lines of a failure that are shown.
 struct FailureRows {
-    rows: Vec<Line>,
+    rows: Vec<StyledLine>,
     has_more: bool,
 }
 
 /// The lines of a program's output that say why it failed, and how many more there are.
-fn failure_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
-    let mut output = Output::new(SEARCHED_LINES, FAILED_LINES);
+fn failure_rows(outcome: &CallOutcome, look: &TerminalLook, width: usize) -> FailureRows {
+    let mut output = ShownOutput::new(SEARCHED_LINES, FAILED_LINES);
     output.push(&outcome.text);
     let (shown, more) = output.telling_trouble(look, room_below(width), FAILED_LINES);
     let soft = look.style(Paint::Soft);
-    let mut rows: Vec<Line> = shown.iter().map(|row| Line::styled(&row.text(), soft)).collect();
+    let mut rows: Vec<StyledLine> = shown.iter().map(|row| StyledLine::styled(&row.text(), soft)).collect();
     rows.extend((more > 0).then(|| more_row(more, "line", look, width)));
     FailureRows { rows, has_more: more > 0 }
 }
 
 /// The reason why a call failed, or the user's words about it.
-fn reason_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
+fn reason_rows(outcome: &CallOutcome, look: &TerminalLook, width: usize) -> FailureRows {
     let text = outcome.text.trim_end();
     let text = if outcome.is_said {
         format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))
     } else {
         text.to_owned()
     };
-    let (none, room) = (Line::default(), room_below(width));
+    let (none, room) = (StyledLine::default(), room_below(width));
     let text = shorten_text(&text, look.style(Paint::Soft), room, (&none, &none), REASON_ROWS);
     shortened_rows(text, look, width)
 }
 
 /// The rows of a text, with a note where some are left out.
-fn shortened_rows(text: ShortenedText, look: &Look, width: usize) -> FailureRows {
+fn shortened_rows(text: ShortenedText, look: &TerminalLook, width: usize) -> FailureRows {
     let ShortenedText { head: mut rows, left_out, tail } = text;
     rows.extend((left_out > 0).then(|| more_row(left_out, "row", look, width)));
     rows.extend(tail);
@@ -353,9 +358,9 @@ fn shortened_rows(text: ShortenedText, look: &Look, width: usize) -> FailureRows
 }
 
 /// The note that there is more, and the key that shows it.
-fn more_row(more: usize, noun: &str, look: &Look, width: usize) -> Line {
+fn more_row(more: usize, noun: &str, look: &TerminalLook, width: usize) -> StyledLine {
     let dim = look.style(Paint::Dim);
-    let row = Line::styled(&format!("{} {}", look.sign("…", "..."), counted_more(more, noun)), dim);
+    let row = StyledLine::styled(&format!("{} {}", look.sign("…", "..."), counted_more(more, noun)), dim);
     if width < NARROW {
         return row.cut(room_below(width), "");
     }
@@ -369,7 +374,7 @@ pub(super) fn verb_columns(width: usize) -> usize {
 
 /// The row of a call that begins, for where nothing is painted over; none for one that is told when it has ended.
 pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
-    let look = Look { details, ..Look::plain() };
+    let look = TerminalLook { details, ..TerminalLook::plain() };
     let words = CallWords::of(call, false, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     (call.kind == ToolKind::Execute)
@@ -384,8 +389,8 @@ pub(crate) fn ended_line(
     details: Details,
     cwd: &str,
 ) -> String {
-    let look = Look { details, ..Look::plain() };
-    let outcome = Outcome::of(call, status);
+    let look = TerminalLook { details, ..TerminalLook::plain() };
+    let outcome = CallOutcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     // How a command ended is said already, and why mostly last.
@@ -411,8 +416,8 @@ pub(crate) fn ended_line(
 
 /// The row of a call by its words alone.
 pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
-    let outcome = Outcome::of(call, status);
-    let words = CallWords::of(call, outcome.was_done, &Look::plain(), cwd);
+    let outcome = CallOutcome::of(call, status);
+    let words = CallWords::of(call, outcome.was_done, &TerminalLook::plain(), cwd);
     let mark = if outcome.is_bad { "✗" } else { "✓" };
     format!("  {mark} {:<VERB$}{}{}{on}", words.verb, one_line(&words.object, OBJECT), words.folded())
 }
@@ -429,7 +434,7 @@ pub(crate) fn stopped_lines(call: &ToolCall) -> String {
 /// The surface that things are shown on.
 #[derive(Clone, Copy)]
 pub(super) struct Paper<'a> {
-    pub(super) look: &'a Look,
+    pub(super) look: &'a TerminalLook,
     pub(super) width: usize,
     /// Where the session works.
     pub(super) cwd: &'a str,
@@ -438,7 +443,7 @@ pub(super) struct Paper<'a> {
 }
 
 /// The outcome of a call.
-pub(super) struct Outcome {
+pub(super) struct CallOutcome {
     /// In a few words.
     pub(super) result: String,
     /// All of what was said, where the words are less.
@@ -455,7 +460,7 @@ pub(super) struct Outcome {
     was_done: bool,
 }
 
-impl Outcome {
+impl CallOutcome {
     pub(super) fn of(call: &ToolCall, status: ItemStatus) -> Self {
         let bad = |result: &str, text: &str| Self {
             result: result.to_owned(),

@@ -6,32 +6,32 @@ use buddy_protocol::{Command, Content, folded_command};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
-use super::effect::Effect;
+use super::effect::ConsoleEffect;
 use super::picker::Picker;
 use super::state::Console;
-use super::tasks::{MAX_QUEUED, SHOWN, Task, task_name};
+use super::tasks::{MAX_QUEUED, SHOWN, SessionTask, task_name};
 use crate::amounts::elapsed_text;
 use crate::branches::Another;
-use crate::editor::Choice;
+use crate::editor::MenuChoice;
 use crate::overview;
 use crate::slash_commands::{SLASH_COMMANDS, SlashCommand, SlashLine, find_slash_entry, read_slash_line};
 use crate::targets;
-use crate::text::{Line, to_copy};
+use crate::text::{StyledLine, to_copy};
 
 /// The commands as choices of a menu, with the other names that begin with a wish.
-pub(super) fn choices(custom: &[CustomCommand], wish: &str) -> Vec<Choice> {
+pub(super) fn choices(custom: &[CustomCommand], wish: &str) -> Vec<MenuChoice> {
     let own = SLASH_COMMANDS
         .iter()
-        .map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
+        .map(|entry| MenuChoice { name: entry.name.to_owned(), note: entry.note.to_owned() });
     let others =
         SLASH_COMMANDS.iter().flat_map(|entry| entry.others.iter().map(move |other| (entry, *other)));
     let others = others.filter(|(_, other)| !wish.is_empty() && other.starts_with(wish));
-    let others = others.map(|(entry, other)| Choice {
+    let others = others.map(|(entry, other)| MenuChoice {
         name: other.to_owned(),
         note: format!("the same as /{}: {}", entry.name, entry.note),
     });
     let custom = custom.iter().filter(|command| find_slash_entry(&command.name).is_none());
-    let custom = custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
+    let custom = custom.map(|command| MenuChoice { name: command.name.clone(), note: command.note.clone() });
     own.chain(others).chain(custom).collect()
 }
 
@@ -62,32 +62,32 @@ impl Console {
             SlashCommand::Desk(command @ (DeskCommand::Undo(_) | DeskCommand::Redo(_))) => {
                 self.start_undo(command);
             }
-            SlashCommand::Desk(command) => self.effect(Effect::Run(command)),
+            SlashCommand::Desk(command) => self.effect(ConsoleEffect::Run(command)),
             SlashCommand::Prompt(prompt) => self.prompt(&prompt),
             SlashCommand::ShowHelp => self.show_help(),
             SlashCommand::ShowStatus => self.show_status(),
             SlashCommand::ShowContext => self.show_context(),
             SlashCommand::ShowCost => self.show_cost(),
             SlashCommand::ShowKeymap => self.show_keymap(),
-            SlashCommand::ListModels => self.effect(Effect::ListModels),
-            SlashCommand::FindModel(wish) => self.effect(Effect::FindModel(wish)),
+            SlashCommand::ListModels => self.effect(ConsoleEffect::ListModels),
+            SlashCommand::FindModel(wish) => self.effect(ConsoleEffect::FindModel(wish)),
             SlashCommand::ListApprovals => self.picker = Some(Picker::approvals(self.approvals())),
             SlashCommand::ShowPane => self.show_pane(),
             SlashCommand::ListTargets => self.list_targets(),
             SlashCommand::ListTasks => self.show_tasks(),
             SlashCommand::Kill(id) => self.kill(id),
             SlashCommand::TimeOut { seconds, task } => self.time_out(seconds, &task),
-            SlashCommand::ListSessions => self.effect(Effect::ListSessions),
-            SlashCommand::SearchSessions(words) => self.effect(Effect::Search(words)),
-            SlashCommand::Resume(session) => self.effect(Effect::Open(session)),
-            SlashCommand::ResumeLast => self.effect(Effect::OpenLast),
+            SlashCommand::ListSessions => self.effect(ConsoleEffect::ListSessions),
+            SlashCommand::SearchSessions(words) => self.effect(ConsoleEffect::Search(words)),
+            SlashCommand::Resume(session) => self.effect(ConsoleEffect::Open(session)),
+            SlashCommand::ResumeLast => self.effect(ConsoleEffect::OpenLast),
             SlashCommand::New => self.start_anew(),
             SlashCommand::Fork => self.fork(),
             SlashCommand::Rewind(number) if number.is_empty() => self.rewind(),
             SlashCommand::Rewind(number) => self.rewind_to(&number),
             SlashCommand::ChooseTheme(name) => self.choose_theme(&name),
             SlashCommand::Copy => self.copy(),
-            SlashCommand::LogIn(profile) => self.effect(Effect::LogIn(profile)),
+            SlashCommand::LogIn(profile) => self.effect(ConsoleEffect::LogIn(profile)),
             SlashCommand::Quit => self.leave(),
         }
     }
@@ -128,20 +128,20 @@ impl Console {
     /// Another conversation that begins as this one is now.
     fn start_anew(&mut self) {
         if let Some(another) = Another::like(self.front().reader.transcript()) {
-            self.effect(Effect::New(another));
+            self.effect(ConsoleEffect::New(another));
         }
     }
 
     fn kill(&mut self, id: String) {
         let Ok(number) = id.parse::<usize>() else {
-            return self.effect(Effect::Run(DeskCommand::Kill(id)));
+            return self.effect(ConsoleEffect::Run(DeskCommand::Kill(id)));
         };
-        let own = |task: &Task| {
+        let own = |task: &SessionTask| {
             let own = task.own_aside.as_ref().filter(|own| own.number == number)?;
             Some((task.session.clone(), own.item.clone()))
         };
         if let Some((session, item)) = self.tasks.iter().find_map(own) {
-            return self.effect(Effect::Send(session, Command::Stop { item }));
+            return self.effect(ConsoleEffect::Send(session, Command::Stop { item }));
         }
         match self.tasks.iter_mut().find(|task| task.number == number) {
             Some(task) if task.is_idle() => self.say(&format!("{} does not run", task_name(number))),
@@ -150,7 +150,7 @@ impl Console {
             Some(task) => {
                 let (session, interrupt) = (task.session.clone(), task.interrupt());
                 let dropped: Vec<String> = task.queue.drain(..).collect();
-                self.effect(Effect::Send(session, interrupt));
+                self.effect(ConsoleEffect::Send(session, interrupt));
                 for prompt in dropped {
                     let line = prompt.lines().next().unwrap_or_default();
                     self.say(&format!(
@@ -206,10 +206,11 @@ impl Console {
             }
         }
         let (room, mark) = (self.text_width(), self.look.sign("…", "~"));
-        let lines: Vec<String> = lines.iter().map(|line| Line::plain(line).cut(room, mark).text()).collect();
+        let lines: Vec<String> =
+            lines.iter().map(|line| StyledLine::plain(line).cut(room, mark).text()).collect();
         self.say_plain(&lines.join("\n"));
         let empty = if lines.is_empty() { "No task or process runs." } else { "" };
-        self.effect(Effect::Run(DeskCommand::Processes(empty)));
+        self.effect(ConsoleEffect::Run(DeskCommand::Processes(empty)));
     }
 
     fn show_status(&mut self) {
@@ -231,7 +232,7 @@ impl Console {
 
     fn copy(&mut self) {
         match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
-            Some(text) => self.effect(Effect::Copy(text)),
+            Some(text) => self.effect(ConsoleEffect::Copy(text)),
             None => self.say("There is no answer yet."),
         }
     }

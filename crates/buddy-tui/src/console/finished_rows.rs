@@ -1,10 +1,10 @@
 //! The rows of something that is finished: of which kind they are, and the text that they show a part of.
 
-use crate::text::Line;
+use crate::text::StyledLine;
 
 /// The kind of rows. Different kinds are kept apart by an empty row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RowKind {
     Person,
     Message,
     Thought,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
     Note,
 }
 
-impl Kind {
+impl RowKind {
     pub(super) fn is_apart_from(self, next: Self) -> bool {
         !matches!(
             (self, next),
@@ -23,9 +23,9 @@ impl Kind {
 
 /// A finished item as rows.
 #[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) kind: Kind,
-    pub(super) rows: Vec<Line>,
+pub(super) struct FinishedRows {
+    pub(super) kind: RowKind,
+    pub(super) rows: Vec<StyledLine>,
     /// All of what the rows show a part of.
     pub(super) folded: Option<FoldedText>,
 }

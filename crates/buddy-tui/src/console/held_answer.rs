@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::Answer;
 
-use crate::editor::Key;
+use crate::editor::EditorKey;
 
 /// How long a key must stand alone: people who type are faster than that.
 pub(super) const ALONE: Duration = Duration::from_millis(250);
@@ -12,13 +12,13 @@ pub(super) const ALONE: Duration = Duration::from_millis(250);
 /// An answer that is sent unless another letter follows.
 #[derive(Debug)]
 pub(super) struct HeldAnswer {
-    pub(super) key: Key,
+    pub(super) key: EditorKey,
     pub(super) answer: Answer,
     pub(super) until: Instant,
 }
 
 impl HeldAnswer {
-    pub(super) fn new(key: Key, answer: Answer, now: Instant) -> Self {
+    pub(super) fn new(key: EditorKey, answer: Answer, now: Instant) -> Self {
         Self { key, answer, until: now + ALONE }
     }
 

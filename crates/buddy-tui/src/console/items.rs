@@ -6,14 +6,14 @@ use anstyle::Style;
 use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcript, folded_command};
 
 use super::calls::{self, Paper};
-use super::finished_rows::{FoldedText, Kind, Shown};
+use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::plan_card::plan_rows;
 use crate::amounts::elapsed_text;
 use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
-use crate::output::Output;
+use crate::output::ShownOutput;
 use crate::show::{image_label, printed, reminded, unknown_line};
-use crate::text::{Line, Look, Paint, Picture, Pictures, tell_text, wrap, wrap_text};
+use crate::text::{Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
@@ -44,16 +44,16 @@ pub(super) fn prose_width(width: usize) -> usize {
 }
 
 /// Rows of what the agent says, behind the gutter.
-pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
+pub(super) fn said(rows: Vec<StyledLine>, gutter: Gutter, look: &TerminalLook) -> Vec<StyledLine> {
     let mut is_begun = gutter == Gutter::Empty;
-    let put = |row: Line| {
+    let put = |row: StyledLine| {
         if row.is_empty() {
             return row;
         }
         let mut line = if std::mem::replace(&mut is_begun, true) {
-            Line::plain("  ")
+            StyledLine::plain("  ")
         } else {
-            Line::styled(look.sign("●", "*"), look.style(Paint::Agent)).and(" ", Style::new())
+            StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent)).and(" ", Style::new())
         };
         line.append(row);
         line
@@ -62,43 +62,48 @@ pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
 }
 
 /// A notice of a session, as a run shows it.
-pub(crate) fn notice_rows(text: &str, level: NoticeLevel, look: &Look, width: usize) -> Vec<Line> {
+pub(crate) fn notice_rows(
+    text: &str,
+    level: NoticeLevel,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let level = match level {
-        NoticeLevel::Info => Notice::Aside,
-        NoticeLevel::Warning => Notice::Careful,
-        NoticeLevel::Error => Notice::Failed,
+        NoticeLevel::Info => NoticeWeight::Aside,
+        NoticeLevel::Warning => NoticeWeight::Careful,
+        NoticeLevel::Error => NoticeWeight::Failed,
     };
     notice(text, level, look, width)
 }
 
 /// A notice behind its sign.
-pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Vec<Line> {
+pub(super) fn notice(text: &str, level: NoticeWeight, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let (sign, paint) = match level {
-        Notice::Careful => (look.sign("▲ ", "! "), Paint::Warning),
-        Notice::Failed => (look.sign("✗ ", "x "), Paint::Bad),
-        Notice::Aside => ("  ", Paint::Dim),
+        NoticeWeight::Careful => (look.sign("▲ ", "! "), Paint::Warning),
+        NoticeWeight::Failed => (look.sign("✗ ", "x "), Paint::Bad),
+        NoticeWeight::Aside => ("  ", Paint::Dim),
     };
-    let style = if level == Notice::Aside { look.style(Paint::Dim) } else { Style::new() };
-    let (first, next) = (Line::styled(sign, look.style(paint)), Line::plain("  "));
+    let style = if level == NoticeWeight::Aside { look.style(Paint::Dim) } else { Style::new() };
+    let (first, next) = (StyledLine::styled(sign, look.style(paint)), StyledLine::plain("  "));
     tell_text(text, style, width.min(PROSE), &first, &next)
 }
 
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum NoticeWeight {
     Careful,
     Failed,
     Aside,
 }
 
 /// The rows of a finished item.
-pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
+pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> FinishedRows {
     let Paper { look, width, .. } = *paper;
-    let shown = |kind, rows| Shown { kind, rows, folded: None };
+    let shown = |kind, rows| FinishedRows { kind, rows, folded: None };
     match &item.content {
         // A notice tells of its end.
         Content::UserMessage { ran: Some(run), .. } if run.background.is_some() => {
-            shown(Kind::Note, Vec::new())
+            shown(RowKind::Note, Vec::new())
         }
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
         Content::UserMessage { text, images, .. } => person(text, images, look, width),
@@ -106,44 +111,44 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
             let mut markdown = Markdown::default();
             markdown.push(text);
             let rows = markdown.finish(look, prose_width(width));
-            shown(Kind::Message, said(rows, Gutter::Lamp, look))
+            shown(RowKind::Message, said(rows, Gutter::Lamp, look))
         }
         Content::Reasoning { text } => thought(text, ran, look, width),
         Content::ToolCall(call) => {
             let mut shown = calls::finished(call, item.status, ran, paper);
-            let lead = Line::plain("    ");
+            let lead = StyledLine::plain("    ");
             for (place, image) in call.images.iter().enumerate() {
                 shown.rows.extend(self::image(image, &lead, place < MAX_DRAWN, look, width));
             }
             shown
         }
-        Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
-        Content::Plan { steps } => shown(Kind::Note, plan_rows(steps, look, width)),
-        Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
+        Content::FileChange(change) => shown(RowKind::Call, diff(&change.diff, look, width)),
+        Content::Plan { steps } => shown(RowKind::Note, plan_rows(steps, look, width)),
+        Content::SubSession { title, .. } => shown(RowKind::Call, vec![StyledLine::plain(title)]),
         Content::Compaction { summary, .. } => {
-            let row = Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
+            let row = StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent))
                 .and(" Summarised the conversation", look.style(Paint::Strong))
                 .and("  ctrl+o shows the summary", look.style(Paint::Dim));
-            let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
+            let rows = wrap(&row, width, &StyledLine::default(), &StyledLine::plain("  "));
             let folded = Some(FoldedText::new("Summary of the conversation", summary));
-            Shown { kind: Kind::Note, rows, folded }
+            FinishedRows { kind: RowKind::Note, rows, folded }
         }
         Content::Reminder { cause, text } => {
-            let rows = notice(reminded(*cause), Notice::Aside, look, width);
-            Shown { kind: Kind::Note, rows, folded: Some(FoldedText::new(reminded(*cause), text)) }
+            let rows = notice(reminded(*cause), NoticeWeight::Aside, look, width);
+            FinishedRows { kind: RowKind::Note, rows, folded: Some(FoldedText::new(reminded(*cause), text)) }
         }
         Content::Unknown(unknown) => {
-            shown(Kind::Note, notice(&unknown_line(unknown), Notice::Aside, look, width))
+            shown(RowKind::Note, notice(&unknown_line(unknown), NoticeWeight::Aside, look, width))
         }
         // A notice tells of cleared results, and the user knows their own environment.
         Content::ResultsCleared { .. } | Content::Environment { .. } | Content::Canvas { .. } => {
-            shown(Kind::Note, Vec::new())
+            shown(RowKind::Note, Vec::new())
         }
     }
 }
 
 /// The end of a conversation that is taken up.
-pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<Line> {
+pub(super) fn recap(transcript: &Transcript, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let is_shown =
         |item: &&Item| item.status.is_final() && !matches!(item.content, Content::Environment { .. });
     let items: Vec<&Item> = transcript.items().iter().filter(is_shown).collect();
@@ -151,7 +156,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = format!("{} earlier items", items.len() - shown.len());
-        rows.push(Line::styled(&text, look.style(Paint::Dim)));
+        rows.push(StyledLine::styled(&text, look.style(Paint::Dim)));
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
@@ -161,8 +166,8 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
         if shown.rows.is_empty() {
             continue;
         }
-        if !rows.is_empty() && last.is_none_or(|last: Kind| last.is_apart_from(shown.kind)) {
-            rows.push(Line::default());
+        if !rows.is_empty() && last.is_none_or(|last: RowKind| last.is_apart_from(shown.kind)) {
+            rows.push(StyledLine::default());
         }
         last = Some(shown.kind);
         rows.extend(shown.rows);
@@ -170,9 +175,9 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     rows
 }
 
-fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
+fn person(text: &str, images: &[Image], look: &TerminalLook, width: usize) -> FinishedRows {
     let style = look.style(Paint::Person);
-    let (first, next) = (Line::styled(look.sign("› ", "> "), style), Line::plain("  "));
+    let (first, next) = (StyledLine::styled(look.sign("› ", "> "), style), StyledLine::plain("  "));
     let width = width.min(PROSE);
     let mut rows = wrap_text(text, style, width, &first, &next);
     if let Some(first) = rows.first_mut() {
@@ -185,77 +190,93 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         rows.truncate(OWN_LINES - 2);
         let mark = look.sign("…", "...");
         let fold = format!("{mark} {} more rows  ctrl+o show", left_out + 1);
-        rows.extend(wrap(&Line::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
+        rows.extend(wrap(&StyledLine::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
     }
     for (place, image) in images.iter().enumerate() {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(self::image(image, lead, place < MAX_DRAWN, look, width));
     }
-    Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| FoldedText::new("Your prompt", text)) }
+    FinishedRows {
+        kind: RowKind::Person,
+        rows,
+        folded: (left_out > 1).then(|| FoldedText::new("Your prompt", text)),
+    }
 }
 
 /// The name of an image, and the image itself where the terminal can show it.
-fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
-    let label = Line::styled(&image_label(image), look.style(Paint::Dim));
-    let mut rows = wrap(&label, width, lead, &Line::plain("  "));
+fn image(
+    image: &Image,
+    lead: &StyledLine,
+    is_drawn: bool,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
+    let label = StyledLine::styled(&image_label(image), look.style(Paint::Dim));
+    let mut rows = wrap(&label, width, lead, &StyledLine::plain("  "));
     // To draw takes a while, so of many only the names are shown.
     if look.pictures != Pictures::None && is_drawn {
-        rows.extend(Picture::of(image, width).into_iter().flat_map(Line::picture));
+        rows.extend(Picture::of(image, width).into_iter().flat_map(StyledLine::picture));
     }
     rows
 }
 
 /// The line of a command that the user runs themselves.
-pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
+pub(super) fn own_title(ran: &Ran, look: &TerminalLook) -> StyledLine {
     let style = look.style(Paint::Person);
     let command = folded_command(&ran.command).replace('…', look.sign("…", "..."));
-    Line::styled("! ", style.bold()).and(&command, style)
+    StyledLine::styled("! ", style.bold()).and(&command, style)
 }
 
 /// A command that the user ran: they wanted to see what comes out, so more of it is shown.
-fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
+fn own_command(
+    run: &Ran,
+    status: ItemStatus,
+    ran: Duration,
+    look: &TerminalLook,
+    width: usize,
+) -> FinishedRows {
     let mut head = own_title(run, look);
     if ran >= LONG {
         head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let text = printed(run);
-    let mut output = Output::new(OWN_LINES - 1, 1);
+    let mut output = ShownOutput::new(OWN_LINES - 1, 1);
     output.push(&text);
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
     let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
-    rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
+    rows.extend(indented(shown.iter().map(|row| StyledLine::styled(&row.text(), style)).collect()));
     let folded =
         (output.line_count() > OWN_LINES).then(|| FoldedText::new(own_title(run, look).text(), &text));
-    Shown { kind: Kind::Person, rows, folded }
+    FinishedRows { kind: RowKind::Person, rows, folded }
 }
 
-fn thought(text: &str, ran: Duration, look: &Look, width: usize) -> Shown {
+fn thought(text: &str, ran: Duration, look: &TerminalLook, width: usize) -> FinishedRows {
     let lines = text.lines().count();
     if lines == 0 {
-        return Shown { kind: Kind::Thought, rows: Vec::new(), folded: None };
+        return FinishedRows { kind: RowKind::Thought, rows: Vec::new(), folded: None };
     }
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
         format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
-    let row = Line::styled(&text_row, look.style(Paint::Dim));
-    let rows = wrap(&row, width, &Line::plain("  "), &Line::plain("    "));
-    Shown { kind: Kind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
+    let row = StyledLine::styled(&text_row, look.style(Paint::Dim));
+    let rows = wrap(&row, width, &StyledLine::plain("  "), &StyledLine::plain("    "));
+    FinishedRows { kind: RowKind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
 }
 
 /// Rows under the line that says what they are of.
-fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
+fn indented(rows: Vec<StyledLine>) -> impl Iterator<Item = StyledLine> {
     rows.into_iter().map(|row| {
-        let mut line = Line::plain("  ");
+        let mut line = StyledLine::plain("  ");
         line.append(row);
         line
     })
 }
 
 /// A unified diff in rows.
-fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
+fn diff(text: &str, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
 }

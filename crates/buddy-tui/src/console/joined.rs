@@ -10,9 +10,9 @@ use buddy_protocol::{ItemStatus, Json, ToolCall};
 use serde_json::Value;
 
 use super::call_trouble::stopped;
-use super::calls::{CallWords, Outcome, Paper, result_text, row, verb_columns};
+use super::calls::{CallOutcome, CallWords, Paper, result_text, row, verb_columns};
 use crate::counting::counted;
-use crate::text::{Line, Look, Paint, Span};
+use crate::text::{Paint, Span, StyledLine, TerminalLook};
 
 /// The most calls in one row.
 const MOST: usize = 200;
@@ -36,7 +36,7 @@ pub(super) struct JoinedCalls {
 impl JoinedCalls {
     /// A call that others may be joined to; none where it has a row of its own.
     pub(super) fn of(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Option<Self> {
-        let outcome = Outcome::of(call, status);
+        let outcome = CallOutcome::of(call, status);
         let words = CallWords::of(call, true, paper.look, paper.cwd);
         let (verb, noun) = JOINED.into_iter().find(|(verb, _)| *verb == words.verb)?;
         let is_plain = !outcome.is_bad && outcome.diff.is_none() && outcome.text.is_empty();
@@ -62,7 +62,7 @@ impl JoinedCalls {
         None
     }
 
-    pub(super) fn row(&self, look: &Look, width: usize) -> Line {
+    pub(super) fn row(&self, look: &TerminalLook, width: usize) -> StyledLine {
         let count = self.objects.len() as u64;
         let result = match self.lines {
             _ if count == 1 => self.result.clone(),
@@ -71,7 +71,7 @@ impl JoinedCalls {
             None => counted(count, self.noun),
         };
         let result = result_text(&result, self.ran, width);
-        let result = Line::styled(&result, look.style(Paint::Dim));
+        let result = StyledLine::styled(&result, look.style(Paint::Dim));
         let room = width.saturating_sub(verb_columns(width) + result.width() + 2);
         let words = CallWords { verb: self.verb, object: self.listed(room), more_lines: 0 };
         let mark = Span::new(look.sign("✓", "+"), look.style(Paint::Dim));
@@ -81,14 +81,15 @@ impl JoinedCalls {
     /// As many objects as fit, and how many more there are.
     fn listed(&self, room: usize) -> String {
         let all = self.objects.join(", ");
-        if Line::plain(&all).width() <= room {
+        if StyledLine::plain(&all).width() <= room {
             return all;
         }
         let first = |count: usize| {
             let shown = self.objects.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(", ");
             format!("{shown}, {} more", self.objects.len() - count)
         };
-        let fits = (1..self.objects.len()).rev().map(first).find(|text| Line::plain(text).width() <= room);
+        let fits =
+            (1..self.objects.len()).rev().map(first).find(|text| StyledLine::plain(text).width() <= room);
         fits.unwrap_or_else(|| if self.objects.len() > 1 { first(1) } else { all })
     }
 }

@@ -8,17 +8,17 @@ use crossterm::event::KeyCode;
 use super::changed_rows::changed_rows;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
-use super::effect::Effect;
-use super::state::{Armed, Completes, Completion, Console, Paths, SECOND_PRESS};
-use super::tasks::{MAX_QUEUED, Task};
+use super::effect::ConsoleEffect;
+use super::state::{Armed, Completes, Console, OpenCompletion, Paths, SECOND_PRESS};
+use super::tasks::{MAX_QUEUED, SessionTask};
 use crate::changes;
 use crate::counting::counted;
-use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
+use crate::editor::{EditAction, EditorKey, HistorySearch, Menu, MenuChoice, VimTyped, score};
 use crate::exit::Exit;
 use crate::mentions::{dragged, images_in, is_image, mention};
-use crate::output::Output;
+use crate::output::ShownOutput;
 use crate::slash_commands::is_slash_command;
-use crate::text::{Line, Paint};
+use crate::text::{Paint, StyledLine};
 
 /// Within which time leaving a second time leaves whatever runs.
 const LEAVE_AGAIN: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ const MAX_MENTIONED: usize = 1000;
 const FIRST_PATHS: usize = 1000;
 
 impl Console {
-    pub(super) fn key(&mut self, key: Key) {
+    pub(super) fn key(&mut self, key: EditorKey) {
         let armed =
             self.armed.take().filter(|(_, since)| self.now.saturating_duration_since(*since) < SECOND_PRESS);
         let is_taken = self.asking.is_some() && self.answer_key(key);
@@ -66,7 +66,7 @@ impl Console {
         self.draft.insert_text(mentions);
     }
 
-    pub(super) fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+    pub(super) fn input_key(&mut self, key: EditorKey, armed: Option<Armed>) {
         if self.vim_key(key) {
             return;
         }
@@ -81,61 +81,61 @@ impl Console {
                     self.changed_draft();
                 }
             }
-            Some(Action::Submit) => self.submit(),
-            Some(Action::Complete) => self.queue(),
-            Some(Action::Escape) => self.escape(armed),
-            Some(Action::Cancel) => self.cancel(armed),
-            Some(Action::EndOrDelete) if self.draft.is_empty() => self.leave(),
-            Some(Action::EndOrDelete) => self.edited(Action::Delete),
-            Some(Action::CycleMode) => self.cycle_mode(),
-            Some(Action::Up) => {
+            Some(EditAction::Submit) => self.submit(),
+            Some(EditAction::Complete) => self.queue(),
+            Some(EditAction::Escape) => self.escape(armed),
+            Some(EditAction::Cancel) => self.cancel(armed),
+            Some(EditAction::EndOrDelete) if self.draft.is_empty() => self.leave(),
+            Some(EditAction::EndOrDelete) => self.edited(EditAction::Delete),
+            Some(EditAction::CycleMode) => self.cycle_mode(),
+            Some(EditAction::Up) => {
                 if !self.take_queued() && !self.draft.up() {
                     self.look_back();
                 }
             }
-            Some(Action::Down) => {
+            Some(EditAction::Down) => {
                 if !self.draft.down() {
                     self.look_forward();
                 }
             }
-            Some(Action::HistoryOlder) => self.look_back(),
-            Some(Action::HistoryNewer) => self.look_forward(),
-            Some(Action::SearchOlder | Action::SearchNewer) => {
-                self.search = Some(Search::new(self.draft.shown().to_owned()));
+            Some(EditAction::HistoryOlder) => self.look_back(),
+            Some(EditAction::HistoryNewer) => self.look_forward(),
+            Some(EditAction::SearchOlder | EditAction::SearchNewer) => {
+                self.search = Some(HistorySearch::new(self.draft.shown().to_owned()));
             }
-            Some(Action::OpenEditor) => {
+            Some(EditAction::OpenEditor) => {
                 let text = self.draft.whole();
-                self.effect(Effect::Edit(text));
+                self.effect(ConsoleEffect::Edit(text));
             }
-            Some(Action::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
-            Some(Action::PasteImage) => self.effect(Effect::PasteImage),
-            Some(Action::Redraw) => self.effect(Effect::Redraw),
-            Some(Action::Suspend) => self.effect(Effect::Suspend),
-            Some(Action::Expand) => self.expand(),
-            Some(Action::Plan) => self.is_plan_toggled = !self.is_plan_toggled,
+            Some(EditAction::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
+            Some(EditAction::PasteImage) => self.effect(ConsoleEffect::PasteImage),
+            Some(EditAction::Redraw) => self.effect(ConsoleEffect::Redraw),
+            Some(EditAction::Suspend) => self.effect(ConsoleEffect::Suspend),
+            Some(EditAction::Expand) => self.expand(),
+            Some(EditAction::Plan) => self.is_plan_toggled = !self.is_plan_toggled,
             Some(action) => self.edited(action),
         }
     }
 
     /// Takes a key that is vim's. Escape stops what runs where there is nothing to edit.
-    fn vim_key(&mut self, key: Key) -> bool {
+    fn vim_key(&mut self, key: EditorKey) -> bool {
         let is_stop = key.code == KeyCode::Esc
             && self.draft.is_empty()
             && (!self.front().is_idle() || self.front().attended_command().is_some());
         let Some(vim) = self.vim.as_mut().filter(|_| !is_stop) else { return false };
         match vim.key(key, &mut self.draft) {
-            Typed::Passed => return false,
-            Typed::Done => {
+            VimTyped::Passed => return false,
+            VimTyped::Done => {
                 self.history.leave();
                 self.completion = None;
             }
-            Typed::Older => self.look_back(),
-            Typed::Newer => self.look_forward(),
+            VimTyped::Older => self.look_back(),
+            VimTyped::Newer => self.look_forward(),
         }
         true
     }
 
-    fn edited(&mut self, action: Action) {
+    fn edited(&mut self, action: EditAction) {
         self.draft.carry_out(action);
         self.changed_draft();
     }
@@ -148,7 +148,7 @@ impl Console {
             let menu = Menu::new(commands::choices(&self.custom, wish), wish);
             let length = before.len();
             self.completion =
-                (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Command });
+                (!menu.is_empty()).then_some(OpenCompletion { menu, length, kind: Completes::Command });
             return;
         }
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -160,25 +160,26 @@ impl Console {
             Paths::Asked => return,
             Paths::Unknown => {
                 self.paths = Paths::Asked;
-                return self.effect(Effect::ListPaths);
+                return self.effect(ConsoleEffect::ListPaths);
             }
         };
         let fitting = paths.iter().filter(|path| wish.is_empty() || score(path, &wish).is_some());
         let most = if wish.is_empty() { FIRST_PATHS } else { usize::MAX };
-        let choice = |path: &String| Choice { name: path.clone(), note: String::new() };
+        let choice = |path: &String| MenuChoice { name: path.clone(), note: String::new() };
         let menu = Menu::new(fitting.take(most).map(choice).collect(), &wish);
-        self.completion = (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Path });
+        self.completion =
+            (!menu.is_empty()).then_some(OpenCompletion { menu, length, kind: Completes::Path });
     }
 
-    fn completion_key(&mut self, key: Key) -> bool {
+    fn completion_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(completion) = &mut self.completion else { return false };
         match action {
-            Some(Action::Up | Action::HistoryOlder) => completion.menu.up(),
-            Some(Action::Down | Action::HistoryNewer) => completion.menu.down(),
-            Some(Action::Escape) => self.completion = None,
-            Some(Action::Complete) => self.complete(),
-            Some(Action::Submit) => {
+            Some(EditAction::Up | EditAction::HistoryOlder) => completion.menu.up(),
+            Some(EditAction::Down | EditAction::HistoryNewer) => completion.menu.down(),
+            Some(EditAction::Escape) => self.completion = None,
+            Some(EditAction::Complete) => self.complete(),
+            Some(EditAction::Submit) => {
                 // A beginning that several have is completed; what runs is what was meant.
                 let wish = self.draft.before().trim_start_matches('/');
                 let is_run = completion.kind == Completes::Command && completion.menu.is_settled(wish);
@@ -204,14 +205,14 @@ impl Console {
         self.draft.complete(completion.length, &text);
     }
 
-    fn search_key(&mut self, key: Key) -> bool {
+    fn search_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(search) = &mut self.search else { return false };
         match action {
-            Some(Action::SearchOlder) => search.older(&self.history),
-            Some(Action::SearchNewer) => search.newer(),
-            Some(Action::Backspace) => search.backspace(),
-            Some(Action::Escape | Action::Cancel) => {
+            Some(EditAction::SearchOlder) => search.older(&self.history),
+            Some(EditAction::SearchNewer) => search.newer(),
+            Some(EditAction::Backspace) => search.backspace(),
+            Some(EditAction::Escape | EditAction::Cancel) => {
                 let draft = std::mem::take(&mut search.draft);
                 self.draft.set(&draft);
                 self.search = None;
@@ -245,7 +246,7 @@ impl Console {
             return;
         }
         if self.history.add(text) {
-            self.effect(Effect::Remember(text.to_owned()));
+            self.effect(ConsoleEffect::Remember(text.to_owned()));
         }
         self.enter(text);
     }
@@ -311,7 +312,7 @@ impl Console {
     /// Starts a task beside the conversation.
     fn begin(&mut self, prompt: &str) {
         let session = self.front().session.clone();
-        self.effect(Effect::Begin(session, prompt.to_owned()));
+        self.effect(ConsoleEffect::Begin(session, prompt.to_owned()));
     }
 
     /// Says something to the agent. While a turn runs this steers it.
@@ -389,8 +390,9 @@ impl Console {
     fn cancel(&mut self, armed: Option<Armed>) {
         let asks = self.asking.as_ref().map(|asking| asking.session.clone());
         if let Some(session) = asks.filter(|session| *session != self.front().session) {
-            let interrupt = self.tasks.iter().find(|task| task.session == session).map(Task::interrupt);
-            self.effect(Effect::Send(session, interrupt.unwrap_or_else(Command::interrupt)));
+            let interrupt =
+                self.tasks.iter().find(|task| task.session == session).map(SessionTask::interrupt);
+            self.effect(ConsoleEffect::Send(session, interrupt.unwrap_or_else(Command::interrupt)));
         } else if self.asking.is_some() {
             self.interrupt();
         } else if !self.draft.is_empty() {
@@ -413,7 +415,7 @@ impl Console {
         let is_told =
             self.leave_told.is_some_and(|told| self.now.saturating_duration_since(told) < LEAVE_AGAIN);
         if running.is_empty() || is_told {
-            return self.effect(Effect::Quit(Exit::Ok));
+            return self.effect(ConsoleEffect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
         self.say(&format!("Leaving stops {}. Do it again to leave.", running.join(" and ")));
@@ -473,15 +475,15 @@ impl Console {
             };
             return self.say(text);
         };
-        let mut output = Output::new(folded.text.lines().count(), 1);
+        let mut output = ShownOutput::new(folded.text.lines().count(), 1);
         output.push(&folded.text);
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
         let room = self.columns.saturating_sub(2);
-        let mut rows = vec![Line::default()];
-        let heading = Line::styled(&format!("  {}", folded.heading), strong);
+        let mut rows = vec![StyledLine::default()];
+        let heading = StyledLine::styled(&format!("  {}", folded.heading), strong);
         rows.push(heading.cut(self.columns, self.look.sign("…", "~")));
         let text = output.folded(&self.look, room);
-        rows.extend(text.iter().map(|row| Line::styled(&format!("  {}", row.text()), dim)));
+        rows.extend(text.iter().map(|row| StyledLine::styled(&format!("  {}", row.text()), dim)));
         self.show(rows);
         self.is_said_last = true;
     }

@@ -2,13 +2,13 @@
 
 use buddy_protocol::{ApprovalPolicy, Found, SessionId, SessionState, SessionSummary, UnixMillis};
 
-use super::desk::ModelChoice;
+use super::desk::ListedModel;
 use crate::counting::counted;
-use crate::editor::{Choice, InputView, Menu, menu_rows, view};
+use crate::editor::{InputView, Menu, MenuChoice, menu_rows, view};
 use crate::list_time::moment;
 use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
 use crate::show::copy_mark;
-use crate::text::{Line, Look, Paint, Theme, to_copy, unmarked, wrap};
+use crate::text::{Paint, StyledLine, TerminalLook, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
 
 /// From this height on a picker has empty rows and a preview.
@@ -68,7 +68,7 @@ fn titled(session: &SessionSummary) -> String {
 }
 
 /// The preview of a session below the list.
-fn session_preview(session: &SessionSummary, look: &Look) -> Vec<String> {
+fn session_preview(session: &SessionSummary, look: &TerminalLook) -> Vec<String> {
     vec![
         format!("{}  {}", look.path(&session.cwd), session.model.as_deref().unwrap_or_default()),
         to_copy(&format!("buddy resume {}", session.id)),
@@ -85,9 +85,9 @@ impl Picker {
         Self { note, ..self }
     }
 
-    pub(super) fn models(models: &[ModelChoice], current: &str) -> Self {
+    pub(super) fn models(models: &[ListedModel], current: &str) -> Self {
         let choices =
-            models.iter().map(|model| Choice { name: model.name.clone(), note: model.note.clone() });
+            models.iter().map(|model| MenuChoice { name: model.name.clone(), note: model.note.clone() });
         let mut menu = Menu::new(choices.collect(), "");
         let used = models.iter().find(|model| model.name == current);
         let used = used.or_else(|| models.iter().find(|model| model.model == current));
@@ -99,21 +99,21 @@ impl Picker {
     pub(super) fn sessions(
         sessions: &[SessionSummary],
         current: &SessionId,
-        look: &Look,
+        look: &TerminalLook,
         now: UnixMillis,
     ) -> Self {
         Self::of_sessions(sessions, look, now, |id| if id == current { " (this one)" } else { "" })
     }
 
     /// The same without a conversation that is shown.
-    pub(super) fn all_sessions(sessions: &[SessionSummary], look: &Look, now: UnixMillis) -> Self {
+    pub(super) fn all_sessions(sessions: &[SessionSummary], look: &TerminalLook, now: UnixMillis) -> Self {
         Self::of_sessions(sessions, look, now, |_| "")
     }
 
     /// Conversations, each with its mark. Those in which nothing was said are left out.
     fn of_sessions(
         sessions: &[SessionSummary],
-        look: &Look,
+        look: &TerminalLook,
         now: UnixMillis,
         mark: impl Fn(&SessionId) -> &'static str,
     ) -> Self {
@@ -128,7 +128,7 @@ impl Picker {
                 _ => counted(session.turns, "turn"),
             };
             let path = one_line(&look.path(&session.cwd), PATH);
-            Choice {
+            MenuChoice {
                 name: format!("{}{}{mark}", titled(session), copy_mark(session)),
                 note: format!("{time:<10}  {end:<15}  {path:<widest$}").trim_end().to_owned(),
             }
@@ -140,9 +140,11 @@ impl Picker {
         Self { previews, sessions, placeholder: "Type to search titles", ..picker }
     }
 
-    pub(super) fn found(found: &[Found], look: &Look) -> Self {
-        let choice =
-            |found: &Found| Choice { name: one_line(&found.excerpt, PROMPT), note: titled(&found.summary) };
+    pub(super) fn found(found: &[Found], look: &TerminalLook) -> Self {
+        let choice = |found: &Found| MenuChoice {
+            name: one_line(&found.excerpt, PROMPT),
+            note: titled(&found.summary),
+        };
         let menu = Menu::new(found.iter().map(choice).collect(), "");
         let previews = found.iter().map(|found| session_preview(&found.summary, look)).collect();
         let sessions = found.iter().map(|found| found.summary.id.clone()).collect();
@@ -151,7 +153,7 @@ impl Picker {
 
     /// The approval modes.
     pub(super) fn approvals(current: ApprovalPolicy) -> Self {
-        let choice = |(name, note): (&str, &str)| Choice { name: name.to_owned(), note: note.to_owned() };
+        let choice = |(name, note): (&str, &str)| MenuChoice { name: name.to_owned(), note: note.to_owned() };
         let mut menu = Menu::new(APPROVALS.map(choice).to_vec(), "");
         menu.point(match current {
             ApprovalPolicy::Ask => "ask",
@@ -166,7 +168,7 @@ impl Picker {
 
     /// Prompts by their numbers, the newest first.
     pub(super) fn prompts(prompts: &[&str]) -> Self {
-        let choice = |(place, text): (usize, &&str)| Choice {
+        let choice = |(place, text): (usize, &&str)| MenuChoice {
             name: format!("{} {}", place + 1, one_line(text, PROMPT)),
             note: String::new(),
         };
@@ -175,7 +177,7 @@ impl Picker {
     }
 
     pub(super) fn themes(current: Theme) -> Self {
-        let choice = |theme: Theme| Choice { name: theme.name().to_owned(), note: String::new() };
+        let choice = |theme: Theme| MenuChoice { name: theme.name().to_owned(), note: String::new() };
         let mut menu = Menu::new(Theme::ALL.into_iter().map(choice).collect(), "");
         menu.point(current.name());
         Self::new("Theme", "use", menu, Picks::Theme).noted("for this session")
@@ -220,11 +222,11 @@ impl Picker {
     }
 
     /// The preview of the chosen row: a line each, but for a command to copy, which is never cut.
-    fn preview_rows(&self, look: &Look, width: usize) -> Option<Vec<Line>> {
+    fn preview_rows(&self, look: &TerminalLook, width: usize) -> Option<Vec<StyledLine>> {
         let preview = self.menu.place().and_then(|place| self.previews.get(place))?;
-        let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), Line::plain("  "));
+        let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), StyledLine::plain("  "));
         let rows = |line: &String| {
-            let told = Line::told(line, dim);
+            let told = StyledLine::told(line, dim);
             if unmarked(line) == *line {
                 vec![indent.clone().and_line(told).cut(width, look.sign("…", "..."))]
             } else {
@@ -235,10 +237,10 @@ impl Picker {
     }
 
     /// Top to bottom: the rule with the title and the count, the search field, the choices, the preview, the keys.
-    pub(super) fn view(&self, look: &Look, width: usize, height: usize) -> InputView {
+    pub(super) fn view(&self, look: &TerminalLook, width: usize, height: usize) -> InputView {
         let dim = look.style(Paint::Dim);
         let is_roomy = height >= ROOMY;
-        let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
+        let prompt = StyledLine::styled(look.sign("› ", "> "), look.style(Paint::Person));
         let field = view(&prompt, &self.wish, self.wish.len(), width);
         let (fitting, all) = self.menu.counts();
         let preview = self.preview_rows(look, width).filter(|_| is_roomy);
@@ -253,13 +255,13 @@ impl Picker {
         if let (true, Some(row)) = (self.wish.is_empty(), rows.last_mut()) {
             *row = row.clone().and(self.placeholder, dim).cut(width, look.sign("…", "..."));
         }
-        rows.extend(is_roomy.then(Line::default));
+        rows.extend(is_roomy.then(StyledLine::default));
         if self.menu.is_empty() {
-            rows.push(Line::styled("  nothing fits", dim));
+            rows.push(StyledLine::styled("  nothing fits", dim));
         }
         rows.extend(menu_rows(&self.menu, most, look, width));
         if let Some(preview) = preview {
-            rows.extend([Line::default(), plain_rule(look, width)]);
+            rows.extend([StyledLine::default(), plain_rule(look, width)]);
             rows.extend(preview);
         }
         rows.push(plain_rule(look, width));

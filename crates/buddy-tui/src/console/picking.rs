@@ -2,24 +2,24 @@
 
 use buddy_protocol::{Change, Command};
 
-use super::effect::Effect;
+use super::effect::ConsoleEffect;
 use super::picker::Picks;
 use super::state::Console;
 use crate::changes::approve;
-use crate::editor::{Action, Key};
+use crate::editor::{EditAction, EditorKey};
 use crate::text::Theme;
 
 impl Console {
     /// Takes a key while a picker is open. False if none is.
-    pub(super) fn picker_key(&mut self, key: Key) -> bool {
+    pub(super) fn picker_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(picker) = &mut self.picker else { return false };
         match action {
-            Some(Action::Up | Action::HistoryOlder) => picker.up(),
-            Some(Action::Down | Action::HistoryNewer) => picker.down(),
-            Some(Action::Escape | Action::Cancel | Action::EndOrDelete) => self.picker = None,
-            Some(Action::Backspace) => picker.widen(),
-            Some(Action::Submit) => self.pick(),
+            Some(EditAction::Up | EditAction::HistoryOlder) => picker.up(),
+            Some(EditAction::Down | EditAction::HistoryNewer) => picker.down(),
+            Some(EditAction::Escape | EditAction::Cancel | EditAction::EndOrDelete) => self.picker = None,
+            Some(EditAction::Backspace) => picker.widen(),
+            Some(EditAction::Submit) => self.pick(),
             Some(_) => {}
             None => {
                 if let Some(letter) = key.letter() {
@@ -43,7 +43,7 @@ impl Console {
             },
             Picks::Session => {
                 if let Some(session) = picker.chosen_session() {
-                    self.effect(Effect::Open(session.clone()));
+                    self.effect(ConsoleEffect::Open(session.clone()));
                 }
             }
         }
@@ -57,7 +57,7 @@ impl Console {
     pub(super) fn take_ground(&mut self, theme: Theme) {
         if !self.is_theme_chosen && theme != self.look.theme {
             self.look.theme = theme;
-            self.effect(Effect::Redraw);
+            self.effect(ConsoleEffect::Redraw);
         }
     }
 
@@ -65,7 +65,7 @@ impl Console {
         if let Some(theme) = Theme::named(name) {
             self.look.theme = theme;
             self.is_theme_chosen = true;
-            self.effect(Effect::Redraw);
+            self.effect(ConsoleEffect::Redraw);
             self.say(&format!("Theme: {name}. Keep it with /config set display.theme {name}."));
         } else {
             let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();

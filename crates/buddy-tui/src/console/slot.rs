@@ -6,7 +6,7 @@ use super::card::WIDEST;
 use super::state::Console;
 use crate::amounts::{elapsed_text, span};
 use crate::retrying::seconds_left;
-use crate::text::{Line, Look, Paint};
+use crate::text::{Paint, StyledLine, TerminalLook};
 
 /// In a lower window the input has no frame.
 const FRAMED: usize = 9;
@@ -60,27 +60,28 @@ impl Console {
     }
 
     /// The rule above the input: what goes on, and the mode.
-    pub(super) fn top_rule(&self) -> Line {
+    pub(super) fn top_rule(&self) -> StyledLine {
         let (look, width) = (&self.look, self.slot_width());
         let mode = self.mode_label();
         let (line, edge) = (mode.line(look), mode.edge(look));
         let text = if width < NARROW { mode.short.clone() } else { mode.text.clone() };
         let label = match mode.kind {
-            ModeKind::Usual => Line::styled(&text, look.style(Paint::Soft)),
-            ModeKind::Other | ModeKind::Plan => Line::styled(&text, look.style(Paint::Strong)),
-            ModeKind::Everything => {
-                Line::styled(&format!("{} {text}", look.sign("▲", "!")), look.style(Paint::Warning).bold())
-            }
+            ModeKind::Usual => StyledLine::styled(&text, look.style(Paint::Soft)),
+            ModeKind::Other | ModeKind::Plan => StyledLine::styled(&text, look.style(Paint::Strong)),
+            ModeKind::Everything => StyledLine::styled(
+                &format!("{} {text}", look.sign("▲", "!")),
+                look.style(Paint::Warning).bold(),
+            ),
         };
         let right = label.width() + 4;
-        let mut row = Line::default();
+        let mut row = StyledLine::default();
         if let Some((what, time)) = self.activity() {
             let paint =
                 if self.front().reader.retry(self.now).is_some() { Paint::Warning } else { Paint::Agent };
             let time = time.map(|time| format!("  {time}")).unwrap_or_default();
             let room = width.saturating_sub(right + time.len() + 6);
-            let what = Line::styled(&what, look.style(Paint::Strong)).cut(room, look.sign("…", "~"));
-            row = Line::styled(self.lamp(), look.style(paint)).and(" ", anstyle::Style::new());
+            let what = StyledLine::styled(&what, look.style(Paint::Strong)).cut(room, look.sign("…", "~"));
+            row = StyledLine::styled(self.lamp(), look.style(paint)).and(" ", anstyle::Style::new());
             row.append(what);
             row = row.and(&format!("{time} "), look.style(Paint::Dim));
         }
@@ -91,9 +92,9 @@ impl Console {
     }
 
     /// The rule below the input.
-    pub(super) fn bottom_rule(&self) -> Line {
+    pub(super) fn bottom_rule(&self) -> StyledLine {
         let mode = self.mode_label();
-        Line::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
+        StyledLine::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
     }
 
     /// The current activity and its time; none if nothing runs.
@@ -154,7 +155,7 @@ impl Console {
 }
 
 impl ModeLabel {
-    fn line(&self, look: &Look) -> &'static str {
+    fn line(&self, look: &TerminalLook) -> &'static str {
         match self.kind {
             ModeKind::Everything => look.sign("━", "="),
             ModeKind::Plan => look.sign("╌", "-"),
@@ -162,7 +163,7 @@ impl ModeLabel {
         }
     }
 
-    fn edge(&self, look: &Look) -> anstyle::Style {
+    fn edge(&self, look: &TerminalLook) -> anstyle::Style {
         look.style(if self.kind == ModeKind::Everything { Paint::Warning } else { Paint::Edge })
     }
 }

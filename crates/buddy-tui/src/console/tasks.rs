@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::{Bill, Command, Item, ItemId, SessionId};
 
-use super::reader::Reader;
+use super::reader::SessionReader;
 
 /// The most prompts that wait for the end of a turn.
 pub(super) const MAX_QUEUED: usize = 50;
@@ -27,13 +27,13 @@ pub(super) struct OwnAside {
 }
 
 /// One session that is followed.
-pub(super) struct Task {
+pub(super) struct SessionTask {
     /// The number that users call it by; `SHOWN` for the conversation.
     pub(super) number: usize,
     pub(super) session: SessionId,
     /// Its first prompt; empty for the conversation.
     pub(super) prompt: String,
-    pub(super) reader: Reader,
+    pub(super) reader: SessionReader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(super) unseen: usize,
     /// Steering prompts that the agent has not read yet.
@@ -56,13 +56,13 @@ pub(super) struct Task {
     pub(super) is_stopped: bool,
 }
 
-impl Task {
+impl SessionTask {
     pub(super) fn new(number: usize, session: SessionId, prompt: String) -> Self {
         Self {
             number,
             session,
             prompt,
-            reader: Reader::default(),
+            reader: SessionReader::default(),
             unseen: 0,
             steered: VecDeque::new(),
             skip_until: 0,

@@ -35,14 +35,14 @@ fn size_of(terminal: impl AsFd) -> (usize, usize) {
 }
 
 /// A terminal in our hands.
-pub(super) struct Terminal {
+pub(super) struct HeldTerminal {
     out: io::Stdout,
     /// Whether a multiplexer stands between.
     is_in_tmux: bool,
     title: String,
 }
 
-impl Terminal {
+impl HeldTerminal {
     /// Takes the terminal.
     pub(super) fn enter(is_in_tmux: bool) -> io::Result<Self> {
         let mut terminal = Self { out: io::stdout(), is_in_tmux, title: String::new() };
@@ -102,7 +102,7 @@ pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
     (encoded.len() <= MAX_COPIED).then_some(whole)
 }
 
-impl Drop for Terminal {
+impl Drop for HeldTerminal {
     fn drop(&mut self) {
         give_back();
     }

@@ -3,11 +3,11 @@
 use anstyle::Style;
 
 use super::desk::DeskCommand;
-use super::effect::Effect;
+use super::effect::ConsoleEffect;
 use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
 use crate::slash_commands::{find_slash_entry, is_slash_command};
-use crate::text::{Line, Paint, wrap};
+use crate::text::{Paint, StyledLine, wrap};
 
 /// Commands that lead to another conversation: lines that wait belong to this one.
 const LEAVING: &[&str] = &["resume", "new", "fork", "session"];
@@ -17,7 +17,7 @@ impl Console {
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
         let text = command.progress().unwrap_or("Undoing…");
         self.undoing = Some(Undoing { text, began: self.now });
-        self.effect(Effect::Run(command));
+        self.effect(ConsoleEffect::Run(command));
     }
 
     /// Keeps a line that has to wait until files are restored. False if it need not wait.
@@ -47,7 +47,7 @@ impl Console {
             Err(text) => self.complain(&text),
         }
         // Another branch may be checked out now.
-        self.effect(Effect::LookAround);
+        self.effect(ConsoleEffect::LookAround);
         self.enter_queued();
     }
 
@@ -59,25 +59,25 @@ impl Console {
         let count = text.lines().count();
         for (place, line) in text.lines().enumerate() {
             if place + 1 == count && place > 1 && !line.starts_with("  ") {
-                self.show([Line::default()]);
+                self.show([StyledLine::default()]);
             }
             let word = line.split_whitespace().next().unwrap_or_default();
             let is_path = line.starts_with("  ");
             let (lead, row) = match word {
                 _ if place == 0 => {
                     let (title, facts) = line.split_at(line.rfind("  (").unwrap_or(line.len()));
-                    (Line::plain("  "), Line::styled(title, strong).and(facts, dim))
+                    (StyledLine::plain("  "), StyledLine::styled(title, strong).and(facts, dim))
                 }
                 "kept" if is_path => (
-                    Line::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
-                    Line::plain(line.trim_start()),
+                    StyledLine::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
+                    StyledLine::plain(line.trim_start()),
                 ),
                 "restored" | "removed" if is_path => {
-                    (Line::styled(look.sign("  ✓ ", "  + "), dim), Line::plain(line.trim_start()))
+                    (StyledLine::styled(look.sign("  ✓ ", "  + "), dim), StyledLine::plain(line.trim_start()))
                 }
-                _ => (Line::plain("  "), with_commands(line, dim, strong)),
+                _ => (StyledLine::plain("  "), with_commands(line, dim, strong)),
             };
-            let next = Line::plain(&" ".repeat(lead.width()));
+            let next = StyledLine::plain(&" ".repeat(lead.width()));
             self.show(wrap(&row, self.columns, &lead, &next));
         }
     }
@@ -94,8 +94,8 @@ impl Console {
 }
 
 /// A sentence in which commands such as `/redo` stand out.
-fn with_commands(line: &str, usual: Style, command: Style) -> Line {
-    let mut row = Line::default();
+fn with_commands(line: &str, usual: Style, command: Style) -> StyledLine {
+    let mut row = StyledLine::default();
     for (place, word) in line.split(' ').enumerate() {
         let style = if word.starts_with('/') && word.len() > 1 { command } else { usual };
         row = row.and(if place > 0 { " " } else { "" }, usual).and(word, style);

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::keymap::Action;
+use super::keymap::EditAction;
 use super::pastes::Pastes;
 use super::text_buffer::TextBuffer;
 
@@ -11,7 +11,7 @@ const MAX_UNDO: usize = 200;
 
 /// A text under way.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct TextDraft {
     buffer: TextBuffer,
     /// The last cut, for putting it back.
     cut: String,
@@ -19,13 +19,13 @@ pub(crate) struct Draft {
     redo: Vec<(String, usize)>,
     /// Whether the last change was a letter, which later ones belong to.
     is_typing: bool,
-    group: Group,
+    group: StepGroup,
     pastes: Pastes,
 }
 
 /// Changes that are one step back together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Group {
+enum StepGroup {
     /// Each change is a step.
     #[default]
     None,
@@ -35,7 +35,7 @@ enum Group {
     Open,
 }
 
-impl Draft {
+impl TextDraft {
     /// A draft that begins with a text, with the cursor at its end. There is no way back to before it.
     pub(crate) fn holding(text: &str) -> Self {
         let mut draft = Self::default();
@@ -110,25 +110,25 @@ impl Draft {
     }
 
     /// Carries out an action that concerns the text alone.
-    pub(crate) fn carry_out(&mut self, action: Action) {
+    pub(crate) fn carry_out(&mut self, action: EditAction) {
         match action {
-            Action::Newline => self.insert_text("\n"),
-            Action::Left | Action::LeftOrBackground => self.left(),
-            Action::Right => self.right(),
-            Action::WordLeft => self.word_left(),
-            Action::WordRight => self.word_right(),
-            Action::LineStart => self.line_start(),
-            Action::LineEnd => self.line_end(),
-            Action::Backspace => self.backspace(),
-            Action::Delete | Action::EndOrDelete => self.delete(),
-            Action::CutWordLeft => self.cut_word_left(),
-            Action::CutToSpace => self.cut_to_space(),
-            Action::CutWordRight => self.cut_word_right(),
-            Action::CutToLineStart => self.cut_to_line_start(),
-            Action::CutToLineEnd => self.cut_to_line_end(),
-            Action::PutBack => self.put_back(),
-            Action::Undo => self.undo(),
-            Action::Redo => self.redo(),
+            EditAction::Newline => self.insert_text("\n"),
+            EditAction::Left | EditAction::LeftOrBackground => self.left(),
+            EditAction::Right => self.right(),
+            EditAction::WordLeft => self.word_left(),
+            EditAction::WordRight => self.word_right(),
+            EditAction::LineStart => self.line_start(),
+            EditAction::LineEnd => self.line_end(),
+            EditAction::Backspace => self.backspace(),
+            EditAction::Delete | EditAction::EndOrDelete => self.delete(),
+            EditAction::CutWordLeft => self.cut_word_left(),
+            EditAction::CutToSpace => self.cut_to_space(),
+            EditAction::CutWordRight => self.cut_word_right(),
+            EditAction::CutToLineStart => self.cut_to_line_start(),
+            EditAction::CutToLineEnd => self.cut_to_line_end(),
+            EditAction::PutBack => self.put_back(),
+            EditAction::Undo => self.undo(),
+            EditAction::Redo => self.redo(),
             _ => {}
         }
     }
@@ -254,12 +254,12 @@ impl Draft {
 
     /// Starts a new step back with the next change.
     pub(crate) fn open_group(&mut self) {
-        self.group = Group::Next;
+        self.group = StepGroup::Next;
     }
 
     /// Each change is a step back of its own again.
     pub(crate) fn close_group(&mut self) {
-        self.group = Group::None;
+        self.group = StepGroup::None;
     }
 
     /// Puts the cursor somewhere.
@@ -310,9 +310,9 @@ impl Draft {
     fn note(&mut self) {
         self.redo.clear();
         match self.group {
-            Group::None => {}
-            Group::Next => self.group = Group::Open,
-            Group::Open => return,
+            StepGroup::None => {}
+            StepGroup::Next => self.group = StepGroup::Open,
+            StepGroup::Open => return,
         }
         let now = (self.shown().to_owned(), self.cursor());
         if self.undo.last() == Some(&now) {
@@ -346,16 +346,16 @@ mod tests {
     use super::*;
 
     /// A draft with `|` where the cursor is.
-    fn draft(text: &str) -> Draft {
+    fn draft(text: &str) -> TextDraft {
         let cursor = text.find('|').unwrap();
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         draft.set(&text.replace('|', ""));
         draft.buffer.go(cursor);
         draft
     }
 
     #[track_caller]
-    fn check(before: &str, step: impl FnOnce(&mut Draft), after: &str) {
+    fn check(before: &str, step: impl FnOnce(&mut TextDraft), after: &str) {
         let mut draft = draft(before);
         step(&mut draft);
         let mut shown = draft.shown().to_owned();
@@ -365,25 +365,25 @@ mod tests {
 
     #[test]
     fn words_are_moved_over_and_cut() {
-        check("one two|", Draft::word_left, "one |two");
-        check("one two  |", Draft::word_left, "one |two  ");
-        check("|one two", Draft::word_right, "one| two");
-        check("one two|", Draft::cut_word_left, "one |");
-        check("rm ./a-b/c|", Draft::cut_to_space, "rm |");
-        check("rm  |", Draft::cut_to_space, "|");
-        check("|one two", Draft::cut_word_right, "| two");
-        check("a漢字|", Draft::backspace, "a漢|");
-        check("👩‍👩‍👧|", Draft::backspace, "|");
+        check("one two|", TextDraft::word_left, "one |two");
+        check("one two  |", TextDraft::word_left, "one |two  ");
+        check("|one two", TextDraft::word_right, "one| two");
+        check("one two|", TextDraft::cut_word_left, "one |");
+        check("rm ./a-b/c|", TextDraft::cut_to_space, "rm |");
+        check("rm  |", TextDraft::cut_to_space, "|");
+        check("|one two", TextDraft::cut_word_right, "| two");
+        check("a漢字|", TextDraft::backspace, "a漢|");
+        check("👩‍👩‍👧|", TextDraft::backspace, "|");
     }
 
     #[test]
     fn lines_are_moved_over_and_cut() {
         check("one\ntwo|", |draft| assert!(draft.up()), "one|\ntwo");
         check("one|\ntwo", |draft| assert!(!draft.up()), "one|\ntwo");
-        check("one\ntwo|", Draft::cut_to_line_start, "one\n|");
-        check("o|ne\ntwo", Draft::cut_to_line_end, "o|\ntwo");
-        check("one|\ntwo", Draft::cut_to_line_end, "one|two");
-        check("one\nt|wo", Draft::line_start, "one\n|two");
+        check("one\ntwo|", TextDraft::cut_to_line_start, "one\n|");
+        check("o|ne\ntwo", TextDraft::cut_to_line_end, "o|\ntwo");
+        check("one|\ntwo", TextDraft::cut_to_line_end, "one|two");
+        check("one\nt|wo", TextDraft::line_start, "one\n|two");
         check(
             "one two|",
             |draft| {
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn every_change_has_a_way_back() {
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         for letter in "one two".chars() {
             draft.insert(letter);
         }
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn long_pastes_are_words_that_stand_for_them() {
         let long = "line\n".repeat(10_000);
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         draft.insert_text("see ");
         draft.paste(&long);
         assert_eq!(draft.shown(), "see [paste 1: 10000 lines]");
@@ -430,7 +430,7 @@ mod tests {
         let long = "x".repeat(600);
         let word = "[paste 1: 600 characters]";
         let pasted = || {
-            let mut draft = Draft::default();
+            let mut draft = TextDraft::default();
             draft.insert_text("see ");
             draft.paste(&long);
             draft.insert_text(" there");
@@ -438,14 +438,14 @@ mod tests {
             draft
         };
         let inside = "see ".len() + word.len() / 2;
-        let check = |step: &dyn Fn(&mut Draft), expected: &str| {
+        let check = |step: &dyn Fn(&mut TextDraft), expected: &str| {
             let mut draft = pasted();
             step(&mut draft);
             assert_eq!(draft.shown(), expected);
         };
         check(&|draft| (0..7).for_each(|_| draft.backspace()), "see ");
         check(&|draft| (0..7).for_each(|_| draft.left()), "see [paste 1: 600 characters] there");
-        check(&Draft::cut_to_space, "see [paste 1: 600 characters] ");
+        check(&TextDraft::cut_to_space, "see [paste 1: 600 characters] ");
         check(&|draft| (0..3).for_each(|_| draft.cut_to_space()), "");
         check(&|draft| (0..3).for_each(|_| draft.cut_word_left()), "");
         check(&|draft| draft.cut(10, 12), "see  there");

@@ -6,19 +6,19 @@
 use buddy_protocol::{Answer, AskId, Command, SessionsError};
 use serde::Serialize;
 
-use super::Run;
+use super::ExecRun;
 use super::lines::{MAX_LINE, NumberedLine};
 
 /// A line of the output that answers a line of the input which was not carried out.
 #[derive(Debug, Serialize)]
-struct Refusal<'a> {
+struct LineRefusal<'a> {
     r#type: &'static str,
     /// Which line of the input, from 1.
     line: u64,
     message: &'a str,
 }
 
-impl Run<'_> {
+impl ExecRun<'_> {
     /// Whether nothing runs and nothing more can come.
     pub(super) fn is_over(&self) -> bool {
         let steering = &self.steering;
@@ -40,7 +40,7 @@ impl Run<'_> {
             },
             Err(message) => message,
         };
-        let refusal = Refusal { r#type: "error", line: line.number, message: &refusal };
+        let refusal = LineRefusal { r#type: "error", line: line.number, message: &refusal };
         self.outlet.line(serde_json::to_string(&refusal).unwrap_or_default());
         Ok(())
     }

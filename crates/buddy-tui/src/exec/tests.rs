@@ -13,7 +13,7 @@ use super::{ExecRequest, ExecTarget, OutputFormat, report_time, run_exec};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::slow_sessions::{SlowSessions, Written, session_id};
+use crate::slow_sessions::{SlowSessions, WrittenText, session_id};
 
 fn event(seq: u64) -> Event {
     let turn = format!("trn_{:026}", 1).parse().unwrap();
@@ -58,7 +58,7 @@ fn request(timeout: Option<Duration>) -> ExecRequest {
 #[tokio::test]
 async fn a_run_that_fell_behind_goes_on_where_it_was() {
     let (sessions, written) =
-        (Arc::new(SlowSessions::delivering([vec![event(1)], vec![event(2)]])), Written::default());
+        (Arc::new(SlowSessions::delivering([vec![event(1)], vec![event(2)]])), WrittenText::default());
     let request = request(None);
     let printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
     let outcome = run_exec(sessions.clone(), request, None, printer).await.unwrap();

@@ -9,7 +9,7 @@ use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, U
 use crate::amounts::elapsed_text;
 use crate::console::{notice_rows, running_row, watched_rows};
 use crate::exit::Exit;
-use crate::text::{Line, Look, Paint, encode};
+use crate::text::{Paint, StyledLine, TerminalLook, encode};
 
 /// Goes to the start of the row and clears it.
 const CLEAR: &str = "\r\u{1b}[K";
@@ -18,7 +18,7 @@ const CLEAR: &str = "\r\u{1b}[K";
 #[derive(Debug, Clone)]
 pub struct ExecWatch {
     /// How things look.
-    pub look: Look,
+    pub look: TerminalLook,
     /// The width of the terminal.
     pub columns: usize,
     /// The model, for people.
@@ -99,7 +99,7 @@ impl WatchedRun {
             tail.remove(0);
         }
         let tail = format!("  {}", tail.join("   "));
-        let row = Line::styled(look.sign(sign, ascii), look.style(paint))
+        let row = StyledLine::styled(look.sign(sign, ascii), look.style(paint))
             .and(" ", Style::new())
             .and(&words, look.style(Paint::Strong))
             .and(&tail, look.style(Paint::Dim));
@@ -112,10 +112,10 @@ impl WatchedRun {
         if std::mem::take(&mut self.is_row_open) { CLEAR.to_owned() } else { String::new() }
     }
 
-    fn head(&self, session: &str) -> Line {
+    fn head(&self, session: &str) -> StyledLine {
         let look = &self.watch.look;
         let (soft, dim) = (look.style(Paint::Soft), look.style(Paint::Dim));
-        Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
+        StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent))
             .and(" ", Style::new())
             .and("buddy", look.style(Paint::Strong))
             .and(&format!("  {}  {}", self.watch.model, look.path(&self.cwd)), soft)
@@ -123,11 +123,11 @@ impl WatchedRun {
             .cut(self.watch.columns, look.sign("…", "..."))
     }
 
-    fn surface(&self) -> (&Look, usize, &str) {
+    fn surface(&self) -> (&TerminalLook, usize, &str) {
         (&self.watch.look, self.watch.columns, &self.cwd)
     }
 
-    fn written(&mut self, rows: &[Line]) -> String {
+    fn written(&mut self, rows: &[StyledLine]) -> String {
         let mut text = self.cleared();
         for row in rows {
             encode(row, &self.watch.look, &mut text);

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{LineInput, Repl};
 use crate::branches::told;
-use crate::console::{DeskCommand, Surroundings, copy_order};
+use crate::console::{DeskCommand, SessionSurroundings, copy_order};
 use crate::overview;
 use crate::slash_commands::{SlashCommand, SlashLine, list_slash_commands, read_slash_line};
 use crate::table::ListView;
@@ -139,7 +139,7 @@ impl Repl<'_> {
         }
     }
 
-    async fn surroundings(&self) -> Surroundings {
+    async fn surroundings(&self) -> SessionSurroundings {
         let target = default_target(&self.transcript);
         self.desk.surroundings(&target, self.transcript.model()).await
     }

@@ -9,7 +9,7 @@ use buddy_protocol::{
 
 use super::Repl;
 use super::streamed::StreamedAnswers;
-use crate::branches::{self, Another, Opened, calls_since, forked, prompts};
+use crate::branches::{self, Another, OpenedSession, calls_since, forked, prompts};
 use crate::console::DeskCommand;
 use crate::event_feed::EventFeed;
 use crate::show::{found_lines, session_lines};
@@ -24,8 +24,8 @@ const PROMPT: usize = 100;
 
 impl Repl<'_> {
     /// Goes on in another conversation.
-    pub(super) async fn open(&mut self, opened: Opened) -> Result<EventFeed, SessionsError> {
-        let Opened { session, head, mut events } = opened;
+    pub(super) async fn open(&mut self, opened: OpenedSession) -> Result<EventFeed, SessionsError> {
+        let OpenedSession { session, head, mut events } = opened;
         (self.session, self.transcript) = (session, Transcript::default());
         (self.unseen, self.denied, self.is_denying) = (0, HashSet::new(), false);
         self.answers = StreamedAnswers::default();
@@ -65,7 +65,7 @@ impl Repl<'_> {
         }
     }
 
-    fn leave_for(&mut self, opened: Opened, what: &str) {
+    fn leave_for(&mut self, opened: OpenedSession, what: &str) {
         let back = to_copy(&format!("/resume {}", self.session));
         self.tell(&format!("{what}. Return to the one before with {back}"));
         self.next = Some(opened);

@@ -12,11 +12,11 @@ use buddy_protocol::{
 use tokio::sync::mpsc;
 
 use super::{LineInput, ReplRequest, run_repl};
-use crate::console::{Desk, DeskCommand, ModelChoice, Surroundings};
+use crate::console::{Desk, DeskCommand, ListedModel, SessionSurroundings};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::slow_sessions::{SlowSessions, Written, session_id};
+use crate::slow_sessions::{SlowSessions, WrittenText, session_id};
 
 /// A desk with nothing on it.
 struct EmptyDesk;
@@ -33,8 +33,8 @@ impl Desk for EmptyDesk {
 
     fn remember(&self, _: &str) {}
 
-    async fn surroundings(&self, _: &SessionTarget, _: Option<&str>) -> Surroundings {
-        Surroundings::default()
+    async fn surroundings(&self, _: &SessionTarget, _: Option<&str>) -> SessionSurroundings {
+        SessionSurroundings::default()
     }
 
     async fn paths(&self, _: &SessionTarget) -> Vec<String> {
@@ -49,7 +49,7 @@ impl Desk for EmptyDesk {
         Err("there is no clipboard".to_owned())
     }
 
-    async fn models(&self, _: Option<&str>) -> Vec<ModelChoice> {
+    async fn models(&self, _: Option<&str>) -> Vec<ListedModel> {
         Vec::new()
     }
 
@@ -134,7 +134,8 @@ fn ended() -> Vec<Event> {
 
 #[tokio::test]
 async fn a_conversation_that_fell_behind_goes_on_and_its_answer_is_whole() {
-    let (sessions, written) = (Arc::new(SlowSessions::delivering([begun(), ended()])), Written::default());
+    let (sessions, written) =
+        (Arc::new(SlowSessions::delivering([begun(), ended()])), WrittenText::default());
     let (_stop, interrupts) = mpsc::channel(1);
     let request = ReplRequest {
         who: Principal::person("ann"),

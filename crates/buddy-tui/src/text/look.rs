@@ -9,7 +9,7 @@ use crate::details::Details;
 
 /// How things look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalLook {
     /// How many colours there are.
     pub colors: Colors,
     /// The colours.
@@ -32,7 +32,7 @@ pub struct Look {
     pub home: String,
 }
 
-impl Look {
+impl TerminalLook {
     /// A look without colours or movement.
     pub fn plain() -> Self {
         Self {

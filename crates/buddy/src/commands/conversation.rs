@@ -10,8 +10,8 @@ use buddy_protocol::{
     folded_command,
 };
 use buddy_tui::{
-    ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose_session, run_console, run_repl,
-    to_copy,
+    ConsoleRequest, Exit, LeftConversation, LineInput, Printer, ReplRequest, TerminalLook, choose_session,
+    run_console, run_repl, to_copy,
 };
 use tokio::io::BufReader;
 
@@ -234,7 +234,7 @@ impl Talk<'_> {
         self.setup.models.now().settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
         self.hosts.rest().await;
-        let Left { exit, session, is_empty, stopped } = match left {
+        let LeftConversation { exit, session, is_empty, stopped } = match left {
             Ok(left) => left,
             Err(error) => {
                 printer.status(&format!("\n  Resume with  {}", resume_command(&first)));
@@ -253,7 +253,7 @@ impl Talk<'_> {
     }
 
     /// Whether there is a terminal on which rows can be painted over, and the user wants that.
-    fn has_screen(&self, look: &Look) -> bool {
+    fn has_screen(&self, look: &TerminalLook) -> bool {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")
     }

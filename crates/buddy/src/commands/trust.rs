@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
-use buddy_tui::{Chosen, Exit, FolderQuestion, Look, Table, TableColumn, ask_about_folder};
+use buddy_tui::{Chosen, Exit, FolderQuestion, Table, TableColumn, TerminalLook, ask_about_folder};
 
 use crate::cli::Trust;
 use crate::commands::login::has_screen;
@@ -174,7 +174,7 @@ impl TrustQuestion {
     }
 
     /// One key answers.
-    async fn by_key(self, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
+    async fn by_key(self, look: &TerminalLook, environment: &Environment) -> anyhow::Result<Option<bool>> {
         Ok(match ask_about_folder(&self.0, look, environment.get("TMUX").is_some()).await? {
             Chosen::At(place) => Some(place == 1),
             Chosen::Escape => Some(false),

@@ -15,7 +15,7 @@ fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
         target: None,
         had_secrets: false,
     };
-    let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+    let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
     let CallWords { verb, object, .. } = CallWords::of(&call, is_done, &look, "/home/ann/app");
     (verb, object)
 }
@@ -25,7 +25,7 @@ const CALLS: &str = include_str!("../../../../../fixtures/calls.json");
 
 #[test]
 fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
-    let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+    let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
     let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
     for known in &calls {
         let text = |name: &str| known[name].as_str().unwrap().to_owned();
@@ -87,10 +87,10 @@ fn new_errors_of_checks_stand_below_the_edit() {
     };
     let line = ended_line(&call, ItemStatus::Completed, "", Details::default(), "/w");
     assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
-    let look = Look::plain();
+    let look = TerminalLook::plain();
     let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "" };
     let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
-    let rows: Vec<String> = shown.rows.iter().map(Line::text).collect();
+    let rows: Vec<String> = shown.rows.iter().map(StyledLine::text).collect();
     assert_eq!(rows.first().unwrap(), "  ✓ Edited  a.txt  +1 −1");
     assert_eq!(rows.last().unwrap(), "            check lint: 1 new error in a.txt");
 }
@@ -136,10 +136,10 @@ fn the_output_of_a_command_gives_way_before_the_command() {
             target: None,
             had_secrets: false,
         };
-        let look = Look::plain();
+        let look = TerminalLook::plain();
         let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "allowed once" };
         let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
-        assert_eq!(shown.rows.iter().map(Line::text).collect::<Vec<_>>(), [row]);
+        assert_eq!(shown.rows.iter().map(StyledLine::text).collect::<Vec<_>>(), [row]);
         let folded = shown.folded.map(|folded| folded.text);
         assert_eq!(folded, (!row.contains(printed)).then(|| printed.to_owned()), "{row}");
     };

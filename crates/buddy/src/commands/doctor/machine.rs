@@ -7,7 +7,7 @@ use std::sync::Arc;
 use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
 use buddy_policy::Withheld;
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_tui::counted;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ async fn store(environment: &Environment) -> Check {
     let next = "copy the directory to a safe place, then run `buddy store check`";
     let settings = StoreSettings {
         directory: environment.data.clone(),
-        role: Role::Terminal,
+        role: StoreRole::Terminal,
         boot_id: None,
         clock: Arc::new(SystemClock),
     };

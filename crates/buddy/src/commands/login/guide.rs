@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use buddy_agent::ModelSource;
 use buddy_model::{Delta, LoginProtocol, ModelError, ModelErrorKind, Prompt, PromptItem};
-use buddy_tui::{Alternatives, Chosen, Exit, Greeting, Look, choose};
+use buddy_tui::{Alternatives, ChoiceGreeting, Chosen, Exit, TerminalLook, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
@@ -122,7 +122,7 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
 pub(super) struct Guide<'a> {
     pub(super) invocation: &'a Invocation<'a>,
     loaded: &'a Loaded,
-    look: Look,
+    look: TerminalLook,
     occasion: Occasion,
     /// The profile that is being tried.
     pub(super) untried: RefCell<Option<Untried>>,
@@ -163,15 +163,15 @@ impl Guide<'_> {
     }
 
     /// The lamp is drawn once ever, also for a user who leaves and starts again.
-    fn greeting(&self) -> Greeting {
+    fn greeting(&self) -> ChoiceGreeting {
         let data = &self.invocation.environment.data;
         let mark = data.join(GREETED);
         if mark.exists() {
-            return Greeting::Words;
+            return ChoiceGreeting::Words;
         }
         // A mark that cannot be made means one more lamp.
         let _ = private_file::make_directory(data).and_then(|()| private_file::create(&mark, ""));
-        Greeting::Lamp
+        ChoiceGreeting::Lamp
     }
 
     async fn first(&self, is_again: bool) -> anyhow::Result<Step> {
@@ -189,7 +189,7 @@ impl Guide<'_> {
         });
         let chosen = self
             .put(&Alternatives {
-                greeting: if is_first && !is_again { self.greeting() } else { Greeting::None },
+                greeting: if is_first && !is_again { self.greeting() } else { ChoiceGreeting::None },
                 title: "Connect a model".to_owned(),
                 note: if is_first { "no API key or local model found".to_owned() } else { String::new() },
                 answers: answers.collect(),

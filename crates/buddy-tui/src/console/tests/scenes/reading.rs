@@ -35,8 +35,8 @@ fn next_step(text: &str) -> &str {
 
 /// Checks rows that show a text beside at most `indent` columns of something else.
 #[track_caller]
-fn check_rows(rows: &[Line], text: &str, width: usize, indent: usize) {
-    let shown: Vec<String> = rows.iter().map(Line::text).collect();
+fn check_rows(rows: &[StyledLine], text: &str, width: usize, indent: usize) {
+    let shown: Vec<String> = rows.iter().map(StyledLine::text).collect();
     let told = || format!("{width}: {shown:#?}");
     assert!(rows.iter().all(|row| row.width() <= width), "too wide, {}", told());
     let room = width.saturating_sub(indent);
@@ -58,7 +58,7 @@ fn refused(code: &str, text: &str) -> ToolCall {
     ToolCall { output, ..call(ToolKind::Execute, "make all") }
 }
 
-fn rows_of(call: &ToolCall, status: ItemStatus, width: usize) -> Vec<Line> {
+fn rows_of(call: &ToolCall, status: ItemStatus, width: usize) -> Vec<StyledLine> {
     let look = palette();
     finished(call, status, Duration::ZERO, &Paper { look: &look, width, cwd: "/w", answered: "" }).rows
 }
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let text = words.join(" ");
         let rows = rows_of(&refused("forbidden", &text), ItemStatus::Denied, width);
-        let shown: Vec<String> = rows.iter().skip(1).map(Line::text).collect();
+        let shown: Vec<String> = rows.iter().skip(1).map(StyledLine::text).collect();
         prop_assert!(rows.iter().all(|row| row.width() <= width), "{shown:#?}");
         let last = shown.last().and_then(|row| row.split_whitespace().last());
         prop_assert_eq!(last, words.last().map(String::as_str), "{:#?}", &shown);
@@ -136,14 +136,14 @@ fn a_command_with_a_document_shows_its_first_line_and_how_many_follow() {
     let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
     let command = format!("cat > notes.md <<'EOF'\n{document}EOF");
     for width in [40, 80, 200] {
-        let mut stage = Stage::new(&palette(), (width, 24));
+        let mut stage = AskStage::new(&palette(), (width, 24));
         stage.prompt("go");
         stage.fact(ran(1, &command, 0, ""));
-        let shown: Vec<String> = stage.finished.iter().skip(2).map(Line::text).collect();
+        let shown: Vec<String> = stage.finished.iter().skip(2).map(StyledLine::text).collect();
         assert_eq!(shown.len(), 1, "{shown:#?}");
         assert!(shown[0].contains("cat >") && shown[0].ends_with("… 41 more lines"), "{shown:#?}");
         stage.seat.press("ctrl-o");
-        let rows: Vec<String> = stage.seat.console.take_rows().iter().map(Line::text).collect();
+        let rows: Vec<String> = stage.seat.console.take_rows().iter().map(StyledLine::text).collect();
         assert!(rows.iter().any(|row| row.trim() == "line 39"), "{rows:#?}");
     }
 }
