@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
-use crate::amounts::seconds;
+use crate::amounts::read_seconds;
 use crate::console::ApprovalWords;
 use crate::list_time::local_time;
 use crate::text::TerminalLook;
@@ -24,7 +24,7 @@ pub(crate) enum ReadLine {
 }
 
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
-pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
+pub(crate) fn render_question(ask: &Ask, cwd: &str) -> String {
     let until =
         ask.expires.map(|time| format!("denied automatically at {}\n", local_time(time))).unwrap_or_default();
     format!("{until}{}", put(&ask.question, cwd))
@@ -224,15 +224,15 @@ fn one_paragraph(text: &str) -> String {
 }
 
 /// The answer of a line to a question that takes words.
-pub(crate) fn answer(question: &Question, line: &str) -> Answer {
-    match read(question, line) {
+pub(crate) fn read_reply(question: &Question, line: &str) -> Answer {
+    match read_answer(question, line) {
         ReadLine::Answer(answer) => answer,
         ReadLine::Help(_) => Answer::Deny { reason: None },
     }
 }
 
 /// Reads a line as an answer. Only a clear yes is one.
-pub(crate) fn read(question: &Question, line: &str) -> ReadLine {
+pub(crate) fn read_answer(question: &Question, line: &str) -> ReadLine {
     match question {
         Question::Text { options, .. } => ReadLine::Answer(Answer::Reply { text: picked(options, line) }),
         Question::Approval(approval) => with_word(approval, line)
@@ -354,7 +354,7 @@ fn choice(approval: &Approval, rest: &str) -> ReadLine {
 fn within(wish: &GrantWish, rest: &str) -> ReadLine {
     let rest = rest.trim();
     let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    let (seconds, words) = match seconds(first) {
+    let (seconds, words) = match read_seconds(first) {
         Some(seconds) => (seconds.min(MAX_GRANT_SECONDS), after.trim()),
         None => (wish.seconds, rest),
     };
@@ -412,20 +412,20 @@ mod tests {
     fn the_addresses_that_git_connects_to_stand_before_the_risk_and_in_the_help() {
         let destinations = vec!["https://a.test/x".to_owned(), "https://b.test/x".to_owned()];
         let push = Question::Approval(Approval { destinations, ..approval("git push", vec![]) });
-        let shown = question(&ask(push.clone()), "/w");
+        let shown = render_question(&ask(push.clone()), "/w");
         assert!(shown.contains("  to     https://a.test/x\n         https://b.test/x\n  risk "), "{shown}");
         assert!(help(&push).contains("connects to https://b.test/x\n"), "{}", help(&push));
     }
 
     #[test]
     fn an_approval_says_what_it_is_and_why_and_has_its_keys_one_a_line() {
-        let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
         let facts = "  risk   it runs a command\n  why    \"To see whether it works\"\n";
         let keys = "  y  Allow once\n  d  Deny\n  n  Deny and say why: n WORDS\n  e  Edit: e COMMAND\n  ?  Details\n";
         let title = "Run this command?  Medium risk\n";
         assert_eq!(shown, format!("{title}{facts}{keys}ann@atlas$ ls -- approve? [y/n] "));
         let grave = Approval { risk: Risk::High, ..approval("ls", vec![]) };
-        let shown = question(&ask(Question::Approval(grave)), "/w");
+        let shown = render_question(&ask(Question::Approval(grave)), "/w");
         assert!(shown.find("  d  Deny") < shown.find("  y  Allow once"), "{shown}");
     }
 
@@ -433,8 +433,10 @@ mod tests {
     fn what_would_change_is_shown_before_the_question() {
         let added = "+new\n".repeat(300);
         let diff = Some(format!("--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-old\n{added}"));
-        let shown =
-            question(&ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })), "/w");
+        let shown = render_question(
+            &ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })),
+            "/w",
+        );
         assert!(shown.contains("\n  -old\n  +new\n") && shown.matches("+new\n").count() == 300, "{shown}");
         assert!(shown.ends_with("$ write /w/a -- approve? [y/n] "), "{shown}");
     }
@@ -442,13 +444,13 @@ mod tests {
     #[test]
     fn a_line_break_cannot_pass_for_a_line_of_buddys_own() {
         let action = "echo a\nann@atlas$ ls -- approve? [y/n] ";
-        let shown = question(&ask(Question::Approval(approval(action, vec![]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval(action, vec![]))), "/w");
         assert!(shown.contains("$ echo a⏎\n    ann@atlas$ ls"), "{shown}");
     }
 
     #[track_caller]
     fn helped(question: &Question, line: &str) -> String {
-        match read(question, line) {
+        match read_answer(question, line) {
             ReadLine::Help(text) => text,
             ReadLine::Answer(answer) => panic!("{line}: {answer:?}"),
         }
@@ -457,10 +459,10 @@ mod tests {
     #[test]
     fn an_offer_is_taken_with_a_key_for_the_session_or_by_its_number() {
         let approval = approval("cargo test", vec![offer()]);
-        let shown = question(&ask(Question::Approval(approval.clone())), "/w");
+        let shown = render_question(&ask(Question::Approval(approval.clone())), "/w");
         assert!(shown.contains("  a  Allow cargo * this session: every command of cargo\n"), "{shown}");
         let question = Question::Approval(approval);
-        let wish = |line: &str| match read(&question, line) {
+        let wish = |line: &str| match read_answer(&question, line) {
             ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
@@ -469,7 +471,7 @@ mod tests {
         assert_eq!(wish("p 2"), (GrantScope::Project, LASTING_SECONDS));
         assert_eq!(wish("p 2 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
-        assert_eq!(read(&question, "y"), ReadLine::Answer(Answer::allow()));
+        assert_eq!(read_answer(&question, "y"), ReadLine::Answer(Answer::allow()));
         let listed = helped(&question, "p");
         assert!(
             listed.contains("  2. cargo * in this project, for 30 days: every command of cargo"),
@@ -485,13 +487,13 @@ mod tests {
         for slip in ["", "x", "e", "1"] {
             helped(&question, slip);
         }
-        assert_eq!(read(&question, "e ls -a"), ReadLine::Answer(Answer::edit("ls -a")));
+        assert_eq!(read_answer(&question, "e ls -a"), ReadLine::Answer(Answer::edit("ls -a")));
     }
 
     #[test]
     fn an_action_with_a_word_is_allowed_by_writing_it() {
         let grave = Approval { word: Some("bcdfg".to_owned()), ..approval("rm -r x", vec![]) };
-        let shown = question(&ask(Question::Approval(grave.clone())), "/w");
+        let shown = render_question(&ask(Question::Approval(grave.clone())), "/w");
         assert!(
             shown.ends_with("$ rm -r x -- approve? [bcdfg/n] ") && !shown.contains("y  Allow"),
             "{shown}"
@@ -501,15 +503,19 @@ mod tests {
             helped(&question, key);
         }
         let allow = |word: &str| ReadLine::Answer(Answer::allow().with_word(word));
-        assert_eq!(read(&question, "bcdfg"), allow("bcdfg"));
-        assert_eq!(read(&question, "y BCDFG"), allow("bcdfg"));
-        assert_eq!(read(&question, "bcdgf"), allow("bcdgf"), "a slip denies nothing: the hub counts it");
+        assert_eq!(read_answer(&question, "bcdfg"), allow("bcdfg"));
+        assert_eq!(read_answer(&question, "y BCDFG"), allow("bcdfg"));
         assert_eq!(
-            read(&question, "e bcdfg ls -a"),
+            read_answer(&question, "bcdgf"),
+            allow("bcdgf"),
+            "a slip denies nothing: the hub counts it"
+        );
+        assert_eq!(
+            read_answer(&question, "e bcdfg ls -a"),
             ReadLine::Answer(Answer::edit("ls -a").with_word("bcdfg"))
         );
         for no in ["d", "n", "no", "n not that", "use git clean"] {
-            assert!(matches!(read(&question, no), ReadLine::Answer(Answer::Deny { .. })), "{no}");
+            assert!(matches!(read_answer(&question, no), ReadLine::Answer(Answer::Deny { .. })), "{no}");
         }
     }
 
@@ -518,16 +524,16 @@ mod tests {
         let question = Question::Approval(approval("ls", vec![]));
         let deny =
             |reason: Option<&str>| ReadLine::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
-        assert_eq!(read(&question, "n"), deny(None));
-        assert_eq!(read(&question, "d"), deny(None));
-        assert_eq!(read(&question, "n use grep"), deny(Some("use grep")));
-        assert_eq!(read(&question, "use grep"), deny(Some("use grep")));
+        assert_eq!(read_answer(&question, "n"), deny(None));
+        assert_eq!(read_answer(&question, "d"), deny(None));
+        assert_eq!(read_answer(&question, "n use grep"), deny(Some("use grep")));
+        assert_eq!(read_answer(&question, "use grep"), deny(Some("use grep")));
     }
 
     #[test]
     fn an_offer_is_taken_in_other_words_behind_the_letter_and_the_time() {
         let question = Question::Approval(approval("cargo test", vec![offer()]));
-        let wish = |line: &str| match read(&question, line) {
+        let wish = |line: &str| match read_answer(&question, line) {
             ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
@@ -547,7 +553,7 @@ mod tests {
         let wish =
             GrantWish { offer: 0, words: Some("*".to_owned()), scope: GrantScope::Session, seconds: 60 };
         let unfit = Some(Unfit { wish, why: "`*`: no".to_owned() });
-        let shown = question(
+        let shown = render_question(
             &ask(Question::Approval(Approval { unfit, ..approval("cargo test", vec![offer()]) })),
             "/w",
         );
@@ -558,14 +564,14 @@ mod tests {
     fn an_offer_of_exactly_this_does_not_say_it_again() {
         let exact =
             Offer { grant: "./run.sh x".to_owned(), covers: "exactly `./run.sh x`, in `/w`".to_owned() };
-        let shown = question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))), "/w");
         assert_eq!(shown.matches("./run.sh x").count(), 1, "{shown}");
     }
 
     #[test]
     fn another_directory_and_an_end_are_told() {
         let ask = Ask { expires: Some(UnixMillis(0)), ..ask(Question::Approval(approval("ls", vec![]))) };
-        let shown = question(&ask, "/elsewhere");
+        let shown = render_question(&ask, "/elsewhere");
         assert!(
             shown.starts_with("denied automatically at 19") && shown.contains("\n  where  in /w\n"),
             "{shown}"
@@ -576,7 +582,10 @@ mod tests {
     fn without_an_offer_a_letter_is_no_approval() {
         let question = Question::Approval(approval("rm -rf /", vec![]));
         for line in ["a", "s", "p", "p 1", "u 10m", "s forever", "Y?", ""] {
-            assert!(!matches!(read(&question, line), ReadLine::Answer(Answer::Allow { .. })), "{line}");
+            assert!(
+                !matches!(read_answer(&question, line), ReadLine::Answer(Answer::Allow { .. })),
+                "{line}"
+            );
         }
     }
 
@@ -585,13 +594,13 @@ mod tests {
         let question =
             Question::Batch { approvals: vec![approval("write a", vec![]), approval("write b", vec![])] };
         let deny = Answer::Deny { reason: None };
-        assert_eq!(answer(&question, "y"), Answer::allow());
-        assert_eq!(answer(&question, "2"), Answer::Each { answers: vec![deny.clone(), Answer::allow()] });
+        assert_eq!(read_reply(&question, "y"), Answer::allow());
+        assert_eq!(read_reply(&question, "2"), Answer::Each { answers: vec![deny.clone(), Answer::allow()] });
         assert_eq!(
-            answer(&question, "1, 2"),
+            read_reply(&question, "1, 2"),
             Answer::Each { answers: vec![Answer::allow(), Answer::allow()] }
         );
-        assert_eq!(answer(&question, "n"), deny);
+        assert_eq!(read_reply(&question, "n"), deny);
         assert!(helped(&question, "3").contains("1 3       allow these"));
     }
 
@@ -599,7 +608,7 @@ mod tests {
     fn an_option_is_picked_by_its_number() {
         let question =
             Question::Text { text: "Which?".to_owned(), options: vec!["red".to_owned(), "blue".to_owned()] };
-        assert_eq!(answer(&question, "2"), Answer::Reply { text: "blue".to_owned() });
-        assert_eq!(answer(&question, "green"), Answer::Reply { text: "green".to_owned() });
+        assert_eq!(read_reply(&question, "2"), Answer::Reply { text: "blue".to_owned() });
+        assert_eq!(read_reply(&question, "green"), Answer::Reply { text: "green".to_owned() });
     }
 }

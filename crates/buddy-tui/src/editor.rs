@@ -24,5 +24,5 @@ pub use keymap::KeyStyle;
 pub(crate) use keymap::{EditAction, EditorKey, Keymap};
 pub(crate) use menu::{Menu, MenuChoice};
 pub(crate) use search::HistorySearch;
-pub(crate) use view::{InputView, MENU_ROWS, menu_rows, view};
+pub(crate) use view::{InputView, MENU_ROWS, render_input, render_menu};
 pub(crate) use vim::{Vim, VimTyped};

@@ -25,7 +25,7 @@ use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::console::{begun_line, ended_line};
+use crate::console::{render_begun_call, render_ended_call};
 use crate::counting::counted;
 use crate::details::Details;
 use crate::event_feed::{EventFeed, FeedPart, follow_events};
@@ -477,8 +477,10 @@ fn status_line(event: &Event, details: Details, cwd: &str) -> Option<String> {
     };
     match &event.fact {
         Fact::SessionStarted(_) => Some(format!("session {}", event.session)),
-        Fact::ItemChanged(changed) => begun_line(&call(&changed.item)?, "", details, cwd),
-        Fact::ItemEnded(ended) => Some(ended_line(&call(&ended.item)?, ended.item.status, "", details, cwd)),
+        Fact::ItemChanged(changed) => render_begun_call(&call(&changed.item)?, "", details, cwd),
+        Fact::ItemEnded(ended) => {
+            Some(render_ended_call(&call(&ended.item)?, ended.item.status, "", details, cwd))
+        }
         Fact::Notice(notice) => match notice.level {
             NoticeLevel::Info => Some(notice.text.clone()),
             NoticeLevel::Warning => Some(format!("warning: {}", notice.text)),

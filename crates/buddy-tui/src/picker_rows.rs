@@ -25,7 +25,7 @@ pub(crate) struct PickerRow<'a> {
 }
 
 /// A rule with the title on its left and a note on its right, each where it fits.
-pub(crate) fn title_rule(title: &str, note: &str, look: &TerminalLook, columns: usize) -> StyledLine {
+pub(crate) fn render_title_rule(title: &str, note: &str, look: &TerminalLook, columns: usize) -> StyledLine {
     let width = columns.min(WIDEST);
     let (sign, edge) = (look.sign("─", "-"), look.style(Paint::Edge));
     let mut row = StyledLine::styled(&sign.repeat(2), edge).and(" ", Style::new());
@@ -41,12 +41,16 @@ pub(crate) fn title_rule(title: &str, note: &str, look: &TerminalLook, columns: 
 }
 
 /// A rule.
-pub(crate) fn plain_rule(look: &TerminalLook, columns: usize) -> StyledLine {
+pub(crate) fn render_plain_rule(look: &TerminalLook, columns: usize) -> StyledLine {
     StyledLine::styled(&look.sign("─", "-").repeat(columns.min(WIDEST)), look.style(Paint::Edge))
 }
 
 /// Choices below each other, their notes in one column. The chosen one has a mark and, where there are colours, a ground.
-pub(crate) fn choice_rows(choices: &[PickerRow<'_>], look: &TerminalLook, columns: usize) -> Vec<StyledLine> {
+pub(crate) fn render_choices(
+    choices: &[PickerRow<'_>],
+    look: &TerminalLook,
+    columns: usize,
+) -> Vec<StyledLine> {
     let width = columns.min(WIDEST);
     let widest = choices.iter().map(|choice| choice.name.width()).max().unwrap_or(0);
     let longest = choices.iter().map(|choice| choice.note.width()).max().unwrap_or(0);
@@ -94,7 +98,7 @@ fn underlined(name: &str, wish: &str, ink: Style) -> StyledLine {
 }
 
 /// Keys and their words: `↑↓ choose   enter select   esc close`. Those at the end go first where not all fit.
-pub(crate) fn key_row(keys: &[(&str, &str)], look: &TerminalLook, columns: usize) -> StyledLine {
+pub(crate) fn render_keys(keys: &[(&str, &str)], look: &TerminalLook, columns: usize) -> StyledLine {
     let shown = |keys: &[(&str, &str)]| {
         let mut row = StyledLine::plain("  ");
         for (place, (key, word)) in keys.iter().enumerate() {
@@ -124,11 +128,11 @@ mod tests {
             row("1  Paste an API key", "Anthropic, OpenAI or OpenRouter", true),
             row("2  Sign in", "opens your browser", false),
         ];
-        let mut lines = vec![title_rule("Connect a model", "no model found", look, columns)];
-        lines.extend(choice_rows(&choices, look, columns));
+        let mut lines = vec![render_title_rule("Connect a model", "no model found", look, columns)];
+        lines.extend(render_choices(&choices, look, columns));
         lines.extend([
-            plain_rule(look, columns),
-            key_row(&[("↑↓", "choose"), ("enter", "select"), ("esc", "demo")], look, columns),
+            render_plain_rule(look, columns),
+            render_keys(&[("↑↓", "choose"), ("enter", "select"), ("esc", "demo")], look, columns),
         ]);
         for line in &lines {
             assert!(line.width() <= columns, "{columns}: {:?}", line.text());
@@ -169,7 +173,7 @@ mod tests {
     fn the_chosen_row_has_a_ground_to_its_end_and_the_typed_part_is_underlined() {
         let look = TerminalLook { colors: Colors::True, ..TerminalLook::plain() };
         let row = PickerRow { name: "/compact", note: "", is_chosen: true, wish: "/co" };
-        let line = choice_rows(&[row], &look, 30).remove(0);
+        let line = render_choices(&[row], &look, 30).remove(0);
         assert_eq!(line.width(), 30);
         assert!(line.spans().iter().all(|span| span.style().get_bg_color().is_some()));
         let typed = line.spans().iter().find(|span| span.text() == "/co").unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::spoken::spoken;
+use crate::spoken::speak_signs;
 use crate::text::{Overlong, StyledLine, unmarked, wrap_printed};
 use crate::visible::{visible, visible_json};
 
@@ -80,7 +80,7 @@ impl Printer {
 
     fn said(&self, text: &str) -> String {
         let text = visible(text);
-        if self.is_read_aloud { spoken(&text) } else { text }
+        if self.is_read_aloud { speak_signs(&text) } else { text }
     }
 
     /// Prints lines of status, on a terminal broken between words. Losing status is no reason to stop.

@@ -24,20 +24,22 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::approval_clock::ApprovalClock;
-use crate::asking::{ReadLine, question, read};
-use crate::branches::{OpenedSession, told as refused};
-use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, terminal_size};
+use crate::asking::{ReadLine, read_answer, render_question};
+use crate::branches::{OpenedSession, describe_refusal as refused};
+use crate::changes::{GO_AHEAD, GO_ON, describe_change, is_go_ahead};
+use crate::console::{
+    CustomCommand, Desk, SECOND_PRESS, TurnSum, render_begun_call, render_ended_call, terminal_size,
+};
 use crate::details::Details;
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, LeftConversation, Signalled};
-use crate::farewell::{WorkTime, farewell, farewell_line};
+use crate::farewell::{WorkTime, render_farewell_line, summarise_conversation};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
 use crate::retrying::RetryNews;
-use crate::show::printed;
+use crate::show::describe_output;
 use crate::slash_commands::is_slash_command;
-use crate::targets::default_target;
+use crate::targets::find_default_target;
 use pages::Pages;
 use streamed::StreamedAnswers;
 
@@ -192,13 +194,13 @@ pub async fn run_repl(
     repl.put_prompt();
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
     let is_empty = repl.transcript.items().is_empty();
-    let rows = farewell(&repl.transcript, repl.opened.elapsed(), &repl.work_time);
+    let rows = summarise_conversation(&repl.transcript, repl.opened.elapsed(), &repl.work_time);
     if !rows.is_empty() {
         let _ = repl.end_line();
         repl.leave_prompt();
         repl.printer.status("");
         for row in &rows {
-            repl.printer.status(&farewell_line(row));
+            repl.printer.status(&render_farewell_line(row));
         }
     }
     Ok(LeftConversation { exit, session: repl.session, is_empty, stopped: Vec::new() })
@@ -398,7 +400,7 @@ impl Repl<'_> {
             Command::Prompt { text, typed, .. } => images_in(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
-        let target = default_target(&self.transcript);
+        let target = find_default_target(&self.transcript);
         if let Err(reason) = attach_images(&*self.desk, &target, paths, &mut command).await {
             self.tell(&format!("buddy: {reason}"));
             return Ok(());
@@ -453,7 +455,7 @@ impl Repl<'_> {
             let _ = self.ask();
             return Ok(());
         }
-        let answer = match read(&ask.question, line) {
+        let answer = match read_answer(&ask.question, line) {
             ReadLine::Answer(answer) => answer,
             ReadLine::Help(text) => {
                 self.tell(&text);
@@ -519,7 +521,7 @@ impl Repl<'_> {
                 if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content
                     && ran.background.is_none()
                 {
-                    self.show_output(&format!("! {}\n{}", ran.command, printed(ran)))?;
+                    self.show_output(&format!("! {}\n{}", ran.command, describe_output(ran)))?;
                 }
                 if let Content::AgentMessage { text } = &ended.item.content
                     && let Some(rest) = self.answers.end(&ended.item.id, text)
@@ -528,13 +530,14 @@ impl Repl<'_> {
                 }
                 if let Content::ToolCall(call) = &ended.item.content {
                     let (on, cwd) = (self.where_of(call), self.cwd());
-                    self.status(&ended_line(call, ended.item.status, &on, self.details, &cwd))?;
+                    self.status(&render_ended_call(call, ended.item.status, &on, self.details, &cwd))?;
                 }
             }
             Fact::ItemChanged(changed) => {
                 self.answers.start_over(&changed.item.id);
                 if let Content::ToolCall(call) = &changed.item.content
-                    && let Some(line) = begun_line(call, &self.where_of(call), self.details, &self.cwd())
+                    && let Some(line) =
+                        render_begun_call(call, &self.where_of(call), self.details, &self.cwd())
                 {
                     self.status(&line)?;
                 }
@@ -543,7 +546,7 @@ impl Repl<'_> {
             Fact::Asked(_) if self.transcript.asks().len() == 1 => self.ask()?,
             Fact::Answered(_) => self.ask()?,
             Fact::SessionChanged(changed) => {
-                if let Some(text) = told(changed) {
+                if let Some(text) = describe_change(changed) {
                     self.status(&text)?;
                 }
             }
@@ -611,7 +614,7 @@ impl Repl<'_> {
         self.end_line()?;
         let Some(ask) = self.transcript.asks().first() else { return Ok(()) };
         let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-        let text = question(ask, cwd);
+        let text = render_question(ask, cwd);
         let pages = match self.pages.take().filter(|pages| pages.ask == ask.id) {
             Some(pages) => pages,
             None if self.input == LineInput::Pipe => Pages::whole(ask.id.clone(), text),

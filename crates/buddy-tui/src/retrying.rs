@@ -18,7 +18,7 @@ pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
 }
 
 /// The text of a retry at a later moment: the time that is left counts down.
-pub(crate) fn counted_down(text: &str, since: Duration) -> String {
+pub(crate) fn count_down(text: &str, since: Duration) -> String {
     let rest = || Some(text.strip_prefix(ASKING)?.split_once(" s, ")?.1);
     match wait_seconds(text).zip(rest()) {
         Some((seconds, rest)) if seconds > since.as_secs_f32() => {
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn the_time_that_is_left_counts_down() {
         let check = |text: &str, millis, expected: &str| {
-            assert_eq!(counted_down(text, Duration::from_millis(millis)), expected);
+            assert_eq!(count_down(text, Duration::from_millis(millis)), expected);
         };
         check("trying again in 6.8 s, attempt 7: busy", 0, "trying again in 7 s, attempt 7: busy");
         check("trying again in 6.8 s, attempt 7: busy", 5_900, "trying again in 1 s, attempt 7: busy");

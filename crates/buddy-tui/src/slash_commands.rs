@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use buddy_protocol::{Change, Command, SessionId};
 
-use crate::amounts::seconds;
-use crate::changes::{approve, panes, plan};
+use crate::amounts::read_seconds;
+use crate::changes::{read_approvals, set_panes, set_plan};
 use crate::console::{CustomCommand, DeskCommand};
-use crate::requests::{INIT, review};
+use crate::requests::{INIT, ask_for_review};
 use crate::targets::{self, TargetWishLine};
 
 /// A command: its name, other names, what follows it, and what it does.
@@ -134,7 +134,7 @@ pub(crate) const SLASH_COMMANDS: &[SlashEntry] = &[
         Ok(SlashCommand::Prompt(INIT.to_owned()))
     })),
     idle(entry("review", &[], "[WHAT]", "Have buddy review changes [default: uncommitted]", |what| {
-        Ok(SlashCommand::Prompt(review(what)))
+        Ok(SlashCommand::Prompt(ask_for_review(what)))
     })),
     entry("theme", &[], "[NAME]", "Choose the colours", |name| {
         Ok(SlashCommand::ChooseTheme(name.to_owned()))
@@ -229,20 +229,24 @@ fn given(text: &str) -> Option<String> {
 }
 
 fn read_approve(wish: &str) -> Result<SlashCommand, String> {
-    if wish.is_empty() { Ok(SlashCommand::ListApprovals) } else { approve(wish).map(SlashCommand::Send) }
+    if wish.is_empty() {
+        Ok(SlashCommand::ListApprovals)
+    } else {
+        read_approvals(wish).map(SlashCommand::Send)
+    }
 }
 
 fn read_plan(wish: &str) -> Result<SlashCommand, String> {
     match wish {
-        "" | "on" => Ok(SlashCommand::Send(plan(true))),
-        "off" => Ok(SlashCommand::Send(plan(false))),
+        "" | "on" => Ok(SlashCommand::Send(set_plan(true))),
+        "off" => Ok(SlashCommand::Send(set_plan(false))),
         _ => Err("Use /plan on or /plan off.".to_owned()),
     }
 }
 
 fn read_timeout(line: &str) -> Result<SlashCommand, String> {
     let (time, task) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let seconds = seconds(time).ok_or("Give a time, such as /timeout 10m, and a task if several run")?;
+    let seconds = read_seconds(time).ok_or("Give a time, such as /timeout 10m, and a task if several run")?;
     Ok(SlashCommand::TimeOut { seconds, task: task.trim().to_owned() })
 }
 
@@ -268,14 +272,14 @@ fn read_resume(id: &str) -> Result<SlashCommand, String> {
 fn read_pane(wish: &str) -> Result<SlashCommand, String> {
     match wish {
         "" => Ok(SlashCommand::ShowPane),
-        "take" => Ok(SlashCommand::Send(panes(true))),
-        "give" => Ok(SlashCommand::Send(panes(false))),
+        "take" => Ok(SlashCommand::Send(set_panes(true))),
+        "give" => Ok(SlashCommand::Send(set_panes(false))),
         _ => Err("Use /pane, /pane take or /pane give.".to_owned()),
     }
 }
 
 fn read_target(line: &str) -> Result<SlashCommand, String> {
-    match targets::read(line) {
+    match targets::read_target_line(line) {
         TargetWishLine::List => Ok(SlashCommand::ListTargets),
         TargetWishLine::Send(command) => Ok(SlashCommand::Send(command)),
         TargetWishLine::Help(help) => Err(help),
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_into_what_it_asks_for() {
-        assert_eq!(read("/plan"), Ok(SlashCommand::Send(plan(true))));
+        assert_eq!(read("/plan"), Ok(SlashCommand::Send(set_plan(true))));
         assert_eq!(read("/branch"), Ok(SlashCommand::Fork));
         assert_eq!(read("/session search two words"), Ok(SlashCommand::SearchSessions("two words".into())));
         assert_eq!(read("/resume last"), Ok(SlashCommand::ResumeLast));

@@ -19,13 +19,13 @@ pub(crate) enum TargetWishLine {
 }
 
 /// The target that calls mean which name none.
-pub(crate) fn default_target(transcript: &Transcript) -> SessionTarget {
+pub(crate) fn find_default_target(transcript: &Transcript) -> SessionTarget {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
     transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
 }
 
 /// Reads a line after `/target`.
-pub(crate) fn read(line: &str) -> TargetWishLine {
+pub(crate) fn read_target_line(line: &str) -> TargetWishLine {
     let words: Vec<&str> = line.split_whitespace().collect();
     let change = match words.as_slice() {
         [] => return TargetWishLine::List,
@@ -49,16 +49,16 @@ fn wish(kind: &str, text: &str) -> Result<TargetChange, String> {
 }
 
 /// The targets of a session as a list, the default marked.
-pub(crate) fn list(transcript: &Transcript, view: &ListView) -> Table {
+pub(crate) fn list_targets(transcript: &Transcript, view: &ListView) -> Table {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
     match transcript.targets() {
-        [] => table(&[SessionTarget::local(cwd)], view),
-        targets => table(targets, view),
+        [] => tabulate_targets(&[SessionTarget::local(cwd)], view),
+        targets => tabulate_targets(targets, view),
     }
 }
 
 /// These targets as a list, the default marked.
-pub(crate) fn table(targets: &[SessionTarget], view: &ListView) -> Table {
+pub(crate) fn tabulate_targets(targets: &[SessionTarget], view: &ListView) -> Table {
     let columns = [
         TableColumn::word(""),
         TableColumn::word("TARGET"),
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn change(line: &str) -> TargetChange {
-        match read(line) {
+        match read_target_line(line) {
             TargetWishLine::Send(Command::Change(Change { target: Some(change), .. })) => change,
             other => panic!("{line}: {other:?}"),
         }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn lines_are_read() {
-        assert_eq!(read(" "), TargetWishLine::List);
+        assert_eq!(read_target_line(" "), TargetWishLine::List);
         assert_eq!(change("use ssh:atlas"), TargetChange::Use { name: "ssh:atlas".to_owned() });
         assert_eq!(change("remove local"), TargetChange::Remove { name: "local".to_owned() });
         let TargetChange::Add { target } = change("add ssh ann@atlas:/srv") else { panic!("not added") };
@@ -100,7 +100,7 @@ mod tests {
             ("ssh:ann@atlas", Some("/srv"))
         );
         for bad in ["add", "add ssh", "add tcp x", "use", "remove a b", "list"] {
-            assert!(matches!(read(bad), TargetWishLine::Help(_)), "{bad}");
+            assert!(matches!(read_target_line(bad), TargetWishLine::Help(_)), "{bad}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn the_default_is_marked() {
         let mut atlas = SessionTarget::local("/srv");
         (atlas.name, atlas.place) = ("ssh:atlas".to_owned(), Some("ann@atlas".to_owned()));
-        let listed = table(&[atlas, SessionTarget::local("/w")], &ListView::plain());
+        let listed = tabulate_targets(&[atlas, SessionTarget::local("/w")], &ListView::plain());
         let expected = [
             "   TARGET     HOST          DIRECTORY",
             "*  ssh:atlas  ann@atlas     /srv",

@@ -22,5 +22,6 @@ pub(crate) use theme::{Paint, Tone};
 pub use to_copy::to_copy;
 pub(crate) use to_copy::unmarked;
 pub(crate) use wrap::{
-    Overlong, ShortenedText, fold, hanging, shorten_text, tell_text, wrap, wrap_printed, wrap_text, wrapped,
+    Overlong, ShortenedText, find_hanging_indent, fold, shorten_text, tell_text, wrap, wrap_printed,
+    wrap_text, wrap_unindented,
 };

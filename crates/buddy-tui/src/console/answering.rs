@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::{Answer, AskId, Command, GrantWish, Question, SessionId};
 
-use super::approval::reach;
+use super::approval::measure_reach;
 use super::asks::{AskStage, AskStep, Asking, Confirming, READ, Remark};
 use super::effect::ConsoleEffect;
 use super::granting::Granting;
@@ -153,7 +153,7 @@ impl Console {
             return;
         }
         let unseen = asking.seen.first_unseen().unwrap_or(0);
-        let reach = self.asking.as_ref().map(|asking| reach(asking, &self.room(self.height)));
+        let reach = self.asking.as_ref().map(|asking| measure_reach(asking, &self.room(self.height)));
         if let (Some(asking), Some((furthest, lead))) = (&mut self.asking, reach) {
             asking.scroll = (lead + unseen).min(furthest);
         }
@@ -221,7 +221,7 @@ impl Console {
     }
 
     fn scroll(&mut self, rows: isize) {
-        let reach = self.asking.as_ref().map(|asking| reach(asking, &self.room(self.height)));
+        let reach = self.asking.as_ref().map(|asking| measure_reach(asking, &self.room(self.height)));
         if let (Some(asking), Some((furthest, _))) = (&mut self.asking, reach) {
             asking.scroll = asking.scroll.min(furthest).saturating_add_signed(rows).min(furthest);
         }

@@ -14,10 +14,10 @@ use super::held_answer::HeldAnswer;
 use super::tasks::SessionTask;
 use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
 use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
-use crate::editor::{InputView, LineEntry, view};
+use crate::editor::{InputView, LineEntry, render_input};
 use crate::list_time::local_time;
 use crate::screen::{Layout, QuestionPart};
-use crate::text::{Paint, StyledLine, TerminalLook, Tone, wrap, wrapped};
+use crate::text::{Paint, StyledLine, TerminalLook, Tone, wrap, wrap_unindented};
 use crate::visible::one_line;
 
 /// The most rows of a command before it is folded, in a roomy window and in a low one; all of it is shown when the question is expanded.
@@ -51,7 +51,7 @@ pub(super) struct CardRoom<'a> {
 
 /// The rows of a question with the cursor, and which of them are the question itself. Of one that is higher than the room a part
 /// is shown, with how much there is.
-pub(super) fn question(asking: &Asking, room: &CardRoom<'_>) -> (InputView, QuestionPart) {
+pub(super) fn render_card(asking: &Asking, room: &CardRoom<'_>) -> (InputView, QuestionPart) {
     let card = card(asking, room);
     let head = head(asking, room, &card);
     let CardPlan { lead, mut rows, is_folded, fitting, end } = plan(asking, room, &card, &head);
@@ -75,7 +75,7 @@ pub(super) fn question(asking: &Asking, room: &CardRoom<'_>) -> (InputView, Ques
 }
 
 /// How far a question can be scrolled, and how many rows stand above it.
-pub(super) fn reach(asking: &Asking, room: &CardRoom<'_>) -> (usize, usize) {
+pub(super) fn measure_reach(asking: &Asking, room: &CardRoom<'_>) -> (usize, usize) {
     let card = card(asking, room);
     let plan = plan(asking, room, &card, &head(asking, room, &card));
     (plan.rows.len().saturating_sub(plan.fitting), plan.lead)
@@ -226,7 +226,7 @@ fn lead(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<StyledLine
 
 /// The question itself.
 fn itself(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<StyledLine> {
-    let title = card.own_title(&head.title).map(|title| wrapped(&title, card.width()));
+    let title = card.own_title(&head.title).map(|title| wrap_unindented(&title, card.width()));
     let parts = match &asking.ask.question {
         Question::Approval(approval) => {
             let mut parts = vec![subject(approval, card, head, fold)];
@@ -485,7 +485,7 @@ fn text_question(
     let mut words = Vec::new();
     if text.trim() != head.title {
         for line in text.lines() {
-            words.extend(wrapped(&StyledLine::styled(line, look.style(Paint::Strong)), card.width()));
+            words.extend(wrap_unindented(&StyledLine::styled(line, look.style(Paint::Strong)), card.width()));
         }
     }
     let written = asking.stage.entry().map(|entry| entry.draft.shown());
@@ -524,10 +524,11 @@ fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
 /// The keys, and the line being written.
 fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
     let written = |label: &str, entry: &LineEntry, keys: &[KeyChoice]| {
-        let mut rows = wrapped(&StyledLine::styled(label, card.look.style(Paint::Strong)), card.width());
+        let mut rows =
+            wrap_unindented(&StyledLine::styled(label, card.look.style(Paint::Strong)), card.width());
         rows.retain(|row| !row.is_empty());
         let prompt = StyledLine::styled(card.look.sign("› ", "> "), card.look.style(Paint::Person));
-        let line = view(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
+        let line = render_input(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
         let first = rows.len();
         rows.extend(line.rows);
         let keys = card.keys(&[keys.to_vec()], body + rows.len());

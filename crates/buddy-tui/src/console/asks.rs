@@ -14,7 +14,7 @@ use crossterm::event::KeyCode;
 
 use super::granting::{Granting, SESSION_SECONDS};
 use super::held_answer::HeldAnswer;
-use super::options::turned;
+use super::options::turn_option;
 use crate::editor::{EditAction, EditorKey, Entered, KeyStyle, LineEntry};
 use crate::screen::SeenRows;
 
@@ -219,7 +219,7 @@ impl Asking {
             return step;
         }
         if let (AskStage::Replying(entry), Some(action)) = (&mut self.stage, action)
-            && let Some(option) = turned(&self.ask.question, entry.draft.shown(), action)
+            && let Some(option) = turn_option(&self.ask.question, entry.draft.shown(), action)
         {
             entry.draft.set(&option);
             return AskStep::Stay;
@@ -247,7 +247,7 @@ impl Asking {
                 _ => AskStep::Stay,
             },
             AskStage::Replying(entry) => match entry.key(key, action) {
-                Entered::Done(text) => AskStep::Answer(crate::asking::answer(&self.ask.question, &text)),
+                Entered::Done(text) => AskStep::Answer(crate::asking::read_reply(&self.ask.question, &text)),
                 Entered::Left => AskStep::Answer(Answer::Deny { reason: None }),
                 _ => AskStep::Stay,
             },

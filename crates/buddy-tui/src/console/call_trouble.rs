@@ -3,7 +3,7 @@
 use buddy_protocol::{DENIED_HOSTS, ItemStatus, Json, ToolCall, ToolKind};
 use serde_json::Value;
 
-use super::summary::summary;
+use super::summary::summarise_result;
 use crate::addressing::address_user;
 
 /// The words of a result about a no of the user, for the model.
@@ -11,7 +11,7 @@ pub(super) const SAID_NO: &str = "the user said no";
 
 /// The accesses that the jail stopped in a call and the connections that failed, each after the name of what it is about. Of
 /// each, the last line says what opens it.
-pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
+pub(crate) fn list_stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
     let texts = |name: &str| {
         let texts = result.as_ref().and_then(|result| result.get(name)?.as_array());
@@ -34,7 +34,7 @@ pub(super) fn is_host_denied(result: &Value) -> bool {
 }
 
 /// The failure of a call, in one line.
-pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
+pub(crate) fn describe_trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
     let body = ResultBody::of(call, status);
     let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let text = match lines.as_slice() {
@@ -92,6 +92,6 @@ fn text_of(kind: ToolKind, result: &Value) -> String {
                 (false, false) => format!("{}\n{note}", text.trim_end()),
             }
         }
-        _ => summary(result),
+        _ => summarise_result(result),
     }
 }

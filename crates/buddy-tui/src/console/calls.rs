@@ -8,11 +8,11 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
-use super::call_trouble::{SAID_NO, is_host_denied, stopped, trouble};
+use super::call_trouble::{SAID_NO, describe_trouble, is_host_denied, list_stopped};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
-use super::summary::{TestCounts, summary};
+use super::summary::{TestCounts, summarise_result};
 use crate::addressing::address_user;
-use crate::amounts::elapsed_text;
+use crate::amounts::describe_elapsed;
 use crate::counting::counted;
 use crate::details::Details;
 use crate::diff::{DiffHead, change_counts, diff_rows};
@@ -167,7 +167,7 @@ fn indent(width: usize) -> usize {
 }
 
 /// Rows below a call, at the column of what it is about.
-pub(super) fn below(rows: impl IntoIterator<Item = StyledLine>, width: usize) -> Vec<StyledLine> {
+pub(super) fn indent_below(rows: impl IntoIterator<Item = StyledLine>, width: usize) -> Vec<StyledLine> {
     let gap = " ".repeat(indent(width));
     let put = |row: StyledLine| {
         let mut line = StyledLine::plain(&gap);
@@ -183,7 +183,7 @@ pub(super) fn room_below(width: usize) -> usize {
 }
 
 /// The row of a call: its mark, its words, and what came of it.
-pub(super) fn row(
+pub(super) fn render_call_row(
     mark: Span,
     words: &CallWords,
     result: &StyledLine,
@@ -214,7 +214,7 @@ pub(super) fn row(
 }
 
 /// The rows of a finished call.
-pub(super) fn finished(
+pub(super) fn render_finished_call(
     call: &ToolCall,
     status: ItemStatus,
     ran: Duration,
@@ -230,11 +230,12 @@ pub(super) fn finished(
         (Span::new(look.sign("✓", "+"), look.style(Paint::Dim)), Paint::Dim)
     };
     let answer = if outcome.is_bad || width < NARROW { "" } else { answered };
-    let rest = [result_text("", ran, width), answer.to_owned()].into_iter().filter(|part| !part.is_empty());
+    let rest =
+        [describe_result("", ran, width), answer.to_owned()].into_iter().filter(|part| !part.is_empty());
     let rest: Vec<String> = rest.collect();
     let quote = outcome.is_quote.then(|| fit_quote(&outcome.result, &words, &rest.join(", "), look, width));
     let is_cut = quote.as_ref().is_some_and(|quote| *quote != outcome.result);
-    let mut result = result_text(quote.as_ref().unwrap_or(&outcome.result), ran, width);
+    let mut result = describe_result(quote.as_ref().unwrap_or(&outcome.result), ran, width);
     if look.is_ascii {
         result = result.replace('−', "-");
     }
@@ -242,7 +243,14 @@ pub(super) fn finished(
         result = if result.is_empty() { answer.to_owned() } else { format!("{result}, {answer}") };
     }
     let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
-    let mut rows = vec![row(mark, &words, &StyledLine::styled(&result, look.style(ink)), style, look, width)];
+    let mut rows = vec![render_call_row(
+        mark,
+        &words,
+        &StyledLine::styled(&result, look.style(ink)),
+        style,
+        look,
+        width,
+    )];
     let mut folded = None;
     if let Some(text) = &outcome.diff {
         let indent = if width < NARROW { 0 } else { DIFF_INDENT };
@@ -260,18 +268,18 @@ pub(super) fn finished(
             reason_rows(&outcome, look, width)
         };
         folded = shown.has_more.then(|| outcome.text.clone());
-        rows.extend(below(shown.rows, width));
+        rows.extend(indent_below(shown.rows, width));
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     } else if is_cut {
         folded = Some(outcome.result.clone());
     }
-    let told = stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
+    let told = list_stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
     let checks = found_by_checks(call).into_iter().map(|text| ("check ".to_owned(), text));
     for (word, text) in told.chain(checks) {
         let leads = (&StyledLine::styled(&word, look.style(Paint::Warning)), &StyledLine::plain("  "));
         let text = shorten_text(&text, Style::new(), room_below(width), leads, REASON_ROWS);
-        rows.extend(below(shortened_rows(text, look, width).rows, width));
+        rows.extend(indent_below(shortened_rows(text, look, width).rows, width));
     }
     if words.more_lines > 0 {
         let output = folded.unwrap_or_else(|| outcome.text.clone());
@@ -311,8 +319,8 @@ fn found_by_checks(call: &ToolCall) -> Vec<String> {
 }
 
 /// The result of a call, with its time if that is long.
-pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
-    let time = (ran >= LONG).then(|| elapsed_text(ran));
+pub(super) fn describe_result(result: &str, ran: Duration, width: usize) -> String {
+    let time = (ran >= LONG).then(|| describe_elapsed(ran));
     let parts = Some(result.to_owned()).filter(|text| !text.is_empty()).into_iter().chain(time);
     let text = parts.collect::<Vec<_>>().join(", ");
     // A narrow window has room for the first part alone.
@@ -373,7 +381,7 @@ pub(super) fn verb_columns(width: usize) -> usize {
 }
 
 /// The row of a call that begins, for where nothing is painted over; none for one that is told when it has ended.
-pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
+pub(crate) fn render_begun_call(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
     let look = TerminalLook { details, ..TerminalLook::plain() };
     let words = CallWords::of(call, false, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
@@ -382,7 +390,7 @@ pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str)
 }
 
 /// The row of a call that has ended, with the reason where it went wrong, what the jail stopped in it, and which connections failed.
-pub(crate) fn ended_line(
+pub(crate) fn render_ended_call(
     call: &ToolCall,
     status: ItemStatus,
     on: &str,
@@ -394,7 +402,7 @@ pub(crate) fn ended_line(
     let words = CallWords::of(call, outcome.was_done, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     // How a command ended is said already, and why mostly last.
-    let why = trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
+    let why = describe_trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
     let why = why.split_once(": ").map(|(_, why)| one_line(why, OBJECT));
     let is_reason = outcome.is_bad && !outcome.is_output;
     let reasons = outcome.text.lines().take(if status == ItemStatus::Denied { REASON_LINES } else { 1 });
@@ -405,7 +413,7 @@ pub(crate) fn ended_line(
     let mark = if outcome.is_bad { "✗" } else { "✓" };
     let head = format!("  {mark} {:<VERB$}{object}{on}  {}", words.verb, parts.join(": "));
     let gap = " ".repeat(4 + VERB);
-    let stopped = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let stopped = list_stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
     let checks = found_by_checks(call).into_iter().map(|text| format!("check {text}"));
     let below = reasons.into_iter().skip(1).chain(stopped).chain(checks);
     let below =
@@ -415,7 +423,7 @@ pub(crate) fn ended_line(
 }
 
 /// The row of a call by its words alone.
-pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
+pub(crate) fn render_named_call(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
     let outcome = CallOutcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &TerminalLook::plain(), cwd);
     let mark = if outcome.is_bad { "✗" } else { "✓" };
@@ -423,9 +431,9 @@ pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &st
 }
 
 /// A line below a call for each thing that the jail stopped or moved in it, for the list of a session's calls.
-pub(crate) fn stopped_lines(call: &ToolCall) -> String {
+pub(crate) fn render_stopped(call: &ToolCall) -> String {
     let gap = " ".repeat(4 + VERB);
-    let lines = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let lines = list_stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
     let lines =
         lines.flat_map(|text| text.lines().map(|line| without_middle(line, REASON)).collect::<Vec<_>>());
     lines.flat_map(|line| ["\n".to_owned(), gap.clone(), line]).collect()
@@ -513,7 +521,7 @@ impl CallOutcome {
                 // The program took the refusal for an answer; the line below the row says which host it was.
                 Self { result: "you denied it".to_owned(), is_bad: true, was_done: false, ..ran }
             }
-            _ => Self { is_bad: false, was_done: true, ..bad(&summary(&result), "") },
+            _ => Self { is_bad: false, was_done: true, ..bad(&summarise_result(&result), "") },
         }
     }
 

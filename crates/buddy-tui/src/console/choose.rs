@@ -7,11 +7,11 @@ use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyM
 use futures::StreamExt;
 use rustix::termios::{QueueSelector, tcflush};
 
-use super::greeting::{ChoiceGreeting, greeting_rows};
+use super::greeting::{ChoiceGreeting, render_greeting};
 use super::terminal::{HeldTerminal, give_back_on_panic};
-use crate::picker_rows::{PickerRow, choice_rows, key_row, plain_rule, title_rule};
+use crate::picker_rows::{PickerRow, render_choices, render_keys, render_plain_rule, render_title_rule};
 use crate::screen::{ScreenFrame, ScreenPainter};
-use crate::text::{Paint, StyledLine, TerminalLook, wrapped};
+use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// Rows of the frame with empty rows in it, and one of the window that stays free.
 const ROOMY_FRAME: usize = 7;
@@ -113,8 +113,8 @@ fn press(key: KeyEvent, at: &mut usize, question: &Alternatives) -> Option<Chose
 
 /// The rows above the answers.
 fn introduction(question: &Alternatives, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
-    let mut rows = greeting_rows(question.greeting, look, width);
-    rows.extend(question.lines.iter().flat_map(|line| wrapped(&StyledLine::plain(line), width)));
+    let mut rows = render_greeting(question.greeting, look, width);
+    rows.extend(question.lines.iter().flat_map(|line| wrap_unindented(&StyledLine::plain(line), width)));
     rows
 }
 
@@ -136,14 +136,14 @@ fn frame(
     let is_roomy = before.len() + choices.len() + ROOMY_FRAME <= height;
     let gap = || is_roomy.then(StyledLine::default);
     let mut rows: Vec<StyledLine> = before.into_iter().chain(gap()).collect();
-    rows.push(title_rule(&question.title, &question.note, look, width));
+    rows.push(render_title_rule(&question.title, &question.note, look, width));
     rows.extend(gap());
     let first = rows.len();
-    rows.extend(choice_rows(&choices, look, width));
+    rows.extend(render_choices(&choices, look, width));
     rows.extend(gap());
-    rows.push(plain_rule(look, width));
+    rows.push(render_plain_rule(look, width));
     let keys = [("↑↓", "choose"), ("enter", "select"), ("esc", question.escape)];
-    rows.push(key_row(&keys, look, width));
+    rows.push(render_keys(&keys, look, width));
     ScreenFrame { rows, cursor: (first + at, 0), question: None }
 }
 
@@ -158,7 +158,7 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &TerminalLook, width: us
         let line = StyledLine::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
             .and(&question.title, look.style(Paint::Dim))
             .and(&format!("  {answer}"), anstyle::Style::new());
-        rows.extend(wrapped(&line, width));
+        rows.extend(wrap_unindented(&line, width));
     }
     rows
 }

@@ -10,7 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::choose::{Chosen, ask_by_key};
 use super::picker::Picker;
 use crate::screen::ScreenFrame;
-use crate::text::{Paint, StyledLine, TerminalLook, wrapped};
+use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// Lets the user pick one of these sessions; none if they leave.
 pub async fn choose_session(
@@ -31,7 +31,7 @@ pub async fn choose_session(
             let line = StyledLine::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
                 .and("Resume a session", look.style(Paint::Dim))
                 .and(&format!("  {name}"), Style::new());
-            wrapped(&line, width)
+            wrap_unindented(&line, width)
         }
         Chosen::Escape | Chosen::Leave => Vec::new(),
     };

@@ -9,8 +9,8 @@ use super::desk::DeskCommand;
 use super::effect::ConsoleEffect;
 use super::picker::Picker;
 use super::state::Console;
-use super::tasks::{MAX_QUEUED, SHOWN, SessionTask, task_name};
-use crate::amounts::elapsed_text;
+use super::tasks::{MAX_QUEUED, SHOWN, SessionTask, name_task};
+use crate::amounts::describe_elapsed;
 use crate::branches::Another;
 use crate::editor::MenuChoice;
 use crate::overview;
@@ -19,7 +19,7 @@ use crate::targets;
 use crate::text::{StyledLine, to_copy};
 
 /// The commands as choices of a menu, with the other names that begin with a wish.
-pub(super) fn choices(custom: &[CustomCommand], wish: &str) -> Vec<MenuChoice> {
+pub(super) fn list_command_choices(custom: &[CustomCommand], wish: &str) -> Vec<MenuChoice> {
     let own = SLASH_COMMANDS
         .iter()
         .map(|entry| MenuChoice { name: entry.name.to_owned(), note: entry.note.to_owned() });
@@ -121,7 +121,7 @@ impl Console {
 
     fn list_targets(&mut self) {
         let view = self.list_view();
-        let table = targets::list(self.front().reader.transcript(), &view);
+        let table = targets::list_targets(self.front().reader.transcript(), &view);
         self.show_table(&table, &view);
     }
 
@@ -144,7 +144,7 @@ impl Console {
             return self.effect(ConsoleEffect::Send(session, Command::Stop { item }));
         }
         match self.tasks.iter_mut().find(|task| task.number == number) {
-            Some(task) if task.is_idle() => self.say(&format!("{} does not run", task_name(number))),
+            Some(task) if task.is_idle() => self.say(&format!("{} does not run", name_task(number))),
             // A prompt that was queued for its end comes back into the draft.
             Some(_) if number == SHOWN => self.interrupt(),
             Some(task) => {
@@ -155,7 +155,7 @@ impl Console {
                     let line = prompt.lines().next().unwrap_or_default();
                     self.say(&format!(
                         "the prompt that waited for {} was not sent: {line}",
-                        task_name(number)
+                        name_task(number)
                     ));
                 }
             }
@@ -174,11 +174,15 @@ impl Console {
         };
         let now = self.now;
         let Some(task) = self.tasks.iter_mut().find(|task| task.number == number && !task.is_idle()) else {
-            return self.complain(&format!("{} does not run", task_name(number)));
+            return self.complain(&format!("{} does not run", name_task(number)));
         };
         task.deadline = now.checked_add(Duration::from_secs(seconds));
         task.is_stopped = false;
-        self.say(&format!("{} ends in {}", task_name(number), elapsed_text(Duration::from_secs(seconds))));
+        self.say(&format!(
+            "{} ends in {}",
+            name_task(number),
+            describe_elapsed(Duration::from_secs(seconds))
+        ));
     }
 
     fn show_tasks(&mut self) {
@@ -186,11 +190,11 @@ impl Console {
         let mut lines = Vec::new();
         for task in self.tasks.iter().filter(|task| !task.is_idle()) {
             let left = |deadline: Instant| {
-                format!(", {} left", elapsed_text(deadline.saturating_duration_since(now)))
+                format!(", {} left", describe_elapsed(deadline.saturating_duration_since(now)))
             };
             let what = if task.prompt.is_empty() { "this conversation" } else { &task.prompt };
             let what = what.lines().next().unwrap_or_default();
-            let time = elapsed_text(task.elapsed(now).unwrap_or_default());
+            let time = describe_elapsed(task.elapsed(now).unwrap_or_default());
             lines.push(format!(
                 "task {}  {time}{}  {what}",
                 task.number,
@@ -201,7 +205,7 @@ impl Console {
             if let (Some(own), Some(item)) = (&task.own_aside, task.reader.own_command())
                 && let Content::UserMessage { ran: Some(ran), .. } = &item.content
             {
-                let time = elapsed_text(task.reader.ran(&item.id, now));
+                let time = describe_elapsed(task.reader.ran(&item.id, now));
                 lines.push(format!("task {}  {time}  !{}", own.number, folded_command(&ran.command)));
             }
         }
@@ -216,22 +220,23 @@ impl Console {
     fn show_status(&mut self) {
         let front = self.front();
         let transcript = front.reader.transcript();
-        let text = overview::status(&front.session, transcript, &self.surroundings, self.approvals());
+        let text =
+            overview::describe_status(&front.session, transcript, &self.surroundings, self.approvals());
         self.say_plain(&text);
     }
 
     fn show_context(&mut self) {
-        let text = overview::context(self.front().reader.transcript(), &self.surroundings);
+        let text = overview::describe_context(self.front().reader.transcript(), &self.surroundings);
         self.say_plain(&text);
     }
 
     fn show_cost(&mut self) {
-        let text = overview::cost(self.front().reader.transcript());
+        let text = overview::describe_cost(self.front().reader.transcript());
         self.say_plain(&text);
     }
 
     fn copy(&mut self) {
-        match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
+        match overview::find_last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(ConsoleEffect::Copy(text)),
             None => self.say("There is no answer yet."),
         }

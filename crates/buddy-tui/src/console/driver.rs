@@ -25,7 +25,7 @@ use super::own_status::OwnStatus;
 use super::state::Console;
 use super::status_part::StatusPart;
 use super::terminal::{self, HeldTerminal};
-use crate::branches::{Another, OpenedSession, forked, opened, take_up};
+use crate::branches::{Another, OpenedSession, fork_session, open_session, take_up};
 use crate::editor::{EditorKey, KeyStyle, Vim};
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, LeftConversation, Signalled};
@@ -426,7 +426,7 @@ impl ConsoleDriver {
     fn begin(&mut self, session: SessionId, prompt: String) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
-            match forked(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
+            match fork_session(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
                 Ok(OpenedSession { session, head, events }) => {
                     JobDone::Follow(session.clone(), events, EffectReply::Begun { session, head, prompt })
                 }
@@ -443,7 +443,7 @@ impl ConsoleDriver {
                 Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
                 Purpose::Copy | Purpose::Background => None,
             };
-            match forked(&sessions, &who, &left, point, ForkKind::Beside).await {
+            match fork_session(&sessions, &who, &left, point, ForkKind::Beside).await {
                 Ok(OpenedSession { session, head, events }) => {
                     let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     JobDone::Follow(session, events, EffectReply::Forked(branched))
@@ -614,7 +614,7 @@ impl ConsoleDriver {
 
 /// Follows a session that is to be shown.
 async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> JobDone {
-    match opened(sessions, who, session).await {
+    match open_session(sessions, who, session).await {
         Ok(OpenedSession { session, head, events }) => {
             JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head })
         }

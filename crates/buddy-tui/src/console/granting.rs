@@ -6,8 +6,8 @@ use anstyle::Style;
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
 use super::card::{Card, CardEnd, KeyChoice, KeyWeight};
-use crate::editor::{InputView, KeyStyle, LineEntry, view};
-use crate::text::{Paint, StyledLine, wrapped};
+use crate::editor::{InputView, KeyStyle, LineEntry, render_input};
+use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// How long a grant for a session holds.
 pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -85,10 +85,11 @@ impl Granting {
         let (look, width) = (card.look, card.width());
         let refused =
             approval.unfit.as_ref().map(|unfit| StyledLine::styled(&unfit.why, look.style(Paint::Bad)));
-        let mut rows: Vec<StyledLine> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
+        let mut rows: Vec<StyledLine> =
+            refused.iter().flat_map(|line| wrap_unindented(line, width)).collect();
         let first = rows.len();
         let prompt = StyledLine::styled(look.sign("› ", "> "), look.style(Paint::Person));
-        let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
+        let line = render_input(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
         rows.extend(line.rows);
         rows.extend(card.fact("covers", &StyledLine::plain(&self.covers(approval))));
         let chosen = PLACES.get(self.place).map(|(_, words, _)| *words).unwrap_or_default();

@@ -53,7 +53,11 @@ pub enum ChoiceGreeting {
 }
 
 /// The rows in which buddy introduces itself. The lamp needs 256 colours.
-pub(super) fn greeting_rows(greeting: ChoiceGreeting, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_greeting(
+    greeting: ChoiceGreeting,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     if greeting == ChoiceGreeting::None {
         return Vec::new();
     }
@@ -134,7 +138,7 @@ mod tests {
 
     fn text(colors: Colors, width: usize) -> String {
         let look = TerminalLook { colors, ..TerminalLook::plain() };
-        let rows = greeting_rows(ChoiceGreeting::Lamp, &look, width);
+        let rows = render_greeting(ChoiceGreeting::Lamp, &look, width);
         assert!(rows.iter().all(|row| row.width() <= width), "{width}");
         rows.iter().map(|row| row.text() + "\n").collect()
     }
@@ -167,7 +171,7 @@ mod tests {
             assert!(!shown.contains('▀') && shown.contains("Hello, I’m buddy."), "{shown}");
         }
         let look = TerminalLook { colors: Colors::True, ..TerminalLook::plain() };
-        assert_eq!(greeting_rows(ChoiceGreeting::Words, &look, 80).len(), 4);
-        assert_eq!(greeting_rows(ChoiceGreeting::None, &look, 80), []);
+        assert_eq!(render_greeting(ChoiceGreeting::Words, &look, 80).len(), 4);
+        assert_eq!(render_greeting(ChoiceGreeting::None, &look, 80), []);
     }
 }

@@ -7,12 +7,12 @@ use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcr
 
 use super::calls::{self, Paper};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
-use super::plan_card::plan_rows;
-use crate::amounts::elapsed_text;
+use super::plan_card::render_plan_rows;
+use crate::amounts::describe_elapsed;
 use crate::diff::{DiffHead, diff_rows};
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::show::{image_label, printed, reminded, unknown_line};
+use crate::show::{describe_output, describe_reminder, describe_unknown, label_image};
 use crate::text::{Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
@@ -44,7 +44,11 @@ pub(super) fn prose_width(width: usize) -> usize {
 }
 
 /// Rows of what the agent says, behind the gutter.
-pub(super) fn said(rows: Vec<StyledLine>, gutter: Gutter, look: &TerminalLook) -> Vec<StyledLine> {
+pub(super) fn put_behind_gutter(
+    rows: Vec<StyledLine>,
+    gutter: Gutter,
+    look: &TerminalLook,
+) -> Vec<StyledLine> {
     let mut is_begun = gutter == Gutter::Empty;
     let put = |row: StyledLine| {
         if row.is_empty() {
@@ -62,7 +66,7 @@ pub(super) fn said(rows: Vec<StyledLine>, gutter: Gutter, look: &TerminalLook) -
 }
 
 /// A notice of a session, as a run shows it.
-pub(crate) fn notice_rows(
+pub(crate) fn render_session_notice(
     text: &str,
     level: NoticeLevel,
     look: &TerminalLook,
@@ -73,11 +77,16 @@ pub(crate) fn notice_rows(
         NoticeLevel::Warning => NoticeWeight::Careful,
         NoticeLevel::Error => NoticeWeight::Failed,
     };
-    notice(text, level, look, width)
+    render_notice(text, level, look, width)
 }
 
 /// A notice behind its sign.
-pub(super) fn notice(text: &str, level: NoticeWeight, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_notice(
+    text: &str,
+    level: NoticeWeight,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let (sign, paint) = match level {
         NoticeWeight::Careful => (look.sign("▲ ", "! "), Paint::Warning),
         NoticeWeight::Failed => (look.sign("✗ ", "x "), Paint::Bad),
@@ -97,7 +106,7 @@ pub(super) enum NoticeWeight {
 }
 
 /// The rows of a finished item.
-pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> FinishedRows {
+pub(super) fn render_item(item: &Item, ran: Duration, paper: &Paper<'_>) -> FinishedRows {
     let Paper { look, width, .. } = *paper;
     let shown = |kind, rows| FinishedRows { kind, rows, folded: None };
     match &item.content {
@@ -106,16 +115,16 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Finishe
             shown(RowKind::Note, Vec::new())
         }
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
-        Content::UserMessage { text, images, .. } => person(text, images, look, width),
+        Content::UserMessage { text, images, .. } => render_prompt(text, images, look, width),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
             let rows = markdown.finish(look, prose_width(width));
-            shown(RowKind::Message, said(rows, Gutter::Lamp, look))
+            shown(RowKind::Message, put_behind_gutter(rows, Gutter::Lamp, look))
         }
-        Content::Reasoning { text } => thought(text, ran, look, width),
+        Content::Reasoning { text } => render_thought(text, ran, look, width),
         Content::ToolCall(call) => {
-            let mut shown = calls::finished(call, item.status, ran, paper);
+            let mut shown = calls::render_finished_call(call, item.status, ran, paper);
             let lead = StyledLine::plain("    ");
             for (place, image) in call.images.iter().enumerate() {
                 shown.rows.extend(self::image(image, &lead, place < MAX_DRAWN, look, width));
@@ -123,7 +132,7 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Finishe
             shown
         }
         Content::FileChange(change) => shown(RowKind::Call, diff(&change.diff, look, width)),
-        Content::Plan { steps } => shown(RowKind::Note, plan_rows(steps, look, width)),
+        Content::Plan { steps } => shown(RowKind::Note, render_plan_rows(steps, look, width)),
         Content::SubSession { title, .. } => shown(RowKind::Call, vec![StyledLine::plain(title)]),
         Content::Compaction { summary, .. } => {
             let row = StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent))
@@ -134,11 +143,15 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Finishe
             FinishedRows { kind: RowKind::Note, rows, folded }
         }
         Content::Reminder { cause, text } => {
-            let rows = notice(reminded(*cause), NoticeWeight::Aside, look, width);
-            FinishedRows { kind: RowKind::Note, rows, folded: Some(FoldedText::new(reminded(*cause), text)) }
+            let rows = render_notice(describe_reminder(*cause), NoticeWeight::Aside, look, width);
+            FinishedRows {
+                kind: RowKind::Note,
+                rows,
+                folded: Some(FoldedText::new(describe_reminder(*cause), text)),
+            }
         }
         Content::Unknown(unknown) => {
-            shown(RowKind::Note, notice(&unknown_line(unknown), NoticeWeight::Aside, look, width))
+            shown(RowKind::Note, render_notice(&describe_unknown(unknown), NoticeWeight::Aside, look, width))
         }
         // A notice tells of cleared results, and the user knows their own environment.
         Content::ResultsCleared { .. } | Content::Environment { .. } | Content::Canvas { .. } => {
@@ -148,7 +161,7 @@ pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Finishe
 }
 
 /// The end of a conversation that is taken up.
-pub(super) fn recap(transcript: &Transcript, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_recap(transcript: &Transcript, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let is_shown =
         |item: &&Item| item.status.is_final() && !matches!(item.content, Content::Environment { .. });
     let items: Vec<&Item> = transcript.items().iter().filter(is_shown).collect();
@@ -162,7 +175,7 @@ pub(super) fn recap(transcript: &Transcript, look: &TerminalLook, width: usize) 
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
     let paper = Paper { look, width, cwd, answered: "" };
     for item in shown.into_iter().rev() {
-        let shown = finished(item, Duration::ZERO, &paper);
+        let shown = render_item(item, Duration::ZERO, &paper);
         if shown.rows.is_empty() {
             continue;
         }
@@ -175,7 +188,7 @@ pub(super) fn recap(transcript: &Transcript, look: &TerminalLook, width: usize) 
     rows
 }
 
-fn person(text: &str, images: &[Image], look: &TerminalLook, width: usize) -> FinishedRows {
+fn render_prompt(text: &str, images: &[Image], look: &TerminalLook, width: usize) -> FinishedRows {
     let style = look.style(Paint::Person);
     let (first, next) = (StyledLine::styled(look.sign("› ", "> "), style), StyledLine::plain("  "));
     let width = width.min(PROSE);
@@ -212,7 +225,7 @@ fn image(
     look: &TerminalLook,
     width: usize,
 ) -> Vec<StyledLine> {
-    let label = StyledLine::styled(&image_label(image), look.style(Paint::Dim));
+    let label = StyledLine::styled(&label_image(image), look.style(Paint::Dim));
     let mut rows = wrap(&label, width, lead, &StyledLine::plain("  "));
     // To draw takes a while, so of many only the names are shown.
     if look.pictures != Pictures::None && is_drawn {
@@ -222,7 +235,7 @@ fn image(
 }
 
 /// The line of a command that the user runs themselves.
-pub(super) fn own_title(ran: &Ran, look: &TerminalLook) -> StyledLine {
+pub(super) fn render_own_title(ran: &Ran, look: &TerminalLook) -> StyledLine {
     let style = look.style(Paint::Person);
     let command = folded_command(&ran.command).replace('…', look.sign("…", "..."));
     StyledLine::styled("! ", style.bold()).and(&command, style)
@@ -236,12 +249,12 @@ fn own_command(
     look: &TerminalLook,
     width: usize,
 ) -> FinishedRows {
-    let mut head = own_title(run, look);
+    let mut head = render_own_title(run, look);
     if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
+        head = head.and(&format!("  {}", describe_elapsed(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
-    let text = printed(run);
+    let text = describe_output(run);
     let mut output = ShownOutput::new(OWN_LINES - 1, 1);
     output.push(&text);
     let is_ok = status == ItemStatus::Completed
@@ -250,18 +263,18 @@ fn own_command(
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| StyledLine::styled(&row.text(), style)).collect()));
     let folded =
-        (output.line_count() > OWN_LINES).then(|| FoldedText::new(own_title(run, look).text(), &text));
+        (output.line_count() > OWN_LINES).then(|| FoldedText::new(render_own_title(run, look).text(), &text));
     FinishedRows { kind: RowKind::Person, rows, folded }
 }
 
-fn thought(text: &str, ran: Duration, look: &TerminalLook, width: usize) -> FinishedRows {
+fn render_thought(text: &str, ran: Duration, look: &TerminalLook, width: usize) -> FinishedRows {
     let lines = text.lines().count();
     if lines == 0 {
         return FinishedRows { kind: RowKind::Thought, rows: Vec::new(), folded: None };
     }
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
-        format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
+        format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), describe_elapsed(ran));
     let row = StyledLine::styled(&text_row, look.style(Paint::Dim));
     let rows = wrap(&row, width, &StyledLine::plain("  "), &StyledLine::plain("    "));
     FinishedRows { kind: RowKind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }

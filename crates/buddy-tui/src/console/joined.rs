@@ -9,8 +9,8 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall};
 use serde_json::Value;
 
-use super::call_trouble::stopped;
-use super::calls::{CallOutcome, CallWords, Paper, result_text, row, verb_columns};
+use super::call_trouble::list_stopped;
+use super::calls::{CallOutcome, CallWords, Paper, describe_result, render_call_row, verb_columns};
 use crate::counting::counted;
 use crate::text::{Paint, Span, StyledLine, TerminalLook};
 
@@ -40,7 +40,8 @@ impl JoinedCalls {
         let words = CallWords::of(call, true, paper.look, paper.cwd);
         let (verb, noun) = JOINED.into_iter().find(|(verb, _)| *verb == words.verb)?;
         let is_plain = !outcome.is_bad && outcome.diff.is_none() && outcome.text.is_empty();
-        let has_more = !call.images.is_empty() || !stopped(call).is_empty() || !paper.answered.is_empty();
+        let has_more =
+            !call.images.is_empty() || !list_stopped(call).is_empty() || !paper.answered.is_empty();
         let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
         let lines = result.as_ref().and_then(|result| result.get("lines")).and_then(Value::as_u64);
         let objects = vec![words.object];
@@ -70,12 +71,12 @@ impl JoinedCalls {
             None if self.noun == "search" => format!("{count} searches"),
             None => counted(count, self.noun),
         };
-        let result = result_text(&result, self.ran, width);
+        let result = describe_result(&result, self.ran, width);
         let result = StyledLine::styled(&result, look.style(Paint::Dim));
         let room = width.saturating_sub(verb_columns(width) + result.width() + 2);
         let words = CallWords { verb: self.verb, object: self.listed(room), more_lines: 0 };
         let mark = Span::new(look.sign("✓", "+"), look.style(Paint::Dim));
-        row(mark, &words, &result, Style::new(), look, width)
+        render_call_row(mark, &words, &result, Style::new(), look, width)
     }
 
     /// As many objects as fit, and how many more there are.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use buddy_protocol::{ApprovalPolicy, Change, Command};
 use crossterm::event::KeyCode;
 
-use super::changed_rows::changed_rows;
+use super::changed_rows::render_changes;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
 use super::effect::ConsoleEffect;
@@ -145,7 +145,7 @@ impl Console {
         self.history.leave();
         let before = self.draft.before();
         if let Some(wish) = before.strip_prefix('/').filter(|wish| !wish.contains(char::is_whitespace)) {
-            let menu = Menu::new(commands::choices(&self.custom, wish), wish);
+            let menu = Menu::new(commands::list_command_choices(&self.custom, wish), wish);
             let length = before.len();
             self.completion =
                 (!menu.is_empty()).then_some(OpenCompletion { menu, length, kind: Completes::Command });
@@ -284,7 +284,7 @@ impl Console {
             return self.run_command(command.trim());
         }
         if self.front().is_idle() && changes::is_go_ahead(self.front().reader.transcript(), text) {
-            self.send(changes::plan(false));
+            self.send(changes::set_plan(false));
             return self.prompt(changes::GO_ON);
         }
         match text.strip_suffix(" &").map(str::trim) {
@@ -494,7 +494,7 @@ impl Console {
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
-        let rows = changed_rows(diff, &self.look, self.columns);
+        let rows = render_changes(diff, &self.look, self.columns);
         self.put_echo();
         self.show(rows);
         self.say_plain(others);

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::desk::Desk;
 use super::effect::{ConsoleInput, EffectReply};
-use crate::branches::told;
+use crate::branches::describe_refusal;
 use crate::mentions::attach_images;
 
 /// Commands on their way to sessions.
@@ -127,7 +127,7 @@ impl LaneRefusal {
         if matches!(error, SessionsError::Closed | SessionsError::Store(_)) {
             return Err(error);
         }
-        let reason = told(&error);
+        let reason = describe_refusal(&error);
         Ok(ConsoleInput::Reply(match prompt {
             Some(text) => EffectReply::Unsent { session, text, reason },
             None => EffectReply::Refused(reason),

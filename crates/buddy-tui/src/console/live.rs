@@ -8,15 +8,15 @@ use buddy_protocol::{Content, Item, ItemStatus, ToolKind};
 use super::approval::{self, CardRoom};
 use super::calls::{self, CallWords};
 use super::items;
-use super::plan_card::plan_card;
+use super::plan_card::render_plan_card;
 use super::slot::is_framed;
 use super::state::{Armed, Completes, Console};
 use super::status;
 use super::tasks::SessionTask;
-use crate::amounts::elapsed_text;
-use crate::editor::{InputView, MENU_ROWS, menu_rows, view};
+use crate::amounts::describe_elapsed;
+use crate::editor::{InputView, MENU_ROWS, render_input, render_menu};
 use crate::markdown::Markdown;
-use crate::picker_rows::key_row;
+use crate::picker_rows::render_keys;
 use crate::screen::{QuestionPart, ScreenFrame};
 use crate::text::{Paint, Span, StyledLine};
 
@@ -55,7 +55,7 @@ impl Console {
     pub(super) fn frame(&self, height: usize) -> ScreenFrame {
         let (input, question) = self.input(height);
         let is_framed = is_framed(height) && self.asking.is_none() && self.picker.is_none();
-        let status = status::row(self, self.columns, !is_framed);
+        let status = status::render_status(self, self.columns, !is_framed);
         let rules = if is_framed { 2 } else { 0 };
         let room = height.saturating_sub(input.rows.len() + 2 + rules);
         let mut rows = self.work(room, is_framed);
@@ -140,10 +140,10 @@ impl Console {
             Content::ToolCall(call) if item.status == ItemStatus::Running => {
                 let ran = self.front().reader.ran(&item.id, self.now);
                 let silence = self.front().reader.silence(&item.id, self.now);
-                let mut result = if ran >= TIMED { elapsed_text(ran) } else { String::new() };
+                let mut result = if ran >= TIMED { describe_elapsed(ran) } else { String::new() };
                 // While it waits for an answer, nothing is to be heard of it.
                 if silence >= QUIET && self.front().reader.transcript().asks().is_empty() {
-                    result = format!("{result}, quiet {}", elapsed_text(silence));
+                    result = format!("{result}, quiet {}", describe_elapsed(silence));
                 }
                 let mut result = StyledLine::styled(&result, dim);
                 if ran >= SLOW && call.kind == ToolKind::Execute && self.columns >= WIDE {
@@ -152,23 +152,24 @@ impl Console {
                 }
                 let mark = Span::new(self.look.sign("●", "*"), self.look.style(Paint::Agent));
                 let words = CallWords::of(call, false, &self.look, &self.front().reader.cwd());
-                let head = calls::row(mark, &words, &result, Style::new(), &self.look, self.columns);
+                let head =
+                    calls::render_call_row(mark, &words, &result, Style::new(), &self.look, self.columns);
                 let room = calls::room_below(self.columns);
                 let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
                 let tail = tail.iter().map(|row| StyledLine::styled(row.text().trim_start(), dim));
-                std::iter::once(head).chain(calls::below(tail, self.columns)).collect()
+                std::iter::once(head).chain(calls::indent_below(tail, self.columns)).collect()
             }
             Content::UserMessage { ran: Some(ran), .. } => {
                 if let Some(own) = self.front().own_aside.as_ref().filter(|own| own.item == item.id) {
-                    let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                    let time = describe_elapsed(self.front().reader.ran(&item.id, self.now));
                     let lead = StyledLine::styled(&format!("task {} {time}: ", own.number), dim);
-                    let line = lead.and(&items::own_title(ran, &self.look).text(), dim);
+                    let line = lead.and(&items::render_own_title(ran, &self.look).text(), dim);
                     return vec![line.cut(self.columns, self.look.sign("…", "~"))];
                 }
-                let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                let time = describe_elapsed(self.front().reader.ran(&item.id, self.now));
                 let end = format!("  {time}  esc stops it, ctrl+b background");
                 let room = self.columns.saturating_sub(end.len());
-                let head = items::own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
+                let head = items::render_own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
                 let room = self.columns.saturating_sub(2);
                 let tail = self.front().reader.tail(&item.id, &self.look, room, OWN_TAIL_ROWS);
                 let tail = tail.iter().map(|row| StyledLine::plain("  ").and(&row.text(), dim));
@@ -188,7 +189,7 @@ impl Console {
     /// The note about running work that has printed nothing for a while: it may be stuck, or only busy.
     fn quiet(&self, item: &Item) -> Option<StyledLine> {
         let silence = self.front().reader.silence(&item.id, self.now);
-        let text = format!("  quiet {}", elapsed_text(silence));
+        let text = format!("  quiet {}", describe_elapsed(silence));
         (silence >= QUIET).then(|| StyledLine::styled(&text, self.look.style(Paint::Dim)))
     }
 
@@ -196,7 +197,7 @@ impl Console {
         let reader = &self.front().reader;
         let rows = match (reader.plan(), self.is_plan_toggled) {
             (Some(_), true) | (None, false) => return Vec::new(),
-            (Some(steps), false) => plan_card(steps, &self.look, self.columns),
+            (Some(steps), false) => render_plan_card(steps, &self.look, self.columns),
             (None, true) => {
                 let steps = reader.transcript().items().iter().rev().find_map(|item| match &item.content {
                     Content::Plan { steps } => Some(steps),
@@ -204,7 +205,7 @@ impl Console {
                 });
                 let none =
                     || vec![StyledLine::styled("  There is no plan yet.", self.look.style(Paint::Dim))];
-                steps.map_or_else(none, |steps| plan_card(steps, &self.look, self.columns))
+                steps.map_or_else(none, |steps| render_plan_card(steps, &self.look, self.columns))
             }
         };
         std::iter::once(StyledLine::default()).chain(rows).collect()
@@ -236,7 +237,7 @@ impl Console {
     fn task_row(&self, task: &SessionTask) -> StyledLine {
         let look = &self.look;
         let (dim, warning) = (look.style(Paint::Dim), look.style(Paint::Warning));
-        let time = || task.elapsed(self.now).map(elapsed_text).unwrap_or_default();
+        let time = || task.elapsed(self.now).map(describe_elapsed).unwrap_or_default();
         let (mark, ink, state) = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
             (false, _) => (look.sign("▲", "!"), warning, "waits for you".to_owned()),
             (true, true) => (look.sign("✓", "+"), dim, "done".to_owned()),
@@ -269,7 +270,7 @@ impl Console {
 
     fn input(&self, height: usize) -> (InputView, Option<QuestionPart>) {
         let Some(asking) = &self.asking else { return (self.own_input(height), None) };
-        let (mut shown, part) = approval::question(asking, &self.room(height));
+        let (mut shown, part) = approval::render_card(asking, &self.room(height));
         if asking.is_drafting && !self.draft.is_empty() {
             let (row, column) = self.typed_draft();
             shown.cursor = (shown.rows.len(), column);
@@ -290,9 +291,9 @@ impl Console {
             let prompt =
                 StyledLine::styled(&format!("(search) {}: ", search.wish()), self.look.style(Paint::Warning));
             let hit = search.hit(&self.history).unwrap_or_default();
-            return view(&prompt, hit, hit.len(), width);
+            return render_input(&prompt, hit, hit.len(), width);
         }
-        let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
+        let mut input = render_input(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
         if let (true, [row]) = (self.draft.is_empty(), input.rows.as_mut_slice()) {
             let own = self.surroundings.hint.as_ref().map(|hint| format!("{hint} or press ? for keys"));
             let hint = match (self.front().is_idle(), self.is_new()) {
@@ -312,7 +313,7 @@ impl Console {
     fn completion_rows(&self, height: usize) -> Vec<StyledLine> {
         let Some(completion) = &self.completion else { return Vec::new() };
         let (look, width) = (&self.look, self.columns);
-        let mut rows = menu_rows(&completion.menu, MENU_ROWS, look, width);
+        let mut rows = render_menu(&completion.menu, MENU_ROWS, look, width);
         let takes = match completion.kind {
             Completes::Command => [("tab", "complete"), ("enter", "run"), ("esc", "close")],
             Completes::Path => [("tab", "insert"), ("↑↓", "choose"), ("esc", "close")],
@@ -321,7 +322,7 @@ impl Console {
             rows.push(StyledLine::default());
         }
         if height >= KEYED {
-            rows.push(key_row(&takes, look, width));
+            rows.push(render_keys(&takes, look, width));
         }
         rows
     }
@@ -343,7 +344,7 @@ impl Console {
     /// The row of the draft that is typed while a question is open, and the column of the cursor.
     fn typed_draft(&self) -> (StyledLine, usize) {
         let InputView { rows, cursor } =
-            view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), self.columns);
+            render_input(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), self.columns);
         let hint = "  enter sends it, esc goes back to the question";
         let row = rows.into_iter().nth(cursor.0).unwrap_or_default();
         let row = row.and(hint, self.look.style(Paint::Dim)).cut(self.columns, self.look.sign("…", "~"));

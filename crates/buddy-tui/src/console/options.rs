@@ -5,7 +5,7 @@ use buddy_protocol::Question;
 use crate::editor::EditAction;
 
 /// The answer that an arrow key leads to from what is written; none where it leads to none. Words of the user's own stay.
-pub(super) fn turned(question: &Question, written: &str, action: EditAction) -> Option<String> {
+pub(super) fn turn_option(question: &Question, written: &str, action: EditAction) -> Option<String> {
     let Question::Text { options, .. } = question else { return None };
     let last = options.len().checked_sub(1)?;
     let at = options.iter().position(|option| option == written);

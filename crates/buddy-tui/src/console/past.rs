@@ -6,12 +6,12 @@ use super::branch::{Branch, Branched, Purpose, Rewound};
 use super::effect::ConsoleEffect;
 use super::picker::Picker;
 use super::state::Console;
-use crate::branches::{calls_since, changed, prompts};
+use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
 use crate::mentions::images_in;
 use crate::text::to_copy;
 
 /// The command that returns to a conversation, to be copied.
-pub(super) fn resume(session: &SessionId) -> String {
+pub(super) fn describe_resume(session: &SessionId) -> String {
     to_copy(&format!("/resume {session}"))
 }
 
@@ -24,7 +24,8 @@ impl Console {
 
     /// Lets the user pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
+        let prompts: Vec<&str> =
+            list_prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("There is no prompt yet.");
         }
@@ -35,11 +36,11 @@ impl Console {
     pub(super) fn rewind_to(&mut self, number: &str) {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some((at, item, text)) =
-            place.and_then(|place| prompts(self.front().reader.transcript()).nth(place))
+            place.and_then(|place| list_prompts(self.front().reader.transcript()).nth(place))
         else {
             return self.complain(&format!("There is no prompt {number}. /rewind lists them."));
         };
-        let calls = calls_since(self.front().reader.transcript(), at);
+        let calls = list_calls_since(self.front().reader.transcript(), at);
         let images = item.content.images().len();
         let rewound = Rewound { draft: text.to_owned(), calls, images };
         let point = ForkPoint::Before { prompt: item.id.clone() };
@@ -65,10 +66,10 @@ impl Console {
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
             return self.say_on_arrival(format!(
                 "This is a copy of the conversation. Return to the original with {}",
-                resume(&left)
+                describe_resume(&left)
             ));
         };
-        let since = changed(changes);
+        let since = describe_changed_since(changes);
         let lost = if images > images_in(&draft).len() {
             "\nThe prompt's images do not come back with it. Mention them again"
         } else {
@@ -76,7 +77,7 @@ impl Console {
         };
         self.say_on_arrival(format!(
             "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
-            resume(&left)
+            describe_resume(&left)
         ));
         self.draft.set(&draft);
         self.changed_draft();

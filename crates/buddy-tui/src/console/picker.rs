@@ -4,9 +4,9 @@ use buddy_protocol::{ApprovalPolicy, Found, SessionId, SessionState, SessionSumm
 
 use super::desk::ListedModel;
 use crate::counting::counted;
-use crate::editor::{InputView, Menu, MenuChoice, menu_rows, view};
-use crate::list_time::moment;
-use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
+use crate::editor::{InputView, Menu, MenuChoice, render_input, render_menu};
+use crate::list_time::describe_moment;
+use crate::picker_rows::{WIDEST, render_keys, render_plain_rule, render_title_rule};
 use crate::show::copy_mark;
 use crate::text::{Paint, StyledLine, TerminalLook, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
@@ -122,7 +122,7 @@ impl Picker {
         let widest = widest.min(PATH);
         let choice = |session: &&SessionSummary| {
             let mark = mark(&session.id);
-            let time = moment(session.updated, now);
+            let time = describe_moment(session.updated, now);
             let end = match session.state {
                 SessionState::Waiting => format!("{} waits for you", look.sign("▲", "!")),
                 _ => counted(session.turns, "turn"),
@@ -241,7 +241,7 @@ impl Picker {
         let dim = look.style(Paint::Dim);
         let is_roomy = height >= ROOMY;
         let prompt = StyledLine::styled(look.sign("› ", "> "), look.style(Paint::Person));
-        let field = view(&prompt, &self.wish, self.wish.len(), width);
+        let field = render_input(&prompt, &self.wish, self.wish.len(), width);
         let (fitting, all) = self.menu.counts();
         let preview = self.preview_rows(look, width).filter(|_| is_roomy);
         // A command that needs more rows than one takes them from the choices.
@@ -249,7 +249,7 @@ impl Picker {
         let most = height.saturating_sub(FRAME_ROWS + further).clamp(1, MOST_ROWS);
         let shown = fitting.min(most);
         let note = if shown < all { format!("{shown} of {all}") } else { self.note.to_owned() };
-        let mut rows = vec![title_rule(self.title, &note, look, width)];
+        let mut rows = vec![render_title_rule(self.title, &note, look, width)];
         let cursor = (rows.len() + field.cursor.0, field.cursor.1);
         rows.extend(field.rows);
         if let (true, Some(row)) = (self.wish.is_empty(), rows.last_mut()) {
@@ -259,13 +259,13 @@ impl Picker {
         if self.menu.is_empty() {
             rows.push(StyledLine::styled("  nothing fits", dim));
         }
-        rows.extend(menu_rows(&self.menu, most, look, width));
+        rows.extend(render_menu(&self.menu, most, look, width));
         if let Some(preview) = preview {
-            rows.extend([StyledLine::default(), plain_rule(look, width)]);
+            rows.extend([StyledLine::default(), render_plain_rule(look, width)]);
             rows.extend(preview);
         }
-        rows.push(plain_rule(look, width));
-        rows.push(key_row(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
+        rows.push(render_plain_rule(look, width));
+        rows.push(render_keys(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
         InputView { rows, cursor }
     }
 }

@@ -5,7 +5,7 @@ use buddy_protocol::{Change, Command};
 use super::effect::ConsoleEffect;
 use super::picker::Picks;
 use super::state::Console;
-use crate::changes::approve;
+use crate::changes::read_approvals;
 use crate::editor::{EditAction, EditorKey};
 use crate::text::Theme;
 
@@ -37,7 +37,7 @@ impl Console {
             Picks::Model => self.use_model(name),
             Picks::Theme => self.use_theme(name),
             Picks::Prompt => self.rewind_to(name.split(' ').next().unwrap_or_default()),
-            Picks::Approvals => match approve(name) {
+            Picks::Approvals => match read_approvals(name) {
                 Ok(command) => self.send(command),
                 Err(help) => self.complain(&help),
             },

@@ -9,7 +9,7 @@ use crate::text::{Paint, StyledLine, TerminalLook, wrap};
 const CARD_STEPS: usize = 6;
 
 /// The card: the steps around the one that is carried out, one row each.
-pub(super) fn plan_card(steps: &[PlanStep], look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_plan_card(steps: &[PlanStep], look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let mark = look.sign("…", "~");
     let mut rows = vec![head(steps, look)];
     let active = steps.iter().position(|step| step.state != PlanStepState::Done).unwrap_or(steps.len());
@@ -26,7 +26,7 @@ pub(super) fn plan_card(steps: &[PlanStep], look: &TerminalLook, width: usize) -
 }
 
 /// The whole plan.
-pub(super) fn plan_rows(steps: &[PlanStep], look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_plan_rows(steps: &[PlanStep], look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let next = StyledLine::plain("    ");
     let mut rows = vec![head(steps, look)];
     for step in steps {

@@ -12,16 +12,16 @@ use buddy_protocol::{
 use super::allowed::AllowedCalls;
 use super::calls::Paper;
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
-use super::items::{self, Gutter, NoticeWeight, prose_width, said};
+use super::items::{self, Gutter, NoticeWeight, prose_width, put_behind_gutter};
 use super::joined::JoinedCalls;
-use super::plan_card::plan_rows;
+use super::plan_card::render_plan_rows;
 use crate::changes::GO_AHEAD;
 use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::retrying::{counted_down, ends_retries, retry};
-use crate::text::{Paint, StyledLine, TerminalLook, wrapped};
+use crate::retrying::{count_down, ends_retries, retry};
+use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// How many lines of what a running item writes are held.
 const LIVE_LINES: usize = 20;
@@ -86,7 +86,7 @@ impl StreamingMessage {
     /// All rows that are left.
     fn finish(self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         let gutter = self.gutter();
-        said(self.markdown.finish(look, prose_width(width)), gutter, look)
+        put_behind_gutter(self.markdown.finish(look, prose_width(width)), gutter, look)
     }
 }
 
@@ -149,7 +149,7 @@ impl SessionReader {
     /// Why the model is asked again, while it is.
     pub(super) fn retry(&self, now: Instant) -> Option<String> {
         let (text, told) = self.retry.as_ref()?;
-        Some(counted_down(text, now.saturating_duration_since(*told)))
+        Some(count_down(text, now.saturating_duration_since(*told)))
     }
 
     /// The message that streams.
@@ -161,7 +161,7 @@ impl SessionReader {
     pub(super) fn open_message(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let Some(message) = &self.message else { return Vec::new() };
         let rows = message.markdown.open(look, prose_width(width), limit);
-        said(rows, message.gutter(), look)
+        put_behind_gutter(rows, message.gutter(), look)
     }
 
     /// Where the session works.
@@ -253,11 +253,14 @@ impl SessionReader {
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 self.settle_calls(look, width);
-                self.put(RowKind::Note, items::notice(&notice.text, NoticeWeight::Careful, look, width));
+                self.put(
+                    RowKind::Note,
+                    items::render_notice(&notice.text, NoticeWeight::Careful, look, width),
+                );
             }
             Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
                 self.settle_calls(look, width);
-                self.put(RowKind::Note, items::notice(&notice.text, NoticeWeight::Aside, look, width));
+                self.put(RowKind::Note, items::render_notice(&notice.text, NoticeWeight::Aside, look, width));
             }
             _ => {}
         }
@@ -272,7 +275,7 @@ impl SessionReader {
             let mut rows = message.markdown.finished(look, room);
             rows.extend(message.markdown.settled(look, room, keep));
             if !rows.is_empty() {
-                let rows = said(rows, message.gutter(), look);
+                let rows = put_behind_gutter(rows, message.gutter(), look);
                 message.is_begun = true;
                 self.put(RowKind::Message, rows);
             }
@@ -324,7 +327,7 @@ impl SessionReader {
             |item: &&Item| matches!(item.content, Content::Reasoning { .. }) && !self.told.contains(&item.id);
         let thoughts: Vec<Item> = self.transcript.open_items().filter(is_new).cloned().collect();
         for thought in thoughts {
-            let shown = items::finished(
+            let shown = items::render_item(
                 &thought,
                 self.ran(&thought.id, now),
                 &Paper { look, width, cwd: "", answered: "" },
@@ -396,7 +399,7 @@ impl SessionReader {
         let paper = Paper { look, width, cwd: &cwd, answered: "" };
         for prompt in std::mem::take(&mut self.unread) {
             self.note_read(&prompt);
-            self.tell(items::finished(&prompt, Duration::ZERO, &paper), look, width);
+            self.tell(items::render_item(&prompt, Duration::ZERO, &paper), look, width);
         }
     }
 
@@ -461,7 +464,7 @@ impl SessionReader {
     fn settle_plan(&mut self, look: &TerminalLook, width: usize) {
         if let Some(steps) = self.plan.take().filter(|steps| !steps.is_empty()) {
             self.settle_calls(look, width);
-            self.put(RowKind::Note, plan_rows(&steps, look, width));
+            self.put(RowKind::Note, render_plan_rows(&steps, look, width));
         }
     }
 
@@ -487,7 +490,7 @@ impl SessionReader {
                 if message.is_begun {
                     self.remark("Part of this was missed. Here is all of it.", look);
                 }
-                self.tell(items::finished(item, ran, &paper), look, width);
+                self.tell(items::render_item(item, ran, &paper), look, width);
             }
             (_, Some(message)) => self.put(RowKind::Message, message.finish(look, width)),
             (_, None) if was_told => {}
@@ -496,9 +499,9 @@ impl SessionReader {
             (Content::ToolCall(call), None) if is_plan_call(call, item) => {}
             (Content::ToolCall(call), None) => match JoinedCalls::of(call, item.status, ran, &paper) {
                 Some(calls) => self.join(calls, look, width),
-                None => self.tell(items::finished(item, ran, &paper), look, width),
+                None => self.tell(items::render_item(item, ran, &paper), look, width),
             },
-            (_, None) => self.tell(items::finished(item, ran, &paper), look, width),
+            (_, None) => self.tell(items::render_item(item, ran, &paper), look, width),
         }
     }
 
@@ -514,17 +517,17 @@ impl SessionReader {
         self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
-                let mut rows = items::notice(&failure.message, NoticeWeight::Failed, look, width);
+                let mut rows = items::render_notice(&failure.message, NoticeWeight::Failed, look, width);
                 if let Some(hint) = &failure.hint {
-                    rows.extend(items::notice(hint, NoticeWeight::Aside, look, width));
+                    rows.extend(items::render_notice(hint, NoticeWeight::Aside, look, width));
                 }
                 rows
             }
             (None, TurnOutcome::Interrupted) => {
-                items::notice("interrupted", NoticeWeight::Careful, look, width)
+                items::render_notice("interrupted", NoticeWeight::Careful, look, width)
             }
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                wrapped(&StyledLine::styled(GO_AHEAD, look.style(Paint::Strong)), width)
+                wrap_unindented(&StyledLine::styled(GO_AHEAD, look.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

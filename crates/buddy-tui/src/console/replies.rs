@@ -7,13 +7,13 @@ use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
 use super::effect::{ConsoleEffect, EffectReply, Focus};
 use super::items;
-use super::past::resume;
+use super::past::describe_resume;
 use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::{SHOWN, SessionTask};
 use crate::markdown::Markdown;
 use crate::mentions::mention;
-use crate::text::{Paint, StyledLine, wrapped};
+use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
 const LONG_SECONDS: u64 = 10;
@@ -196,7 +196,7 @@ impl Console {
         let line = task.prompt.lines().next().unwrap_or_default();
         let style = self.look.style(Paint::Strong);
         let head = StyledLine::styled(&format!("task {} {how}: {line}", task.number), style);
-        let rows = wrapped(&head, self.columns);
+        let rows = wrap_unindented(&head, self.columns);
         self.show(std::iter::once(StyledLine::default()).chain(rows));
         if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
             self.complain(&failure.message);
@@ -212,9 +212,9 @@ impl Console {
             let mut markdown = Markdown::default();
             markdown.push(text);
             let rows = markdown.finish(&self.look, items::prose_width(self.columns));
-            let rows = items::said(rows, items::Gutter::Lamp, &self.look);
+            let rows = items::put_behind_gutter(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        self.say(&format!("Resume it with {}", resume(&task.session)));
+        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
     }
 }

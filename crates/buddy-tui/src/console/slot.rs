@@ -4,7 +4,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 
 use super::card::WIDEST;
 use super::state::Console;
-use crate::amounts::{elapsed_text, span};
+use crate::amounts::{describe_elapsed, describe_span};
 use crate::retrying::seconds_left;
 use crate::text::{Paint, StyledLine, TerminalLook};
 
@@ -49,7 +49,8 @@ impl Console {
             (false, ApprovalPolicy::All) => ("Allow everything", "Allow", ModeKind::Everything),
             (false, ApprovalPolicy::Window { .. }) => ("Allow for a while", "Allow", ModeKind::Everything),
         };
-        let left = self.window_left().map(|left| format!(", {} left", span(left))).unwrap_or_default();
+        let left =
+            self.window_left().map(|left| format!(", {} left", describe_span(left))).unwrap_or_default();
         let is_production = self.surroundings.is_production && kind != ModeKind::Plan;
         let whole = |mode: &str| if is_production { format!("production, {mode}") } else { mode.to_owned() };
         ModeLabel { text: whole(text) + &left, short: whole(short), kind }
@@ -103,7 +104,7 @@ impl Console {
         if let Some(undoing) = &self.undoing {
             let time = self.now.saturating_duration_since(undoing.began);
             let is_timed = time.as_secs() >= TIMED_SECONDS;
-            return Some((undoing.text.to_owned(), is_timed.then(|| elapsed_text(time))));
+            return Some((undoing.text.to_owned(), is_timed.then(|| describe_elapsed(time))));
         }
         if front.is_idle() && self.is_counting && self.asking.is_none() {
             return Some(("Looking at the changes".to_owned(), None));
@@ -113,9 +114,9 @@ impl Console {
         }
         let time = front.elapsed(self.now).unwrap_or_default();
         let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
-        let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
+        let left = left.map(|left| format!(", {} left", describe_elapsed(left))).unwrap_or_default();
         let is_timed = time.as_secs() >= TIMED_SECONDS || !left.is_empty();
-        Some((self.doing(), is_timed.then(|| format!("{}{left}", elapsed_text(time)))))
+        Some((self.doing(), is_timed.then(|| format!("{}{left}", describe_elapsed(time)))))
     }
 
     fn doing(&self) -> String {

@@ -13,12 +13,12 @@ use super::items;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
-use super::tasks::{SHOWN, SessionTask, task_name};
+use super::tasks::{SHOWN, SessionTask, name_task};
 use crate::approval_clock::ApprovalClock;
 use crate::editor::{HistorySearch, Keymap, Menu, PromptHistory, TextDraft, Vim};
 use crate::table::{ListView, Table};
-use crate::targets::default_target;
-use crate::text::{Paint, StyledLine, TerminalLook, hanging, wrap, wrapped};
+use crate::targets::find_default_target;
+use crate::text::{Paint, StyledLine, TerminalLook, find_hanging_indent, wrap, wrap_unindented};
 
 /// Within which time a second press counts as one.
 pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
@@ -293,7 +293,7 @@ impl Console {
         let mut lead = mark;
         self.put_echo();
         for line in text.lines() {
-            let next = indent.clone().and_line(hanging(line));
+            let next = indent.clone().and_line(find_hanging_indent(line));
             let rows = wrap(&StyledLine::told(line, style), self.columns, lead, &next);
             self.show(rows);
             lead = &indent;
@@ -303,7 +303,7 @@ impl Console {
     /// Shows the command before what it says, apart from what was there.
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
-        let rows = wrapped(
+        let rows = wrap_unindented(
             &StyledLine::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
                 .and(&line, self.look.style(Paint::Strong)),
             self.columns,
@@ -402,7 +402,7 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            let rows = items::recap(task.reader.transcript(), &self.look, self.columns);
+            let rows = items::render_recap(task.reader.transcript(), &self.look, self.columns);
             // They stand apart from the greeting, or from another conversation.
             let is_apart = rows.first().is_none_or(StyledLine::is_empty);
             self.show((!is_apart).then(StyledLine::default));
@@ -433,8 +433,8 @@ impl Console {
         }
         if let Some(targets) = &changed.targets {
             let view = self.list_view();
-            self.show_table(&crate::targets::table(targets, &view), &view);
-        } else if let Some(text) = crate::changes::told(changed).filter(|_| !is_known) {
+            self.show_table(&crate::targets::tabulate_targets(targets, &view), &view);
+        } else if let Some(text) = crate::changes::describe_change(changed).filter(|_| !is_known) {
             let stays = changed.approvals.is_some()
                 && changed.plan_only.is_none()
                 && self.front().reader.transcript().is_plan_only();
@@ -458,7 +458,7 @@ impl Console {
             })
             .collect();
         for (number, session, interrupt) in late {
-            self.say(&format!("{} reached its time limit", task_name(number)));
+            self.say(&format!("{} reached its time limit", name_task(number)));
             self.effect(ConsoleEffect::Send(session, interrupt));
         }
     }
@@ -500,7 +500,7 @@ impl Console {
 
     /// The target that calls mean which name none.
     pub(super) fn target(&self) -> SessionTarget {
-        default_target(self.front().reader.transcript())
+        find_default_target(self.front().reader.transcript())
     }
 
     /// The target that a session works on.
@@ -508,7 +508,7 @@ impl Console {
         let known = self.tasks.iter().find(|task| task.session == *session);
         // A task that has just begun works where the conversation does that it comes from.
         let known = known.filter(|task| task.reader.transcript().started().is_some());
-        default_target(known.unwrap_or_else(|| self.front()).reader.transcript())
+        find_default_target(known.unwrap_or_else(|| self.front()).reader.transcript())
     }
 
     /// The model of the conversation, as its provider names it.

@@ -8,7 +8,7 @@ use super::card::WIDEST;
 use super::effect::ConsoleEffect;
 use super::state::Console;
 use super::status_part::StatusPart;
-use crate::amounts::{price, short};
+use crate::amounts::{describe_price, shorten_number};
 use crate::editor::{LineEntry, Vim};
 use crate::text::{Paint, StyledLine};
 use crate::visible::one_line;
@@ -24,7 +24,7 @@ const GAP: usize = 8;
 const LEVELS: usize = 5;
 
 /// The status, in as many parts as fit; or the line of the user's own command. The mode is in it where no rule tells it.
-pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> StyledLine {
+pub(super) fn render_status(console: &Console, width: usize, has_mode: bool) -> StyledLine {
     let width = width.min(WIDEST);
     // A question has a line of its own where words are written.
     let entry = console.asking.as_ref().and_then(|asking| asking.stage.entry());
@@ -88,11 +88,11 @@ fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Styled
         StatusPart::Context => context(console, level),
         StatusPart::Tokens => {
             let tokens = transcript.bill().tokens();
-            (tokens > 0).then(|| soft(&format!("{} tokens", short(tokens))))
+            (tokens > 0).then(|| soft(&format!("{} tokens", shorten_number(tokens))))
         }
         StatusPart::Cost => {
             let cost = transcript.bill().total().filter(|cost| cost.0 > 0)?;
-            Some(soft(&price(cost)))
+            Some(soft(&describe_price(cost)))
         }
         StatusPart::Tasks => {
             let others = tasks(console) + commands(console);
@@ -126,7 +126,7 @@ fn commands(console: &Console) -> usize {
 }
 
 /// The facts for the user's own command, as JSON.
-pub(super) fn facts(console: &Console) -> Value {
+pub(super) fn collect_status_facts(console: &Console) -> Value {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     let usage = transcript.bill().usage;
@@ -182,7 +182,7 @@ fn context(console: &Console, level: usize) -> Option<StyledLine> {
     }
     let name = StyledLine::styled(if level < 4 { "context " } else { "" }, look.style(Paint::Dim));
     let Some(window) = console.surroundings.window.filter(|window| *window > 0) else {
-        return Some(name.and(&short(used), look.style(Paint::Soft)));
+        return Some(name.and(&shorten_number(used), look.style(Paint::Soft)));
     };
     let percent = used.saturating_mul(100) / window;
     let paint = match percent {
@@ -208,7 +208,7 @@ impl Console {
     /// Has the user's own status line made anew where what it tells has changed.
     pub(super) fn ask_status(&mut self) {
         if self.own_status.is_wanted() {
-            let facts = facts(self);
+            let facts = collect_status_facts(self);
             if self.own_status.wants(&facts, self.now) {
                 self.effect(ConsoleEffect::AskStatus(facts.to_string()));
             }
@@ -217,6 +217,6 @@ impl Console {
 
     /// Whether the user's own status line is to be made anew because what it tells has changed.
     pub(super) fn is_own_status_due(&self) -> bool {
-        self.own_status.is_wanted() && self.own_status.is_due(&facts(self))
+        self.own_status.is_wanted() && self.own_status.is_due(&collect_status_facts(self))
     }
 }

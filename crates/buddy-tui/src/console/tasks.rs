@@ -14,7 +14,7 @@ pub(super) const MAX_QUEUED: usize = 50;
 pub(super) const SHOWN: usize = 0;
 
 /// The name of a task.
-pub(super) fn task_name(number: usize) -> String {
+pub(super) fn name_task(number: usize) -> String {
     if number == SHOWN { "the turn".to_owned() } else { format!("task {number}") }
 }
 

@@ -7,9 +7,9 @@ use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript
 
 use super::effect::ConsoleEffect;
 use super::state::Console;
-use crate::amounts::{elapsed_text, price};
+use crate::amounts::{describe_elapsed, describe_price};
 use crate::counting::counted;
-use crate::farewell::{FarewellRow, farewell};
+use crate::farewell::{FarewellRow, summarise_conversation};
 use crate::file_changes::FileChanges;
 use crate::text::{Paint, StyledLine};
 
@@ -57,8 +57,8 @@ impl TurnSum {
         if self.changes.is_empty() && self.ran < LONG {
             return Vec::new();
         }
-        let time = (self.ran >= TIMED).then(|| elapsed_text(self.ran));
-        let cost = self.cost.map(price);
+        let time = (self.ran >= TIMED).then(|| describe_elapsed(self.ran));
+        let cost = self.cost.map(describe_price);
         time.into_iter().chain(self.changes.told_with_commits()).chain(cost).collect()
     }
 }
@@ -92,7 +92,7 @@ impl Console {
                 .and(&text, Style::new())
                 .cut(self.columns, mark),
         };
-        let rows = farewell(reader.transcript(), sat, reader.work_time()).into_iter().map(row);
+        let rows = summarise_conversation(reader.transcript(), sat, reader.work_time()).into_iter().map(row);
         std::iter::once(StyledLine::default()).chain(rows).collect()
     }
 

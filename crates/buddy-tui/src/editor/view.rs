@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::menu::{Menu, MenuChoice};
-use crate::picker_rows::{PickerRow, choice_rows};
+use crate::picker_rows::{PickerRow, render_choices};
 use crate::text::{Span, StyledLine, TerminalLook};
 
 /// How many choices of a menu are shown.
@@ -21,7 +21,7 @@ pub(crate) struct InputView {
 
 /// The input: the prompt, then the text with the cursor before the byte `cursor` of it. Rows after the first are indented
 /// to the text of the first.
-pub(crate) fn view(prompt: &StyledLine, text: &str, cursor: usize, width: usize) -> InputView {
+pub(crate) fn render_input(prompt: &StyledLine, text: &str, cursor: usize, width: usize) -> InputView {
     let indent = if prompt.width() * 2 <= width { prompt.width() } else { 0 };
     let gap = StyledLine::plain(&" ".repeat(indent));
     let mut rows = vec![prompt.clone()];
@@ -57,14 +57,14 @@ pub(crate) fn view(prompt: &StyledLine, text: &str, cursor: usize, width: usize)
 }
 
 /// The rows of a menu, at most `most` of them.
-pub(crate) fn menu_rows(menu: &Menu, most: usize, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(crate) fn render_menu(menu: &Menu, most: usize, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let (shown, at, _) = menu.window(most);
     let mut rows = Vec::new();
     for (place, choice) in shown.iter().enumerate() {
         let MenuChoice { name, note } = choice;
         rows.push(PickerRow { name, note, is_chosen: place == at, wish: menu.wish() });
     }
-    choice_rows(&rows, look, width)
+    render_choices(&rows, look, width)
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, width: usize, rows: &[&str]) {
         let cursor = text.find('|').unwrap();
-        let view = view(&StyledLine::plain("> "), &text.replace('|', ""), cursor, width);
+        let view = render_input(&StyledLine::plain("> "), &text.replace('|', ""), cursor, width);
         let mut shown: Vec<String> = view.rows.iter().map(StyledLine::text).collect();
         // The place in bytes of a column.
         let row = &mut shown[view.cursor.0];

@@ -27,7 +27,7 @@ impl ExecRun<'_> {
 
     /// Carries out a line of the input.
     pub(super) async fn hear(&mut self, line: NumberedLine) -> Result<(), SessionsError> {
-        let refusal = match read(&line) {
+        let refusal = match read_command(&line) {
             Ok(None) => return Ok(()),
             Ok(Some(command)) => match self.obey(command).await {
                 Err(
@@ -83,7 +83,7 @@ impl ExecRun<'_> {
 }
 
 /// The command of a line; none of an empty one.
-fn read(line: &NumberedLine) -> Result<Option<Command>, String> {
+fn read_command(line: &NumberedLine) -> Result<Option<Command>, String> {
     let Some(bytes) = &line.bytes else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
     if bytes.trim_ascii().is_empty() {
         return Ok(None);

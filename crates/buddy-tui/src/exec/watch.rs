@@ -6,8 +6,8 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, UnixMillis};
 
-use crate::amounts::elapsed_text;
-use crate::console::{notice_rows, running_row, watched_rows};
+use crate::amounts::describe_elapsed;
+use crate::console::{render_running_call, render_session_notice, render_watched_call};
 use crate::exit::Exit;
 use crate::text::{Paint, StyledLine, TerminalLook, encode};
 
@@ -55,7 +55,7 @@ impl WatchedRun {
             }
             Fact::ItemChanged(changed) if changed.item.status == ItemStatus::Running => {
                 self.began.insert(changed.item.id.clone(), event.time);
-                let row = running_row(&call(&changed.item)?, self.surface())?;
+                let row = render_running_call(&call(&changed.item)?, self.surface())?;
                 let mut text = self.cleared();
                 encode(&row, &self.watch.look, &mut text);
                 self.is_row_open = true;
@@ -65,12 +65,16 @@ impl WatchedRun {
                 let call = call(&ended.item)?;
                 let began = self.began.remove(&ended.item.id).unwrap_or(event.time);
                 let ran = Duration::from_millis(event.time.0.saturating_sub(began.0));
-                let rows = watched_rows(&call, ended.item.status, ran, self.surface());
+                let rows = render_watched_call(&call, ended.item.status, ran, self.surface());
                 Some(self.written(&rows))
             }
             Fact::Notice(notice) => {
-                let rows =
-                    notice_rows(&notice.text, notice.level, &self.watch.look, self.watch.columns.max(4));
+                let rows = render_session_notice(
+                    &notice.text,
+                    notice.level,
+                    &self.watch.look,
+                    self.watch.columns.max(4),
+                );
                 Some(self.written(&rows))
             }
             _ => None,
@@ -93,7 +97,8 @@ impl WatchedRun {
         };
         let cost = cost.filter(|cost| cost.dollars() > 0.0).map(|cost| cost.to_string());
         let code = (exit != Exit::Ok).then(|| format!("exit {}", exit.code()));
-        let mut tail: Vec<String> = [Some(elapsed_text(time)), cost, code].into_iter().flatten().collect();
+        let mut tail: Vec<String> =
+            [Some(describe_elapsed(time)), cost, code].into_iter().flatten().collect();
         // The exit code is told in any window.
         while tail.len() > 1 && words.len() + 4 + tail.join("   ").len() > self.watch.columns {
             tail.remove(0);

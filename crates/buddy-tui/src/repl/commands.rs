@@ -6,12 +6,12 @@ use buddy_protocol::{Change, Command, SessionsError};
 use tokio::time::Instant;
 
 use super::{LineInput, Repl};
-use crate::branches::told;
+use crate::branches::describe_refusal;
 use crate::console::{DeskCommand, SessionSurroundings, copy_order};
 use crate::overview;
 use crate::slash_commands::{SlashCommand, SlashLine, list_slash_commands, read_slash_line};
 use crate::table::ListView;
-use crate::targets::{self, default_target};
+use crate::targets::{self, find_default_target};
 use crate::text::to_copy;
 
 /// Commands that need a screen.
@@ -60,20 +60,21 @@ impl Repl<'_> {
             SlashCommand::ShowStatus => self.show_status().await,
             SlashCommand::ShowContext => {
                 let surroundings = self.surroundings().await;
-                self.tell(&overview::context(&self.transcript, &surroundings));
+                self.tell(&overview::describe_context(&self.transcript, &surroundings));
             }
-            SlashCommand::ShowCost => self.tell(&overview::cost(&self.transcript)),
+            SlashCommand::ShowCost => self.tell(&overview::describe_cost(&self.transcript)),
             SlashCommand::ListModels => self.list_models().await,
             SlashCommand::FindModel(wish) => self.use_model(&wish).await?,
             SlashCommand::ListApprovals => {
-                let now = overview::policy(self.approvals.held(Instant::now().into_std()));
+                let now = overview::describe_policy(self.approvals.held(Instant::now().into_std()));
                 self.tell(&format!(
                     "approvals: {now}; use /approve auto, ask, edits, all, none, or a time such as /approve 10m"
                 ));
             }
             SlashCommand::ShowPane => self.show_pane().await,
             SlashCommand::ListTargets => {
-                let list = targets::list(&self.transcript, &ListView::plain()).text(&ListView::plain());
+                let list =
+                    targets::list_targets(&self.transcript, &ListView::plain()).text(&ListView::plain());
                 self.tell(&list);
             }
             SlashCommand::ListTasks => self.ask_desk(DeskCommand::Processes(NO_PROCESSES)).await,
@@ -103,7 +104,7 @@ impl Repl<'_> {
     async fn show_status(&mut self) {
         let surroundings = self.surroundings().await;
         let approvals = self.approvals.held(Instant::now().into_std());
-        self.tell(&overview::status(&self.session, &self.transcript, &surroundings, approvals));
+        self.tell(&overview::describe_status(&self.session, &self.transcript, &surroundings, approvals));
     }
 
     async fn show_pane(&mut self) {
@@ -132,7 +133,7 @@ impl Repl<'_> {
     async fn send_plainly(&mut self, command: Command) -> Result<(), SessionsError> {
         match self.send(command).await {
             Err(error @ SessionsError::Agent(_)) => {
-                self.tell(&format!("buddy: {}", told(&error)));
+                self.tell(&format!("buddy: {}", describe_refusal(&error)));
                 Ok(())
             }
             sent => self.forgive(sent),
@@ -140,7 +141,7 @@ impl Repl<'_> {
     }
 
     async fn surroundings(&self) -> SessionSurroundings {
-        let target = default_target(&self.transcript);
+        let target = find_default_target(&self.transcript);
         self.desk.surroundings(&target, self.transcript.model()).await
     }
 
@@ -172,7 +173,7 @@ impl Repl<'_> {
     }
 
     fn copy(&mut self) {
-        let text = match (overview::last_answer(&self.transcript), self.input) {
+        let text = match (overview::find_last_answer(&self.transcript), self.input) {
             (None, _) => "There is no answer yet.",
             (Some(_), LineInput::Pipe | LineInput::Terminal { has_clipboard: false, .. }) => {
                 "this terminal has no clipboard; use /export to write a file"

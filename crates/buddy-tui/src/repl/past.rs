@@ -9,11 +9,11 @@ use buddy_protocol::{
 
 use super::Repl;
 use super::streamed::StreamedAnswers;
-use crate::branches::{self, Another, OpenedSession, calls_since, forked, prompts};
+use crate::branches::{self, Another, OpenedSession, fork_session, list_calls_since, list_prompts};
 use crate::console::DeskCommand;
 use crate::event_feed::EventFeed;
-use crate::show::{found_lines, session_lines};
-use crate::targets::default_target;
+use crate::show::{render_found_lines, render_session_lines};
+use crate::targets::find_default_target;
 use crate::text::to_copy;
 use crate::visible::one_line;
 
@@ -35,7 +35,7 @@ impl Repl<'_> {
 
     /// Has the desk carry out one of buddy's own commands.
     pub(super) async fn ask_desk(&mut self, command: DeskCommand) {
-        let target = default_target(&self.transcript);
+        let target = find_default_target(&self.transcript);
         if let Some(progress) = command.progress() {
             self.tell(progress);
         }
@@ -59,7 +59,7 @@ impl Repl<'_> {
     }
 
     async fn fork_at(&mut self, point: ForkPoint, what: &str) {
-        match forked(&self.sessions, &self.who, &self.session, point, ForkKind::Beside).await {
+        match fork_session(&self.sessions, &self.who, &self.session, point, ForkKind::Beside).await {
             Ok(opened) => self.leave_for(opened, what),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }
@@ -76,14 +76,17 @@ impl Repl<'_> {
         if !self.may_leave() {
             return;
         }
-        let all: Vec<_> = prompts(&self.transcript)
+        let all: Vec<_> = list_prompts(&self.transcript)
             .map(|(at, item, text)| (at, item.id.clone(), text.to_owned()))
             .collect();
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         if let Some((at, prompt, text)) = place.and_then(|place| all.get(place).cloned()) {
-            let calls = calls_since(&self.transcript, at);
+            let calls = list_calls_since(&self.transcript, at);
             let changes = self.desk.changes(&calls).await;
-            let what = format!("back before: {text}\n{}files stay as they are", branches::changed(changes));
+            let what = format!(
+                "back before: {text}\n{}files stay as they are",
+                branches::describe_changed_since(changes)
+            );
             return self.fork_at(ForkPoint::Before { prompt }, &what).await;
         }
         let mut text = String::new();
@@ -104,7 +107,7 @@ impl Repl<'_> {
         }
         let Some(another) = Another::like(&self.transcript) else { return Ok(()) };
         let session = another.begin(&*self.sessions, &self.who).await?;
-        let opened = branches::opened(&self.sessions, &self.who, session).await?;
+        let opened = branches::open_session(&self.sessions, &self.who, session).await?;
         self.leave_for(opened, "This is a new conversation");
         Ok(())
     }
@@ -113,7 +116,7 @@ impl Repl<'_> {
         if !self.may_leave() {
             return;
         }
-        match branches::opened(&self.sessions, &self.who, session).await {
+        match branches::open_session(&self.sessions, &self.who, session).await {
             Ok(opened) => self.leave_for(opened, "another conversation"),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }
@@ -137,14 +140,14 @@ impl Repl<'_> {
 
     pub(super) async fn list(&mut self) -> Result<(), SessionsError> {
         let sessions = self.listed().await?;
-        self.tell(session_lines(&sessions).trim_end());
+        self.tell(render_session_lines(&sessions).trim_end());
         Ok(())
     }
 
     pub(super) async fn search(&mut self, words: &str) {
         match self.sessions.search(&self.who, words, LISTED).await {
             Ok(found) if found.is_empty() => self.tell("No conversation contains these words."),
-            Ok(found) => self.tell(found_lines(&found).trim_end()),
+            Ok(found) => self.tell(render_found_lines(&found).trim_end()),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }
     }

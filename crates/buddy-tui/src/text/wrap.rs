@@ -49,7 +49,7 @@ fn rows_of(line: &StyledLine, mut rows: Rows<'_>) -> Vec<StyledLine> {
 }
 
 /// The rows of a line without an indent.
-pub(crate) fn wrapped(line: &StyledLine, width: usize) -> Vec<StyledLine> {
+pub(crate) fn wrap_unindented(line: &StyledLine, width: usize) -> Vec<StyledLine> {
     let none = StyledLine::default();
     wrap(line, width, &none, &none)
 }
@@ -108,7 +108,7 @@ pub(crate) enum Overlong {
 /// The rows of lines that are printed one below the other. Rows that follow from one line are indented to its text.
 pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<StyledLine> {
     let rows = |line: &str| {
-        let (width, next) = (width.max(1), hanging(line));
+        let (width, next) = (width.max(1), find_hanging_indent(line));
         let has_room = next.width() + LEAST_ROOM.min(width) <= width;
         let next = if has_room { next } else { StyledLine::default() };
         let rows = Rows { overlong, ..Rows::new(width, StyledLine::default(), &next) };
@@ -118,7 +118,7 @@ pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<
 }
 
 /// The indent of the rows that follow from one line: up to its text.
-pub(crate) fn hanging(line: &str) -> StyledLine {
+pub(crate) fn find_hanging_indent(line: &str) -> StyledLine {
     StyledLine::plain(&" ".repeat(text_column(line)))
 }
 

@@ -4,8 +4,8 @@ use buddy_protocol::NoticeLevel;
 use proptest::prelude::*;
 
 use super::*;
-use crate::console::calls::{Paper, finished};
-use crate::console::{notice_rows, watched_rows};
+use crate::console::calls::{Paper, render_finished_call};
+use crate::console::{render_session_notice, render_watched_call};
 use crate::text::{Overlong, wrap_printed};
 
 /// Refusals, the last sentence of which says what to do.
@@ -60,7 +60,8 @@ fn refused(code: &str, text: &str) -> ToolCall {
 
 fn rows_of(call: &ToolCall, status: ItemStatus, width: usize) -> Vec<StyledLine> {
     let look = palette();
-    finished(call, status, Duration::ZERO, &Paper { look: &look, width, cwd: "/w", answered: "" }).rows
+    render_finished_call(call, status, Duration::ZERO, &Paper { look: &look, width, cwd: "/w", answered: "" })
+        .rows
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_run_tells_the_option_that_opens_a_call_in_every_window() {
     for width in 20..=200 {
         let look = palette();
         let call = refused("approval_needed", text);
-        let rows = watched_rows(&call, ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
+        let rows = render_watched_call(&call, ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
         if rows.len() == 1 {
             assert!(rows[0].text().ends_with(way), "{}", rows[0].text());
         } else {
@@ -103,7 +104,7 @@ fn a_run_tells_the_option_that_opens_a_call_in_every_window() {
 #[test]
 fn notices_and_printed_lines_wrap_between_words() {
     for (width, text) in (20..=200).flat_map(|width| REFUSALS.map(|text| (width, text))) {
-        let rows = notice_rows(text, NoticeLevel::Warning, &palette(), width);
+        let rows = render_session_notice(text, NoticeLevel::Warning, &palette(), width);
         check_rows(&rows, text, width, 2);
         check_rows(&wrap_printed(text, width, Overlong::Broken), text, width, 0);
         let listed = format!("  risk   {}", text.replace('\n', " "));
