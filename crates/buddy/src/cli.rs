@@ -19,7 +19,7 @@ use exec::EXEC_EXAMPLES;
 pub(crate) use exec::{Exec, Format, InputFormat};
 pub(crate) use host_flags::HostFlags;
 pub(crate) use listing::Listing;
-pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+pub(crate) use past::{Export, ExportFormatFlag, Import, List, Resume};
 pub(crate) use print::{arguments, wants_json};
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
@@ -376,10 +376,6 @@ pub(crate) struct Undo {
     /// Cover this session, wherever it works
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     pub(crate) session: Option<String>,
-
-    /// The conversation in which `/undo` or `/redo` was typed: the entry is its own, and the text names those commands.
-    #[arg(long, hide = true, value_name = "ID", requires = "id")]
-    pub(crate) in_conversation: Option<String>,
 
     /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]

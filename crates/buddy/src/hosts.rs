@@ -12,12 +12,12 @@ use buddy_exec::jail::clear_litter;
 use buddy_policy::{Withheld, guarded_names};
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
-use crate::commands::UsageError;
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
 use crate::panes::{Made, PaneMaker};
 use crate::policy::{Policies, PolicySettings, project_files};
+use crate::start_error::UsageError;
 use crate::wiring::undo_store;
 
 /// What a user is told who wants no tool to touch this machine and names no other host.

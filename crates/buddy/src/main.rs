@@ -12,11 +12,16 @@ mod host;
 mod hosts;
 mod legacy;
 mod log;
+mod login_subject;
 mod models;
+mod operations;
 mod origin;
 mod panes;
 mod policy;
+mod rendering;
+mod session_choice;
 mod signals;
+mod start_error;
 mod system;
 mod wiring;
 

@@ -17,4 +17,4 @@ pub(crate) use key::Keys;
 pub(crate) use lessons::{Lesson, Lessons};
 pub(crate) use local::{LocalServer, local_servers};
 pub(crate) use reference::Reference;
-pub(crate) use source::{Line, Models, NoModels, OfferedModel, Row};
+pub(crate) use source::{Line, Models, NoModels, OfferedModel};

@@ -19,12 +19,13 @@ use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::trust::Offered;
-use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
+use crate::commands::{fork, import, is_here, panes, printer, trust};
 use crate::config::{TrustStore, WorkEnvironment, user_file};
 use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session};
 use crate::signals::{interrupts, unless_interrupted};
 use crate::system::SystemClock;
 use crate::wiring::{Buddy, managed_processes, wire};
@@ -63,7 +64,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
         ));
     }
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
@@ -93,10 +94,12 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let summary = match &resume.id {
-        Some(id) => find(&buddy, id).await?,
-        None if resume.last => last(&buddy, invocation.named.as_deref()).await?,
+        Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
+        None if resume.last => {
+            find_last_session(&*buddy.hub, &buddy.who, invocation.named.as_deref()).await?
+        }
         None => {
             let Some(summary) = pick(&buddy, &invocation, &setup).await? else {
                 buddy.close().await?;

@@ -19,14 +19,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
 use crate::commands::setup::{Invocation, Notes, Setup, TmuxWish};
-use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
+use crate::commands::{fork, panes, printer};
 use crate::config::text_of;
 use crate::desk::{details, list_look, local_image};
 use crate::environment::Environment;
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session};
 use crate::signals::interrupts;
+use crate::start_error::{StartError, UsageError};
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
 use prompt::{fits, prompt_in_time};
@@ -235,8 +237,14 @@ async fn target(
     has_model: bool,
 ) -> anyhow::Result<ExecTarget> {
     let summary = match beginning {
-        None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
-        Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
+        None => {
+            let id = exec.resume.as_deref().unwrap_or_default();
+            find_session(&*buddy.hub, &buddy.who, id).await?
+        }
+        Some(beginning) if exec.last => {
+            let cwd = Path::new(&beginning.cwd);
+            find_last_session(&*buddy.hub, &buddy.who, Some(cwd)).await?
+        }
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));

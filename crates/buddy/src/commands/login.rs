@@ -4,15 +4,14 @@ mod browser;
 mod elsewhere;
 mod guide;
 mod input;
-mod leave;
 mod status;
-mod subject;
 
 use std::future::Future;
 use std::sync::Arc;
 
-use anyhow::Context;
 use buddy_model::{DeviceCode, Login, LoginErrorKind, LoginGrant, Tokens};
+use buddy_protocol::Operations;
+use buddy_protocol::operations::LogOut;
 use buddy_tui::Exit;
 use secrecy::SecretString;
 
@@ -20,11 +19,12 @@ use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
 use crate::cli::{Login as LoginArguments, Logout};
 use crate::commands::login::guide::Occasion;
 use crate::commands::login::input::Pasted;
-use crate::commands::login::subject::Subject;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
 use crate::config::Config;
 use crate::environment::Environment;
+use crate::login_subject::{self as subject, Subject};
+use crate::rendering::print_log_out;
 use crate::signals::unless_interrupted;
 use crate::system::SystemClock;
 
@@ -33,7 +33,7 @@ pub(crate) use guide::{Welcomed, has_screen, welcome};
 /// Logs in, keeps a key, or tells who is logged in.
 pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {
     let loaded = invocation.load()?;
-    let store = store(invocation.environment)?;
+    let store = AuthStore::of_user(invocation.environment)?;
     warn(&store);
     if arguments.status {
         return status::show(&store, &loaded.config, arguments.name.as_deref());
@@ -58,10 +58,14 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
 
 /// Forgets logins and keys.
 pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> anyhow::Result<Exit> {
-    let loaded = invocation.load()?;
-    let store = store(invocation.environment)?;
-    warn(&store);
-    interruptible(leave::run(&store, &loaded.config, &arguments)).await
+    let request = match arguments {
+        Logout { all: true, .. } => LogOut::All,
+        Logout { name: Some(name), .. } => LogOut::Named(name),
+        Logout { name: None, .. } => LogOut::Active,
+    };
+    let operations = invocation.operations();
+    let log_out = async { Ok(print_log_out(&operations.log_out(request).await?, &mut printer())) };
+    interruptible(log_out).await
 }
 
 /// How to log in.
@@ -187,11 +191,6 @@ async fn put_key(store: &AuthStore, profile: &str, key: SecretString, address: S
 
 fn tell_kept(profile: &str, address: &str) {
     printer().status(&format!("Saved the key for `{profile}`. buddy sends it to {address}."));
-}
-
-fn store(environment: &Environment) -> anyhow::Result<AuthStore> {
-    AuthStore::of(environment)
-        .context("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for logins")
 }
 
 fn warn(store: &AuthStore) {

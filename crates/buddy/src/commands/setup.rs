@@ -10,7 +10,7 @@ use buddy_protocol::{MicroUsd, TargetWish};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::cli::{Approve, RunRules};
-use crate::commands::{StartError, is_here, printer};
+use crate::commands::{is_here, printer};
 use crate::config::{
     ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, Request, TrustStore,
     WorkEnvironment, load,
@@ -18,8 +18,10 @@ use crate::config::{
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{CurrentModels, find_models};
+use crate::operations::{HomeOperations, OperationPlace};
 use crate::panes::PaneMaker;
 use crate::policy::{Guards, Policies, PolicySettings};
+use crate::start_error::StartError;
 use crate::wiring::Wishes;
 
 /// The model calls of a turn in a conversation, if nobody sets a limit.
@@ -109,6 +111,17 @@ impl Invocation<'_> {
             store.add(&self.cwd)?;
         }
         Ok(())
+    }
+
+    /// The operations of this user in this directory.
+    pub(crate) fn operations(&self) -> HomeOperations {
+        HomeOperations::new(OperationPlace {
+            environment: self.environment.clone(),
+            request: self.request.clone(),
+            cwd: self.cwd.clone(),
+            model: self.model.clone(),
+            conversation: None,
+        })
     }
 
     /// Reads the configuration and tells its warnings.

@@ -9,9 +9,9 @@ use buddy_model::{Model, ModelFacts};
 use buddy_protocol::Failure;
 
 use super::{Keys, Lessons, Models, choose, local_servers};
-use crate::commands::StartError;
 use crate::config::Loaded;
 use crate::environment::Environment;
+use crate::start_error::StartError;
 use crate::wiring::local_target;
 
 /// The models that calls use now. A call that runs keeps the model that it began with.

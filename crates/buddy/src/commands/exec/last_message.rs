@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rustix::fs::{Access, OFlags, access, fcntl_getfl, fcntl_setfl};
 
-use crate::commands::{UsageError, printer};
+use crate::commands::printer;
 use crate::config::private_file;
+use crate::start_error::UsageError;
 
 /// Names of the standard output, which already is open and may be a file that others write on in.
 const OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];

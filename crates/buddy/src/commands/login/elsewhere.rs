@@ -8,7 +8,8 @@ use secrecy::SecretString;
 use tokio::time::timeout;
 
 use super::guide::{Guide, Step, Untried};
-use super::{input, put_key, store};
+use super::{input, put_key};
+use crate::auth_store::AuthStore;
 use crate::commands::config::add_profile;
 use crate::commands::printer;
 
@@ -27,7 +28,7 @@ impl Guide<'_> {
         let Some(model) = self.model_at(&endpoint, key.as_ref()).await? else { return Ok(Step::Again) };
         let address = endpoint.to_string();
         let name = self.free_name(&address);
-        let store = store(self.invocation.environment)?;
+        let store = AuthStore::of_user(self.invocation.environment)?;
         let key_before = store.read()?.api_keys.remove(&name);
         let auth = if key.is_some() { "api-key" } else { "none" };
         let settings = [("api_base_url", base.as_str()), ("model", model.as_str()), ("auth", auth)];

@@ -10,15 +10,16 @@ use buddy_tui::{Alternatives, Chosen, Exit, Greeting, Look, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::{Flow, input, interruptible, log_in, put_key, store, subject, tell_kept};
-use crate::auth_store::{LoginSection, StoredKey};
-use crate::commands::config::{FileBefore, choose_model};
+use super::{Flow, input, interruptible, log_in, put_key, subject, tell_kept};
+use crate::auth_store::{AuthStore, LoginSection, StoredKey};
+use crate::commands::config::choose_model;
 use crate::commands::printer;
 use crate::commands::setup::{Invocation, Notes};
 use crate::config::{AuthKind, Config, KeySource, Loaded, Origin, load, private_file};
 use crate::desk::look;
 use crate::environment::Environment;
 use crate::models::{Keys, LocalServer, ModelChoice, choose as choose_found, local_servers};
+use crate::operations::FileBefore;
 use crate::wiring::local_target;
 
 /// A file that says that the first start is over.
@@ -234,7 +235,7 @@ impl Guide<'_> {
 
     /// The key of a profile, until one works or the user has enough of it. That it is kept is said when it is.
     async fn key_of(&self, profile: &str) -> anyhow::Result<Step> {
-        let store = store(self.invocation.environment)?;
+        let store = AuthStore::of_user(self.invocation.environment)?;
         let (name, address) = subject::profile(self.config(), Some(profile))?;
         loop {
             let key = match input::key(name).await {
@@ -276,7 +277,7 @@ impl Guide<'_> {
         if let Some(before) = file_before {
             before.put_back()?;
         }
-        let locked = store(self.invocation.environment)?.lock().await?;
+        let locked = AuthStore::of_user(self.invocation.environment)?.lock().await?;
         let mut contents = locked.read()?;
         contents.api_keys.remove(&name);
         contents.api_keys.extend(key_before.map(|key| (name, key)));
@@ -308,7 +309,8 @@ impl Guide<'_> {
         } else {
             Flow::BrowserOrBack
         };
-        let exit = log_in(environment, &store(environment)?, self.config(), name, section, flow).await?;
+        let exit = log_in(environment, &AuthStore::of_user(environment)?, self.config(), name, section, flow)
+            .await?;
         if exit != Exit::Ok {
             return Ok(Step::Again);
         }

@@ -4,9 +4,9 @@ use buddy_protocol::{Clock, UnixMillis};
 use buddy_tui::Exit;
 
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
-use crate::commands::login::subject::{Subject, find, keyed_profiles};
 use crate::commands::printer;
 use crate::config::Config;
+use crate::login_subject::{Subject, find, keyed_profiles};
 use crate::system::SystemClock;
 
 /// Tells who is logged in; of one name, also by the exit code.
