@@ -27,17 +27,16 @@ mod update;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{ForkKind, ForkPoint, SessionId, SessionSummary, Sessions, TargetHost, TargetWish};
-use buddy_tui::{Exit, OutputClosed, Printer};
+use buddy_protocol::{TargetHost, TargetWish};
+use buddy_tui::{Exit, OutputClosed};
 
 use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
 use crate::commands::refuse::refuse;
-use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 use crate::config::Request;
 use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
+use crate::invocation::{Invocation, PolicyWish, TmuxWish, is_here};
 use crate::start_error::UsageError;
-use crate::wiring::Buddy;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
@@ -198,24 +197,9 @@ async fn dispatch(
     }
 }
 
-/// Whether a session with these hosts works on this machine.
-fn is_here(hosts: &[TargetWish]) -> bool {
-    hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
-}
-
 fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
     let path = wish.unwrap_or(Path::new("."));
     let refused = |why: String| UsageError::new(format!("cannot work in `{}`: {why}", path.display()));
     let resolved = path.canonicalize().map_err(|error| refused(error.to_string()))?;
     if resolved.is_dir() { Ok(resolved) } else { Err(refused("it is not a directory".to_owned())) }
-}
-
-pub(crate) fn printer() -> Printer {
-    Printer::standard()
-}
-
-/// A copy of a session, to go on in.
-async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
-    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
-    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }

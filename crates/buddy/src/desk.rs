@@ -20,14 +20,16 @@ use buddy_protocol::{
 };
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
-use crate::commands::setup::{Invocation, Setup};
+use crate::commands::setup::Setup;
 use crate::config::{Origin, Request, TrustStore, load, private_file, text_of, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
+use crate::invocation::Invocation;
+use crate::local_machine::local_target;
 use crate::models::{CurrentModels, OfferedModel, find_models};
 use crate::operations::{HomeOperations, OperationConversation, OperationPlace, view_configuration};
 use crate::system::SystemClock;
-use crate::wiring::{Buddy, local_target};
+use crate::wiring::Buddy;
 use history::HistoryFile;
 pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;

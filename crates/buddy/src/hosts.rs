@@ -15,10 +15,10 @@ use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::local_machine::undo_store;
 use crate::panes::{Made, PaneMaker};
 use crate::policy::{Policies, PolicySettings, project_files};
 use crate::start_error::UsageError;
-use crate::wiring::undo_store;
 
 /// What a user is told who wants no tool to touch this machine and names no other host.
 const REMOTE_ONLY: &str = "no tool may touch this machine (`--remote-only`, or `tools.local = false`), so a session needs \

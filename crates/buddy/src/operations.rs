@@ -15,16 +15,16 @@ mod guards;
 mod logins;
 mod models;
 mod open_sessions;
+mod place;
 mod processes;
 mod trust;
 mod undo;
+mod undo_wire;
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_agent::Hosts;
 use buddy_protocol::operations::{
     ApproveGuards, ChangeList, ConfigurationFile, ConfigurationView, ControlFileChange, CountChanges,
     DistrustFolder, DoctorReport, DoctorStep, ExamineMachine, ExamineProvider, ExportSession,
@@ -33,17 +33,15 @@ use buddy_protocol::operations::{
     SaveGrant, SavedGrant, SetConfiguration, StopProcess, TrustFolder, TrustedFolder, UndoChange,
     UndoOutcome, UndoPreview, UnsetConfiguration, UnsetOutcome,
 };
-use buddy_protocol::{OperationError, OperationErrorCode, Operations, Principal, Sessions};
+use buddy_protocol::{OperationError, OperationErrorCode, Operations};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Request;
-use crate::environment::Environment;
-use crate::hosts::NoHosts;
 pub(crate) use configuration::{FileBefore, UserConfiguration, view_configuration};
 use failure::failure_of;
+pub(crate) use place::{OperationConversation, OperationPlace};
 
 /// The parts of a result that may wait to be read.
 const STREAM_QUEUE: usize = 16;
@@ -52,41 +50,6 @@ const STREAM_QUEUE: usize = 16;
 #[derive(Clone)]
 pub(crate) struct HomeOperations {
     place: Arc<OperationPlace>,
-}
-
-/// Where operations work.
-pub(crate) struct OperationPlace {
-    pub(crate) environment: Environment,
-    /// The configuration to read.
-    pub(crate) request: Request,
-    /// The working directory.
-    pub(crate) cwd: PathBuf,
-    /// The model that the user named.
-    pub(crate) model: Option<String>,
-    /// What belongs to the conversation that they are called from; none on the command line.
-    pub(crate) conversation: Option<OperationConversation>,
-}
-
-/// What a running conversation has already.
-pub(crate) struct OperationConversation {
-    pub(crate) hosts: Arc<dyn Hosts>,
-    pub(crate) sessions: Arc<dyn Sessions>,
-    pub(crate) who: Principal,
-    /// The configuration that it runs with, which may not be what the files say by now.
-    pub(crate) configuration: ConfigurationView,
-}
-
-impl OperationPlace {
-    fn hosts(&self) -> Arc<dyn Hosts> {
-        self.conversation
-            .as_ref()
-            .map_or_else(|| Arc::new(NoHosts) as Arc<dyn Hosts>, |own| own.hosts.clone())
-    }
-
-    /// A path that a request names.
-    fn path(&self, named: &str) -> PathBuf {
-        self.cwd.join(Path::new(named))
-    }
 }
 
 impl HomeOperations {

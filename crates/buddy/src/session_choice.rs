@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use buddy_protocol::{
-    OperationError, OperationErrorCode, Principal, SessionId, SessionQuery, SessionSummary, Sessions,
-    SessionsError,
+    ForkKind, ForkPoint, OperationError, OperationErrorCode, Principal, SessionId, SessionQuery,
+    SessionSummary, Sessions, SessionsError,
 };
 
 /// The least digits that stand for an id.
@@ -67,4 +67,14 @@ pub(crate) async fn find_last_session(
     let found = sessions.list(who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
     let found = found.into_iter().find(|session| session.turns > 0);
     found.with_context(|| format!("there is no session to resume{place}"))
+}
+
+/// A copy of a session, to go on in.
+pub(crate) async fn fork_session(
+    sessions: &dyn Sessions,
+    who: &Principal,
+    session: &SessionId,
+) -> anyhow::Result<SessionSummary> {
+    let fork = sessions.fork(who, session, ForkPoint::Now, ForkKind::Beside).await?;
+    Ok(sessions.find(who, &fork).await?)
 }

@@ -6,16 +6,15 @@ use buddy_tui::{Exit, Printer};
 
 use crate::cli::ConfigAction;
 use crate::commands::listing::view;
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
 use crate::config::{project_keys_table, schema};
+use crate::invocation::Invocation;
 use crate::operations::{FileBefore, HomeOperations, UserConfiguration};
 use crate::rendering::{configuration_json, configuration_table, configuration_text};
 
 /// Shows or changes the configuration.
 pub(crate) async fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     match action {
         ConfigAction::Show { json: true, .. } => {
             let shown = show(&operations, &mut printer).await?;

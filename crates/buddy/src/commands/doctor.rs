@@ -4,43 +4,19 @@
 //! something did, 6 when a key was not accepted, 130 when the user stopped it.
 
 use std::io::IsTerminal;
-use std::time::Duration;
 
 use anyhow::Context;
 use buddy_protocol::Operations;
 use buddy_protocol::operations::{DoctorReport, DoctorStep, ExamineMachine, ExamineProvider};
-use buddy_tui::Exit;
-use clap::{Args, Subcommand};
+use buddy_tui::{Exit, Printer};
 use futures::StreamExt;
 
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::cli::{Doctor, Patient};
+use crate::commands::listing;
+use crate::invocation::Invocation;
 use crate::operations::HomeOperations;
 use crate::rendering::print_report;
 use crate::signals::interrupts;
-
-#[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    #[command(subcommand)]
-    pub(crate) subject: Option<Patient>,
-
-    /// Print one JSON object
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Patient {
-    /// Check a model with about ten small calls, which a provider may charge for
-    Provider {
-        /// A profile, `profile/model`, or a model of the active profile [default: the active one]
-        name: Option<String>,
-
-        /// Stop all checks after this long, such as `30s` [default: 5m]
-        #[arg(long, value_name = "DURATION", value_parser = crate::cli::duration)]
-        timeout: Option<Duration>,
-    },
-}
 
 /// Makes the checks and prints them. An interrupt ends whatever runs and prints nothing.
 pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::Result<Exit> {
@@ -62,7 +38,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::
         report = examine => report?,
         _ = interrupted.recv() => return Ok(Exit::Interrupted),
     };
-    print_report(&report, doctor.json, &listing::view(invocation), &mut printer())
+    print_report(&report, doctor.json, &listing::view(invocation), &mut Printer::standard())
 }
 
 async fn examine_provider(
@@ -70,7 +46,7 @@ async fn examine_provider(
     request: ExamineProvider,
 ) -> anyhow::Result<DoctorReport> {
     let mut steps = operations.examine_provider(request).await?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     while let Some(step) = steps.next().await {
         match step? {
             DoctorStep::Warning { message } => printer.status(&format!("warning: {message}")),

@@ -2,11 +2,10 @@
 
 use buddy_protocol::Operations;
 use buddy_protocol::operations::{ExportFormat, ExportSession, SessionChoice};
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Export, ExportFormatFlag};
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
+use crate::invocation::Invocation;
 use crate::rendering::{Overwriting, export_format, write_export};
 
 /// Writes a session to a file or to the standard output.
@@ -24,12 +23,12 @@ pub(crate) async fn run(invocation: &Invocation<'_>, export: &Export) -> anyhow:
     };
     let exported = invocation.operations().export_session(ExportSession { session, format }).await?;
     let exit = match &export.output {
-        None if printer().answer(&exported.text).is_ok() => Exit::Ok,
+        None if Printer::standard().answer(&exported.text).is_ok() => Exit::Ok,
         None => Exit::OutputClosed,
         Some(path) => {
             let overwriting = if export.force { Overwriting::Wanted } else { Overwriting::Refused };
             write_export(path, path, &exported.text, overwriting)?;
-            printer().status(&format!("{} written", path.display()));
+            Printer::standard().status(&format!("{} written", path.display()));
             Exit::Ok
         }
     };

@@ -2,17 +2,17 @@
 
 use buddy_protocol::Operations;
 use buddy_protocol::operations::{RevokeGrants, SaveGrant};
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::Grants;
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::commands::listing;
+use crate::invocation::Invocation;
 use crate::rendering::grants_table;
 
 /// Lists grants, gives one, or takes them back.
 pub(crate) async fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     if let Some(pattern) = &grants.allow {
         let lasts_ms = grants.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let request = SaveGrant { pattern: pattern.clone(), is_everywhere: grants.everywhere, lasts_ms };

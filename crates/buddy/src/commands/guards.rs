@@ -5,17 +5,16 @@ use std::io::{IsTerminal, Write};
 use anyhow::bail;
 use buddy_protocol::Operations;
 use buddy_protocol::operations::ApproveGuards;
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::GuardsAction;
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
+use crate::invocation::Invocation;
 
 /// Shows the guards or approves their change.
 pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
     let view = operations.show_guards().await?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let Some(pending) = view.pending else {
         let approved = view.approved.unwrap_or_default();
         let text = if approved.is_empty() { "only the built-in guards take effect" } else { &approved };

@@ -1,18 +1,18 @@
 //! `buddy models`.
 
 use buddy_protocol::Operations;
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::Listing;
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::commands::listing;
+use crate::invocation::Invocation;
 use crate::rendering::models_table;
 
 /// Lists the profiles.
 pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
     let found = invocation.operations().list_models().await?;
     for warning in &found.warnings {
-        printer().status(&format!("warning: {warning}"));
+        Printer::standard().status(&format!("warning: {warning}"));
     }
     listing::print(invocation, listing, found.models, |rows, view, printer| {
         models_table(rows)

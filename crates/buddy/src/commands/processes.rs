@@ -8,8 +8,8 @@ use buddy_tui::{Exit, Printer};
 use futures::StreamExt;
 
 use crate::cli::{Kill, Listing, Logs};
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::commands::listing;
+use crate::invocation::Invocation;
 use crate::rendering::{print_stopped, processes_table};
 use crate::signals::interrupts;
 
@@ -27,7 +27,7 @@ pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyh
 pub(crate) async fn logs(invocation: &Invocation<'_>, logs: &Logs) -> anyhow::Result<Exit> {
     let request = ReadProcessOutput { id: logs.id.clone(), tail: logs.tail, follows: logs.follow };
     let mut chunks = invocation.operations().read_process_output(request).await?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let (mut stop, _tasks) = interrupts()?;
     loop {
         tokio::select! {
@@ -46,7 +46,7 @@ pub(crate) async fn logs(invocation: &Invocation<'_>, logs: &Logs) -> anyhow::Re
 pub(crate) async fn kill(invocation: &Invocation<'_>, kill: &Kill) -> anyhow::Result<Exit> {
     let request = StopProcess { id: kill.id.clone(), is_forced: kill.force };
     let stopped = invocation.operations().stop_process(request).await?;
-    print_stopped(&stopped, &mut printer());
+    print_stopped(&stopped, &mut Printer::standard());
     Ok(Exit::Ok)
 }
 

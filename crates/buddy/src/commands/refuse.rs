@@ -1,15 +1,14 @@
 //! The last words of a run that did not begin, and the code that it ends with.
 
 use buddy_protocol::{Failure, FailureKind, OperationError, OperationErrorCode};
-use buddy_tui::{Exit, refusal_line};
+use buddy_tui::{Exit, Printer, refusal_line};
 
-use crate::commands::printer;
 use crate::config::ConfigError;
 use crate::start_error::{StartError, UsageError};
 
 /// Tells why a run did not begin; to a program that wants JSON in the form of a result, too.
 pub(crate) fn refuse(error: &anyhow::Error, wants_json: bool) -> Exit {
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     printer.status(&format!("buddy: {error:#}"));
     let simple = |kind| Failure { kind, message: format!("{error:#}"), hint: None, http_status: None };
     let (exit, failure) = if let Some(start) = error.downcast_ref::<StartError>() {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
-use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
+use buddy_tui::{Exit, OutputClosed, Printer, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::commands::listing;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
 use crate::session_choice::{find_last_session, find_session};
 use crate::wiring::{Buddy, Wishes, wire};
 
@@ -74,7 +74,7 @@ pub(crate) async fn show(
         Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
         None => find_last_session(&*buddy.hub, &buddy.who, named).await?,
     };
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let mut transcript = Transcript::default();
     let damage = loop {
         let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {

@@ -6,15 +6,15 @@ use std::path::Path;
 use anyhow::Context;
 use buddy_protocol::Operations;
 use buddy_protocol::operations::{DistrustFolder, ReviewFolder, TrustFolder};
-use buddy_tui::{Chosen, Exit, FolderQuestion, Look, Table, TableColumn, ask_about_folder};
+use buddy_tui::{Chosen, Exit, FolderQuestion, Look, Printer, Table, TableColumn, ask_about_folder};
 
 use crate::cli::Trust;
+use crate::commands::listing;
 use crate::commands::login::has_screen;
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
 use crate::config::{FileChange, RULES_FILE, TrustStore, load};
 use crate::desk::look;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
 use crate::operations::HomeOperations;
 use crate::rendering::{print_distrusted, print_trusted};
 
@@ -46,7 +46,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::R
         print_distrusted(
             &directory,
             operations.distrust_folder(DistrustFolder { folder }).await?,
-            &mut printer(),
+            &mut Printer::standard(),
         );
         return Ok(Exit::Ok);
     }
@@ -59,7 +59,7 @@ fn named_folder(directory: &Path) -> anyhow::Result<String> {
 
 /// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a user at a terminal is asked.
 async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exit> {
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let seen = operations.review_folder(ReviewFolder { folder: folder.clone() }).await?;
     if !seen.is_empty() {
         for line in seen.iter().flat_map(|change| &change.diff) {
@@ -81,7 +81,7 @@ async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exi
 
 /// Shows changes, so that they stay in view above the question.
 fn show(changes: &[FileChange]) {
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     for line in changes.iter().flat_map(FileChange::diff) {
         printer.status(&line);
     }
@@ -194,7 +194,7 @@ impl TrustQuestion {
 
     /// A line answers, where rows cannot be painted over. What is no answer is asked for again; an input that ends leaves.
     async fn by_line(self) -> anyhow::Result<Option<bool>> {
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         let FolderQuestion { title: [title, _], folder, finds, yes: [yes, _], no: [no, _], .. } = self.0;
         printer.status("");
         printer.status(&folder);

@@ -12,8 +12,8 @@ use buddy_tui::{Exit, Printer};
 use serde_json::json;
 
 use crate::cli::Undo;
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
+use crate::commands::listing;
+use crate::invocation::Invocation;
 use crate::rendering::{UndoFace, changes_table, print_outcome, print_preview};
 
 /// The most entries that a list for people has; `--limit` and JSON have more.
@@ -36,7 +36,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         );
     }
     let choice = undo.id.clone().map_or_else(|| UndoChoice::Newest(scope.clone()), UndoChoice::Change);
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let mut seen = None;
     if !undo.yes {
         let Some(preview) = operations.preview_undo(PreviewUndo { choice: choice.clone() }).await? else {

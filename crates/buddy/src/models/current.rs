@@ -11,8 +11,8 @@ use buddy_protocol::Failure;
 use super::{Keys, Lessons, Models, choose, local_servers};
 use crate::config::Loaded;
 use crate::environment::Environment;
+use crate::local_machine::local_target;
 use crate::start_error::StartError;
-use crate::wiring::local_target;
 
 /// The models that calls use now. A call that runs keeps the model that it began with.
 pub(crate) struct CurrentModels {

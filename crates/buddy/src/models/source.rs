@@ -2,6 +2,7 @@
 
 mod line;
 mod look;
+mod looks;
 mod offered;
 
 use std::collections::HashMap;
@@ -27,9 +28,8 @@ use super::known::{Known, Windows};
 use super::lessons::Lessons;
 use super::reference::{Reference, resolve};
 use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin, Profile};
-use look::Looks;
+use looks::Looks;
 
-pub(crate) use line::Line;
 pub(crate) use offered::OfferedModel;
 
 /// The name under which a user asks for the built-in demo.

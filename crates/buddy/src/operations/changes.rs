@@ -7,10 +7,10 @@ use buddy_exec::undo::{PathText, UndoEntry, project_root};
 use buddy_protocol::operations::{ChangeList, ChangeScope, UndoableChange};
 use buddy_protocol::{Content, Event, Fact, ItemEnded, ItemId, SessionId, UnixMillis};
 
-use super::OperationPlace;
 use super::open_sessions::OpenSessions;
-use super::undo::header_of;
-use crate::wiring::undo_store;
+use super::place::OperationPlace;
+use super::undo_wire::header_of;
+use crate::local_machine::undo_store;
 
 /// The most copies of a conversation that are followed back.
 const MAX_LINEAGE: usize = 50;

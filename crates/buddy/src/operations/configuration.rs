@@ -9,7 +9,7 @@ use buddy_protocol::operations::{
     SetConfiguration, UnsetOutcome,
 };
 
-use super::OperationPlace;
+use super::place::OperationPlace;
 use crate::config::{
     FamilyGate, Loaded, Request, create, family_gates, load, replace, set, shown_values, text_of, unset,
     user_file, written,

@@ -4,9 +4,9 @@ use buddy_protocol::operations::{ExportFormat, ExportSession, ExportedSession, S
 use buddy_protocol::{Event, SessionSummary, SessionsError, StoreError, Transcript};
 use buddy_tui::markdown;
 
-use super::OperationPlace;
 use super::failure::failure_of;
 use super::open_sessions::OpenSessions;
+use super::place::OperationPlace;
 use crate::session_choice::{find_last_session, find_session};
 
 /// Events read at once.

@@ -7,7 +7,7 @@ use buddy_policy::{Grant, connects_with_git};
 use buddy_protocol::operations::{GrantUptime, RevokeGrants, SaveGrant, SavedGrant};
 use buddy_protocol::{MAX_GRANT_SECONDS, OperationError, OperationErrorCode};
 
-use super::OperationPlace;
+use super::place::OperationPlace;
 use crate::environment::Environment;
 use crate::policy::{GrantBook, Kept};
 use crate::system::SystemClock;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use buddy_model::{Login, LoginError, Revocation};
 use buddy_protocol::operations::{ForgottenKey, ForgottenLogin, LogOut, LogOutReport, TokenRevocation};
 
-use super::OperationPlace;
+use super::place::OperationPlace;
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
 use crate::config::{Config, load};
 use crate::login_subject::{Subject, find, keyed_profiles};

@@ -2,7 +2,7 @@
 
 use buddy_protocol::operations::ModelList;
 
-use super::OperationPlace;
+use super::place::OperationPlace;
 use crate::config::load;
 use crate::models::{Models, find_models};
 use crate::policy::Guards;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use buddy_protocol::{Principal, Sessions};
 
-use super::{OperationConversation, OperationPlace};
+use super::place::{OperationConversation, OperationPlace};
 use crate::wiring::{Buddy, Wishes, wire};
 
 /// Sessions to read.

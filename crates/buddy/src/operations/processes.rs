@@ -16,7 +16,7 @@ use buddy_protocol::{Base64, OperationError, OperationErrorCode};
 use tokio::sync::mpsc;
 
 use crate::environment::Environment;
-use crate::wiring::managed_processes;
+use crate::local_machine::managed_processes;
 
 /// How often output that is followed is looked at. A file that another process writes has no events that cost less.
 const LOOK_PAUSE: Duration = Duration::from_millis(200);

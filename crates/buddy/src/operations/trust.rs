@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use buddy_protocol::operations::{ControlFileChange, TrustFolder, TrustedFolder, TrustedFolderFile};
 
-use super::OperationPlace;
+use super::place::OperationPlace;
 use crate::config::{FileChange, TrustStore};
 
 /// All of them.

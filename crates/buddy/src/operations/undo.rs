@@ -3,23 +3,19 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_exec::undo::{
-    Header, NotCovered, PathText, ProjectLock, State, Step, UndoError, UndoPlan, UndoStore, Which,
-    project_root,
-};
+use buddy_exec::undo::{Header, PathText, ProjectLock, UndoError, UndoPlan, UndoStore, Which, project_root};
 use buddy_exec::{RemoteTarget, SweepNote};
-use buddy_protocol::operations::{
-    ChangeHeader, PathState, UncoveredChange, UndoChange, UndoChoice, UndoOutcome, UndoPreview, UndoStep,
-};
+use buddy_protocol::operations::{UndoChange, UndoChoice, UndoOutcome, UndoPreview};
 use buddy_protocol::{Clock, Ids, OperationError, OperationErrorCode, UnixMillis};
 
-use super::OperationPlace;
 use super::changes::{entries, left_of_prompt, newest_undo};
+use super::place::OperationPlace;
+use super::undo_wire::{header_of, preview_of};
 use crate::environment::Environment;
 use crate::host;
+use crate::local_machine::undo_store;
 use crate::session_choice::short_id;
 use crate::system::{SystemClock, SystemIds};
-use crate::wiring::undo_store;
 
 /// What an undo would do now.
 pub(super) async fn preview(
@@ -152,66 +148,4 @@ fn whole_id(store: &UndoStore, digits: &str) -> anyhow::Result<String> {
     let entries = store.list()?;
     let ids: Vec<&str> = entries.iter().map(|entry| entry.header.id.as_str()).collect();
     Ok(short_id(&ids, digits)?.map_or_else(|| digits.to_owned(), str::to_owned))
-}
-
-pub(super) fn header_of(header: &Header) -> ChangeHeader {
-    let Header { id, label, session, workspace, unix_ms, undoes, target } = header.clone();
-    ChangeHeader { id, label, session, workspace, unix_ms, undoes, target }
-}
-
-fn preview_of(plan: &UndoPlan) -> UndoPreview {
-    let workspace = plan.header.workspace.as_ref();
-    let root = workspace
-        .map(|workspace| PathText(workspace.0.canonicalize().unwrap_or_else(|_| workspace.0.clone())));
-    UndoPreview {
-        header: header_of(&plan.header),
-        steps: plan.steps.iter().map(step_of).collect(),
-        not_covered: plan.not_covered.iter().map(uncovered_of).collect(),
-        is_interrupted: plan.is_interrupted,
-        is_covered: plan.is_covered,
-        root,
-    }
-}
-
-fn step_of(step: &Step) -> UndoStep {
-    let Step { path, now, to, conflict } = step;
-    UndoStep { path: path.clone(), now: state_of(now), to: state_of(to), conflict: conflict.clone() }
-}
-
-fn uncovered_of(place: &NotCovered) -> UncoveredChange {
-    let NotCovered { path, why, is_changed } = place.clone();
-    UncoveredChange { path, why, is_changed }
-}
-
-fn state_of(state: &State) -> PathState {
-    match state.clone() {
-        State::Absent => PathState::Absent,
-        State::File { digest, size, mode } => PathState::File { digest, size, mode },
-        State::Link { target } => PathState::Link { target },
-        State::Directory { mode } => PathState::Directory { mode },
-        State::NotKept { why } => PathState::NotKept { why },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Scripts read the JSON of `buddy undo`, which had the form of the store's own types before.
-    #[test]
-    fn a_state_is_written_as_the_store_writes_it() {
-        let states = [
-            State::Absent,
-            State::File { digest: "d".to_owned(), size: 7, mode: 0o644 },
-            State::Link { target: PathText("/a%b".into()) },
-            State::Directory { mode: 0o755 },
-            State::NotKept { why: "w".to_owned() },
-        ];
-        for state in states {
-            let step = Step { path: PathText("/p".into()), now: state.clone(), to: state, conflict: None };
-            let wire = serde_json::to_value(step_of(&step)).unwrap();
-            assert_eq!(wire, serde_json::to_value(&step).unwrap());
-            assert_eq!(serde_json::from_value::<UndoStep>(wire).unwrap(), step_of(&step));
-        }
-    }
 }

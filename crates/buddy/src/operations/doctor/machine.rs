@@ -14,11 +14,11 @@ use serde_json::json;
 use super::{doctor_check, jail, programs};
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
+use crate::local_machine::local_target;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
-use crate::operations::OperationPlace;
+use crate::operations::place::OperationPlace;
 use crate::policy::Guards;
 use crate::system::SystemClock;
-use crate::wiring::local_target;
 
 /// A store up to this size is read through; a larger one takes too long for a look.
 const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;

@@ -9,9 +9,9 @@ use serde_json::{Map, json};
 use tokio::sync::mpsc;
 
 use super::doctor_check;
-use crate::models::{Lesson, Line};
-use crate::operations::OperationPlace;
+use crate::models::{Lesson, ModelLine};
 use crate::operations::models::prepare;
+use crate::operations::place::OperationPlace;
 
 /// Examines a model by its name, or the active one, and keeps what was learned.
 pub(crate) async fn examine(
@@ -38,7 +38,7 @@ pub(crate) async fn examine(
 
 async fn examine_line(
     place: &OperationPlace,
-    line: &Line,
+    line: &ModelLine,
     timeout: Option<Duration>,
 ) -> anyhow::Result<DoctorReport> {
     let diagnosis = match &line.subject {
@@ -57,7 +57,7 @@ async fn examine_line(
     Ok(report)
 }
 
-fn report(line: &Line, diagnosis: Diagnosis) -> DoctorReport {
+fn report(line: &ModelLine, diagnosis: Diagnosis) -> DoctorReport {
     let facts = [
         ("profile", json!(line.profile)),
         ("api", json!(line.api)),
