@@ -1,5 +1,7 @@
 //! The command line.
 
+mod doctor;
+mod duration;
 mod exec;
 mod host_flags;
 mod listing;
@@ -15,11 +17,13 @@ use std::path::PathBuf;
 use buddy_exec::is_session_name;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use doctor::{Doctor, Patient};
+use duration::duration;
 use exec::EXEC_EXAMPLES;
 pub(crate) use exec::{Exec, Format, InputFormat};
 pub(crate) use host_flags::HostFlags;
 pub(crate) use listing::Listing;
-pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+pub(crate) use past::{Export, ExportFormatFlag, Import, List, Resume};
 pub(crate) use print::{arguments, wants_json};
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
@@ -193,7 +197,7 @@ pub(crate) enum Action {
     #[command(subcommand)]
     Guards(GuardsAction),
     /// Check this machine, or a model with `doctor provider`
-    Doctor(crate::commands::doctor::Doctor),
+    Doctor(Doctor),
     /// Write an AGENTS.md for this project
     ///
     /// Languages and commands come from the usual project files. buddy asks before it overwrites an existing file.
@@ -377,10 +381,6 @@ pub(crate) struct Undo {
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     pub(crate) session: Option<String>,
 
-    /// The conversation in which `/undo` or `/redo` was typed: the entry is its own, and the text names those commands.
-    #[arg(long, hide = true, value_name = "ID", requires = "id")]
-    pub(crate) in_conversation: Option<String>,
-
     /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]
     pub(crate) last: bool,
@@ -439,9 +439,6 @@ pub(crate) enum Store {
     },
 }
 
-pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
-    crate::config::Wait::parse(text).map(|wait| wait.0)
-}
 /// The name of a tmux session, as it was typed.
 fn tmux_session(name: &str) -> Result<String, String> {
     if is_session_name(name) {

@@ -15,35 +15,28 @@ mod login;
 mod manual;
 mod models;
 mod panes;
-pub(crate) mod processes;
+mod processes;
+mod refuse;
 mod sessions;
 pub(crate) mod setup;
 mod store;
 mod trust;
 mod undo;
 mod update;
-mod usage;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use buddy_protocol::{
-    ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
-    TargetWish,
-};
-use buddy_tui::{Exit, OutputClosed, Printer};
+use buddy_protocol::{TargetHost, TargetWish};
+use buddy_tui::{Exit, OutputClosed};
 
 use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
-use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
-pub(crate) use crate::commands::usage::{StartError, UsageError, refuse};
+use crate::commands::refuse::refuse;
 use crate::config::Request;
 use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
-use crate::wiring::Buddy;
-
-/// The least digits that stand for an id.
-const MIN_DIGITS: usize = 4;
+use crate::invocation::{Invocation, PolicyWish, TmuxWish, is_here};
+use crate::start_error::UsageError;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
@@ -183,30 +176,25 @@ async fn dispatch(
         Some(Action::Sessions(list)) => sessions::list(&invocation, &list).await,
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
-        Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
+        Some(Action::Export(export)) => export::run(&invocation, &export).await,
         Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
         Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
         Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
         Some(Action::Man(man)) => manual::man(&man),
         Some(Action::Update) => update::run(&invocation).await,
         Some(Action::Store(action)) => store::run(&invocation, action).await,
-        Some(Action::Ps(listing)) => processes::list(&invocation, &listing),
-        Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
-        Some(Action::Kill(kill)) => processes::kill(environment, &kill),
+        Some(Action::Ps(listing)) => processes::list(&invocation, &listing).await,
+        Some(Action::Logs(logs)) => processes::logs(&invocation, &logs).await,
+        Some(Action::Kill(kill)) => processes::kill(&invocation, &kill).await,
         Some(Action::Undo(undo)) => undo::run(&invocation, &undo).await,
         Some(Action::Models(listing)) => models::list(&invocation, &listing).await,
-        Some(Action::Config(action)) => config::run(&invocation, action),
+        Some(Action::Config(action)) => config::run(&invocation, action).await,
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
         Some(Action::Asks(listing)) => asks::list(&invocation, &listing).await,
-        Some(Action::Grants(grants)) => grants::run(&invocation, &grants),
-        Some(Action::Guards(action)) => guards::run(environment, &action),
-        Some(Action::Trust(trust)) => trust::run(&invocation, &trust),
+        Some(Action::Grants(grants)) => grants::run(&invocation, &grants).await,
+        Some(Action::Guards(action)) => guards::run(&invocation, &action).await,
+        Some(Action::Trust(trust)) => trust::run(&invocation, &trust).await,
     }
-}
-
-/// Whether a session with these hosts works on this machine.
-fn is_here(hosts: &[TargetWish]) -> bool {
-    hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
 }
 
 fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
@@ -214,59 +202,4 @@ fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
     let refused = |why: String| UsageError::new(format!("cannot work in `{}`: {why}", path.display()));
     let resolved = path.canonicalize().map_err(|error| refused(error.to_string()))?;
     if resolved.is_dir() { Ok(resolved) } else { Err(refused("it is not a directory".to_owned())) }
-}
-
-pub(crate) fn printer() -> Printer {
-    Printer::standard()
-}
-
-/// The one of these ids that a user means by the digits that it begins with, as lists on a terminal show them. None where
-/// none begins so.
-fn short_id<'a>(ids: &[&'a str], digits: &str) -> anyhow::Result<Option<&'a str>> {
-    if let Some(same) = ids.iter().find(|id| **id == digits) {
-        return Ok(Some(same));
-    }
-    let bare = |id: &'a str| id.split_once('_').map_or(id, |(_, digits)| digits);
-    let is_meant = |id: &&&'a str| id.starts_with(digits) || bare(id).starts_with(digits);
-    let mut meant = ids.iter().filter(is_meant).filter(|_| digits.len() >= MIN_DIGITS);
-    match (meant.next(), meant.next()) {
-        (Some(first), Some(second)) => {
-            bail!("`{digits}` can be `{first}` or `{second}`; add more of its digits")
-        }
-        (found, _) => Ok(found.copied()),
-    }
-}
-
-/// A session by its id, or by the digits that it begins with.
-async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
-    let id = match id.parse::<SessionId>() {
-        Ok(id) => id,
-        Err(error) => {
-            let all = buddy.hub.list(&buddy.who, SessionQuery::default()).await?.sessions;
-            let ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
-            match short_id(&ids, id)? {
-                Some(found) => found.parse()?,
-                None => bail!("{error}; `buddy sessions` lists them"),
-            }
-        }
-    };
-    match buddy.hub.find(&buddy.who, &id).await {
-        Err(error @ SessionsError::NotFound(_)) => bail!("{error}; `buddy sessions` lists them"),
-        found => Ok(found?),
-    }
-}
-
-/// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
-async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
-    let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
-    let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
-    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
-    let found = found.into_iter().find(|session| session.turns > 0);
-    found.with_context(|| format!("there is no session to resume{place}"))
-}
-
-/// A copy of a session, to go on in.
-async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
-    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
-    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }

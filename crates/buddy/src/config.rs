@@ -30,8 +30,9 @@ pub(crate) use control_files::{FileChange, RULES_FILE, read_rules};
 pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
+pub(crate) use gates::{FamilyGate, family_gates};
 pub(crate) use jail::{JailSettings, Openings};
-pub(crate) use keys::schema;
+pub(crate) use keys::{schema, written};
 pub(crate) use layers::{Effective, Origin};
 pub(crate) use load::{Loaded, Request, is_open, load};
 pub(crate) use private_file::replace;
@@ -42,7 +43,7 @@ pub(crate) use secret::Secret;
 pub(crate) use settings::{
     ApprovalPolicy, CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment,
 };
-pub(crate) use show::{as_json, as_table, as_text};
+pub(crate) use show::shown_values;
 pub(crate) use template::{builtin, create, is_builtin_login};
 pub(crate) use trust::TrustStore;
 pub(crate) use variables::ENVIRONMENT_PROFILE;

@@ -10,13 +10,20 @@ mod ephemeral;
 mod failpoints;
 mod host;
 mod hosts;
+mod invocation;
 mod legacy;
+mod local_machine;
 mod log;
+mod login_subject;
 mod models;
+mod operations;
 mod origin;
 mod panes;
 mod policy;
+mod rendering;
+mod session_choice;
 mod signals;
+mod start_error;
 mod system;
 mod wiring;
 
@@ -28,9 +35,7 @@ use buddy_tui::{Exit, refusal_line};
 
 use crate::cli::Cli;
 use crate::environment::Environment;
-
-/// The hidden first argument under which buddy supervises one command of an agent.
-pub(crate) const SUPERVISE: &str = "__supervise";
+use crate::local_machine::SUPERVISE;
 
 fn main() -> ExitCode {
     // These are started for every command, so they are told apart before anything else is done.

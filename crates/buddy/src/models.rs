@@ -8,6 +8,7 @@ mod key;
 mod known;
 mod lessons;
 mod local;
+mod model_line;
 mod reference;
 mod source;
 
@@ -16,5 +17,6 @@ pub(crate) use current::{CurrentModels, find_models};
 pub(crate) use key::Keys;
 pub(crate) use lessons::{Lesson, Lessons};
 pub(crate) use local::{LocalServer, local_servers};
+pub(crate) use model_line::ModelLine;
 pub(crate) use reference::Reference;
-pub(crate) use source::{Line, Models, NoModels, OfferedModel, Row};
+pub(crate) use source::{Models, NoModels, OfferedModel};

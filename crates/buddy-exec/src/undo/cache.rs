@@ -5,12 +5,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::PathText;
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::make_private;
 use super::digest::digest_of;
-use super::path_text::PathText;
 
 /// A file that changed so shortly before it was read may change again with the same time stamp, so it is not
 /// trusted.

@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::SessionTarget;
+use buddy_protocol::{PathText, SessionTarget};
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{create_private, entries, make_private, sync_folder};
-use super::path_text::PathText;
 use super::state::State;
 
 /// Retries for the next free number when other processes take it first.

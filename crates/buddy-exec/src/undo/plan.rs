@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::PathText;
 use serde::Serialize;
 
 use super::fingerprint::fingerprint_of;
 use super::journal::{Header, Read, Record, snapshot_of};
-use super::path_text::PathText;
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use crate::files::{Parents, Roots, Spot, View};

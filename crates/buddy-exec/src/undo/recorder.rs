@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use buddy_protocol::PathText;
 use rustix::fs::{FlockOperation, flock};
 use tokio::task::spawn_blocking;
 
@@ -13,7 +14,6 @@ use super::blobs::{Durability, create_private, make_private};
 use super::fingerprint::{PlaceKind, fingerprint_of};
 use super::journal::{Header, Journal, Record};
 use super::look::{Seen, Upcoming};
-use super::path_text::PathText;
 use super::plan::{Beside, left_behind};
 use super::project::ProjectLock;
 use super::snapshot::Snapshot;

@@ -13,12 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use buddy_protocol::PathText;
 use rustix::fs::{Dir, FileType};
 
 use super::blobs::{Blobs, Durability};
 use super::cache::{Cache, Known, Meta};
 use super::loss::is_rebuilt;
-use super::path_text::PathText;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
 use crate::jail::is_stand_in;

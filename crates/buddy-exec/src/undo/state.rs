@@ -2,12 +2,12 @@
 
 use std::io;
 
+use buddy_protocol::PathText;
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, Durability};
 use super::digest;
-use super::path_text::PathText;
 use crate::files::Spot;
 
 /// The object at a path.

@@ -7,13 +7,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_protocol::Clock;
+use buddy_protocol::{Clock, PathText};
 use serde::Serialize;
 
 use super::blobs::{Blobs, make_private};
 use super::cache::Cache;
 use super::journal::{Header, Read, Record, read_all};
-use super::path_text::PathText;
 use super::recorder::Recorder;
 use super::snapshot::{Limits, Taking};
 use super::state::State;

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -39,6 +40,12 @@ impl AuthStore {
     /// The user's; none where there is no home.
     pub(crate) fn of(environment: &Environment) -> Option<Self> {
         environment.config_home.as_ref().map(|home| Self { directory: home.join("buddy") })
+    }
+
+    /// The user's, for a command that needs it.
+    pub(crate) fn of_user(environment: &Environment) -> anyhow::Result<Self> {
+        Self::of(environment)
+            .context("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for logins")
     }
 
     /// Where it is.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use buddy_protocol::MicroUsd;
 use clap::{Args, ValueEnum};
 
-use super::duration;
+use super::duration::duration;
 use super::rights::RunRules;
 
 /// The text below the options.

@@ -4,7 +4,7 @@ use buddy_policy::{CommandPattern, Rule};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use super::duration;
+use super::duration::duration;
 use super::project::RIGHTS;
 
 /// The policy for calls that need approval.

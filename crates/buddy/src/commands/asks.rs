@@ -5,7 +5,7 @@ use buddy_tui::{Exit, show_asks};
 
 use crate::cli::Listing;
 use crate::commands::listing;
-use crate::commands::setup::Invocation;
+use crate::invocation::Invocation;
 use crate::wiring::{Wishes, wire};
 
 /// Lists what waits.

@@ -17,17 +17,20 @@ use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
-use crate::commands::setup::{Invocation, Notes, Setup};
+use crate::commands::setup::{Notes, Setup};
 use crate::commands::trust::Offered;
-use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
+use crate::commands::{import, panes, trust};
 use crate::config::{TrustStore, WorkEnvironment, user_file};
 use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
+use crate::invocation::{Invocation, is_here};
+use crate::local_machine::managed_processes;
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session, fork_session};
 use crate::signals::{interrupts, unless_interrupted};
 use crate::system::SystemClock;
-use crate::wiring::{Buddy, managed_processes, wire};
+use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation, with this prompt where there is one already.
 pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) -> anyhow::Result<Exit> {
@@ -42,7 +45,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
         let offered =
             if is_here(&invocation.hosts) { trust::offer(&invocation).await? } else { Offered::Settled };
         if offered == Offered::Left {
-            printer().status("buddy: interrupted");
+            Printer::standard().status("buddy: interrupted");
             return Ok(None);
         }
         let setup = invocation.prepare(notes).await?;
@@ -55,7 +58,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     let Beginning { cwd, targets } = beginning;
     let model = setup.session_model(&invocation)?;
     for target in &targets {
-        printer().status(&format!(
+        Printer::standard().status(&format!(
             "on {} ({}), in {}",
             target.place.as_deref().unwrap_or("-"),
             target.name,
@@ -63,7 +66,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
         ));
     }
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
@@ -82,7 +85,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
         match unless_interrupted(Box::pin(trust::review(&invocation))).await? {
             Some(Offered::Settled) => {}
             Some(Offered::Left) => {
-                printer().status("buddy: interrupted");
+                Printer::standard().status("buddy: interrupted");
                 return Ok(Exit::Interrupted);
             }
             None => return Ok(Exit::Interrupted),
@@ -93,10 +96,12 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let summary = match &resume.id {
-        Some(id) => find(&buddy, id).await?,
-        None if resume.last => last(&buddy, invocation.named.as_deref()).await?,
+        Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
+        None if resume.last => {
+            find_last_session(&*buddy.hub, &buddy.who, invocation.named.as_deref()).await?
+        }
         None => {
             let Some(summary) = pick(&buddy, &invocation, &setup).await? else {
                 buddy.close().await?;
@@ -105,7 +110,8 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             summary
         }
     };
-    let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
+    let summary =
+        if resume.fork { fork_session(&*buddy.hub, &buddy.who, &summary.id).await? } else { summary };
     if model.is_some() {
         buddy
             .hub
@@ -182,7 +188,7 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         let greeting = self.greeting(&session).await;
         let display = &self.setup.loaded.config.display;
         let look = look(self.environment, display);

@@ -10,7 +10,7 @@ use buddy_agent::BuddyAgent;
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Attachment, NewSession};
 use buddy_tui::{
-    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat,
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat, Printer,
     run_exec, terminal_columns,
 };
 use tokio::io::BufReader;
@@ -18,15 +18,18 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
-use crate::commands::setup::{Invocation, Notes, Setup, TmuxWish};
-use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
+use crate::commands::panes;
+use crate::commands::setup::{Notes, Setup};
 use crate::config::text_of;
 use crate::desk::{details, list_look, local_image};
 use crate::environment::Environment;
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
+use crate::invocation::{Invocation, TmuxWish};
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session, fork_session};
 use crate::signals::interrupts;
+use crate::start_error::{StartError, UsageError};
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
 use prompt::{fits, prompt_in_time};
@@ -54,7 +57,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
-            printer().status("buddy: timed out while reading the prompt");
+            Printer::standard().status("buddy: timed out while reading the prompt");
             return Ok(Exit::Timeout);
         }
     }
@@ -116,7 +119,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let hosts = setup.hosts(&invocation, pane_maker)?;
     hosts.reach_here().await?;
     if format == OutputFormat::Text {
-        panes::ways(&hosts).await.iter().for_each(|way| printer().status(way));
+        panes::ways(&hosts).await.iter().for_each(|way| Printer::standard().status(way));
     }
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
@@ -167,10 +170,10 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     });
     let commands = is_steered.then(|| Box::new(BufReader::new(tokio::io::stdin())) as CommandInput);
     let run = async {
-        let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
+        let outcome = run_exec(buddy.hub.clone(), request, commands, Printer::standard()).await;
         let closed = buddy.close().await;
         setup.models.now().settle().await;
-        panes::tell_remaining(&hosts, &mut printer()).await;
+        panes::tell_remaining(&hosts, &mut Printer::standard()).await;
         hosts.rest().await;
         Ok(closing(outcome?, closed))
     };
@@ -198,7 +201,7 @@ fn watched(environment: &Environment, setup: &Setup) -> Option<ExecWatch> {
 /// The outcome of a run whose store was closed like this. That it could not be is told, and takes no answer away.
 fn closing(outcome: ExecOutcome, closed: anyhow::Result<()>) -> ExecOutcome {
     let Err(error) = closed else { return outcome };
-    printer().status(&format!("buddy: {error:#}"));
+    Printer::standard().status(&format!("buddy: {error:#}"));
     let exit = if outcome.exit == Exit::Ok { Exit::Failed } else { outcome.exit };
     ExecOutcome { exit, ..outcome }
 }
@@ -235,8 +238,14 @@ async fn target(
     has_model: bool,
 ) -> anyhow::Result<ExecTarget> {
     let summary = match beginning {
-        None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
-        Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
+        None => {
+            let id = exec.resume.as_deref().unwrap_or_default();
+            find_session(&*buddy.hub, &buddy.who, id).await?
+        }
+        Some(beginning) if exec.last => {
+            let cwd = Path::new(&beginning.cwd);
+            find_last_session(&*buddy.hub, &buddy.who, Some(cwd)).await?
+        }
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
@@ -246,6 +255,6 @@ async fn target(
     if !has_model && summary.model.is_none() {
         return Err(StartError::no_model().into());
     }
-    let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
+    let summary = if exec.fork { fork_session(&*buddy.hub, &buddy.who, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }

@@ -8,10 +8,9 @@ use anyhow::{Context, bail};
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{Principal, SessionStore, UnixMillis};
 use buddy_store::SqliteStore;
-use buddy_tui::{Exit, counted};
+use buddy_tui::{Exit, Printer, counted};
 
 use crate::cli::Import;
-use crate::commands::printer;
 use crate::environment::Environment;
 use crate::legacy::{self, Place};
 use crate::wiring::open_store;
@@ -35,7 +34,7 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
     let directory =
         directory.canonicalize().with_context(|| format!("cannot read `{}`", directory.display()))?;
     let files = legacy::files(&directory)?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     if files.is_empty() {
         bail!(
             "there are no older sessions in `{}`: neither .buddyx/sessions nor .agentx/sessions has any",

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context;
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 use clap::CommandFactory;
 use clap_complete::generate;
 
 use crate::cli::{Cli, Completion, Man, Shell};
-use crate::commands::printer;
 
 /// Prints a script for a shell.
 pub(crate) fn completion(completion: &Completion) -> Exit {
@@ -34,7 +33,7 @@ pub(crate) fn man(man: &Man) -> anyhow::Result<Exit> {
         return Ok(print(&page));
     };
     write_pages(directory).with_context(|| format!("cannot write to `{}`", directory.display()))?;
-    printer().status(&format!("The manual pages are in {}", directory.display()));
+    Printer::standard().status(&format!("The manual pages are in {}", directory.display()));
     Ok(Exit::Ok)
 }
 
@@ -44,6 +43,6 @@ fn write_pages(directory: &Path) -> std::io::Result<()> {
 }
 
 fn print(bytes: &[u8]) -> Exit {
-    let is_printed = printer().answer(&String::from_utf8_lossy(bytes)).is_ok();
+    let is_printed = Printer::standard().answer(&String::from_utf8_lossy(bytes)).is_ok();
     if is_printed { Exit::Ok } else { Exit::OutputClosed }
 }

@@ -1,26 +1,28 @@
 //! What commands that talk to a model need: the configuration, read, and the models in it.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
 use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{MicroUsd, TargetWish};
+use buddy_protocol::MicroUsd;
 use buddy_web::{UpstreamProxy, Web};
 
-use crate::cli::{Approve, RunRules};
-use crate::commands::{StartError, is_here, printer};
+use crate::cli::Approve;
 use crate::config::{
-    ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, Request, TrustStore,
-    WorkEnvironment, load,
+    ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, TrustStore, WorkEnvironment,
+    load,
 };
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
+use crate::invocation::{Invocation, is_here};
 use crate::models::{CurrentModels, find_models};
+use crate::operations::{HomeOperations, OperationPlace};
 use crate::panes::PaneMaker;
 use crate::policy::{Guards, Policies, PolicySettings};
+use crate::start_error::StartError;
 use crate::wiring::Wishes;
+use buddy_tui::Printer;
 
 /// The model calls of a turn in a conversation, if nobody sets a limit.
 const CONVERSATION_CALLS: u32 = 200;
@@ -33,53 +35,6 @@ const THROWAWAY: &str = "Throwaway mode: commands run without a sandbox and with
 
 /// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
 const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
-
-/// What the command line and the environment ask for.
-pub(crate) struct Invocation<'a> {
-    pub(crate) environment: &'a Environment,
-    pub(crate) request: Request,
-    /// The directory here.
-    pub(crate) cwd: PathBuf,
-    /// The directory that the command line names, on the first of the hosts.
-    pub(crate) named: Option<PathBuf>,
-    /// The hosts to work on, the default first; none for this machine.
-    pub(crate) hosts: Vec<TargetWish>,
-    /// Whether the user trusts the directories to work in.
-    pub(crate) is_trusted: bool,
-    /// Whether no tool may touch this machine.
-    pub(crate) is_remote_only: bool,
-    pub(crate) model: Option<String>,
-    pub(crate) policy: PolicyWish,
-    pub(crate) tmux: TmuxWish,
-}
-
-/// What the command line says about shared terminals.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TmuxWish {
-    /// Nothing.
-    Unsaid,
-    /// They are wanted, in this session if one is named.
-    Wanted(Option<String>),
-}
-
-/// What the command line says about what the agent may do.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PolicyWish {
-    pub(crate) approve: Option<Approve>,
-    /// Whether the agent only reads and plans; none where that was not said.
-    pub(crate) plan: Option<bool>,
-    /// Rules of this run.
-    pub(crate) rules: RunRules,
-    /// Further directories of this machine to work in, by their names without links.
-    pub(crate) added: Vec<PathBuf>,
-}
-
-impl PolicyWish {
-    /// Whether only reading and planning was asked for.
-    pub(crate) fn is_plan_only(&self) -> bool {
-        self.plan == Some(true)
-    }
-}
 
 /// What is told on the standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,10 +66,21 @@ impl Invocation<'_> {
         Ok(())
     }
 
+    /// The operations of this user in this directory.
+    pub(crate) fn operations(&self) -> HomeOperations {
+        HomeOperations::new(OperationPlace {
+            environment: self.environment.clone(),
+            request: self.request.clone(),
+            cwd: self.cwd.clone(),
+            model: self.model.clone(),
+            conversation: None,
+        })
+    }
+
     /// Reads the configuration and tells its warnings.
     pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
         let loaded = load(self.environment, &self.cwd, &self.request)?;
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         for warning in &loaded.warnings {
             printer.status(&format!("warning: {warning}"));
         }
@@ -129,11 +95,11 @@ impl Invocation<'_> {
         };
         let guards = Guards::new(&self.environment.data).notice()?;
         if let Some(notice) = guards.filter(|_| notes != Notes::Silent) {
-            printer().status(&format!("warning: {notice}"));
+            Printer::standard().status(&format!("warning: {notice}"));
         }
         let wish = self.model.as_deref();
         let models = find_models(self.environment, &self.cwd, &loaded, wish).await?;
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         for warning in models.warnings().into_iter().filter(|_| notes != Notes::Silent) {
             printer.status(&format!("warning: {warning}"));
         }

@@ -46,6 +46,16 @@ pub(crate) enum Content {
     Refused(String),
 }
 
+impl Content {
+    /// The text, if there is one that is read.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent | Self::Refused(_) => None,
+        }
+    }
+}
+
 /// A control file that is not what the user trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileChange {
@@ -58,6 +68,12 @@ pub(crate) struct FileChange {
 }
 
 impl FileChange {
+    /// A change that was shown to the user, with the text of the file then; `None` if there is no such control file.
+    pub(crate) fn seen(name: &str, trusted: Option<String>, now: Option<String>) -> Option<Self> {
+        let name = CONTROL_FILES.into_iter().find(|known| *known == name)?;
+        Some(Self { name, trusted, now: now.map_or(Content::Absent, Content::Text) })
+    }
+
     /// Whether the user can let it take effect.
     pub(crate) fn is_acceptable(&self) -> bool {
         !matches!(self.now, Content::Refused(_))
@@ -97,10 +113,7 @@ impl FileChange {
 
     /// The change, line by line, and how much of a long one was left out.
     pub(crate) fn diff(&self) -> Vec<String> {
-        let now = match &self.now {
-            Content::Text(text) => text.as_str(),
-            Content::Absent | Content::Refused(_) => "",
-        };
+        let now = self.now.text().unwrap_or_default();
         let trusted = self.trusted.as_deref().unwrap_or_default();
         let before = format!("{} (trusted)", self.name);
         let after = format!("{} (now)", self.name);

@@ -31,21 +31,21 @@ pub(crate) struct TrustStore {
 pub(crate) struct Trusted {
     /// Its real path.
     pub(crate) path: PathBuf,
-    device: u64,
-    inode: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
     /// The time at which it was made, where the file system keeps it. Trust from before it was kept counts only there where it is not.
     #[serde(default)]
-    born_ns: Option<u64>,
+    pub(crate) born_ns: Option<u64>,
     /// Its control files as they were trusted. Trust from before they were kept has none, so none of its files is used.
     #[serde(default)]
-    files: Vec<TrustedFile>,
+    pub(crate) files: Vec<TrustedFile>,
 }
 
 /// A control file as it was trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct TrustedFile {
-    name: String,
-    sha256: String,
+pub(crate) struct TrustedFile {
+    pub(crate) name: String,
+    pub(crate) sha256: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

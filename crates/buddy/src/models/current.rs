@@ -9,10 +9,10 @@ use buddy_model::{Model, ModelFacts};
 use buddy_protocol::Failure;
 
 use super::{Keys, Lessons, Models, choose, local_servers};
-use crate::commands::StartError;
 use crate::config::Loaded;
 use crate::environment::Environment;
-use crate::wiring::local_target;
+use crate::local_machine::local_target;
+use crate::start_error::StartError;
 
 /// The models that calls use now. A call that runs keeps the model that it began with.
 pub(crate) struct CurrentModels {

@@ -15,7 +15,7 @@ use buddy_protocol::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::source::Line;
+use super::model_line::ModelLine;
 use crate::config::{Profile, replace, text_of};
 use crate::system::SystemClock;
 
@@ -87,7 +87,7 @@ pub(crate) struct Lesson {
 }
 
 impl Lesson {
-    pub(crate) fn of(line: &Line, diagnosis: &Diagnosis) -> Self {
+    pub(crate) fn of(line: &ModelLine, diagnosis: &Diagnosis) -> Self {
         let now = i64::try_from(SystemClock.now().0).ok();
         let when = now.and_then(|now| jiff::Timestamp::from_millisecond(now).ok());
         let verdict = |verdict: Verdict| Value::from(verdict.to_string());

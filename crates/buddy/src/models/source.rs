@@ -2,6 +2,7 @@
 
 mod line;
 mod look;
+mod looks;
 mod offered;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use buddy_model::{
     Auth, Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
     Switches,
 };
+use buddy_protocol::operations::ModelRow;
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
@@ -22,13 +24,12 @@ use super::choice::{Choice, ModelChoice};
 use super::configured::{LateModel, PromptDefaults, ReadyModel};
 use super::connect::{endpoint, is_near, route};
 use super::key::{Key, KeyState, Keys};
-use super::known::{Known, WindowSource, Windows};
+use super::known::{Known, Windows};
 use super::lessons::Lessons;
 use super::reference::{Reference, resolve};
 use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin, Profile};
-use look::Looks;
+use looks::Looks;
 
-pub(crate) use line::Line;
 pub(crate) use offered::OfferedModel;
 
 /// The name under which a user asks for the built-in demo.
@@ -50,20 +51,6 @@ pub(crate) struct Models {
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
     known: Mutex<HashMap<String, Arc<dyn Model>>>,
-}
-
-/// A profile in a list.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) active: bool,
-    pub(crate) api: &'static str,
-    pub(crate) host: String,
-    pub(crate) model: String,
-    pub(crate) key_source: String,
-    pub(crate) key: String,
-    pub(crate) context_window: Option<u64>,
-    pub(crate) context_source: Option<WindowSource>,
 }
 
 impl Models {
@@ -125,7 +112,7 @@ impl Models {
     }
 
     /// All profiles.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<ModelRow> {
         let active = self.active.as_ref().map(|active| active.profile.as_str());
         let row = |(name, profile): (&String, &Profile)| {
             let host = endpoint(name, profile).map(|endpoint| endpoint.to_string());
@@ -137,10 +124,10 @@ impl Models {
             let named = self.active.as_ref().filter(|_| is_active).and_then(|active| active.model.clone());
             let reference = Reference { profile: name.clone(), model: named.clone() };
             let window = self.known(&reference, profile).ok().and_then(|known| known.window);
-            Row {
+            ModelRow {
                 name: name.clone(),
                 active: is_active,
-                api: profile.api.name(),
+                api: profile.api.name().to_owned(),
                 host: host.unwrap_or_else(|failure| failure.message),
                 model: named.unwrap_or_else(|| profile.model_or(name).to_owned()),
                 key_source,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules, guards_from_json};
+use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules};
 
-use super::guards::Guards;
+use super::guards::{Guards, check_guards};
 use crate::config::{RULES_FILE, TrustStore, read_rules, text_of};
 
 /// The rules of whoever manages the machine.
@@ -124,11 +124,6 @@ impl ProjectRules {
         let rules = read_rules(&path, &text.unwrap_or_default());
         rules.context("the rules that you trusted cannot be used. Fix them and trust them again: buddy trust")
     }
-}
-
-/// The rules that a text of guards makes.
-pub(crate) fn check_guards(text: &str) -> anyhow::Result<Rules> {
-    guards_from_json(text).context("the guards cannot be used")
 }
 
 #[cfg(test)]

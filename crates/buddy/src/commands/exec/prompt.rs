@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use anyhow::Context;
 
 use crate::cli::Exec;
-use crate::commands::UsageError;
+use crate::start_error::UsageError;
 
 /// How much a prompt may hold, in bytes, and so how much is read from the standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;

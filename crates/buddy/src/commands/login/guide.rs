@@ -6,20 +6,23 @@ use std::time::Duration;
 
 use buddy_agent::ModelSource;
 use buddy_model::{Delta, LoginProtocol, ModelError, ModelErrorKind, Prompt, PromptItem};
-use buddy_tui::{Alternatives, ChoiceGreeting, Chosen, Exit, TerminalLook, choose};
+use buddy_tui::{Alternatives, ChoiceGreeting, Chosen, Exit, Printer, TerminalLook, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::{Flow, input, interruptible, log_in, put_key, store, subject, tell_kept};
-use crate::auth_store::{LoginSection, StoredKey};
-use crate::commands::config::{FileBefore, choose_model};
-use crate::commands::printer;
-use crate::commands::setup::{Invocation, Notes};
+use super::input;
+use super::sign_in::{Flow, interruptible, log_in, put_key, tell_kept};
+use crate::auth_store::{AuthStore, LoginSection, StoredKey};
+use crate::commands::config::choose_model;
+use crate::commands::setup::Notes;
 use crate::config::{AuthKind, Config, KeySource, Loaded, Origin, load, private_file};
 use crate::desk::look;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
+use crate::local_machine::local_target;
+use crate::login_subject as subject;
 use crate::models::{Keys, LocalServer, ModelChoice, choose as choose_found, local_servers};
-use crate::wiring::local_target;
+use crate::operations::FileBefore;
 
 /// A file that says that the first start is over.
 const WELCOMED: &str = "welcomed";
@@ -78,7 +81,7 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
     }
     let kept = private_file::make_directory(&environment.data).and_then(|()| private_file::create(&mark, ""));
     if let Err(error) = kept {
-        printer().status(&format!("warning: cannot save that you have seen this: {error}"));
+        Printer::standard().status(&format!("warning: cannot save that you have seen this: {error}"));
     }
     Ok(Welcomed::Now)
 }
@@ -208,7 +211,7 @@ impl Guide<'_> {
             Some(Way::Local) => self.local().await,
             Some(Way::Server) => self.elsewhere().await,
             Some(Way::Demo) => {
-                printer().status("The demo answers. Connect a model at any time with /login.");
+                Printer::standard().status("The demo answers. Connect a model at any time with /login.");
                 Ok(Step::Done(Exit::Ok))
             }
             None => Ok(Step::Again),
@@ -234,13 +237,13 @@ impl Guide<'_> {
 
     /// The key of a profile, until one works or the user has enough of it. That it is kept is said when it is.
     async fn key_of(&self, profile: &str) -> anyhow::Result<Step> {
-        let store = store(self.invocation.environment)?;
+        let store = AuthStore::of_user(self.invocation.environment)?;
         let (name, address) = subject::profile(self.config(), Some(profile))?;
         loop {
             let key = match input::key(name).await {
                 Ok(key) => key,
                 Err(error) => {
-                    printer().status(&format!("{error:#}"));
+                    Printer::standard().status(&format!("{error:#}"));
                     return Ok(Step::Again);
                 }
             };
@@ -250,7 +253,7 @@ impl Guide<'_> {
             let next = match self.trial(name).await {
                 Ok(()) => Chosen::At(1),
                 Err(why) => {
-                    printer().status(&format!("A first call with it failed: {why}"));
+                    Printer::standard().status(&format!("A first call with it failed: {why}"));
                     let answers = ["Another key", "Use it anyway", "Back"];
                     let answers = answers.map(|name| (name.to_owned(), String::new()));
                     self.ask("What now?", answers.to_vec()).await?
@@ -276,7 +279,7 @@ impl Guide<'_> {
         if let Some(before) = file_before {
             before.put_back()?;
         }
-        let locked = store(self.invocation.environment)?.lock().await?;
+        let locked = AuthStore::of_user(self.invocation.environment)?.lock().await?;
         let mut contents = locked.read()?;
         contents.api_keys.remove(&name);
         contents.api_keys.extend(key_before.map(|key| (name, key)));
@@ -308,13 +311,14 @@ impl Guide<'_> {
         } else {
             Flow::BrowserOrBack
         };
-        let exit = log_in(environment, &store(environment)?, self.config(), name, section, flow).await?;
+        let exit = log_in(environment, &AuthStore::of_user(environment)?, self.config(), name, section, flow)
+            .await?;
         if exit != Exit::Ok {
             return Ok(Step::Again);
         }
         let Some(profile) = self.profile_of(section) else { return Ok(Step::Done(Exit::Ok)) };
         if let Err(why) = self.trial(profile).await {
-            printer().status(&format!("A first call failed: {why}"));
+            Printer::standard().status(&format!("A first call failed: {why}"));
             let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
@@ -356,7 +360,7 @@ impl Guide<'_> {
             let found = local_servers(self.invocation.environment).await;
             if let Some(LocalServer { profile, base_url, model }) = found.first() {
                 let model = model.as_deref().unwrap_or("a model");
-                printer()
+                Printer::standard()
                     .status(&format!("{profile} answers at {base_url} with {model}. buddy now uses it."));
                 return Ok(Step::Done(Exit::Ok));
             }
@@ -385,13 +389,13 @@ impl Guide<'_> {
     /// Makes a profile the one in use.
     pub(super) fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
         choose_model(self.invocation, name)?;
-        printer().status(&format!("buddy now uses `{name}`. Choose another model with /model."));
+        Printer::standard().status(&format!("buddy now uses `{name}`. Choose another model with /model."));
         Ok(Step::Done(Exit::Ok))
     }
 
     /// One cheap call with a profile. The error is for the user.
     pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
-        printer().status(&format!("Trying it {}", self.look.sign("…", "...")));
+        Printer::standard().status(&format!("Trying it {}", self.look.sign("…", "...")));
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {

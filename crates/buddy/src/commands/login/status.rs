@@ -1,18 +1,17 @@
 //! `buddy login --status`.
 
 use buddy_protocol::{Clock, UnixMillis};
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
-use crate::commands::login::subject::{Subject, find, keyed_profiles};
-use crate::commands::printer;
 use crate::config::Config;
+use crate::login_subject::{Subject, find, keyed_profiles};
 use crate::system::SystemClock;
 
 /// Tells who is logged in; of one name, also by the exit code.
 pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> anyhow::Result<Exit> {
     let contents = store.read()?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let Some(name) = name else {
         let lines = all(&contents);
         if lines.is_empty() {

@@ -3,7 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::config::{TrustStore, as_json, as_text};
+use crate::config::TrustStore;
+use crate::operations::view_configuration;
+use crate::rendering::{configuration_json, configuration_text};
 
 struct Stage {
     home: tempfile::TempDir,
@@ -114,7 +116,7 @@ fn the_higher_layer_wins_key_by_key() {
     let stage = Stage::new().user(user).project(project).trusted().with("BUDDY_APPROVE", "all");
     let stage = stage.option("agent.max_iterations=3").option("agent.system_prompt=be brief");
     let loaded = stage.loaded();
-    let text = as_text(&loaded, true);
+    let text = configuration_text(&view_configuration(&loaded), true);
     let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
     let origin = |key: &str| line(key).split("  # ").nth(1).unwrap().to_owned();
     assert_eq!(origin("approvals.policy"), "environment BUDDY_APPROVE");
@@ -261,7 +263,11 @@ fn secrets_are_shown_nowhere() {
     let text = "[models.m]\napi_base_url = 'http://h/v1?key=sk-planted'\napi_key = 'sk-planted'\nheaders = { a = 'sk-planted' }";
     let stage = Stage::new().user(text).with("BUDDY_API_KEY", "sk-planted");
     let loaded = stage.loaded();
-    let shown = [as_text(&loaded, true), as_json(&loaded).to_string(), format!("{:?}", loaded.config)];
+    let shown = [
+        configuration_text(&view_configuration(&loaded), true),
+        configuration_json(&view_configuration(&loaded)).to_string(),
+        format!("{:?}", loaded.config),
+    ];
     let Ok(key) = serde_json::to_string(&loaded.config.models["m"].api_key) else {
         panic!("it can be written")
     };

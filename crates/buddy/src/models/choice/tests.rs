@@ -6,7 +6,7 @@ use buddy_exec::Target;
 
 use super::*;
 use crate::config::{Request, load};
-use crate::wiring::local_target;
+use crate::local_machine::local_target;
 
 struct Found {
     choice: ModelChoice,

@@ -7,8 +7,8 @@ use secrecy::ExposeSecret;
 use super::*;
 use crate::config::{Request, load};
 use crate::environment::Environment;
+use crate::local_machine::local_target;
 use crate::models::choose;
-use crate::wiring::local_target;
 
 struct Stage {
     home: tempfile::TempDir,

@@ -1,10 +1,7 @@
 //! Why a run ends before it began, and the code that it ends with.
 
 use buddy_protocol::{Failure, FailureKind};
-use buddy_tui::{Exit, refusal_line};
-
-use crate::commands::printer;
-use crate::config::ConfigError;
+use buddy_tui::Exit;
 
 /// A command line that makes no sense, seen after it was parsed. The run ends with the code for that, and nothing was done.
 #[derive(Debug, thiserror::Error)]
@@ -50,22 +47,4 @@ impl From<Failure> for StartError {
 
 fn hinted(failure: &Failure) -> String {
     failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default()
-}
-
-/// Tells why a run did not begin; to a program that wants JSON in the form of a result, too.
-pub(crate) fn refuse(error: &anyhow::Error, wants_json: bool) -> Exit {
-    let mut printer = printer();
-    printer.status(&format!("buddy: {error:#}"));
-    let simple = |kind| Failure { kind, message: format!("{error:#}"), hint: None, http_status: None };
-    let (exit, failure) = if let Some(start) = error.downcast_ref::<StartError>() {
-        (start.exit, start.failure.clone())
-    } else if error.is::<ConfigError>() || error.is::<UsageError>() {
-        (Exit::Usage, simple(FailureKind::Usage))
-    } else {
-        (Exit::Failed, simple(FailureKind::Internal))
-    };
-    if wants_json && printer.line(&refusal_line(exit, failure)).is_err() {
-        return Exit::OutputClosed;
-    }
-    exit
 }

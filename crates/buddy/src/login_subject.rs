@@ -6,12 +6,12 @@ use anyhow::Context;
 use buddy_model::Endpoint;
 
 use crate::auth_store::LoginSection;
-use crate::commands::UsageError;
 use crate::config::{AuthKind, Config, is_builtin_login};
+use crate::start_error::UsageError;
 
 /// What is logged in to.
 #[derive(Debug)]
-pub(super) enum Subject<'a> {
+pub(crate) enum Subject<'a> {
     /// A provider.
     Provider { name: &'a str, section: &'a LoginSection },
     /// A profile with a key, at this address.
@@ -19,7 +19,7 @@ pub(super) enum Subject<'a> {
 }
 
 /// What a name means; without one, the profile in use, or the only provider that the user configured.
-pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
+pub(crate) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
     if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
         return Ok(Subject::Provider { name, section });
     }
@@ -42,7 +42,7 @@ pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result
 }
 
 /// A profile with the address of its API; without a name, the one in use.
-pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<(&'a str, String)> {
+pub(crate) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<(&'a str, String)> {
     let in_use = config.agent.model.split('/').next().unwrap_or_default();
     let wish = name.unwrap_or(in_use);
     let Some((name, profile)) = config.models.get_key_value(wish) else {
@@ -58,7 +58,7 @@ pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Res
 }
 
 /// The profiles that take an API key at a provider's addresses, each with its address.
-pub(super) fn keyed_profiles<'a>(config: &'a Config, section: &LoginSection) -> Vec<(&'a str, String)> {
+pub(crate) fn keyed_profiles<'a>(config: &'a Config, section: &LoginSection) -> Vec<(&'a str, String)> {
     let keyed = config.models.iter().filter(|(_, profile)| profile.auth == AuthKind::ApiKey);
     let addressed = keyed.filter_map(|(name, _)| profile(config, Some(name)).ok());
     addressed.filter(|(_, address)| section.serves(address)).collect()

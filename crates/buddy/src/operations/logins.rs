@@ -1,60 +1,55 @@
-//! `buddy logout`.
+//! Logging out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use buddy_model::{Login, LoginError, Revocation};
-use buddy_tui::Exit;
+use buddy_protocol::operations::{ForgottenKey, ForgottenLogin, LogOut, LogOutReport, TokenRevocation};
 
+use super::place::OperationPlace;
 use crate::auth_store::{AuthStore, Contents, StoredLogin};
-use crate::cli::Logout;
-use crate::commands::login::subject::{Subject, find, keyed_profiles};
-use crate::commands::printer;
-use crate::config::Config;
+use crate::config::{Config, load};
+use crate::login_subject::{Subject, find, keyed_profiles};
 use crate::system::SystemClock;
 
 /// Forgets first, so that nothing here is used again, and then gives tokens back.
-pub(super) async fn run(store: &AuthStore, config: &Config, arguments: &Logout) -> anyhow::Result<Exit> {
+pub(super) async fn log_out(place: &OperationPlace, request: &LogOut) -> anyhow::Result<LogOutReport> {
+    let loaded = load(&place.environment, &place.cwd, &place.request)?;
+    let store = AuthStore::of_user(&place.environment)?;
+    let mut warnings = loaded.warnings.clone();
+    warnings.extend(store.close_to_others());
     let locked = store.lock().await?;
     let mut contents = locked.read()?;
-    let (logins, keys) = if arguments.all {
-        let Contents { logins, api_keys, .. } = std::mem::take(&mut contents);
-        (logins, api_keys.into_keys().collect())
-    } else {
-        named(config, &mut contents, arguments.name.as_deref())?
+    let (logins, keys) = match request {
+        LogOut::All => {
+            let Contents { logins, api_keys, .. } = std::mem::take(&mut contents);
+            (logins, api_keys.into_keys().collect())
+        }
+        LogOut::Active => take_named(&loaded.config, &mut contents, None)?,
+        LogOut::Named(name) => take_named(&loaded.config, &mut contents, Some(name))?,
     };
     if logins.is_empty() && keys.is_empty() {
-        printer().status("Not logged in.");
-        return Ok(Exit::Ok);
+        return Ok(LogOutReport { warnings, ..LogOutReport::default() });
     }
     locked.write(&contents)?;
     drop(locked);
-    for profile in keys {
-        printer().status(&format!("Removed the key for `{profile}`."));
-    }
-    let mut exit = Exit::Ok;
-    for (name, login) in logins {
-        let line = match give_back(config, &name, &login).await {
-            Ok(Revocation::Done) => format!("Logged out of {name}."),
-            Ok(Revocation::NotOffered) => {
-                format!(
-                    "Logged out of {name} here. The provider cannot revoke tokens, so they stay valid until they expire."
-                )
-            }
-            Err(error) => {
-                exit = Exit::Failed;
-                format!("Logged out of {name} here, but buddy could not revoke its tokens: {error}")
-            }
+    let mut report = LogOutReport { warnings, ..LogOutReport::default() };
+    report.keys.extend(keys.into_iter().map(|profile| ForgottenKey { profile }));
+    for (provider, login) in logins {
+        let tokens = match give_back(&loaded.config, &provider, &login).await {
+            Ok(Revocation::Done) => TokenRevocation::Done,
+            Ok(Revocation::NotOffered) => TokenRevocation::NotOffered,
+            Err(error) => TokenRevocation::Failed(error.to_string()),
         };
-        printer().status(&line);
+        report.logins.push(ForgottenLogin { provider, tokens });
     }
-    Ok(exit)
+    Ok(report)
 }
 
 type Forgotten = (BTreeMap<String, StoredLogin>, Vec<String>);
 
 /// Takes out what a name means. A name that the configuration no longer has may still be in the file.
-fn named(config: &Config, contents: &mut Contents, name: Option<&str>) -> anyhow::Result<Forgotten> {
+fn take_named(config: &Config, contents: &mut Contents, name: Option<&str>) -> anyhow::Result<Forgotten> {
     let mut logins = BTreeMap::new();
     let mut keys = Vec::new();
     if let Some(name) = name {

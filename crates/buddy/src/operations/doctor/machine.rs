@@ -1,46 +1,36 @@
-//! `buddy doctor`: the store, the configuration, the model in use, and what this machine has.
+//! The store, the configuration, the model in use, and what this machine has.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
 use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
 use buddy_policy::Withheld;
+use buddy_protocol::operations::{DoctorFact, DoctorReport};
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_tui::counted;
 use serde_json::json;
 
-use super::report::Report;
-use super::{jail, programs};
-use crate::commands::setup::Invocation;
+use super::{doctor_check, jail, programs};
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
+use crate::local_machine::local_target;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::operations::place::OperationPlace;
 use crate::policy::Guards;
 use crate::system::SystemClock;
-use crate::wiring::local_target;
 
 /// A store up to this size is read through; a larger one takes too long for a look.
 const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 /// Less free space than this is worth a word.
 const LOW_DISK_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Where the examination was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// On the command line.
-    CommandLine,
-    /// In a conversation, which has the terminal.
-    Conversation,
-}
-
 /// Examines the machine. Nothing is made or changed but the user's configuration file, as by any other command.
-pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow::Result<Report> {
-    let environment = invocation.environment;
-    let target = Arc::new(local_target(environment, invocation.cwd.clone())?);
+pub(crate) async fn examine(place: &OperationPlace, has_terminal: bool) -> anyhow::Result<DoctorReport> {
+    let environment = &place.environment;
+    let target = Arc::new(local_target(environment, place.cwd.clone())?);
     let mut checks = vec![store(environment).await, disk(environment)];
-    match load(environment, &invocation.cwd, &invocation.request) {
+    match load(environment, &place.cwd, &place.request) {
         Err(error) => {
             checks.push(Check::fail("config", format!("{error:#}"), "fix the file where the message says"));
             checks.push(Check::skipped("model", "the configuration cannot be read"));
@@ -49,16 +39,17 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
             checks.push(config(environment, &loaded));
             checks.push(variables(environment, &loaded));
             let keys = Keys::new(environment, &loaded, target.clone());
-            checks.push(model(invocation, &loaded, keys).await);
+            checks.push(model(place, &loaded, keys).await);
         }
     }
     checks.push(layers(environment));
     checks.extend(guards(environment));
     checks.extend(programs::look(environment, &*target).await);
     checks.extend(jail::examine().await);
-    checks.push(terminal(environment, place));
-    let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
-    Ok(Report { head, checks, ..Report::default() })
+    checks.push(terminal(environment, has_terminal));
+    let version = DoctorFact { name: "buddy".to_owned(), value: json!(env!("CARGO_PKG_VERSION")) };
+    let checks = checks.into_iter().map(doctor_check).collect();
+    Ok(DoctorReport { facts: vec![version], checks, ..DoctorReport::default() })
 }
 
 /// The guards file, where there is something to say about it.
@@ -184,12 +175,12 @@ fn layers(environment: &Environment) -> Check {
     }
 }
 
-async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Check {
-    let environment = invocation.environment;
+async fn model(place: &OperationPlace, loaded: &Loaded, keys: Keys) -> Check {
+    let environment = &place.environment;
     let is_wanted = loaded.config.network.local_servers;
     let probe = async || if is_wanted { local_servers(environment).await } else { Vec::new() };
     let next = "choose one with `buddy config set agent.model NAME`; `buddy models` lists them";
-    let choice = match choose(environment, loaded, &keys, invocation.model.as_deref(), probe).await {
+    let choice = match choose(environment, loaded, &keys, place.model.as_deref(), probe).await {
         Ok(choice) => choice,
         Err(failure) => {
             return Check::fail("model", failure.message, failure.hint.unwrap_or(next.to_owned()));
@@ -210,16 +201,14 @@ async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Chec
     }
 }
 
-fn terminal(environment: &Environment, place: Place) -> Check {
-    let is_terminal =
-        place == Place::Conversation || (std::io::stdin().is_terminal() && std::io::stdout().is_terminal());
+fn terminal(environment: &Environment, has_terminal: bool) -> Check {
     let kind = environment.get("TERM").unwrap_or("unknown");
     let colours = environment.get("COLORTERM").unwrap_or("unknown");
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.get(name));
     let locale = locale.unwrap_or("unknown");
     let shared = if environment.get("TMUX").is_some() { ", in tmux" } else { "" };
     let evidence = format!("{kind}, colours {colours}, locale {locale}{shared}");
-    if !is_terminal {
+    if !has_terminal {
         return Check::ok("terminal", format!("input or output is not a terminal; {evidence}"));
     }
     match locale.to_lowercase().replace('-', "") {

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use buddy_exec::undo::{NotCovered, State, Step, UndoPlan};
+use buddy_protocol::operations::{PathState, UncoveredChange, UndoPreview, UndoStep};
 use buddy_tui::counted;
-
-use super::{is_redo, on, subject};
 
 /// The most rows of paths; JSON has all.
 const MAX_ROWS: usize = 10;
@@ -19,51 +17,51 @@ pub(super) enum Tense {
     Behind,
 }
 
-/// The rows about a plan.
-pub(super) fn rows(plan: &UndoPlan, tense: Tense) -> Vec<String> {
-    let mut rows = vec![head(plan, tense)];
-    if plan.is_interrupted {
+/// The rows about a preview.
+pub(super) fn preview_rows(preview: &UndoPreview, tense: Tense) -> Vec<String> {
+    let mut rows = vec![head(preview, tense)];
+    if preview.is_interrupted {
         rows.push(
             "the call did not come to its end, so some of these changes may be somebody else's".to_owned(),
         );
     }
-    if plan.steps.is_empty() && !plan.is_beyond_undo() {
+    if preview.steps.is_empty() && !preview.is_beyond_undo() {
         rows.push("everything is already as it was".to_owned());
     }
-    let paths = paths(plan, tense);
+    let paths = paths(preview, tense);
     let left = paths.len().saturating_sub(MAX_ROWS);
     rows.extend(paths.into_iter().take(MAX_ROWS));
     if left > 0 {
-        rows.push(format!("  … and {left} more; `buddy undo {} --json` lists all", plan.header.id));
+        rows.push(format!("  … and {left} more; `buddy undo {} --json` lists all", preview.header.id));
     }
-    rows.extend(places(plan));
+    rows.extend(places(preview));
     rows
 }
 
-fn head(plan: &UndoPlan, tense: Tense) -> String {
-    let label = plan.header.label.replace('\n', "⏎");
-    let is_redo = is_redo(&plan.header);
+fn head(preview: &UndoPreview, tense: Tense) -> String {
+    let label = preview.header.subject().replace('\n', "⏎");
+    let is_redo = preview.header.is_redo();
     let verb = match tense {
-        _ if plan.is_beyond_undo() => "undo cannot restore this change",
+        _ if preview.is_beyond_undo() => "undo cannot restore this change",
         Tense::Ahead if is_redo => "Redo",
         Tense::Behind if is_redo => "Redone",
-        Tense::Ahead if has_kept(plan) => "Undo in part",
-        Tense::Behind if has_kept(plan) => "Undone in part",
+        Tense::Ahead if has_kept(preview) => "Undo in part",
+        Tense::Behind if has_kept(preview) => "Undone in part",
         Tense::Ahead => "Undo",
         Tense::Behind => "Undone",
     };
-    let label = subject(&label);
-    let count = (!plan.is_beyond_undo()).then(|| counted(plan.steps.len() as u64, "path"));
-    let time = time_of_day(plan.header.unix_ms).map(|time| format!("from {time}"));
+    let count = (!preview.is_beyond_undo()).then(|| counted(preview.steps.len() as u64, "path"));
+    let time = time_of_day(preview.header.unix_ms).map(|time| format!("from {time}"));
     let facts: Vec<String> = count.into_iter().chain(time).collect();
-    format!("{verb}: {label}{}  ({})", on(&plan.header), facts.join(", "))
+    let target = preview.header.target.as_ref().map(|target| format!("  on {}", target.name));
+    format!("{verb}: {label}{}  ({})", target.unwrap_or_default(), facts.join(", "))
 }
 
 /// How many paths an undo restored, and how many it removed. The state of git is restored as a whole, whichever of its files go.
-pub(super) fn counts(plan: &UndoPlan) -> String {
-    let goes = |step: &&Step| step.to == State::Absent && !is_git_state(plan, step);
-    let removed = plan.steps.iter().filter(goes).count() as u64;
-    let restored = plan.steps.len() as u64 - removed;
+pub(super) fn count_paths(preview: &UndoPreview) -> String {
+    let goes = |step: &&UndoStep| step.to == PathState::Absent && !is_git_state(preview, step);
+    let removed = preview.steps.iter().filter(goes).count() as u64;
+    let restored = preview.steps.len() as u64 - removed;
     match (restored, removed) {
         (_, 0) => format!("{} restored", counted(restored, "path")),
         (0, _) => format!("{} removed", counted(removed, "path")),
@@ -72,8 +70,8 @@ pub(super) fn counts(plan: &UndoPlan) -> String {
 }
 
 /// Whether the call changed something that stays.
-fn has_kept(plan: &UndoPlan) -> bool {
-    plan.not_covered.iter().any(|place| place.is_changed)
+fn has_kept(preview: &UndoPreview) -> bool {
+    preview.not_covered.iter().any(|place| place.is_changed)
 }
 
 /// The time of day of an entry, where the user is.
@@ -83,29 +81,30 @@ fn time_of_day(unix_ms: u64) -> Option<String> {
 }
 
 /// One row a path: those that are restored, then removed, then kept.
-fn paths(plan: &UndoPlan, tense: Tense) -> Vec<String> {
+fn paths(preview: &UndoPreview, tense: Tense) -> Vec<String> {
     let words = match tense {
         Tense::Ahead => ["restore ", "remove  ", "keep    "],
         Tense::Behind => ["restored", "removed ", "kept    "],
     };
     let [restored, removed, kept] = words;
-    let shown = |path: &Path| shown(plan, path);
-    let conflict = |step: &Step| {
+    let shown = |path: &Path| shown(preview, path);
+    let conflict = |step: &UndoStep| {
         step.conflict.as_ref().map(|conflict| format!("  conflict: {conflict}")).unwrap_or_default()
     };
-    let row = |step: &Step, word: &str, note: &str| {
+    let row = |step: &UndoStep, word: &str, note: &str| {
         format!("  {word}  {}{note}{}", shown(&step.path.0), conflict(step))
     };
-    let goes = |step: &&Step| step.to == State::Absent;
-    let (git, own): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| is_git_state(plan, step));
-    let git_row = git_names(plan, &git).map(|names| format!("  {restored}  .git  {names}"));
+    let goes = |step: &&UndoStep| step.to == PathState::Absent;
+    let (git, own): (Vec<&UndoStep>, Vec<&UndoStep>) =
+        preview.steps.iter().partition(|step| is_git_state(preview, step));
+    let git_row = git_names(preview, &git).map(|names| format!("  {restored}  .git  {names}"));
     let back = own.iter().filter(|step| !goes(step)).map(|step| row(step, restored, ""));
     let back = git_row.into_iter().chain(back);
-    let why = if is_redo(&plan.header) { "  the call removed it" } else { "  the call made it" };
+    let why = if preview.header.is_redo() { "  the call removed it" } else { "  the call made it" };
     let gone = own.iter().filter(|step| goes(step)).map(|step| row(step, removed, why));
     // Where no place is known to have changed, each may have.
-    let is_unknown = plan.is_beyond_undo() && !has_kept(plan);
-    let changed = plan.not_covered.iter().filter(|place| place.is_changed || is_unknown);
+    let is_unknown = preview.is_beyond_undo() && !has_kept(preview);
+    let changed = preview.not_covered.iter().filter(|place| place.is_changed || is_unknown);
     let stays = changed.map(|place| format!("  {kept}  {}  {}", shown(&place.path.0), place.why));
     back.chain(gone).chain(stays).collect()
 }
@@ -115,15 +114,15 @@ const GIT_STATE: [&str; 8] =
     ["objects", "logs", "refs", "packed-refs", "index", "HEAD", "ORIG_HEAD", "COMMIT_EDITMSG"];
 
 /// Whether a step restores such a file, and nothing else changed it since.
-fn is_git_state(plan: &UndoPlan, step: &Step) -> bool {
-    let path = shown(plan, &step.path.0);
+fn is_git_state(preview: &UndoPreview, step: &UndoStep) -> bool {
+    let path = shown(preview, &step.path.0);
     let name = path.strip_prefix(".git/").and_then(|path| path.split('/').next());
     step.conflict.is_none() && name.is_some_and(|name| GIT_STATE.contains(&name))
 }
 
 /// The restored state of git: branches and the like by name, then how many other files.
-fn git_names(plan: &UndoPlan, steps: &[&Step]) -> Option<String> {
-    let path = |step: &&Step| shown(plan, &step.path.0);
+fn git_names(preview: &UndoPreview, steps: &[&UndoStep]) -> Option<String> {
+    let path = |step: &&UndoStep| shown(preview, &step.path.0);
     let name = |path: &str| match path.strip_prefix(".git/")? {
         "HEAD" => Some("HEAD".to_owned()),
         "index" => Some("staged changes".to_owned()),
@@ -135,21 +134,19 @@ fn git_names(plan: &UndoPlan, steps: &[&Step]) -> Option<String> {
         }
     };
     // The directory of `topic/discount` is no branch.
-    let is_directory = |state: &State| matches!(state, State::Directory { .. });
-    let has_name = |step: &&&Step| !is_directory(&step.now) && !is_directory(&step.to);
+    let is_directory = |state: &PathState| matches!(state, PathState::Directory { .. });
+    let has_name = |step: &&&UndoStep| !is_directory(&step.now) && !is_directory(&step.to);
     let names: Vec<String> = steps.iter().filter(has_name).map(path).filter_map(|path| name(&path)).collect();
     let others = steps.len() - names.len();
     let others = (others > 0).then(|| counted(others as u64, "internal file"));
     let parts: Vec<String> = names.into_iter().chain(others).collect();
-    let stays = if steps.len() == plan.steps.len() { "; your files stay as they are" } else { "" };
+    let stays = if steps.len() == preview.steps.len() { "; your files stay as they are" } else { "" };
     (!parts.is_empty()).then(|| format!("{}{stays}", parts.join(", ")))
 }
 
 /// A path as people read it: below the project without the way there.
-fn shown(plan: &UndoPlan, path: &Path) -> String {
-    let workspace = plan.header.workspace.as_ref();
-    let real = workspace.map(|workspace| workspace.0.canonicalize().unwrap_or_else(|_| workspace.0.clone()));
-    let below = real.as_ref().and_then(|workspace| path.strip_prefix(workspace).ok());
+fn shown(preview: &UndoPreview, path: &Path) -> String {
+    let below = preview.root.as_ref().and_then(|root| path.strip_prefix(&root.0).ok());
     match below {
         Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Some(below) => below.display().to_string(),
@@ -158,15 +155,16 @@ fn shown(plan: &UndoPlan, path: &Path) -> String {
 }
 
 /// The places in which changes are not known, in one row.
-fn places(plan: &UndoPlan) -> Option<String> {
-    let places: Vec<&NotCovered> = plan.not_covered.iter().filter(|place| !place.is_changed).collect();
-    if places.is_empty() || plan.is_beyond_undo() {
+fn places(preview: &UndoPreview) -> Option<String> {
+    let places: Vec<&UncoveredChange> =
+        preview.not_covered.iter().filter(|place| !place.is_changed).collect();
+    if places.is_empty() || preview.is_beyond_undo() {
         return None;
     }
     let named: Vec<String> = places
         .iter()
         .take(MAX_PLACES)
-        .map(|place| format!("{} ({})", shown(plan, &place.path.0), place.why))
+        .map(|place| format!("{} ({})", shown(preview, &place.path.0), place.why))
         .collect();
     let left = places.len().saturating_sub(MAX_PLACES);
     let more = if left > 0 { format!(" and {left} more") } else { String::new() };
