@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::SweepNote;
 use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::given::Given;
 use crate::jail::{Jail, SweepLine};
 use crate::supervise::watch::{Notice, Watch};
-use crate::supervise::{self, Given, Started};
+use crate::supervise::{self, Started};
 use crate::terminal;
 
 /// The first argument under which this program becomes a warden. The second is the file with its task.

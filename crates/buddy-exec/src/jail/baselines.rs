@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::look::Sights;
 use super::quarantine::{Content, is_since};
-use super::words::RawPath;
+use super::raw_path::RawPath;
 
 /// The directory of the baselines, in that of the quarantine, which no command sees.
 const RUNNING: &str = "running";

@@ -15,7 +15,8 @@ use rustix::fs::{Access, AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, accessat
 
 use super::ground::Ground;
 use super::mounts::{Cover, Mount, Mounts};
-use super::words::{Covered, PlannedOverlay, RawPath};
+use super::raw_path::RawPath;
+use super::words::{Covered, PlannedOverlay};
 use crate::bounds::{CacheLayers, CachePlace};
 
 /// The number of jails of a workspace that have a layer at the same time. Others find the caches

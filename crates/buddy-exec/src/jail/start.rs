@@ -23,20 +23,22 @@ use super::cache_layers::{Manner, Slot, SlotUser};
 use super::config_writes::ConfigWrites;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
-use super::inside::own_mounts;
+use super::inside::{JAIL, own_mounts};
 use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
+use super::raw_path::RawPath;
 use super::refusal::{BOUNDS, BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
 use super::rules::{OWN_MEMORY, allow_pane, rules};
 use super::seals::{COVERED_FILES, NO_STEERING, Seals, tell_git};
 use super::single_files::SingleFiles;
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
-use super::words::{Covered, Place, Plan, RawPath, Rules, Status, Word};
+use super::words::{Covered, Place, Plan, Rules, Status, Word};
 use super::write_places::WritePlaces;
-use super::{JAIL, SweepNote, bubblewrap};
+use super::{SweepNote, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
-use crate::supervise::Given;
+use crate::descriptors::send_descriptors;
+use crate::given::Given;
 use crate::{processes, terminal};
 
 /// The time limit for making a jail: far more than a loaded machine needs, and less than the target waits.
@@ -443,7 +445,7 @@ impl Starting {
         let descriptors: Vec<_> =
             [given.stdin.as_fd(), stderr, theirs.as_fd()].into_iter().chain(way_out).collect();
         broker::serve(inside, Arc::clone(configs))?;
-        control::send_descriptors(&self.control, &descriptors)?;
+        send_descriptors(&self.control, &descriptors)?;
         let plan = serde_json::to_vec(plan)?;
         self.control.set_write_timeout(Some(START_LIMIT))?;
         self.control.write_all(&(plan.len() as u64).to_ne_bytes())?;

@@ -242,7 +242,7 @@ impl TmuxTarget {
             place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
             place.bounds.clone_from(&shell.bounds);
         }
-        let found = shell.found(&place);
+        let found = shell.found(&place.bounds);
         let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
         if is_made || place.is_new || has_no_shell {
             link.settle().await?;

@@ -7,9 +7,9 @@ use std::io;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::folder::Shared;
 use super::journal::{Read, Record, snapshot_of};
 use super::state::State;
-use super::store::Shared;
 
 impl Shared {
     /// Evicts unless a call is using the store, in which case the next one does it.

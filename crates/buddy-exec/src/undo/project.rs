@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::blobs::make_private;
 use super::digest::digest_of;
-use super::store::{Shared, UndoError, UndoStore};
+use super::folder::Shared;
 
 /// How long a call waits for an undo to end. Undoing takes seconds even in a large tree.
 const CALL_WAIT: Duration = Duration::from_mins(1);
@@ -34,24 +34,14 @@ pub fn project_root(directory: &Path) -> PathBuf {
     top.unwrap_or(&real).to_owned()
 }
 
-impl UndoStore {
-    /// Waits until no call changes files of the project of this directory, and keeps calls from it until the
-    /// lock is dropped.
-    pub fn claim(&self, directory: &Path, wait: Duration) -> Result<ProjectLock, UndoError> {
-        let file = self.shared.project_file(directory)?;
-        let is_locked = lock_within(&file, FlockOperation::NonBlockingLockExclusive, wait)?;
-        if is_locked { Ok(ProjectLock { _file: file }) } else { Err(UndoError::Busy) }
-    }
-
-    /// Waits until no undo restores files of the project of this directory.
-    pub async fn wait_for_undo(&self, directory: PathBuf) -> io::Result<()> {
-        let shared = self.shared.clone();
-        let waited = tokio::task::spawn_blocking(move || shared.enter(&directory).map(drop)).await;
-        waited.unwrap_or_else(|error| Err(error.into()))
-    }
-}
-
 impl Shared {
+    /// The right of an undo to have a project alone; `None` if calls still change its files when the time is over.
+    pub(super) fn claim(&self, directory: &Path, wait: Duration) -> io::Result<Option<ProjectLock>> {
+        let file = self.project_file(directory)?;
+        let is_locked = lock_within(&file, FlockOperation::NonBlockingLockExclusive, wait)?;
+        Ok(is_locked.then_some(ProjectLock { _file: file }))
+    }
+
     /// The right of a call to change files.
     pub(super) fn enter(&self, directory: &Path) -> io::Result<ProjectLock> {
         let file = self.project_file(directory)?;

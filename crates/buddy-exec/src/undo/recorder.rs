@@ -11,14 +11,14 @@ use tokio::task::spawn_blocking;
 
 use super::blobs::{Durability, create_private, make_private};
 use super::fingerprint::{PlaceKind, fingerprint_of};
-use super::journal::{Header, Journal, Record};
+use super::folder::Shared;
+use super::journal::{Beside, Header, Journal, Record};
+use super::left_behind::left_behind;
 use super::look::{Seen, Upcoming};
 use super::path_text::PathText;
-use super::plan::{Beside, left_behind};
 use super::project::ProjectLock;
 use super::snapshot::Snapshot;
 use super::state::State;
-use super::store::Shared;
 use crate::TargetError;
 use crate::files::Spot;
 

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use super::blobs::Blobs;
 use super::digest;
-use super::journal::Header;
-use super::plan::{Beside, Everything, Step, UndoPlan};
+use super::journal::{Beside, Header};
+use super::plan::{Everything, Step, UndoPlan};
 use super::recorder::Recorder;
 use super::state::State;
 use super::store::{UndoError, UndoStore};

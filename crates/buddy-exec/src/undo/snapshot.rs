@@ -17,8 +17,9 @@ use rustix::fs::{Dir, FileType};
 
 use super::blobs::{Blobs, Durability};
 use super::cache::{Cache, Known, Meta};
-use super::loss::is_rebuilt;
 use super::path_text::PathText;
+use super::rebuilt::is_rebuilt;
+use super::settings::Limits;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
 use crate::jail::is_stand_in;
@@ -28,14 +29,6 @@ const MAX_NOT_COVERED: usize = 100;
 
 /// Why an ignored directory is left out.
 const IGNORED: &str = "the directory is ignored by git";
-
-/// The limits of a snapshot.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) files: usize,
-    pub(super) bytes: u64,
-    pub(super) file_bytes: u64,
-}
 
 /// The objects that were found.
 #[derive(Debug, Default)]
