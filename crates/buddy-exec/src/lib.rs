@@ -21,6 +21,8 @@ mod drain;
 pub mod env;
 mod error;
 mod exec;
+mod file_draft;
+mod file_lock;
 mod file_opens;
 mod files;
 mod git_marks;
@@ -62,6 +64,8 @@ pub use captured::Captured;
 pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
+pub use file_draft::{FileDraft, FileMode, FileSync, create_file, replace_file};
+pub use file_lock::{FileLock, LockKind};
 pub use file_opens::FileOpens;
 pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,

@@ -1,7 +1,7 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -39,7 +39,7 @@ use crate::Bounds;
 use crate::control::{self, Report, Spec};
 use crate::descriptors::send_descriptors;
 use crate::given::Given;
-use crate::{processes, terminal};
+use crate::{FileLock, processes, terminal};
 
 /// The time limit for making a jail: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -77,7 +77,7 @@ pub(crate) struct Jail {
     /// Files that were made for the command; those that it did not write go with this.
     _single_files: SingleFiles,
     /// The lock of the layers over caches; kept as long.
-    _cache_slot: Option<File>,
+    _cache_slot: Option<FileLock>,
 }
 
 /// The process of a jail that is not the command's.

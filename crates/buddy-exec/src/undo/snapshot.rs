@@ -15,12 +15,13 @@ use std::sync::Arc;
 
 use rustix::fs::{Dir, FileType};
 
-use super::blobs::{Blobs, Durability};
+use super::blobs::Blobs;
 use super::cache::{Cache, Known, Meta};
 use super::path_text::PathText;
 use super::rebuilt::is_rebuilt;
 use super::settings::Limits;
 use super::state::State;
+use crate::FileSync;
 use crate::files::{Ignored, Spot, open_tree};
 use crate::jail::is_stand_in;
 
@@ -74,7 +75,7 @@ impl Taking<'_> {
                 let mode = spot.stat()?.map_or(0, |stat| stat.st_mode) & 0o7777;
                 return Ok(State::File { digest: digest.to_owned(), size: meta.size, mode });
             }
-            let state = State::keep(spot, self.blobs, Durability::Later)?;
+            let state = State::keep(spot, self.blobs, FileSync::Later)?;
             if let State::File { digest, .. } = &state {
                 let known = Known { meta, digest: digest.clone(), read_at_nanos: self.now_nanos };
                 cache.files.insert(path.to_owned(), known);
