@@ -29,12 +29,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use buddy_protocol::{
-    ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
-    TargetWish,
+    ApprovalPolicy, ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError,
+    TargetHost, TargetWish,
 };
 use buddy_tui::{Exit, OutputClosed, Printer};
 
-use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
+use crate::cli::{Action, Cli, ColorWish, PermissionMode};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 pub(crate) use crate::commands::usage::{StartError, UsageError, refuse};
 use crate::config::Request;
@@ -150,7 +150,7 @@ async fn dispatch(
     };
     let (approve, plan) =
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
-    let approve = if cli.throwaway { Some(Approve::All) } else { approve };
+    let approve = if cli.throwaway { Some(ApprovalPolicy::All) } else { approve };
     match &cli.command {
         Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
         Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),

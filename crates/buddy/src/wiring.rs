@@ -17,8 +17,8 @@ use buddy_exec::{
     SupervisorCommand, TOLD_PROGRAMS, cache_layers, git_order_names,
 };
 use buddy_hub::{Hub, HubLimits, HubParts};
-use buddy_policy::{Approvals, Attendance, guarded_names};
-use buddy_protocol::{Ids, Ledger, Principal, SingleUser};
+use buddy_policy::{Attendance, guarded_names};
+use buddy_protocol::{ApprovalPolicy, Ids, Ledger, Principal, SingleUser};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
@@ -37,7 +37,7 @@ pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Wishes {
     /// How far commands are kept.
     pub(crate) mode: &'static str,
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: ApprovalPolicy,
     /// Whether a session in which somebody chose to be asked goes on asking.
     pub(crate) keeps_asking: bool,
     /// Whether a user can be asked.
@@ -66,7 +66,7 @@ impl Wishes {
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
             mode: WorkEnvironment::default().name(),
-            approvals: Approvals::None,
+            approvals: ApprovalPolicy::None,
             keeps_asking: false,
             attendance: Attendance::Nobody,
             window: None,
