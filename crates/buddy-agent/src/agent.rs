@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_model::{FamilyGates, ModelFamily};
-use buddy_policy::{Approvals, Attendance};
+use buddy_policy::Attendance;
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
     Failure, FailureKind, Ids, Image, Introduction, Item, Ledger, NewSession, Opening, Principal,
@@ -46,7 +46,7 @@ pub struct AgentSettings {
     /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
     pub mode: String,
     /// The policy for calls that need an approval.
-    pub approvals: Approvals,
+    pub approvals: ApprovalPolicy,
     /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
     pub keeps_asking: bool,
     /// Whether a user can be asked.
@@ -154,7 +154,7 @@ impl Agent for BuddyAgent {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: settings.models.model(model).ok().map(|model| model.name().to_owned()),
             mode: settings.mode.clone(),
-            approvals: begins_with(settings.approvals),
+            approvals: settings.approvals,
             tools: offered(settings, new).await,
         })
     }
@@ -204,7 +204,7 @@ async fn driver(
     if keeps_asking {
         gate.set_approvals(ApprovalPolicy::Ask);
     }
-    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { begins_with(settings.approvals) };
+    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { settings.approvals };
     if recorded.is_some_and(|recorded| recorded != approvals) {
         let changed = SessionChanged { approvals: Some(approvals), ..SessionChanged::default() };
         let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
@@ -237,7 +237,10 @@ async fn driver(
         session: opening.session.clone(),
         owner: started.owner.id.clone(),
         is_attended: settings.attendance == Attendance::Somebody
-            && matches!(settings.approvals, Approvals::Ask | Approvals::Auto | Approvals::Edits),
+            && matches!(
+                settings.approvals,
+                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
+            ),
         ids: settings.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
@@ -260,17 +263,6 @@ async fn driver(
         settings,
         work: Work::default(),
     })
-}
-
-/// The policy on approvals that a run begins with, as the log has it.
-fn begins_with(approvals: Approvals) -> ApprovalPolicy {
-    match approvals {
-        Approvals::Ask | Approvals::Window => ApprovalPolicy::Ask,
-        Approvals::All => ApprovalPolicy::All,
-        Approvals::None => ApprovalPolicy::None,
-        Approvals::Edits => ApprovalPolicy::Edits,
-        Approvals::Auto => ApprovalPolicy::Auto,
-    }
 }
 
 /// The targets of a session that is taken up. What is to be said about them goes to the log.

@@ -11,21 +11,10 @@ const ALL: &str = "Approvals: buddy allows everything except secrets, new hosts,
 
 /// Reads the mode after `/approve`.
 pub(crate) fn read_approvals(policy: &str) -> Result<Command, String> {
-    let policy = match policy {
-        "ask" => ApprovalPolicy::Ask,
-        "all" => ApprovalPolicy::All,
-        "none" => ApprovalPolicy::None,
-        "edits" => ApprovalPolicy::Edits,
-        "auto" => ApprovalPolicy::Auto,
-        time => match read_seconds(time) {
-            Some(seconds) => ApprovalPolicy::Window { seconds },
-            None => {
-                return Err(
-                    "use /approve auto, ask, edits, all, none, or a time such as /approve 10m".to_owned()
-                );
-            }
-        },
-    };
+    let window = || Some(ApprovalPolicy::Window { seconds: read_seconds(policy)? });
+    let policy = ApprovalPolicy::from_name(policy).or_else(window).ok_or_else(|| {
+        "use /approve auto, ask, edits, all, none, or a time such as /approve 10m".to_owned()
+    })?;
     Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
 }
 

@@ -57,12 +57,9 @@ fn model(transcript: &Transcript, surroundings: &SessionSurroundings) -> String 
 /// The approval mode in a few words.
 pub(crate) fn describe_policy(approvals: ApprovalPolicy) -> String {
     match approvals {
-        ApprovalPolicy::Ask => "ask".to_owned(),
-        ApprovalPolicy::All => "all".to_owned(),
-        ApprovalPolicy::None => "none".to_owned(),
         ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
-        ApprovalPolicy::Auto => "auto".to_owned(),
         ApprovalPolicy::Window { seconds } => format!("everything for {}", describe_span(seconds)),
+        policy => policy.name().to_owned(),
     }
 }
 

@@ -15,6 +15,7 @@ mod spoken;
 use std::path::PathBuf;
 
 use buddy_exec::is_session_name;
+use buddy_protocol::ApprovalPolicy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use doctor::{Doctor, Patient};
@@ -28,7 +29,7 @@ pub(crate) use print::{arguments, wants_json};
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
 use rights::approve;
-pub(crate) use rights::{Approve, PermissionMode, RunRules};
+pub(crate) use rights::{PermissionMode, RunRules};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -92,7 +93,7 @@ pub(crate) struct Cli {
     /// time allows whatever is not dangerous for that long. The default comes from `BUDDY_APPROVE` or `approvals.policy`.
     /// `exec` never asks, so it denies instead.
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
-    pub(crate) approve: Option<Approve>,
+    pub(crate) approve: Option<ApprovalPolicy>,
 
     /// Run without sandbox and approvals, in a container or machine that you throw away
     ///

@@ -27,10 +27,10 @@ mod update;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{TargetHost, TargetWish};
+use buddy_protocol::{ApprovalPolicy, TargetHost, TargetWish};
 use buddy_tui::{Exit, OutputClosed};
 
-use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
+use crate::cli::{Action, Cli, ColorWish, PermissionMode};
 use crate::commands::refuse::refuse;
 use crate::config::Request;
 use crate::environment::Environment;
@@ -143,7 +143,7 @@ async fn dispatch(
     };
     let (approve, plan) =
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
-    let approve = if cli.throwaway { Some(Approve::All) } else { approve };
+    let approve = if cli.throwaway { Some(ApprovalPolicy::All) } else { approve };
     match &cli.command {
         Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
         Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),

@@ -3,6 +3,7 @@
 //! The typed sections in `settings` and `profile` are the one truth: key names, defaults, the JSON Schema and the
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
+mod approval_name;
 mod catalogue;
 mod control_files;
 mod display;
@@ -40,9 +41,7 @@ pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use project_keys::project_keys_table;
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{
-    ApprovalPolicy, CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment,
-};
+pub(crate) use settings::{CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment};
 pub(crate) use show::shown_values;
 pub(crate) use template::{builtin, create, is_builtin_login};
 pub(crate) use trust::TrustStore;

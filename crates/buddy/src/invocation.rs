@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use buddy_protocol::{TargetHost, TargetWish};
+use buddy_protocol::{ApprovalPolicy, TargetHost, TargetWish};
 
-use crate::cli::{Approve, RunRules};
+use crate::cli::RunRules;
 use crate::config::Request;
 use crate::environment::Environment;
 
@@ -39,7 +39,7 @@ pub(crate) enum TmuxWish {
 /// What the command line says about what the agent may do.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PolicyWish {
-    pub(crate) approve: Option<Approve>,
+    pub(crate) approve: Option<ApprovalPolicy>,
     /// Whether the agent only reads and plans; none where that was not said.
     pub(crate) plan: Option<bool>,
     /// Rules of this run.

@@ -10,8 +10,8 @@ use buddy_agent::{
 };
 use buddy_exec::cache_layers;
 use buddy_hub::{Hub, HubLimits, HubParts};
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{Ids, Ledger, Principal, SingleUser};
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, Ids, Ledger, Principal, SingleUser};
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
@@ -26,7 +26,7 @@ use crate::system::{SystemClock, SystemIds};
 pub(crate) struct Wishes {
     /// How far commands are kept.
     pub(crate) mode: &'static str,
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: ApprovalPolicy,
     /// Whether a session in which somebody chose to be asked goes on asking.
     pub(crate) keeps_asking: bool,
     /// Whether a user can be asked.
@@ -55,7 +55,7 @@ impl Wishes {
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
             mode: WorkEnvironment::default().name(),
-            approvals: Approvals::None,
+            approvals: ApprovalPolicy::None,
             keeps_asking: false,
             attendance: Attendance::Nobody,
             window: None,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
-use super::repositories::without_links;
+use super::links::without_links;
 use super::write_places::WritePlaces;
 use crate::git_orders::{clean, entries_to, gitfile_target};
 

@@ -93,6 +93,14 @@ pub(super) enum Record {
     Undone,
 }
 
+/// The extent of a call beside which other commands ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Beside {
+    pub(super) roots: Vec<PathBuf>,
+    /// Files that the call was allowed to change although programs take orders from them.
+    pub(super) opened: Vec<PathBuf>,
+}
+
 /// A journal that is being written.
 #[derive(Debug)]
 pub(super) struct Journal {

@@ -10,7 +10,7 @@ mod trips;
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 pub(super) use asked_host::{
     MAX_TOUCHED, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
@@ -39,8 +39,7 @@ use crate::places::{is_open, is_untrusted};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{
-    Approvals, ChangeableProgram, CommandMode, CommandPattern, Execution, Grant, Mode, Now, Policy, Scope,
-    cache_places,
+    ChangeableProgram, CommandMode, CommandPattern, Execution, Grant, Mode, Now, Policy, Scope, cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -323,7 +322,7 @@ impl Judge<'_> {
 
     /// Whether hosts that cannot be read off the words are left to the broker.
     fn is_brokered(&self) -> bool {
-        let goes_by_broker = self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some();
+        let goes_by_broker = self.now.approvals == ApprovalPolicy::Auto || self.policy.limits.hosts.is_some();
         goes_by_broker && self.policy.has_broker && self.policy.is_confined()
     }
 

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
-use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict,
-};
+use crate::{Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict};
 
 /// The approval that a finding needs to run without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +28,17 @@ pub(crate) enum Weight {
 }
 
 /// The verdict on a finding of this weight if no rule denies it.
-fn verdict(weight: Weight, approvals: Approvals, policy: &Policy) -> Verdict {
+fn verdict(weight: Weight, approvals: ApprovalPolicy, policy: &Policy) -> Verdict {
     let is_allowed = match approvals {
-        Approvals::Ask | Approvals::None => false,
-        Approvals::Edits => weight == Weight::Edit,
-        Approvals::Window => weight <= Weight::Firm,
-        Approvals::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
-        Approvals::All => weight != Weight::Boundary || policy.mode == Mode::Production,
+        ApprovalPolicy::Ask | ApprovalPolicy::None => false,
+        ApprovalPolicy::Edits => weight == Weight::Edit,
+        ApprovalPolicy::Window { .. } => weight <= Weight::Firm,
+        ApprovalPolicy::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
+        ApprovalPolicy::All => weight != Weight::Boundary || policy.mode == Mode::Production,
     };
     match (is_allowed, approvals) {
         (true, _) => Verdict::Allow,
-        (false, Approvals::None) => Verdict::Deny,
+        (false, ApprovalPolicy::None) => Verdict::Deny,
         (false, _) => Verdict::Ask,
     }
 }
@@ -281,9 +279,9 @@ impl Sheet {
         };
         let is_by_policy = match now.approvals {
             // A rule alone decides for itself, in `keeps_broker`.
-            Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
-            Approvals::All | Approvals::Window => heaviest.is_some(),
-            Approvals::Ask | Approvals::Edits | Approvals::None => false,
+            ApprovalPolicy::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
+            ApprovalPolicy::All | ApprovalPolicy::Window { .. } => heaviest.is_some(),
+            ApprovalPolicy::Ask | ApprovalPolicy::Edits | ApprovalPolicy::None => false,
         };
         // A command that only reads needs no network, and a program that a project's settings make it run
         // gets none.
@@ -356,7 +354,7 @@ mod tests {
 
     /// Verdicts by weight, from `Edit` to `Boundary`: allow, ask, deny.
     #[track_caller]
-    fn check(approvals: Approvals, policy: &Policy, verdicts: &str) {
+    fn check(approvals: ApprovalPolicy, policy: &Policy, verdicts: &str) {
         let weights = [
             Weight::Edit,
             Weight::Soft,
@@ -378,24 +376,24 @@ mod tests {
     #[test]
     fn every_cell_of_the_table_of_verdicts() {
         for mode in [Mode::Development, Mode::Plan, Mode::Production] {
-            check(Approvals::Ask, &policy(mode), "???????");
-            check(Approvals::Edits, &policy(mode), "a??????");
-            check(Approvals::Window, &policy(mode), "aaaa???");
-            check(Approvals::None, &policy(mode), "ddddddd");
+            check(ApprovalPolicy::Ask, &policy(mode), "???????");
+            check(ApprovalPolicy::Edits, &policy(mode), "a??????");
+            check(ApprovalPolicy::Window { seconds: 60 }, &policy(mode), "aaaa???");
+            check(ApprovalPolicy::None, &policy(mode), "ddddddd");
         }
-        check(Approvals::All, &policy(Mode::Development), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Plan), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Production), "aaaaaaa");
-        check(Approvals::Auto, &policy(Mode::Development), "aa?aa??");
+        check(ApprovalPolicy::All, &policy(Mode::Development), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Plan), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Production), "aaaaaaa");
+        check(ApprovalPolicy::Auto, &policy(Mode::Development), "aa?aa??");
         for mode in [Mode::Plan, Mode::Production] {
-            check(Approvals::Auto, &policy(mode), "???????");
+            check(ApprovalPolicy::Auto, &policy(mode), "???????");
         }
         let mut elsewhere = policy(Mode::Development);
         elsewhere.places.remote = true;
-        check(Approvals::Auto, &elsewhere, "???????");
+        check(ApprovalPolicy::Auto, &elsewhere, "???????");
         let mut untrusted = policy(Mode::Development);
         untrusted.places.untrusted = Some("/w".into());
-        check(Approvals::Auto, &untrusted, "???????");
+        check(ApprovalPolicy::Auto, &untrusted, "???????");
     }
 
     #[test]
@@ -403,14 +401,14 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.ask(Weight::Seen, Risk::Low, "it runs later");
         sheet.ask(Weight::Contained, Risk::Medium, "it is unclear");
-        let decision = sheet.decide(&policy(Mode::Development), &Now::with(Approvals::Auto));
+        let decision = sheet.decide(&policy(Mode::Development), &Now::with(ApprovalPolicy::Auto));
         assert_eq!(decision.verdict, Verdict::Ask);
     }
 
     #[test]
     fn unattended_questions_are_denials_that_say_so() {
         for (approvals, is_unasked) in
-            [(Approvals::Ask, true), (Approvals::Edits, true), (Approvals::All, false)]
+            [(ApprovalPolicy::Ask, true), (ApprovalPolicy::Edits, true), (ApprovalPolicy::All, false)]
         {
             let mut sheet = Sheet::new(Tier::Auto);
             sheet.ask(Weight::Soft, Risk::Low, "it writes");
@@ -428,7 +426,7 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.deny("a rule");
         sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");
-        let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+        let now = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::All) };
         let decision = sheet.decide(&policy(Mode::Production), &now);
         assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, false));
     }

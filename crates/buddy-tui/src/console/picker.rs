@@ -156,12 +156,8 @@ impl Picker {
         let choice = |(name, note): (&str, &str)| MenuChoice { name: name.to_owned(), note: note.to_owned() };
         let mut menu = Menu::new(APPROVALS.map(choice).to_vec(), "");
         menu.point(match current {
-            ApprovalPolicy::Ask => "ask",
-            ApprovalPolicy::Edits => "edits",
-            ApprovalPolicy::Auto => "auto",
-            ApprovalPolicy::All => "all",
-            ApprovalPolicy::None => "none",
             ApprovalPolicy::Window { .. } => "10m",
+            policy => policy.name(),
         });
         Self::new("Approvals", "use", menu, Picks::Approvals).noted("for this session")
     }

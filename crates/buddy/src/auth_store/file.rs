@@ -1,18 +1,19 @@
 //! The file: private, never followed through a link, replaced in one step that survives a power cut.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use buddy_exec::{FileDraft, FileMode, FileSync};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::contents::{Contents, VERSION};
 use crate::environment::Environment;
 
-/// The file's name, and the beginning of those of its drafts.
+/// The file's name, and the beginning of those of its drafts, as [`FileDraft`] gives them.
 const NAME: &str = "auth.json";
 const DRAFT_PREFIX: &str = ".auth.json.";
 
@@ -114,26 +115,7 @@ impl AuthStore {
         {
             return Err(AuthStoreError::new("replace", &path, &error));
         }
-        self.replace(&path, &text).map_err(|error| AuthStoreError::new("write", &path, &error))
-    }
-
-    fn replace(&self, path: &Path, text: &str) -> io::Result<()> {
-        let draft = self.directory.join(format!("{DRAFT_PREFIX}{}", uuid::Uuid::now_v7().simple()));
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&draft)?;
-        let written = file.write_all(text.as_bytes()).and_then(|()| {
-            // The mask of the process may have taken the user's own rights away.
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.sync_all()?;
-            fail::fail_point!("login.drafted");
-            std::fs::rename(&draft, path)
-        });
-        written.inspect_err(|_| drop(std::fs::remove_file(&draft)))?;
-        File::open(&self.directory)?.sync_all()
+        replace(&path, &text).map_err(|error| AuthStoreError::new("write", &path, &error))
     }
 
     /// Finishes what a process was doing when it was killed. Only whoever has the lock may.
@@ -162,6 +144,13 @@ impl AuthStore {
     pub(super) fn make_directory(&self) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)
     }
+}
+
+/// A draft that is whole stays if this process is killed, and is found by [`AuthStore::recover`].
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let draft = FileDraft::written(path, text.as_bytes(), FileMode::PRIVATE, FileSync::Now)?;
+    fail::fail_point!("login.drafted");
+    draft.replace(path, FileSync::Now)
 }
 
 /// Opens a regular file, and nothing else that may stand in its place.

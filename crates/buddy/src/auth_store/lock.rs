@@ -1,10 +1,8 @@
 //! The lock under which the file changes: a kernel lock, which is gone when its process is.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use rustix::fs::OFlags;
+use buddy_exec::{FileLock, LockKind};
 use tokio::time::{Instant, sleep};
 
 use super::contents::Contents;
@@ -20,7 +18,7 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Locked {
     store: AuthStore,
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl AuthStore {
@@ -29,27 +27,15 @@ impl AuthStore {
         let path = self.directory().join("auth.lock");
         let cannot = |error: &dyn std::fmt::Display| AuthStoreError::new("lock", &path, error);
         self.make_directory().map_err(|error| cannot(&error))?;
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-            .open(&path)
-            .map_err(|error| cannot(&error))?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match lock.try_lock() {
-                Ok(()) => {
+            match FileLock::try_take(&path, LockKind::Exclusive).map_err(|error| cannot(&error))? {
+                Some(lock) => {
                     self.recover().map_err(|error| cannot(&error))?;
                     return Ok(Locked { store: self.clone(), _lock: lock });
                 }
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(POLL).await,
-                Err(TryLockError::WouldBlock) => {
-                    return Err(cannot(&"another buddy has been changing it for a minute"));
-                }
-                Err(TryLockError::Error(error)) => return Err(cannot(&error)),
+                None if Instant::now() < deadline => sleep(POLL).await,
+                None => return Err(cannot(&"another buddy has been changing it for a minute")),
             }
         }
     }

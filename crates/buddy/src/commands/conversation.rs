@@ -72,7 +72,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
-    let approvals = setup.approval_policy(invocation.policy.approve);
+    let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
     let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint, prompt };
     talk.run(buddy, session, 1).await
@@ -119,7 +119,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &setup, &buddy, &summary.id, Age::Old).await?;
-    let approvals = setup.approval_policy(invocation.policy.approve);
+    let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
     let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
@@ -158,7 +158,7 @@ async fn begin(
 ) -> anyhow::Result<()> {
     let is_old = age == Age::Old;
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
-    let approvals = Some(setup.approval_policy(invocation.policy.approve));
+    let approvals = Some(setup.approvals(invocation.policy.approve));
     // One that goes on may have been told to ask, which the usual policy does not take back.
     let is_said = invocation.policy.approve.is_some();
     let is_usual = |policy: &ApprovalPolicy| *policy == ApprovalPolicy::Auto && is_old && !is_said;

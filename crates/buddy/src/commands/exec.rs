@@ -7,8 +7,8 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use buddy_agent::BuddyAgent;
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{Attachment, NewSession};
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, Attachment, NewSession};
 use buddy_tui::{
     AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat, Printer,
     run_exec, terminal_columns,
@@ -214,10 +214,10 @@ fn schema(path: &Path) -> Result<AnswerSchema, UsageError> {
 }
 
 /// Nobody can be asked, so what would be asked is denied.
-fn approvals(wanted: Approvals) -> Approvals {
+fn approvals(wanted: ApprovalPolicy) -> ApprovalPolicy {
     match wanted {
-        Approvals::All | Approvals::Auto | Approvals::Edits => wanted,
-        Approvals::Ask | Approvals::None | Approvals::Window => Approvals::None,
+        ApprovalPolicy::All | ApprovalPolicy::Auto | ApprovalPolicy::Edits => wanted,
+        ApprovalPolicy::Ask | ApprovalPolicy::None | ApprovalPolicy::Window { .. } => ApprovalPolicy::None,
     }
 }
 

@@ -4,14 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::MicroUsd;
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, MicroUsd};
 use buddy_web::{UpstreamProxy, Web};
 
-use crate::cli::Approve;
 use crate::config::{
-    ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, TrustStore, WorkEnvironment,
-    load,
+    CheckSection, Config, ConfigError, GatesSection, Loaded, TrustStore, WorkEnvironment, load,
 };
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
@@ -177,7 +175,11 @@ impl Setup {
 
     /// What the configuration wants of the agent.
     pub(crate) fn wishes(&self, invocation: &Invocation<'_>, hosts: Arc<RunHosts>) -> anyhow::Result<Wishes> {
-        let (approvals, window) = self.approvals(invocation.policy.approve);
+        // An agent begins by asking, and a window opens beside that.
+        let (approvals, window) = match self.approvals(invocation.policy.approve) {
+            ApprovalPolicy::Window { seconds } => (ApprovalPolicy::Ask, Some(Duration::from_secs(seconds))),
+            policy => (policy, None),
+        };
         let config = &self.loaded.config;
         let texts = TextSettings::default();
         let variable = |name: &str| invocation.environment.get(name).map(str::to_owned);
@@ -189,7 +191,7 @@ impl Setup {
                 config.agent.environment.name()
             },
             approvals,
-            keeps_asking: approvals == Approvals::Auto && invocation.policy.approve.is_none(),
+            keeps_asking: approvals == ApprovalPolicy::Auto && invocation.policy.approve.is_none(),
             attendance: Attendance::Somebody,
             window,
             name: config.agent.name.clone(),
@@ -211,38 +213,13 @@ impl Setup {
         })
     }
 
-    /// The same in the words of a session.
-    pub(crate) fn approval_policy(&self, wish: Option<Approve>) -> buddy_protocol::ApprovalPolicy {
-        use buddy_protocol::ApprovalPolicy;
-        match self.approvals(wish) {
-            (_, Some(time)) => ApprovalPolicy::Window { seconds: time.as_secs() },
-            (Approvals::All, _) => ApprovalPolicy::All,
-            (Approvals::None, _) => ApprovalPolicy::None,
-            (Approvals::Edits, _) => ApprovalPolicy::Edits,
-            (Approvals::Auto, _) => ApprovalPolicy::Auto,
-            (Approvals::Ask | Approvals::Window, _) => ApprovalPolicy::Ask,
-        }
-    }
-
-    /// What becomes of calls that need an approval, and for how long they are approved.
-    fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
+    /// What becomes of calls that need an approval.
+    pub(crate) fn approvals(&self, wish: Option<ApprovalPolicy>) -> ApprovalPolicy {
         let config = &self.loaded.config;
-        let wish = wish.unwrap_or(match config.approvals.policy {
-            ApprovalPolicy::Ask | ApprovalPolicy::Auto if !config.tools.shell_confirm => Approve::All,
-            ApprovalPolicy::Ask => Approve::Ask,
-            ApprovalPolicy::All => Approve::All,
-            ApprovalPolicy::None => Approve::None,
-            ApprovalPolicy::Edits => Approve::Edits,
-            ApprovalPolicy::Auto => Approve::Auto,
-        });
-        match wish {
-            Approve::Ask => (Approvals::Ask, None),
-            Approve::All => (Approvals::All, None),
-            Approve::None => (Approvals::None, None),
-            Approve::Edits => (Approvals::Edits, None),
-            Approve::Auto => (Approvals::Auto, None),
-            Approve::For(time) => (Approvals::Ask, Some(time)),
-        }
+        wish.unwrap_or(match config.approvals.policy {
+            ApprovalPolicy::Ask | ApprovalPolicy::Auto if !config.tools.shell_confirm => ApprovalPolicy::All,
+            policy => policy,
+        })
     }
 }
 

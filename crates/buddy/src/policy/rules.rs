@@ -129,7 +129,8 @@ impl ProjectRules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, Verdict, decide};
+    use buddy_policy::{Action, Intent, Mode, Now, Policy, Verdict, decide};
+    use buddy_protocol::ApprovalPolicy;
 
     struct Stage {
         home: tempfile::TempDir,
@@ -169,7 +170,7 @@ mod tests {
             let rules = (*self.files.rules().unwrap()).clone();
             let policy = Policy { rules, mode: Mode::Development, ..Policy::plain("/w".into()) };
             let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
-            decide(&intent, &policy, &Now::with(Approvals::Ask)).verdict
+            decide(&intent, &policy, &Now::with(ApprovalPolicy::Ask)).verdict
         }
     }
 

@@ -17,7 +17,7 @@ use super::super::look::{Sights, list_beneath};
 use super::super::names::GIT;
 use super::super::quarantine::{Content, Moved, Spot, Stamp};
 use super::super::stand_in::is_stand_in;
-use super::{Known, Watched, is_empty_directory, put_back, read};
+use super::{Known, KnownIndex, Watched, is_empty_directory, put_back, read};
 use crate::git_state::{GitState, IndexEntry, replacements, sound_entries, without_replacements};
 
 /// The largest file of packed references that is read. Those of the largest public repositories have some ten megabytes.
@@ -39,14 +39,6 @@ const REPLACES: &str = "it makes git take one object for another; the other refe
 const APPLIES: &str = "a later git command would apply the changes that it names by itself";
 
 const LEADS_OUT: &str = "through it git would write or read outside the work tree, or in its own directory; the old one was put back";
-
-/// An index before the command.
-#[derive(Debug, Default)]
-pub(super) struct KnownIndex {
-    bytes: Vec<u8>,
-    /// The entries of files that programs run code from.
-    orders: BTreeSet<IndexEntry>,
-}
 
 impl Watched {
     /// Notes the state before the command. Directories of other programs with more files than are listed are not compared.
