@@ -15,10 +15,6 @@ use crate::environment::Environment;
 use crate::legacy::{self, Place};
 use crate::wiring::open_store;
 
-/// How many files are looked into before a conversation begins, and how many bytes of them.
-const LOOKED_INTO: usize = 50;
-const LOOKED_INTO_BYTES: u64 = 8 << 20;
-
 /// How much of a file's complaints is told.
 const TOLD: usize = 5;
 
@@ -102,22 +98,4 @@ fn changed(file: &Path) -> UnixMillis {
     let time = file.metadata().and_then(|metadata| metadata.modified()).ok();
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     UnixMillis(since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default())
-}
-
-/// What a user is told at the start of a conversation in a directory with older sessions that are not imported.
-pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String> {
-    let files = legacy::files(directory).ok()?;
-    let (mut new, mut seen, mut bytes) = (0_usize, 0_usize, 0_u64);
-    for file in files.iter().take(LOOKED_INTO) {
-        bytes += file.metadata().map_or(0, |metadata| metadata.len());
-        if bytes > LOOKED_INTO_BYTES {
-            break;
-        }
-        seen += 1;
-        let Ok(session) = legacy::open(file) else { continue };
-        new += usize::from(store.find(&legacy::session_id(&session)).await.ok()?.is_none());
-    }
-    let more = if files.len() > seen { " or more" } else { "" };
-    let noun = if new == 1 { "session is" } else { "sessions are" };
-    (new > 0).then(|| format!("{new}{more} older {noun} found; import them with `buddy import`"))
 }
