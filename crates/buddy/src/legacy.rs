@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-pub(crate) use events::{Place, events, session_id};
+pub(crate) use events::{LegacyPlace, events, session_id};
 pub(crate) use read::{Legacy, read};
 
 /// Where older programs keep their sessions, below a project.

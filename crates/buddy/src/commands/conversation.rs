@@ -285,7 +285,7 @@ impl Talk<'_> {
                 "This folder is untrusted, so it is read-only. Run /trust to allow changes.".to_owned()
             });
         }
-        lines.extend(panes::ways(&self.hosts).await);
+        lines.extend(panes::describe_ways(&self.hosts).await);
         lines
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::display::DisplaySection;
 use super::jail::JailSection;
 use super::profile::Profile;
-use super::wait::Wait;
+use super::wait::WaitTime;
 use super::web::WebSection;
 use crate::auth_store::LoginSection;
 
@@ -335,11 +335,11 @@ pub(crate) struct CheckSection {
 #[serde(default)]
 pub(crate) struct NetworkSection {
     /// How long a connection may take to stand.
-    pub(crate) connect_timeout: Wait,
+    pub(crate) connect_timeout: WaitTime,
     /// How long a server may say nothing. Local servers read long prompts for minutes.
-    pub(crate) idle_timeout: Wait,
+    pub(crate) idle_timeout: WaitTime,
     /// How long one call may take with all its retries.
-    pub(crate) total_timeout: Wait,
+    pub(crate) total_timeout: WaitTime,
     /// How often a call that failed is made again.
     pub(crate) retries: u32,
     /// Look for model servers on this machine when no model is configured.
@@ -350,9 +350,9 @@ impl Default for NetworkSection {
     fn default() -> Self {
         let settings = buddy_model::Settings::default();
         Self {
-            connect_timeout: Wait(settings.connect_timeout),
-            idle_timeout: Wait(settings.idle_timeout),
-            total_timeout: Wait(settings.total_timeout),
+            connect_timeout: WaitTime(settings.connect_timeout),
+            idle_timeout: WaitTime(settings.idle_timeout),
+            total_timeout: WaitTime(settings.total_timeout),
             retries: settings.retries,
             local_servers: true,
         }
@@ -384,7 +384,7 @@ pub(crate) struct ApprovalsSection {
     /// `auto` allows what the jail holds and undo takes back in a trusted folder and asks for the rest; `ask` asks for all that changes something; `edits` allows changes of files in the workspace and asks for the rest; `none` denies; `all` allows. Where nobody can be asked, buddy denies what it would ask for.
     pub(crate) policy: ApprovalPolicy,
     /// How long a user has to answer; absent or 0 waits for ever.
-    pub(crate) timeout: Option<Wait>,
+    pub(crate) timeout: Option<WaitTime>,
 }
 
 /// What becomes of calls that a user would have to approve.
