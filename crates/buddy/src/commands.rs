@@ -30,9 +30,9 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{ApprovalPolicy, TargetHost, TargetWish};
 use buddy_tui::{Exit, OutputClosed};
 
-use crate::cli::{Action, Cli, ColorWish, PermissionMode};
+use crate::cli::{Cli, CliCommand, ColorWish, PermissionMode};
 use crate::commands::refuse::refuse;
-use crate::config::Request;
+use crate::config::ConfigRequest;
 use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
 use crate::invocation::{Invocation, PolicyWish, TmuxWish, is_here};
@@ -40,9 +40,9 @@ use crate::start_error::UsageError;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
-    let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
+    let is_conversation = matches!(cli.command, None | Some(CliCommand::Resume(_)));
     crate::log::begin(&environment, is_conversation)?;
-    let wants_json = matches!(&cli.command, Some(Action::Exec(exec)) if exec.wants_json());
+    let wants_json = matches!(&cli.command, Some(CliCommand::Exec(exec)) if exec.wants_json());
     let ran = Box::pin(async {
         let cli = checked(cli)?;
         begin(cli, &environment).await
@@ -73,7 +73,7 @@ fn checked(cli: Cli) -> Result<Cli, UsageError> {
         return Err(UsageError::new("write `-p` as an option of its own, not joined with others"));
     }
     let has_choice = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if matches!(&cli.command, Some(Action::Resume(resume)) if resume.id.is_none() && !resume.last)
+    if matches!(&cli.command, Some(CliCommand::Resume(resume)) if resume.id.is_none() && !resume.last)
         && !has_choice
     {
         let message =
@@ -95,7 +95,7 @@ async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
 }
 
 /// The further directories of this machine that the command line opens to be worked in.
-fn added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
+fn resolve_added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
     if !wished.is_empty() && !is_here(hosts) {
         return Err(UsageError::new(ADDED_ELSEWHERE));
     }
@@ -129,13 +129,13 @@ async fn dispatch(
     cwd: PathBuf,
     hosts: Vec<TargetWish>,
 ) -> anyhow::Result<Exit> {
-    let added = added(&cli.add_directories, &hosts)?;
+    let added = resolve_added(&cli.add_directories, &hosts)?;
     let mut rules = cli.rules;
     let mode = cli.throwaway.then(|| "agent.environment=production".to_owned());
     let color = cli.color.and_then(ColorWish::setting);
     let aloud = cli.screen_reader.then(|| "display.screen_reader=true".to_owned());
     let overrides = cli.overrides.into_iter().chain(color).chain(aloud).chain(mode).collect();
-    let request = Request {
+    let request = ConfigRequest {
         named: cli.config,
         overrides,
         is_strict: cli.strict_config,
@@ -145,8 +145,8 @@ async fn dispatch(
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
     let approve = if cli.throwaway { Some(ApprovalPolicy::All) } else { approve };
     match &cli.command {
-        Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
-        Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),
+        Some(CliCommand::Exec(exec)) => rules.extend(exec.rules.clone()),
+        Some(CliCommand::Resume(resume)) => rules.extend(resume.rules.clone()),
         _ => {}
     }
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
@@ -165,35 +165,35 @@ async fn dispatch(
         tmux,
     };
     // What makes no sense changes nothing, and what `exec` is given is looked at there.
-    if !matches!(cli.command, Some(Action::Exec(_))) {
+    if !matches!(cli.command, Some(CliCommand::Exec(_))) {
         invocation.keep_trust()?;
     }
     match cli.command {
         None => conversation::start(invocation, cli.prompt).await,
-        Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
-        Some(Action::Login(login)) => login::run(&invocation, login).await,
-        Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
-        Some(Action::Sessions(list)) => sessions::list(&invocation, &list).await,
-        Some(Action::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
-        Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
-        Some(Action::Export(export)) => export::run(&invocation, &export).await,
-        Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
-        Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
-        Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
-        Some(Action::Man(man)) => manual::man(&man),
-        Some(Action::Update) => update::run(&invocation).await,
-        Some(Action::Store(action)) => store::run(&invocation, action).await,
-        Some(Action::Ps(listing)) => processes::list(&invocation, &listing).await,
-        Some(Action::Logs(logs)) => processes::logs(&invocation, &logs).await,
-        Some(Action::Kill(kill)) => processes::kill(&invocation, &kill).await,
-        Some(Action::Undo(undo)) => undo::run(&invocation, &undo).await,
-        Some(Action::Models(listing)) => models::list(&invocation, &listing).await,
-        Some(Action::Config(action)) => config::run(&invocation, action).await,
-        Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
-        Some(Action::Asks(listing)) => asks::list(&invocation, &listing).await,
-        Some(Action::Grants(grants)) => grants::run(&invocation, &grants).await,
-        Some(Action::Guards(action)) => guards::run(&invocation, &action).await,
-        Some(Action::Trust(trust)) => trust::run(&invocation, &trust).await,
+        Some(CliCommand::Exec(exec)) => exec::run(invocation, exec).await,
+        Some(CliCommand::Login(login)) => login::run(&invocation, login).await,
+        Some(CliCommand::Logout(logout)) => login::logout(&invocation, logout).await,
+        Some(CliCommand::Sessions(list)) => sessions::list(&invocation, &list).await,
+        Some(CliCommand::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
+        Some(CliCommand::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(CliCommand::Export(export)) => export::run(&invocation, &export).await,
+        Some(CliCommand::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
+        Some(CliCommand::Init(init)) => init::run(&init, &invocation.cwd),
+        Some(CliCommand::Completion(completion)) => Ok(manual::completion(&completion)),
+        Some(CliCommand::Man(man)) => manual::man(&man),
+        Some(CliCommand::Update) => update::run(&invocation).await,
+        Some(CliCommand::Store(action)) => store::run(&invocation, action).await,
+        Some(CliCommand::Ps(listing)) => processes::list(&invocation, &listing).await,
+        Some(CliCommand::Logs(logs)) => processes::logs(&invocation, &logs).await,
+        Some(CliCommand::Kill(kill)) => processes::kill(&invocation, &kill).await,
+        Some(CliCommand::Undo(undo)) => undo::run(&invocation, &undo).await,
+        Some(CliCommand::Models(listing)) => models::list(&invocation, &listing).await,
+        Some(CliCommand::Config(action)) => config::run(&invocation, action).await,
+        Some(CliCommand::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
+        Some(CliCommand::Asks(listing)) => asks::list(&invocation, &listing).await,
+        Some(CliCommand::Grants(grants)) => grants::run(&invocation, &grants).await,
+        Some(CliCommand::Guards(action)) => guards::run(&invocation, &action).await,
+        Some(CliCommand::Trust(trust)) => trust::run(&invocation, &trust).await,
     }
 }
 

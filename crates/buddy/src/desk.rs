@@ -21,7 +21,7 @@ use buddy_protocol::{
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ListedModel, SessionSurroundings};
 
 use crate::commands::setup::Setup;
-use crate::config::{Origin, Request, TrustStore, load, private_file, text_of, user_file};
+use crate::config::{ConfigRequest, SettingOrigin, TrustStore, load, private_file, text_of, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::invocation::Invocation;
@@ -54,7 +54,7 @@ pub(crate) struct HomeDesk {
     /// The command that makes the status line.
     status_command: Option<String>,
     /// The configuration that this run was started with, and the model.
-    request: Request,
+    request: ConfigRequest,
     wish: Option<String>,
     /// What says which configuration this run has, for the login that is started in the terminal.
     config_flags: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct HomeDesk {
 }
 
 /// The flags of a command line that say which configuration is read.
-fn config_flags(request: &Request) -> Vec<String> {
+fn config_flags(request: &ConfigRequest) -> Vec<String> {
     let named = request.named.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
     let ignored = request.is_user_ignored.then(|| "--ignore-user-config".to_owned());
     named.chain(ignored).collect()
@@ -154,7 +154,7 @@ impl HomeDesk {
     async fn reload(&self) -> anyhow::Result<Option<String>> {
         let cwd = &self.hosts.cwd;
         let loaded = load(&self.environment, cwd, &self.request)?;
-        let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
+        let is_set = loaded.effective.origin(&["agent", "model"]) != SettingOrigin::Default;
         // What was just chosen is in the file; a variable that names another model is for the next start.
         let in_file = self.model_in_file().filter(|name| loaded.config.models.contains_key(name));
         let chosen = in_file.or_else(|| is_set.then(|| loaded.config.agent.model.clone()));

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use buddy_protocol::{ApprovalPolicy, TargetHost, TargetWish};
 
 use crate::cli::RunRules;
-use crate::config::Request;
+use crate::config::ConfigRequest;
 use crate::environment::Environment;
 
 /// What the command line and the environment ask for.
 pub(crate) struct Invocation<'a> {
     pub(crate) environment: &'a Environment,
-    pub(crate) request: Request,
+    pub(crate) request: ConfigRequest,
     /// The directory here.
     pub(crate) cwd: PathBuf,
     /// The directory that the command line names, on the first of the hosts.

@@ -11,7 +11,7 @@ use crate::start_error::UsageError;
 
 /// What is logged in to.
 #[derive(Debug)]
-pub(crate) enum Subject<'a> {
+pub(crate) enum LoginSubject<'a> {
     /// A provider.
     Provider { name: &'a str, section: &'a LoginSection },
     /// A profile with a key, at this address.
@@ -19,26 +19,26 @@ pub(crate) enum Subject<'a> {
 }
 
 /// What a name means; without one, the profile in use, or the only provider that the user configured.
-pub(crate) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
+pub(crate) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<LoginSubject<'a>> {
     if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
-        return Ok(Subject::Provider { name, section });
+        return Ok(LoginSubject::Provider { name, section });
     }
     let in_use = config.agent.model.split('/').next().unwrap_or_default();
     let wish = name.unwrap_or(in_use);
     let uses_login = config.models.get(wish).is_some_and(|profile| profile.auth == AuthKind::Login);
     let mut own = config.login.iter().filter(|(name, _)| !is_builtin_login(name));
     if let (None, false, Some((name, section)), None) = (name, uses_login, own.next(), own.next()) {
-        return Ok(Subject::Provider { name, section });
+        return Ok(LoginSubject::Provider { name, section });
     }
     let (profile, address) = self::profile(config, Some(wish))?;
     if !uses_login {
-        return Ok(Subject::Key { profile, address });
+        return Ok(LoginSubject::Key { profile, address });
     }
     let found = config.login.iter().find(|(_, section)| section.serves(&address));
     let (name, section) = found.with_context(|| {
         format!("no login is configured for `{profile}`: add {address} to the `addresses` of a `[login.…]` section")
     })?;
-    Ok(Subject::Provider { name, section })
+    Ok(LoginSubject::Provider { name, section })
 }
 
 /// A profile with the address of its API; without a name, the one in use.

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let arguments = cli::arguments(std::env::args_os().collect());
     let cli = match Cli::read(arguments.clone()) {
         Ok(cli) => cli,
-        Err(error) => return told(&error, cli::wants_json(&arguments)),
+        Err(error) => return print_clap_error(&error, cli::wants_json(&arguments)),
     };
     if fail::has_failpoints() {
         failpoints::arm();
@@ -72,7 +72,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Help and version go to the standard output and are no error.
-fn told(error: &clap::Error, wants_json: bool) -> ExitCode {
+fn print_clap_error(error: &clap::Error, wants_json: bool) -> ExitCode {
     let _ = error.print();
     if wants_json && error.use_stderr() {
         let message = error.to_string();

@@ -17,7 +17,7 @@ impl UsageError {
 
 /// A failure before there is a session.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{}", .failure.message, hinted(.failure))]
+#[error("{}{}", .failure.message, describe_hint(.failure))]
 pub(crate) struct StartError {
     pub(crate) exit: Exit,
     pub(crate) failure: Failure,
@@ -45,6 +45,6 @@ impl From<Failure> for StartError {
     }
 }
 
-fn hinted(failure: &Failure) -> String {
+fn describe_hint(failure: &Failure) -> String {
     failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default()
 }

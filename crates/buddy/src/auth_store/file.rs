@@ -10,7 +10,7 @@ use buddy_exec::{FileDraft, FileMode, FileSync};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::contents::{Contents, VERSION};
+use super::contents::{AuthContents, VERSION};
 use crate::environment::Environment;
 
 /// The file's name, and the beginning of those of its drafts, as [`FileDraft`] gives them.
@@ -59,11 +59,11 @@ impl AuthStore {
     }
 
     /// What is in it; nothing when there is no file.
-    pub(crate) fn read(&self) -> Result<Contents, AuthStoreError> {
+    pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         let path = self.path();
         let file = match open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Contents::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AuthContents::default()),
             Err(error) => return Err(AuthStoreError::new("open", &path, &error)),
         };
         let mut text = String::new();
@@ -75,7 +75,7 @@ impl AuthStore {
         // The cause could quote a secret.
         let damaged =
             |_| AuthStoreError::new("read", &path, &"it is damaged; move it elsewhere and log in again");
-        let contents: Contents = serde_json::from_str(&text).map_err(damaged)?;
+        let contents: AuthContents = serde_json::from_str(&text).map_err(damaged)?;
         if contents.version > VERSION {
             return Err(AuthStoreError::new("read", &path, &"it was written by a newer buddy"));
         }
@@ -105,7 +105,7 @@ impl AuthStore {
     }
 
     /// Replaces it. Only whoever has the lock may.
-    pub(super) fn write(&self, contents: &Contents) -> Result<(), AuthStoreError> {
+    pub(super) fn write(&self, contents: &AuthContents) -> Result<(), AuthStoreError> {
         let path = self.path();
         let text = serde_json::to_string_pretty(contents)
             .map_err(|_| AuthStoreError::new("write", &path, &"it cannot be encoded"))?;
@@ -129,7 +129,7 @@ impl AuthStore {
                 continue;
             }
             let text = open(&draft.path()).and_then(|file| io::read_to_string(file.take(MAX_BYTES)));
-            let is_whole = text.is_ok_and(|text| serde_json::from_str::<Contents>(&text).is_ok());
+            let is_whole = text.is_ok_and(|text| serde_json::from_str::<AuthContents>(&text).is_ok());
             if is_whole && !self.path().is_symlink() {
                 std::fs::rename(draft.path(), self.path())?;
                 File::open(&self.directory)?.sync_all()?;
@@ -169,7 +169,7 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth_store::contents::{Kept, StoredKey};
+    use crate::auth_store::contents::{KeptSecret, StoredKey};
 
     fn store() -> (tempfile::TempDir, AuthStore) {
         let home = tempfile::tempdir().unwrap();
@@ -178,9 +178,9 @@ mod tests {
         (home, store)
     }
 
-    fn one_key() -> Contents {
-        let key = StoredKey { key: Kept("sk-1".into()), address: "https://api".to_owned() };
-        Contents { api_keys: [("claude".to_owned(), key)].into(), ..Contents::default() }
+    fn one_key() -> AuthContents {
+        let key = StoredKey { key: KeptSecret("sk-1".into()), address: "https://api".to_owned() };
+        AuthContents { api_keys: [("claude".to_owned(), key)].into(), ..AuthContents::default() }
     }
 
     fn mode(path: &Path) -> u32 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use buddy_exec::{FileLock, LockKind};
 use tokio::time::{Instant, sleep};
 
-use super::contents::Contents;
+use super::contents::AuthContents;
 use super::file::{AuthStore, AuthStoreError};
 
 /// How long the lock is waited for: somebody else's refresh may take its full time.
@@ -43,12 +43,12 @@ impl AuthStore {
 
 impl Locked {
     /// What is in the file now.
-    pub(crate) fn read(&self) -> Result<Contents, AuthStoreError> {
+    pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         self.store.read()
     }
 
     /// Replaces it; durable when this returns.
-    pub(crate) fn write(&self, contents: &Contents) -> Result<(), AuthStoreError> {
+    pub(crate) fn write(&self, contents: &AuthContents) -> Result<(), AuthStoreError> {
         self.store.write(contents)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::config::Wait;
+use crate::config::WaitTime;
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    Wait::parse(text).map(|wait| wait.0)
+    WaitTime::parse(text).map(|wait| wait.0)
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::listing::Listing;
+use super::listing::ListFlags;
 use super::rights::RunRules;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListFlags,
 
     /// Only sessions of this directory
     #[arg(long)]

@@ -19,7 +19,7 @@ use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Notes, Setup};
 use crate::commands::trust::Offered;
-use crate::commands::{import, panes, trust};
+use crate::commands::{panes, trust};
 use crate::config::{TrustStore, WorkEnvironment, user_file};
 use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
@@ -70,11 +70,9 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
-    let hint =
-        if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
     let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint, prompt };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt };
     talk.run(buddy, session, 1).await
 }
 
@@ -121,7 +119,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     begin(&invocation, &setup, &buddy, &summary.id, Age::Old).await?;
     let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -180,8 +178,6 @@ struct Talk<'a> {
     approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
-    /// One more line of the greeting.
-    hint: Option<String>,
     /// What is said first.
     prompt: Option<String>,
 }
@@ -289,8 +285,7 @@ impl Talk<'_> {
                 "This folder is untrusted, so it is read-only. Run /trust to allow changes.".to_owned()
             });
         }
-        lines.extend(panes::ways(&self.hosts).await);
-        lines.extend(self.hint.clone());
+        lines.extend(panes::describe_ways(&self.hosts).await);
         lines
     }
 }

@@ -17,7 +17,7 @@ use tokio::io::BufReader;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Exec, Format, InputFormat};
+use crate::cli::{ExecFlags, Format, InputFormat};
 use crate::commands::panes;
 use crate::commands::setup::{Notes, Setup};
 use crate::config::text_of;
@@ -35,7 +35,7 @@ use last_message::LastMessage;
 use prompt::{fits, prompt_in_time};
 
 /// Runs one prompt, or what commands bring.
-pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: Invocation<'_>, exec: ExecFlags) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let format = format(&exec);
     let is_steered = exec.input_format == InputFormat::StreamJson;
@@ -83,13 +83,13 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
 }
 
 /// Whether the prompt, or its beginning, is on the command line.
-fn has_words(exec: &Exec) -> bool {
+fn has_words(exec: &ExecFlags) -> bool {
     exec.prompt.as_deref().is_some_and(|text| text != "-")
 }
 
 /// A run whose arguments make sense.
 struct Wanted {
-    exec: Exec,
+    exec: ExecFlags,
     prompt: Option<String>,
     /// The part of the prompt that the user typed, if not all of it.
     typed: Option<String>,
@@ -119,7 +119,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let hosts = setup.hosts(&invocation, pane_maker)?;
     hosts.reach_here().await?;
     if format == OutputFormat::Text {
-        panes::ways(&hosts).await.iter().for_each(|way| Printer::standard().status(way));
+        panes::describe_ways(&hosts).await.iter().for_each(|way| Printer::standard().status(way));
     }
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
@@ -221,7 +221,7 @@ fn approvals(wanted: ApprovalPolicy) -> ApprovalPolicy {
     }
 }
 
-fn format(exec: &Exec) -> OutputFormat {
+fn format(exec: &ExecFlags) -> OutputFormat {
     match exec.output_format {
         _ if exec.json => OutputFormat::StreamJson,
         Format::Text => OutputFormat::Text,
@@ -232,7 +232,7 @@ fn format(exec: &Exec) -> OutputFormat {
 
 async fn target(
     buddy: &Buddy,
-    exec: &Exec,
+    exec: &ExecFlags,
     beginning: Option<Beginning>,
     model: Option<String>,
     has_model: bool,

@@ -4,13 +4,13 @@ use buddy_protocol::Operations;
 use buddy_protocol::operations::{RevokeGrants, SaveGrant};
 use buddy_tui::{Exit, Printer};
 
-use crate::cli::Grants;
+use crate::cli::GrantsFlags;
 use crate::commands::listing;
 use crate::invocation::Invocation;
 use crate::rendering::grants_table;
 
 /// Lists grants, gives one, or takes them back.
-pub(crate) async fn run(invocation: &Invocation<'_>, grants: &Grants) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: &Invocation<'_>, grants: &GrantsFlags) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
     let mut printer = Printer::standard();
     if let Some(pattern) = &grants.allow {

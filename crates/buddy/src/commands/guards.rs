@@ -30,7 +30,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> a
             printer.status(&format!("To put {} into effect, run: buddy guards approve", view.file));
         }
         GuardsAction::Approve => {
-            if !confirmed()? {
+            if !confirm()? {
                 printer.status("Nothing changed.");
                 return Ok(Exit::Failed);
             }
@@ -42,7 +42,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> a
 }
 
 /// A user at a terminal says yes. What an agent runs has no terminal.
-fn confirmed() -> anyhow::Result<bool> {
+fn confirm() -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
         bail!("only a user at a terminal can approve this");

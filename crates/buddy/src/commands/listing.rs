@@ -6,7 +6,7 @@ use buddy_protocol::Clock;
 use buddy_tui::{Exit, ListView, OutputClosed, Printer};
 use serde::Serialize;
 
-use crate::cli::Listing;
+use crate::cli::ListFlags;
 use crate::config::{DisplaySection, load};
 use crate::desk::list_look;
 use crate::invocation::Invocation;
@@ -15,7 +15,7 @@ use crate::system::SystemClock;
 /// Prints what there is, up to the limit: as one array of JSON, or as `shown` does it for people.
 pub(super) fn print<T: Serialize>(
     invocation: &Invocation<'_>,
-    listing: &Listing,
+    listing: &ListFlags,
     mut rows: Vec<T>,
     shown: impl FnOnce(&[T], &ListView, &mut Printer) -> Result<(), OutputClosed>,
 ) -> anyhow::Result<Exit> {

@@ -12,18 +12,18 @@ use buddy_protocol::operations::LogOut;
 use buddy_tui::{Exit, Printer};
 
 use crate::auth_store::{AuthStore, LoginSection};
-use crate::cli::{Login as LoginArguments, Logout};
+use crate::cli::{LoginFlags, Logout};
 use crate::commands::login::guide::Occasion;
-use crate::commands::login::sign_in::{Flow, interruptible, keep_key, log_in};
+use crate::commands::login::sign_in::{LoginFlow, interruptible, keep_key, log_in};
 use crate::environment::Environment;
 use crate::invocation::Invocation;
-use crate::login_subject::{self as subject, Subject};
+use crate::login_subject::{self as subject, LoginSubject};
 use crate::rendering::print_log_out;
 
 pub(crate) use guide::{Welcomed, has_screen, welcome};
 
 /// Logs in, keeps a key, or tells who is logged in.
-pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginFlags) -> anyhow::Result<Exit> {
     let loaded = invocation.load()?;
     let store = AuthStore::of_user(invocation.environment)?;
     warn(&store);
@@ -40,11 +40,11 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
         return interruptible(keep_key(&store, profile, address)).await;
     }
     match subject::find(&loaded.config, name)? {
-        Subject::Provider { name, section } => {
+        LoginSubject::Provider { name, section } => {
             let flow = flow(&arguments, section, invocation.environment);
             interruptible(log_in(invocation.environment, &store, &loaded.config, name, section, flow)).await
         }
-        Subject::Key { profile, address } => interruptible(keep_key(&store, profile, address)).await,
+        LoginSubject::Key { profile, address } => interruptible(keep_key(&store, profile, address)).await,
     }
 }
 
@@ -61,12 +61,12 @@ pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> an
 }
 
 /// What the user asked for; else a browser where there is a screen, else a code, where the provider has codes.
-fn flow(arguments: &LoginArguments, section: &LoginSection, environment: &Environment) -> Flow {
+fn flow(arguments: &LoginFlags, section: &LoginSection, environment: &Environment) -> LoginFlow {
     let has_screen = browser::has_screen(environment) && section.authorize_url.is_some();
     match section.device_url {
-        _ if arguments.device => Flow::Device,
-        Some(_) if !arguments.browser && !has_screen => Flow::Device,
-        _ => Flow::Browser,
+        _ if arguments.device => LoginFlow::Device,
+        Some(_) if !arguments.browser && !has_screen => LoginFlow::Device,
+        _ => LoginFlow::Browser,
     }
 }
 

@@ -7,20 +7,20 @@ use buddy_tui::{Exit, Printer};
 use clap::CommandFactory;
 use clap_complete::generate;
 
-use crate::cli::{Cli, Completion, Man, Shell};
+use crate::cli::{Cli, CompletionFlags, CompletionShell, Man};
 
 /// Prints a script for a shell.
-pub(crate) fn completion(completion: &Completion) -> Exit {
+pub(crate) fn completion(completion: &CompletionFlags) -> Exit {
     let mut command = Cli::command();
     let mut script = Vec::new();
     let (name, buffer) = ("buddy", &mut script);
     match completion.shell {
-        Shell::Bash => generate(clap_complete::Shell::Bash, &mut command, name, buffer),
-        Shell::Zsh => generate(clap_complete::Shell::Zsh, &mut command, name, buffer),
-        Shell::Fish => generate(clap_complete::Shell::Fish, &mut command, name, buffer),
-        Shell::Powershell => generate(clap_complete::Shell::PowerShell, &mut command, name, buffer),
-        Shell::Elvish => generate(clap_complete::Shell::Elvish, &mut command, name, buffer),
-        Shell::Nu => generate(clap_complete_nushell::Nushell, &mut command, name, buffer),
+        CompletionShell::Bash => generate(clap_complete::Shell::Bash, &mut command, name, buffer),
+        CompletionShell::Zsh => generate(clap_complete::Shell::Zsh, &mut command, name, buffer),
+        CompletionShell::Fish => generate(clap_complete::Shell::Fish, &mut command, name, buffer),
+        CompletionShell::Powershell => generate(clap_complete::Shell::PowerShell, &mut command, name, buffer),
+        CompletionShell::Elvish => generate(clap_complete::Shell::Elvish, &mut command, name, buffer),
+        CompletionShell::Nu => generate(clap_complete_nushell::Nushell, &mut command, name, buffer),
     }
     print(&script)
 }

@@ -3,13 +3,13 @@
 use buddy_protocol::Operations;
 use buddy_tui::{Exit, Printer};
 
-use crate::cli::Listing;
+use crate::cli::ListFlags;
 use crate::commands::listing;
 use crate::invocation::Invocation;
 use crate::rendering::models_table;
 
 /// Lists the profiles.
-pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
+pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> anyhow::Result<Exit> {
     let found = invocation.operations().list_models().await?;
     for warning in &found.warnings {
         Printer::standard().status(&format!("warning: {warning}"));

@@ -7,14 +7,14 @@ use buddy_protocol::operations::{OutputChunk, ReadProcessOutput, StopProcess};
 use buddy_tui::{Exit, Printer};
 use futures::StreamExt;
 
-use crate::cli::{Kill, Listing, Logs};
+use crate::cli::{Kill, ListFlags, Logs};
 use crate::commands::listing;
 use crate::invocation::Invocation;
 use crate::rendering::{print_stopped, processes_table};
 use crate::signals::interrupts;
 
 /// Lists them, the newest first.
-pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
+pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> anyhow::Result<Exit> {
     let all = invocation.operations().list_processes().await?;
     listing::print(invocation, listing, all, |all, view, printer| {
         processes_table(all, view)

@@ -108,12 +108,12 @@ impl Invocation<'_> {
             printer.status(THROWAWAY);
         } else if is_told && is_open {
             printer.status(FULL_ACCESS);
-            if let Some(typed) = typed_into(self.environment) {
+            if let Some(typed) = describe_multiplexer(self.environment) {
                 printer.status(&typed);
             }
         }
         let has_answer = notes == Notes::Shown || !models.is_demo(None);
-        if let (true, None, Some(found)) = (is_told && has_answer, wish, models.found()) {
+        if let (true, None, Some(found)) = (is_told && has_answer, wish, models.describe_choice()) {
             printer.status(&found);
         }
         Ok(Setup { loaded, models: Arc::new(CurrentModels::new(models)) })
@@ -121,7 +121,7 @@ impl Invocation<'_> {
 }
 
 /// That other processes can type into the terminal that buddy runs in, where that is known.
-fn typed_into(environment: &Environment) -> Option<String> {
+fn describe_multiplexer(environment: &Environment) -> Option<String> {
     let (_, name) = MULTIPLEXERS.iter().find(|(variable, _)| environment.get(variable).is_some())?;
     Some(format!(
         "buddy runs inside {name}, where other programs of your account can type, so dangerous commands ask you to type a word."

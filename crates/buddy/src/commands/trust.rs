@@ -11,7 +11,7 @@ use buddy_tui::{Chosen, Exit, FolderQuestion, Printer, Table, TableColumn, Termi
 use crate::cli::Trust;
 use crate::commands::listing;
 use crate::commands::login::has_screen;
-use crate::config::{FileChange, RULES_FILE, TrustStore, load};
+use crate::config::{RULES_FILE, TrustStore, UntrustedChange, load};
 use crate::desk::look;
 use crate::environment::Environment;
 use crate::invocation::Invocation;
@@ -80,9 +80,9 @@ async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exi
 }
 
 /// Shows changes, so that they stay in view above the question.
-fn show(changes: &[FileChange]) {
+fn show(changes: &[UntrustedChange]) {
     let mut printer = Printer::standard();
-    for line in changes.iter().flat_map(FileChange::diff) {
+    for line in changes.iter().flat_map(UntrustedChange::diff) {
         printer.status(&line);
     }
 }
@@ -114,7 +114,7 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
         title: [TRUST, "Trust this folder?"],
         tail: "Asked once",
         folder: cwd.display().to_string(),
-        finds: found(cwd).join(", "),
+        finds: find_control_files(cwd).join(", "),
         yes: ["buddy reads its settings and can change files here", "changes files here"],
         no: [
             "the folder stays read-only and buddy ignores its settings; run /trust to change that",
@@ -165,7 +165,7 @@ fn is_terminal() -> bool {
 }
 
 /// The files of a folder that take effect once it is trusted.
-fn found(folder: &Path) -> Vec<&'static str> {
+fn find_control_files(folder: &Path) -> Vec<&'static str> {
     const NAMES: [&str; 5] = ["AGENTS.md", "buddy.toml", "agent.toml", RULES_FILE, ".buddy/commands"];
     NAMES.into_iter().filter(|name| folder.join(name).exists()).collect()
 }

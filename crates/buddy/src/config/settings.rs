@@ -12,7 +12,7 @@ use super::approval_name;
 use super::display::DisplaySection;
 use super::jail::JailSection;
 use super::profile::Profile;
-use super::wait::Wait;
+use super::wait::WaitTime;
 use super::web::WebSection;
 use crate::auth_store::LoginSection;
 
@@ -337,11 +337,11 @@ pub(crate) struct CheckSection {
 #[serde(default)]
 pub(crate) struct NetworkSection {
     /// How long a connection may take to stand.
-    pub(crate) connect_timeout: Wait,
+    pub(crate) connect_timeout: WaitTime,
     /// How long a server may say nothing. Local servers read long prompts for minutes.
-    pub(crate) idle_timeout: Wait,
+    pub(crate) idle_timeout: WaitTime,
     /// How long one call may take with all its retries.
-    pub(crate) total_timeout: Wait,
+    pub(crate) total_timeout: WaitTime,
     /// How often a call that failed is made again.
     pub(crate) retries: u32,
     /// Look for model servers on this machine when no model is configured.
@@ -352,9 +352,9 @@ impl Default for NetworkSection {
     fn default() -> Self {
         let settings = buddy_model::Settings::default();
         Self {
-            connect_timeout: Wait(settings.connect_timeout),
-            idle_timeout: Wait(settings.idle_timeout),
-            total_timeout: Wait(settings.total_timeout),
+            connect_timeout: WaitTime(settings.connect_timeout),
+            idle_timeout: WaitTime(settings.idle_timeout),
+            total_timeout: WaitTime(settings.total_timeout),
             retries: settings.retries,
             local_servers: true,
         }
@@ -388,7 +388,7 @@ pub(crate) struct ApprovalsSection {
     #[schemars(schema_with = "approval_name::schema")]
     pub(crate) policy: ApprovalPolicy,
     /// How long a user has to answer; absent or 0 waits for ever.
-    pub(crate) timeout: Option<Wait>,
+    pub(crate) timeout: Option<WaitTime>,
 }
 
 /// What a session or a day may cost.

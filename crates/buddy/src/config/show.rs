@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keys::shown;
+use super::keys::mask_secret;
 use super::load::Loaded;
 
 /// Every key with its value.
@@ -23,7 +23,7 @@ pub(crate) fn shown_values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
             }
         }
     }
-    values.into_iter().map(|(path, value)| (path.clone(), shown(&path, &value))).collect()
+    values.into_iter().map(|(path, value)| (path.clone(), mask_secret(&path, &value))).collect()
 }
 
 /// Whether the value is a table of keys, and not itself a setting.

@@ -111,7 +111,7 @@ impl<O: Operations> SlashCommands<'_, O> {
         }
         let captured = CapturedText::default();
         let exit = print_outcome(&outcome, UndoFace::Conversation, &mut captured.printer());
-        shown(&captured, exit)
+        take_text(&captured, exit)
     }
 
     /// What changed in the repository.
@@ -154,7 +154,7 @@ impl<O: Operations> SlashCommands<'_, O> {
         let report = self.operations.log_out(request).await.map_err(|error| refusal(&error))?;
         let captured = CapturedText::default();
         let exit = print_log_out(&report, &mut captured.printer());
-        shown(&captured, exit)
+        take_text(&captured, exit)
     }
 
     /// Trusts the directory of a session on this machine, or no longer. Where it is trusted already and its files changed, the
@@ -209,7 +209,7 @@ impl<O: Operations> SlashCommands<'_, O> {
         let exit = print_report(&report, false, &fitted_view(), &mut captured.printer());
         let exit = exit.map_err(|error| format!("{error:#}"))?;
         let from_top = |text: String| text.trim_start_matches('\n').to_owned();
-        shown(&captured, exit).map(from_top).map_err(from_top)
+        take_text(&captured, exit).map(from_top).map_err(from_top)
     }
 
     async fn list_processes(&self, empty: &str) -> Result<String, String> {
@@ -262,6 +262,6 @@ fn refusal(error: &OperationError) -> String {
 }
 
 /// What was printed; an error if the command failed.
-fn shown(captured: &CapturedText, exit: Exit) -> Result<String, String> {
+fn take_text(captured: &CapturedText, exit: Exit) -> Result<String, String> {
     if exit == Exit::Ok { Ok(captured.text()) } else { Err(captured.text()) }
 }

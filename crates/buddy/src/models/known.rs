@@ -5,7 +5,7 @@ use buddy_protocol::operations::WindowSource;
 
 /// What is known about one model of one profile.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownModel {
     /// What sessions go by; the context window is that of `window`.
     pub(crate) facts: ModelFacts,
     /// The context window and who says so; none when nobody does.

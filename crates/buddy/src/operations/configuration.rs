@@ -11,8 +11,8 @@ use buddy_protocol::operations::{
 
 use super::place::OperationPlace;
 use crate::config::{
-    FamilyGate, Loaded, Request, create, family_gates, load, replace, set, shown_values, text_of, unset,
-    user_file, written,
+    ConfigRequest, FamilyGate, Loaded, create, family_gates, load, replace, set, shown_values, text_of,
+    unset, user_file, written,
 };
 use crate::environment::Environment;
 
@@ -74,7 +74,7 @@ pub(super) fn unset_key(place: &OperationPlace, key: &str) -> anyhow::Result<Uns
 /// The file that is changed: the one that was named, else the user's own.
 pub(crate) struct UserConfiguration<'a> {
     pub(crate) environment: &'a Environment,
-    pub(crate) request: &'a Request,
+    pub(crate) request: &'a ConfigRequest,
     pub(crate) cwd: &'a Path,
 }
 

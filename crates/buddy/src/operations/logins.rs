@@ -7,9 +7,9 @@ use buddy_model::{Login, LoginError, Revocation};
 use buddy_protocol::operations::{ForgottenKey, ForgottenLogin, LogOut, LogOutReport, TokenRevocation};
 
 use super::place::OperationPlace;
-use crate::auth_store::{AuthStore, Contents, StoredLogin};
+use crate::auth_store::{AuthContents, AuthStore, StoredLogin};
 use crate::config::{Config, load};
-use crate::login_subject::{Subject, find, keyed_profiles};
+use crate::login_subject::{LoginSubject, find, keyed_profiles};
 use crate::system::SystemClock;
 
 /// Forgets first, so that nothing here is used again, and then gives tokens back.
@@ -22,7 +22,7 @@ pub(super) async fn log_out(place: &OperationPlace, request: &LogOut) -> anyhow:
     let mut contents = locked.read()?;
     let (logins, keys) = match request {
         LogOut::All => {
-            let Contents { logins, api_keys, .. } = std::mem::take(&mut contents);
+            let AuthContents { logins, api_keys, .. } = std::mem::take(&mut contents);
             (logins, api_keys.into_keys().collect())
         }
         LogOut::Active => take_named(&loaded.config, &mut contents, None)?,
@@ -49,7 +49,7 @@ pub(super) async fn log_out(place: &OperationPlace, request: &LogOut) -> anyhow:
 type Forgotten = (BTreeMap<String, StoredLogin>, Vec<String>);
 
 /// Takes out what a name means. A name that the configuration no longer has may still be in the file.
-fn take_named(config: &Config, contents: &mut Contents, name: Option<&str>) -> anyhow::Result<Forgotten> {
+fn take_named(config: &Config, contents: &mut AuthContents, name: Option<&str>) -> anyhow::Result<Forgotten> {
     let mut logins = BTreeMap::new();
     let mut keys = Vec::new();
     if let Some(name) = name {
@@ -58,13 +58,13 @@ fn take_named(config: &Config, contents: &mut Contents, name: Option<&str>) -> a
     }
     if logins.is_empty() && keys.is_empty() {
         match find(config, name)? {
-            Subject::Provider { section, .. } if section.gives_key() => {
+            LoginSubject::Provider { section, .. } if section.gives_key() => {
                 let profiles = keyed_profiles(config, section).into_iter();
                 let removed = profiles.filter_map(|(profile, _)| contents.api_keys.remove_entry(profile));
                 keys.extend(removed.map(|(profile, _)| profile));
             }
-            Subject::Provider { name, .. } => logins.extend(contents.logins.remove_entry(name)),
-            Subject::Key { profile, .. } => {
+            LoginSubject::Provider { name, .. } => logins.extend(contents.logins.remove_entry(name)),
+            LoginSubject::Key { profile, .. } => {
                 keys.extend(contents.api_keys.remove_entry(profile).map(|(profile, _)| profile));
             }
         }

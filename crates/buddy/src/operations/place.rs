@@ -7,7 +7,7 @@ use buddy_agent::Hosts;
 use buddy_protocol::operations::ConfigurationView;
 use buddy_protocol::{Principal, Sessions};
 
-use crate::config::Request;
+use crate::config::ConfigRequest;
 use crate::environment::Environment;
 use crate::hosts::NoHosts;
 
@@ -15,7 +15,7 @@ use crate::hosts::NoHosts;
 pub(crate) struct OperationPlace {
     pub(crate) environment: Environment,
     /// The configuration to read.
-    pub(crate) request: Request,
+    pub(crate) request: ConfigRequest,
     /// The working directory.
     pub(crate) cwd: PathBuf,
     /// The model that the user named.

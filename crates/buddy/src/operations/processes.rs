@@ -29,7 +29,7 @@ pub(super) fn list(environment: &Environment) -> anyhow::Result<Vec<ManagedProce
 /// Stops one.
 pub(super) fn stop(environment: &Environment, request: &StopProcess) -> anyhow::Result<ManagedProcess> {
     let force = if request.is_forced { Force::Now } else { Force::Gentle };
-    let stopped = managed_processes(environment)?.stop(&request.id, force).map_err(named)?;
+    let stopped = managed_processes(environment)?.stop(&request.id, force).map_err(explain)?;
     Ok(managed_process(stopped))
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn read(
     parts: &mpsc::Sender<OutputChunk>,
 ) -> anyhow::Result<()> {
     let managed = managed_processes(environment)?;
-    let (before, mut follow) = managed.follow(&request.id, request.tail).map_err(named)?;
+    let (before, mut follow) = managed.follow(&request.id, request.tail).map_err(explain)?;
     if !before.is_empty() && parts.send(chunk(&before)).await.is_err() {
         return Ok(());
     }
@@ -69,7 +69,7 @@ fn chunk(bytes: &[u8]) -> OutputChunk {
 }
 
 /// An error that says how to find the right id.
-fn named(error: ManagedError) -> anyhow::Error {
+fn explain(error: ManagedError) -> anyhow::Error {
     match error {
         ManagedError::NotFound { .. } => {
             let message = format!("{error}; `buddy ps` lists them");

@@ -6,7 +6,7 @@ use anyhow::bail;
 use buddy_protocol::operations::{ControlFileChange, TrustFolder, TrustedFolder, TrustedFolderFile};
 
 use super::place::OperationPlace;
-use crate::config::{FileChange, TrustStore};
+use crate::config::{TrustStore, UntrustedChange};
 
 /// All of them.
 pub(super) fn list(place: &OperationPlace) -> anyhow::Result<Vec<TrustedFolder>> {
@@ -50,7 +50,7 @@ fn store(place: &OperationPlace) -> TrustStore {
     TrustStore::new(&place.environment.data)
 }
 
-fn control_file_change(change: &FileChange) -> ControlFileChange {
+fn control_file_change(change: &UntrustedChange) -> ControlFileChange {
     ControlFileChange {
         name: change.name.to_owned(),
         trusted: change.trusted.clone(),
@@ -59,8 +59,8 @@ fn control_file_change(change: &FileChange) -> ControlFileChange {
     }
 }
 
-fn seen_changes(seen: &[ControlFileChange]) -> anyhow::Result<Vec<FileChange>> {
-    let change = |change: &ControlFileChange| match FileChange::seen(
+fn seen_changes(seen: &[ControlFileChange]) -> anyhow::Result<Vec<UntrustedChange>> {
+    let change = |change: &ControlFileChange| match UntrustedChange::seen(
         &change.name,
         change.trusted.clone(),
         change.now.clone(),

@@ -19,7 +19,7 @@ pub(super) enum Tense {
 
 /// The rows about a preview.
 pub(super) fn preview_rows(preview: &UndoPreview, tense: Tense) -> Vec<String> {
-    let mut rows = vec![head(preview, tense)];
+    let mut rows = vec![render_head(preview, tense)];
     if preview.is_interrupted {
         rows.push(
             "the call did not come to its end, so some of these changes may be somebody else's".to_owned(),
@@ -28,17 +28,17 @@ pub(super) fn preview_rows(preview: &UndoPreview, tense: Tense) -> Vec<String> {
     if preview.steps.is_empty() && !preview.is_beyond_undo() {
         rows.push("everything is already as it was".to_owned());
     }
-    let paths = paths(preview, tense);
+    let paths = render_paths(preview, tense);
     let left = paths.len().saturating_sub(MAX_ROWS);
     rows.extend(paths.into_iter().take(MAX_ROWS));
     if left > 0 {
         rows.push(format!("  … and {left} more; `buddy undo {} --json` lists all", preview.header.id));
     }
-    rows.extend(places(preview));
+    rows.extend(render_places(preview));
     rows
 }
 
-fn head(preview: &UndoPreview, tense: Tense) -> String {
+fn render_head(preview: &UndoPreview, tense: Tense) -> String {
     let label = preview.header.subject().replace('\n', "⏎");
     let is_redo = preview.header.is_redo();
     let verb = match tense {
@@ -81,18 +81,18 @@ fn time_of_day(unix_ms: u64) -> Option<String> {
 }
 
 /// One row a path: those that are restored, then removed, then kept.
-fn paths(preview: &UndoPreview, tense: Tense) -> Vec<String> {
+fn render_paths(preview: &UndoPreview, tense: Tense) -> Vec<String> {
     let words = match tense {
         Tense::Ahead => ["restore ", "remove  ", "keep    "],
         Tense::Behind => ["restored", "removed ", "kept    "],
     };
     let [restored, removed, kept] = words;
-    let shown = |path: &Path| shown(preview, path);
+    let short = |path: &Path| shorten_path(preview, path);
     let conflict = |step: &UndoStep| {
         step.conflict.as_ref().map(|conflict| format!("  conflict: {conflict}")).unwrap_or_default()
     };
     let row = |step: &UndoStep, word: &str, note: &str| {
-        format!("  {word}  {}{note}{}", shown(&step.path.0), conflict(step))
+        format!("  {word}  {}{note}{}", short(&step.path.0), conflict(step))
     };
     let goes = |step: &&UndoStep| step.to == PathState::Absent;
     let (git, own): (Vec<&UndoStep>, Vec<&UndoStep>) =
@@ -105,7 +105,7 @@ fn paths(preview: &UndoPreview, tense: Tense) -> Vec<String> {
     // Where no place is known to have changed, each may have.
     let is_unknown = preview.is_beyond_undo() && !has_kept(preview);
     let changed = preview.not_covered.iter().filter(|place| place.is_changed || is_unknown);
-    let stays = changed.map(|place| format!("  {kept}  {}  {}", shown(&place.path.0), place.why));
+    let stays = changed.map(|place| format!("  {kept}  {}  {}", short(&place.path.0), place.why));
     back.chain(gone).chain(stays).collect()
 }
 
@@ -115,14 +115,14 @@ const GIT_STATE: [&str; 8] =
 
 /// Whether a step restores such a file, and nothing else changed it since.
 fn is_git_state(preview: &UndoPreview, step: &UndoStep) -> bool {
-    let path = shown(preview, &step.path.0);
+    let path = shorten_path(preview, &step.path.0);
     let name = path.strip_prefix(".git/").and_then(|path| path.split('/').next());
     step.conflict.is_none() && name.is_some_and(|name| GIT_STATE.contains(&name))
 }
 
 /// The restored state of git: branches and the like by name, then how many other files.
 fn git_names(preview: &UndoPreview, steps: &[&UndoStep]) -> Option<String> {
-    let path = |step: &&UndoStep| shown(preview, &step.path.0);
+    let path = |step: &&UndoStep| shorten_path(preview, &step.path.0);
     let name = |path: &str| match path.strip_prefix(".git/")? {
         "HEAD" => Some("HEAD".to_owned()),
         "index" => Some("staged changes".to_owned()),
@@ -145,7 +145,7 @@ fn git_names(preview: &UndoPreview, steps: &[&UndoStep]) -> Option<String> {
 }
 
 /// A path as people read it: below the project without the way there.
-fn shown(preview: &UndoPreview, path: &Path) -> String {
+fn shorten_path(preview: &UndoPreview, path: &Path) -> String {
     let below = preview.root.as_ref().and_then(|root| path.strip_prefix(&root.0).ok());
     match below {
         Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
@@ -155,7 +155,7 @@ fn shown(preview: &UndoPreview, path: &Path) -> String {
 }
 
 /// The places in which changes are not known, in one row.
-fn places(preview: &UndoPreview) -> Option<String> {
+fn render_places(preview: &UndoPreview) -> Option<String> {
     let places: Vec<&UncoveredChange> =
         preview.not_covered.iter().filter(|place| !place.is_changed).collect();
     if places.is_empty() || preview.is_beyond_undo() {
@@ -164,7 +164,7 @@ fn places(preview: &UndoPreview) -> Option<String> {
     let named: Vec<String> = places
         .iter()
         .take(MAX_PLACES)
-        .map(|place| format!("{} ({})", shown(preview, &place.path.0), place.why))
+        .map(|place| format!("{} ({})", shorten_path(preview, &place.path.0), place.why))
         .collect();
     let left = places.len().saturating_sub(MAX_PLACES);
     let more = if left > 0 { format!(" and {left} more") } else { String::new() };

@@ -7,7 +7,7 @@ use buddy_tui::{Chosen, Exit, Printer};
 use secrecy::SecretString;
 use tokio::time::timeout;
 
-use super::guide::{Guide, Step, Untried};
+use super::guide::{Guide, GuideStep, Untried};
 use super::input;
 use super::sign_in::put_key;
 use crate::auth_store::AuthStore;
@@ -22,10 +22,10 @@ const MAX_TRIES: usize = 5;
 
 impl Guide<'_> {
     /// An address, a key where the server wants one, and a model: they become a profile once a call has worked.
-    pub(super) async fn elsewhere(&self) -> anyhow::Result<Step> {
-        let Some((base, endpoint)) = address().await? else { return Ok(Step::Again) };
+    pub(super) async fn elsewhere(&self) -> anyhow::Result<GuideStep> {
+        let Some((base, endpoint)) = address().await? else { return Ok(GuideStep::Again) };
         let key = input::maybe_key().await?;
-        let Some(model) = self.model_at(&endpoint, key.as_ref()).await? else { return Ok(Step::Again) };
+        let Some(model) = self.model_at(&endpoint, key.as_ref()).await? else { return Ok(GuideStep::Again) };
         let address = endpoint.to_string();
         let name = self.free_name(&address);
         let store = AuthStore::of_user(self.invocation.environment)?;
@@ -46,10 +46,10 @@ impl Guide<'_> {
             let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
-                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+                Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
                 Chosen::At(_) | Chosen::Escape => {
                     self.put_back().await?;
-                    return Ok(Step::Again);
+                    return Ok(GuideStep::Again);
                 }
             }
         }

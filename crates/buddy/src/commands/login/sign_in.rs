@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use super::input::Pasted;
 use super::{browser, input};
-use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
+use crate::auth_store::{AuthStore, KeptSecret, LoginSection, StoredKey, StoredLogin};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::login_subject as subject;
@@ -18,7 +18,7 @@ use crate::system::SystemClock;
 
 /// How to log in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum LoginFlow {
     Device,
     Browser,
     /// In a browser, until the user wants another way.
@@ -31,17 +31,17 @@ pub(super) async fn log_in(
     config: &Config,
     name: &str,
     section: &LoginSection,
-    flow: Flow,
+    flow: LoginFlow,
 ) -> anyhow::Result<Exit> {
     let provider = section.provider(name);
     let login = Login::new(provider.clone(), Arc::new(SystemClock))?;
     let outcome = match flow {
-        Flow::Device => login.device(show_code).await.map(LoginGrant::Tokens),
-        Flow::Browser => {
+        LoginFlow::Device => login.device(show_code).await.map(LoginGrant::Tokens),
+        LoginFlow::Browser => {
             let open = |url: &_| browser::open(environment, url);
             login.browser(open, input::pasted(Pasted::Filled)).await
         }
-        Flow::BrowserOrBack => {
+        LoginFlow::BrowserOrBack => {
             let open = |url: &_| {
                 browser::open(environment, url);
                 Printer::standard().status("Press Enter to go back.");
@@ -128,7 +128,7 @@ pub(super) async fn put_key(
 ) -> anyhow::Result<()> {
     let locked = store.lock().await?;
     let mut contents = locked.read()?;
-    contents.api_keys.insert(profile.to_owned(), StoredKey { key: Kept(key), address });
+    contents.api_keys.insert(profile.to_owned(), StoredKey { key: KeptSecret(key), address });
     Ok(locked.write(&contents)?)
 }
 

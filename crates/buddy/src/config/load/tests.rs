@@ -10,7 +10,7 @@ use crate::rendering::{configuration_json, configuration_text};
 struct Stage {
     home: tempfile::TempDir,
     variables: Vec<(String, String)>,
-    request: Request,
+    request: ConfigRequest,
 }
 
 impl Stage {
@@ -18,7 +18,7 @@ impl Stage {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("work")).unwrap();
         let variables = vec![("HOME".to_owned(), home.path().to_string_lossy().into_owned())];
-        Self { home, variables, request: Request::default() }
+        Self { home, variables, request: ConfigRequest::default() }
     }
 
     fn with(mut self, name: &str, value: &str) -> Self {
@@ -81,7 +81,7 @@ fn nothing_at_all_is_a_configuration_and_leaves_the_template() {
     let file = stage.home.path().join(".config/buddy/buddy.toml");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), template::TEMPLATE);
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
-    assert_eq!(stage.loaded().effective.origin(&["agent", "model"]), Origin::Default);
+    assert_eq!(stage.loaded().effective.origin(&["agent", "model"]), SettingOrigin::Default);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn an_untrusted_project_file_is_not_read() {
 fn the_person_s_file_is_not_taken_for_a_project_s() {
     let stage = Stage::new().user("agent.name = 'u'");
     let directory = stage.home.path().join(".config/buddy");
-    let loaded = load(&stage.environment(), &directory, &Request::default()).unwrap();
+    let loaded = load(&stage.environment(), &directory, &ConfigRequest::default()).unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
 

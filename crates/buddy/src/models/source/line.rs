@@ -6,8 +6,8 @@ use buddy_protocol::{Failure, FailureKind};
 
 use super::{Models, missing};
 use crate::models::connect::{endpoint, route};
-use crate::models::key::Key;
-use crate::models::known::Known;
+use crate::models::key::ModelKey;
+use crate::models::known::KnownModel;
 use crate::models::model_line::ModelLine;
 use crate::models::reference::Reference;
 
@@ -26,15 +26,15 @@ impl Models {
         let model = Self::model_name(reference, profile)?;
         let address = endpoint(&reference.profile, profile)?.to_string();
         let key = match self.keys.key(&reference.profile, profile, &address) {
-            Ok(Key::None) => Ok((None, None)),
-            Ok(Key::Ready(key)) => Ok((Some(key), None)),
-            Ok(Key::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
-            Ok(Key::Command(command)) => {
+            Ok(ModelKey::None) => Ok((None, None)),
+            Ok(ModelKey::Ready(key)) => Ok((Some(key), None)),
+            Ok(ModelKey::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
+            Ok(ModelKey::Command(command)) => {
                 command.key().await.map(|key| (Some(key), None)).map_err(unauthorized)
             }
             Err(failure) => Err(failure),
         };
-        let known = Known { switches: Switches::default(), ..self.known(reference, profile)? };
+        let known = KnownModel { switches: Switches::default(), ..self.find_known(reference, profile)? };
         let subject = match key {
             Err(failure) => Err(failure),
             Ok((key, login)) => {

@@ -9,7 +9,7 @@ use buddy_model::{Route, probe};
 use super::Models;
 use crate::config::Profile;
 use crate::models::connect::{endpoint, route};
-use crate::models::key::Key;
+use crate::models::key::ModelKey;
 use crate::models::reference::Reference;
 
 impl Models {
@@ -45,11 +45,11 @@ impl Models {
     pub(super) fn short_way(&self, reference: &Reference, profile: &Profile) -> Option<(Route, String)> {
         let name = &reference.profile;
         let key = match self.keys.key(name, profile, &endpoint(name, profile).ok()?.to_string()).ok()? {
-            Key::None => None,
-            Key::Ready(key) => Some(key),
-            Key::Command(_) | Key::Login(_) => return None,
+            ModelKey::None => None,
+            ModelKey::Ready(key) => Some(key),
+            ModelKey::Command(_) | ModelKey::Login(_) => return None,
         };
-        let known = self.known(reference, profile).ok()?;
+        let known = self.find_known(reference, profile).ok()?;
         let route = route(name, profile, &self.config, key, &known).ok()?;
         Some((route, Self::model_name(reference, profile).ok()?))
     }

@@ -10,11 +10,11 @@ const MAX_LOOKS: u32 = 3;
 #[derive(Default)]
 pub(super) struct Looks {
     /// Held for a look or a note only.
-    seen: Mutex<HashMap<String, Look>>,
+    seen: Mutex<HashMap<String, ServerLook>>,
 }
 
 #[derive(Default)]
-struct Look {
+struct ServerLook {
     tries: u32,
     is_answered: bool,
     window: Option<u64>,

@@ -15,7 +15,7 @@ use super::{doctor_check, jail, programs};
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
 use crate::local_machine::local_target;
-use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::models::{Lessons, ModelKeys, Models, choose, local_servers};
 use crate::operations::place::OperationPlace;
 use crate::policy::Guards;
 use crate::system::SystemClock;
@@ -38,7 +38,7 @@ pub(crate) async fn examine(place: &OperationPlace, has_terminal: bool) -> anyho
         Ok(loaded) => {
             checks.push(config(environment, &loaded));
             checks.push(variables(environment, &loaded));
-            let keys = Keys::new(environment, &loaded, target.clone());
+            let keys = ModelKeys::new(environment, &loaded, target.clone());
             checks.push(model(place, &loaded, keys).await);
         }
     }
@@ -175,7 +175,7 @@ fn layers(environment: &Environment) -> Check {
     }
 }
 
-async fn model(place: &OperationPlace, loaded: &Loaded, keys: Keys) -> Check {
+async fn model(place: &OperationPlace, loaded: &Loaded, keys: ModelKeys) -> Check {
     let environment = &place.environment;
     let is_wanted = loaded.config.network.local_servers;
     let probe = async || if is_wanted { local_servers(environment).await } else { Vec::new() };
@@ -192,7 +192,7 @@ async fn model(place: &OperationPlace, loaded: &Loaded, keys: Keys) -> Check {
         let hint = failure.hint.unwrap_or(next.to_owned());
         return Check::fail("model", failure.message, hint);
     }
-    match (models.found(), models.warnings().first(), chosen) {
+    match (models.describe_choice(), models.warnings().first(), chosen) {
         (_, Some(warning), _) => Check::warn("model", warning, "fix it; `buddy models` lists the models"),
         (Some(found), None, None) => Check::warn("model", found.trim_start_matches("model: "), next),
         (Some(found), None, Some(_)) => Check::ok("model", found.trim_start_matches("model: ")),

@@ -14,22 +14,22 @@ const VERSION_TIME: Duration = Duration::from_secs(5);
 /// The most of what it says.
 const MAX_VERSION_BYTES: usize = 4096;
 
-struct Wanted {
+struct WantedProgram {
     name: &'static str,
     /// Any of these will do, the first one best.
     commands: &'static [[&'static str; 2]],
     purpose: &'static str,
 }
 
-const WANTED: [Wanted; 4] = [
-    Wanted { name: "tmux", commands: &[["tmux", "-V"]], purpose: "shared terminals" },
-    Wanted { name: "git", commands: &[["git", "--version"]], purpose: "work on repositories" },
-    Wanted {
+const WANTED: [WantedProgram; 4] = [
+    WantedProgram { name: "tmux", commands: &[["tmux", "-V"]], purpose: "shared terminals" },
+    WantedProgram { name: "git", commands: &[["git", "--version"]], purpose: "work on repositories" },
+    WantedProgram {
         name: "containers",
         commands: &[["podman", "--version"], ["docker", "--version"]],
         purpose: "work in containers (podman or docker)",
     },
-    Wanted { name: "ssh", commands: &[["ssh", "-V"]], purpose: "work on other machines" },
+    WantedProgram { name: "ssh", commands: &[["ssh", "-V"]], purpose: "work on other machines" },
 ];
 
 /// Looks for all of them at once.
@@ -37,7 +37,7 @@ pub(super) async fn look(environment: &Environment, target: &dyn Target) -> Vec<
     join_all(WANTED.iter().map(|wanted| find(wanted, environment, target))).await
 }
 
-async fn find(wanted: &Wanted, environment: &Environment, target: &dyn Target) -> Check {
+async fn find(wanted: &WantedProgram, environment: &Environment, target: &dyn Target) -> Check {
     let programs = environment.programs(None);
     let mut skipped = None;
     for [name, option] in wanted.commands {
