@@ -52,7 +52,7 @@ fn strictness(verdict: Verdict) -> u8 {
 }
 
 /// A reason to ask the user.
-struct Concern {
+struct SheetConcern {
     weight: Weight,
     reason: String,
     /// Whether one of the offers settles it.
@@ -65,7 +65,7 @@ const MAX_PARTS: usize = 50;
 /// The findings.
 pub(crate) struct Sheet {
     denials: Vec<String>,
-    asks: Vec<Concern>,
+    asks: Vec<SheetConcern>,
     ways: Vec<String>,
     tier: Tier,
     risk: Risk,
@@ -129,21 +129,21 @@ impl Sheet {
     }
 
     pub(crate) fn ask(&mut self, weight: Weight, risk: Risk, reason: impl Into<String>) {
-        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
+        self.concern(SheetConcern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
     }
 
     /// Asks for a call that a grant of its own settles, regardless of its weight.
     pub(crate) fn ask_with_offer(&mut self, weight: Weight, risk: Risk, reason: String, offer: Offer) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
         self.offer(offer);
     }
 
     /// Asks for a call that one of the offers which follow settles, regardless of its weight.
     pub(crate) fn ask_for_grant(&mut self, weight: Weight, risk: Risk, reason: String) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
     }
 
-    fn concern(&mut self, concern: Concern, risk: Risk) {
+    fn concern(&mut self, concern: SheetConcern, risk: Risk) {
         self.raise(risk);
         if concern.weight >= Weight::Contained {
             self.tier = Tier::Individual;
@@ -297,14 +297,14 @@ impl Sheet {
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
         // A grant of the host alone would ask again for everything else that asks about a command.
         let is_asking =
-            |concern: &&Concern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
+            |concern: &&SheetConcern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
         if self.needs.runs && self.asks.iter().filter(is_asking).count() > 1 {
             self.offers.retain(|offer| !offer.grant.scope.is_of_hosts());
         }
         // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
         // and nothing that would only have been asked about.
         let is_refused = !self.denials.is_empty();
-        let says_something = |concern: &Concern| {
+        let says_something = |concern: &SheetConcern| {
             !is_refused && (heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft)
         };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
