@@ -28,13 +28,13 @@ use crate::asking::{ReadLine, read_answer, render_question};
 use crate::branches::{OpenedSession, describe_refusal as refused};
 use crate::changes::{GO_AHEAD, GO_ON, describe_change, is_go_ahead};
 use crate::console::{
-    CustomCommand, Desk, SECOND_PRESS, TurnSum, render_begun_call, render_ended_call, terminal_size,
+    CustomCommand, Desk, SECOND_PRESS, TurnSum, measure_terminal, render_begun_call, render_ended_call,
 };
 use crate::details::Details;
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, LeftConversation, Signalled};
 use crate::farewell::{WorkTime, render_farewell_line, summarise_conversation};
-use crate::mentions::{attach_images, images_in};
+use crate::mentions::{attach_images, find_images};
 use crate::printer::{OutputClosed, Printer};
 use crate::retrying::RetryNews;
 use crate::show::describe_output;
@@ -397,7 +397,7 @@ impl Repl<'_> {
     /// ends as one.
     async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
         let paths = match &command {
-            Command::Prompt { text, typed, .. } => images_in(typed.as_ref().unwrap_or(text)),
+            Command::Prompt { text, typed, .. } => find_images(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
         let target = find_default_target(&self.transcript);
@@ -618,7 +618,7 @@ impl Repl<'_> {
         let pages = match self.pages.take().filter(|pages| pages.ask == ask.id) {
             Some(pages) => pages,
             None if self.input == LineInput::Pipe => Pages::whole(ask.id.clone(), text),
-            None => Pages::new(ask.id.clone(), &text, terminal_size()),
+            None => Pages::new(ask.id.clone(), &text, measure_terminal()),
         };
         self.printer.prompt(&pages.text());
         self.pages = Some(pages);

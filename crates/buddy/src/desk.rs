@@ -22,7 +22,7 @@ use buddy_protocol::{
 };
 use buddy_store::SqliteStore;
 use buddy_tui::{
-    CustomCommand, Desk, DeskCommand, ListView, ListedModel, SessionSurroundings, UNKNOWN_FILE,
+    CustomCommand, Desk, DeskCommand, ListView, ModelOption, SessionSurroundings, UNKNOWN_FILE,
     terminal_columns,
 };
 
@@ -455,9 +455,9 @@ impl Desk for HomeDesk {
         Ok(file.to_string_lossy().into_owned())
     }
 
-    async fn models(&self, current: Option<&str>) -> Vec<ListedModel> {
+    async fn models(&self, current: Option<&str>) -> Vec<ModelOption> {
         let offered = self.models.now().offered(current).await.into_iter();
-        offered.map(|OfferedModel { name, model, note }| ListedModel { name, model, note }).collect()
+        offered.map(|OfferedModel { name, model, note }| ModelOption { name, model, note }).collect()
     }
 
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {

@@ -20,7 +20,7 @@ use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::retrying::{count_down, ends_retries, retry};
+use crate::retrying::{count_down, ends_retries, find_retry};
 use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// How many lines of what a running item writes are held.
@@ -235,8 +235,8 @@ impl SessionReader {
         self.allowed.note(&event.fact);
         self.note_step(&event.fact, look, width);
         match &event.fact {
-            fact if retry(fact).is_some() => {
-                self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
+            fact if find_retry(fact).is_some() => {
+                self.retry = find_retry(fact).map(|notice| (notice.text.clone(), now));
             }
             Fact::TurnStarted(_) => {
                 self.turn_began = Some(now);

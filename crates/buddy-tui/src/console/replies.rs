@@ -12,7 +12,7 @@ use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::{SHOWN, SessionTask};
 use crate::markdown::Markdown;
-use crate::mentions::mention;
+use crate::mentions::write_mention;
 use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
@@ -31,7 +31,7 @@ impl Console {
             }
             EffectReply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
             EffectReply::PastedImage(path) => {
-                self.mention(&(mention(&path) + " "));
+                self.mention(&(write_mention(&path) + " "));
                 self.changed_draft();
             }
             EffectReply::Failed(text) => self.complain(&text),

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{LineInput, Repl};
 use crate::branches::describe_refusal;
-use crate::console::{DeskCommand, SessionSurroundings, copy_order};
+use crate::console::{DeskCommand, SessionSurroundings, encode_copy};
 use crate::overview;
 use crate::slash_commands::{SlashCommand, SlashLine, list_slash_commands, read_slash_line};
 use crate::table::ListView;
@@ -178,7 +178,7 @@ impl Repl<'_> {
             (Some(_), LineInput::Pipe | LineInput::Terminal { has_clipboard: false, .. }) => {
                 "this terminal has no clipboard; use /export to write a file"
             }
-            (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match copy_order(answer, is_in_tmux) {
+            (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match encode_copy(answer, is_in_tmux) {
                 Some(order) => {
                     self.printer.order(&order);
                     "Copied to the terminal's clipboard, if it has one."
