@@ -65,6 +65,7 @@ pub use greeting::ChoiceGreeting;
 pub(crate) use items::render_session_notice;
 pub(crate) use state::SECOND_PRESS;
 pub use status_part::StatusPart;
+pub(crate) use tasks::{MAX_QUEUED, SHOWN, SessionTask};
 pub(crate) use terminal::{encode_copy, measure_terminal};
 pub use trust_card::{FolderQuestion, ask_about_folder};
 pub(crate) use turn_end::TurnSum;

@@ -154,10 +154,6 @@ impl Console {
             self.show(used.map(|text| StyledLine::styled(&text, look.style(Paint::Dim))));
             let sum = self.turn_end_rows(ran);
             self.show(sum);
-        }
-        let task = &mut self.tasks[place];
-        task.deadline = None;
-        if place == 0 {
             // What is no prompt starts no turn, so the next one need not wait for its end.
             self.enter_queued();
             if !self.front().is_idle() {
@@ -174,6 +170,7 @@ impl Console {
             }
             return;
         }
+        let task = &mut self.tasks[place];
         if let Some(next) = task.queue.pop_front() {
             task.unseen += 1;
             let session = task.session.clone();
