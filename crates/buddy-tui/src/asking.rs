@@ -6,7 +6,7 @@ use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SEC
 
 use crate::amounts::read_seconds;
 use crate::console::ApprovalWords;
-use crate::list_time::local_time;
+use crate::list_time::describe_local_time;
 use crate::text::TerminalLook;
 
 /// How long a grant for a session holds when the user does not say.
@@ -25,8 +25,10 @@ pub(crate) enum ReadLine {
 
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
 pub(crate) fn render_question(ask: &Ask, cwd: &str) -> String {
-    let until =
-        ask.expires.map(|time| format!("denied automatically at {}\n", local_time(time))).unwrap_or_default();
+    let until = ask
+        .expires
+        .map(|time| format!("denied automatically at {}\n", describe_local_time(time)))
+        .unwrap_or_default();
     format!("{until}{}", put(&ask.question, cwd))
 }
 

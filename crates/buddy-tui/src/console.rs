@@ -59,13 +59,14 @@ pub(crate) use calls::{render_begun_call, render_ended_call, render_named_call, 
 pub use choose::{Alternatives, Chosen, choose};
 pub use choose_session::choose_session;
 pub use custom::CustomCommand;
-pub use desk::{Desk, DeskCommand, ListedModel, SessionSurroundings, UNKNOWN_FILE};
+pub use desk::{Desk, DeskCommand, ModelOption, SessionSurroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
 pub use greeting::ChoiceGreeting;
 pub(crate) use items::render_session_notice;
 pub(crate) use state::SECOND_PRESS;
 pub use status_part::StatusPart;
-pub(crate) use terminal::{copy_order, terminal_size};
+pub(crate) use tasks::{MAX_QUEUED, SHOWN, SessionTask};
+pub(crate) use terminal::{encode_copy, measure_terminal};
 pub use trust_card::{FolderQuestion, ask_about_folder};
 pub(crate) use turn_end::TurnSum;
 pub(crate) use watched_calls::{render_running_call, render_watched_call};

@@ -7,7 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::list_time::local_time;
+use crate::list_time::describe_local_time;
 use crate::show::{describe_decision, describe_unknown, find_decider, find_proposed_command, label_image};
 use crate::visible::one_line;
 
@@ -33,7 +33,10 @@ fn head(summary: &SessionSummary, transcript: &Transcript) -> String {
         let _ = writeln!(text, "- {name}: {value}");
     };
     line("session", &format!("`{}`", summary.id));
-    line("time", &format!("{} to {}", local_time(summary.created), local_time(summary.updated)));
+    line(
+        "time",
+        &format!("{} to {}", describe_local_time(summary.created), describe_local_time(summary.updated)),
+    );
     line("directory", &code(&summary.cwd));
     if let Some(model) = &summary.model {
         line("model", &code(model));

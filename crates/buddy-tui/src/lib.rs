@@ -47,7 +47,7 @@ mod visible;
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
     Alternatives, ChoiceGreeting, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion,
-    ListedModel, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
+    ModelOption, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
     run_console,
 };
 pub use counting::counted;
@@ -59,7 +59,6 @@ pub use exec::{
 };
 pub use exit::{Exit, LeftConversation, Signalled};
 pub use export::markdown;
-pub use list_time::local_time;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;

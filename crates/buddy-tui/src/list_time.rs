@@ -55,7 +55,7 @@ pub(crate) fn describe_time_since(time: UnixMillis, now: UnixMillis) -> String {
 }
 
 /// A moment as the clock on the wall shows it.
-pub fn local_time(UnixMillis(millis): UnixMillis) -> String {
+pub(crate) fn describe_local_time(UnixMillis(millis): UnixMillis) -> String {
     let millis = i64::try_from(millis).unwrap_or(i64::MAX);
     let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()

@@ -10,7 +10,7 @@ const MODEL_RETRY: &str = "model_retry";
 const ASKING: &str = "trying again in ";
 
 /// The notice that a model is asked again, if a fact is one.
-pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
+pub(crate) fn find_retry(fact: &Fact) -> Option<&Notice> {
     match fact {
         Fact::Notice(notice) if notice.code == MODEL_RETRY => Some(notice),
         _ => None,
@@ -35,7 +35,7 @@ fn wait_seconds(text: &str) -> Option<f32> {
 }
 
 /// The seconds that such a line says are left.
-pub(crate) fn seconds_left(line: &str) -> Option<u64> {
+pub(crate) fn read_seconds_left(line: &str) -> Option<u64> {
     line.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct RetryNews {
 impl RetryNews {
     /// Whether a fact is to be told.
     pub(crate) fn is_news(&mut self, fact: &Fact) -> bool {
-        if let Some(notice) = retry(fact) {
+        if let Some(notice) = find_retry(fact) {
             let is_long = wait_seconds(&notice.text).is_some_and(|seconds| seconds >= LONG_WAIT_SECONDS);
             return !std::mem::replace(&mut self.is_told, true) || is_long;
         }

@@ -66,7 +66,7 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
             state(session.state),
             session.turns.to_string().into(),
             cost.into(),
-            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), copy_mark(session))
+            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), mark_copy(session))
                 .into(),
         ]);
     }
@@ -74,7 +74,7 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
 }
 
 /// The mark of a copy behind its title, which is that of the original.
-pub(crate) fn copy_mark(session: &SessionSummary) -> &'static str {
+pub(crate) fn mark_copy(session: &SessionSummary) -> &'static str {
     match (&session.parent, &session.forked_from) {
         (Some(_), _) => " (task)",
         (None, Some(_)) => " (copy)",

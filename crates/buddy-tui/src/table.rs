@@ -5,7 +5,7 @@
 
 use buddy_protocol::UnixMillis;
 
-use crate::list_time::{describe_moment, describe_time_since, local_time};
+use crate::list_time::{describe_local_time, describe_moment, describe_time_since};
 use crate::printer::{OutputClosed, Printer};
 use crate::text::{Paint, StyledLine, TerminalLook, encode, wrap};
 
@@ -85,12 +85,12 @@ impl ListView {
 
     /// A moment: relative on a terminal, else by the clock.
     pub fn time(&self, time: UnixMillis) -> String {
-        if self.is_terminal() { describe_moment(time, self.now) } else { local_time(time) }
+        if self.is_terminal() { describe_moment(time, self.now) } else { describe_local_time(time) }
     }
 
     /// How long ago something began: a time span on a terminal, else the moment.
     pub fn since(&self, time: UnixMillis) -> String {
-        if self.is_terminal() { describe_time_since(time, self.now) } else { local_time(time) }
+        if self.is_terminal() { describe_time_since(time, self.now) } else { describe_local_time(time) }
     }
 
     /// A path: on a terminal relative to the working directory or to the home.

@@ -18,7 +18,7 @@ use buddy_protocol::operations::{ControlFileChange, CountChanges};
 use buddy_protocol::{
     Attachment, Clock, ItemId, Operations, SessionId, SessionTarget, TargetHost, UnixMillis,
 };
-use buddy_tui::{CustomCommand, Desk, DeskCommand, ListedModel, SessionSurroundings};
+use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelOption, SessionSurroundings};
 
 use crate::commands::setup::Setup;
 use crate::config::{ConfigRequest, SettingOrigin, TrustStore, load, private_file, text_of, user_file};
@@ -247,9 +247,9 @@ impl Desk for HomeDesk {
         Ok(file.to_string_lossy().into_owned())
     }
 
-    async fn models(&self, current: Option<&str>) -> Vec<ListedModel> {
+    async fn models(&self, current: Option<&str>) -> Vec<ModelOption> {
         let offered = self.models.now().offered(current).await.into_iter();
-        offered.map(|OfferedModel { name, model, note }| ListedModel { name, model, note }).collect()
+        offered.map(|OfferedModel { name, model, note }| ModelOption { name, model, note }).collect()
     }
 
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {

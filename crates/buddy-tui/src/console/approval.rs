@@ -12,10 +12,10 @@ use super::asks::{AskStage, Asking};
 use super::card::{Card, CardEnd, Framed, Head, KeyChoice, KeyWeight};
 use super::held_answer::HeldAnswer;
 use super::tasks::SessionTask;
-use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
-use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
+use super::wording::{ApprovalWords, mark_command, quote, render_reason, shorten_paths, strip_counts};
+use crate::diff::{DiffHead, count_changes, render_diff, render_whole_diff};
 use crate::editor::{InputView, LineEntry, render_input};
-use crate::list_time::local_time;
+use crate::list_time::describe_local_time;
 use crate::screen::{Layout, QuestionPart};
 use crate::text::{Paint, StyledLine, TerminalLook, Tone, wrap, wrap_unindented};
 use crate::visible::one_line;
@@ -135,7 +135,7 @@ fn tail(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> String {
     };
     let changed = match &asking.ask.question {
         Question::Approval(Approval { diff: Some(diff), .. }) if !card.is_narrow() => {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             Some(format!("+{added} {}{removed}", room.look.sign("−", "-")))
         }
         _ => None,
@@ -217,7 +217,7 @@ fn lead(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<StyledLine
         rows.push(row.cut(card.width(), mark));
     }
     if let Some(time) = asking.ask.expires {
-        let time = local_time(time);
+        let time = describe_local_time(time);
         let texts = [format!("denied automatically at {time}"), format!("until {time}")];
         rows.push(card.one_row(&texts, Paint::Dim));
     }
@@ -273,8 +273,8 @@ fn diff(
 ) -> Vec<StyledLine> {
     let Some(diff) = &approval.diff else { return Vec::new() };
     match fold {
-        Fold::Nothing => whole_diff_rows(diff, card.look, card.width(), head),
-        Fold::Much => diff_rows(diff, card.look, card.width(), (limit, head)),
+        Fold::Nothing => render_whole_diff(diff, card.look, card.width(), head),
+        Fold::Much => render_diff(diff, card.look, card.width(), (limit, head)),
     }
 }
 
@@ -286,7 +286,7 @@ fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };
-        let row = marked_command(line, (&approval.reasons, &approval.risky), look, risk)
+        let row = mark_command(line, (&approval.reasons, &approval.risky), look, risk)
             .and(mark, look.style(Paint::Dim));
         let first = if index == 0 { StyledLine::default() } else { next.clone() };
         rows.extend(wrap(&row, card.width(), &first, &next));
@@ -351,7 +351,7 @@ fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<S
     let texts = if approval.risk == Risk::High { reasons } else { vec![reasons.join("; ")] };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &reason_line(&short_paths(text, &approval.cwd, look), ink, look)));
+        rows.extend(card.fact(name, &render_reason(&shorten_paths(text, &approval.cwd, look), ink, look)));
     }
     rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
@@ -371,7 +371,7 @@ fn is_in_title(reason: &str, is_titled: bool) -> bool {
 fn remarks(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
-        let why = card.fact("why", &StyledLine::plain(&quoted(why, card.look)));
+        let why = card.fact("why", &StyledLine::plain(&quote(why, card.look)));
         rows.extend(folded(why, FOLDED_WHY, 0, card, fold));
     }
     let is_elsewhere = approval.cwd != room.cwd || approval.target.is_some();
@@ -405,7 +405,7 @@ fn details(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<Vec
     let mut rows = leads(approval, card);
     for reason in &approval.reasons {
         let ink = tone(&Question::Approval(approval.clone())).ink();
-        rows.extend(card.fact("asked", &reason_line(&flat(reason).text(), ink, look)));
+        rows.extend(card.fact("asked", &render_reason(&flat(reason).text(), ink, look)));
     }
     if !approval.opens.is_empty() {
         let opens = StyledLine::styled(&approval.opens.join(", "), look.style(Paint::Warning));
@@ -414,7 +414,7 @@ fn details(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<Vec
     rows.extend(card.fact("who", &flat(&approval.actor)));
     rows.extend(card.fact("where", &place(approval, room)));
     if let Some(why) = &approval.why {
-        rows.extend(card.fact("why", &StyledLine::plain(&quoted(why, look))));
+        rows.extend(card.fact("why", &StyledLine::plain(&quote(why, look))));
     }
     if approval.offers.is_empty() && approval.is_editable {
         rows.extend(
@@ -444,10 +444,10 @@ fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -
         let name = action
             .strip_prefix("Write ")
             .filter(|_| approval.diff.is_some())
-            .map_or(action.as_str(), without_counts);
+            .map_or(action.as_str(), strip_counts);
         let mut line = StyledLine::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
         if let Some(diff) = &approval.diff {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             line = line
                 .and(&format!("  +{added}"), look.style(Paint::Good))
                 .and(&format!(" {}{removed}", look.sign("−", "-")), look.style(Paint::Bad));

@@ -15,7 +15,7 @@ use crate::addressing::address_user;
 use crate::amounts::describe_elapsed;
 use crate::counting::counted;
 use crate::details::Details;
-use crate::diff::{DiffHead, change_counts, diff_rows};
+use crate::diff::{DiffHead, count_changes, render_diff};
 use crate::output::ShownOutput;
 use crate::text::{Paint, ShortenedText, Span, StyledLine, TerminalLook, shorten_text};
 use crate::visible::{one_line, without_middle};
@@ -254,7 +254,7 @@ pub(super) fn render_finished_call(
     let mut folded = None;
     if let Some(text) = &outcome.diff {
         let indent = if width < NARROW { 0 } else { DIFF_INDENT };
-        let changed = diff_rows(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
+        let changed = render_diff(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
         rows.extend(changed.into_iter().map(|row| {
             let mut line = StyledLine::plain(&" ".repeat(indent));
             line.append(row);
@@ -502,7 +502,7 @@ impl CallOutcome {
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
         let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
         if let Some(diff) = diff {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             let result = format!("+{added} −{removed}");
             return Self {
                 result,

@@ -1,7 +1,7 @@
 //! The rows of `/diff`: the changes of all files, placed like the diffs of calls.
 
 use super::calls::DIFF_INDENT;
-use crate::diff::{DiffHead, diff_rows};
+use crate::diff::{DiffHead, render_diff};
 use crate::text::{StyledLine, TerminalLook};
 
 /// In a narrower window the lines begin where names do.
@@ -14,7 +14,7 @@ const FILE_HEAD: &str = "diff --git ";
 /// The rows of a diff of several files: names where all text begins, lines where those of a call stand.
 pub(super) fn render_changes(diff: &str, look: &TerminalLook, columns: usize) -> Vec<StyledLine> {
     let indent = if columns < NARROW { TEXT_INDENT } else { DIFF_INDENT };
-    let rows = |file: &str, head| diff_rows(file, look, columns.saturating_sub(indent), (usize::MAX, head));
+    let rows = |file: &str, head| render_diff(file, look, columns.saturating_sub(indent), (usize::MAX, head));
     let indented = |row: StyledLine, indent: usize| {
         let mut line = StyledLine::plain(&" ".repeat(indent));
         line.append(row);

@@ -31,7 +31,7 @@ pub trait Desk: Send + Sync {
     async fn pasted_image(&self) -> Result<String, String>;
 
     /// Models to choose from, where a session uses this one.
-    async fn models(&self, current: Option<&str>) -> Vec<ListedModel>;
+    async fn models(&self, current: Option<&str>) -> Vec<ModelOption>;
 
     /// The name of the model that a user means in such a session: a name, or a number of the list. The error says which
     /// one may be meant.
@@ -84,7 +84,7 @@ pub struct SessionSurroundings {
 
 /// A model to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedModel {
+pub struct ModelOption {
     /// Its name.
     pub name: String,
     /// The model, as its provider names it.

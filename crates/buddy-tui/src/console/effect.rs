@@ -5,7 +5,7 @@ use std::sync::Arc;
 use buddy_protocol::{Command, Event, Found, ItemId, SessionId, SessionSummary, TurnId, UnixMillis};
 
 use super::branch::{Branch, Branched};
-use super::desk::{DeskCommand, ListedModel, SessionSurroundings};
+use super::desk::{DeskCommand, ModelOption, SessionSurroundings};
 use crate::branches::Another;
 use crate::editor::EditorKey;
 use crate::exit::Exit;
@@ -128,7 +128,7 @@ pub(super) enum EffectReply {
         now: UnixMillis,
     },
     Found(Vec<Found>),
-    Models(Vec<ListedModel>),
+    Models(Vec<ModelOption>),
     /// The model that was meant.
     ModelFound(String),
     Paths(Vec<String>),

@@ -9,7 +9,7 @@ use super::calls::{self, Paper};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::plan_card::render_plan_rows;
 use crate::amounts::describe_elapsed;
-use crate::diff::{DiffHead, diff_rows};
+use crate::diff::{DiffHead, render_diff};
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
 use crate::show::{describe_output, describe_reminder, describe_unknown, label_image};
@@ -291,5 +291,5 @@ fn indented(rows: Vec<StyledLine>) -> impl Iterator<Item = StyledLine> {
 
 /// A unified diff in rows.
 fn diff(text: &str, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
-    indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
+    indented(render_diff(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
 }

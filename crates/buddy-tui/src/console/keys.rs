@@ -15,7 +15,7 @@ use crate::changes;
 use crate::counting::counted;
 use crate::editor::{EditAction, EditorKey, HistorySearch, Menu, MenuChoice, VimTyped, score};
 use crate::exit::Exit;
-use crate::mentions::{dragged, images_in, is_image, mention};
+use crate::mentions::{find_images, is_image, read_dragged, write_mention};
 use crate::output::ShownOutput;
 use crate::slash_commands::is_slash_command;
 use crate::text::{Paint, StyledLine};
@@ -50,7 +50,7 @@ impl Console {
             (Some(picker), _) => picker.narrow(line()),
             (None, Some(search)) => line().chars().for_each(|letter| search.insert(letter)),
             (None, None) => {
-                match dragged(text) {
+                match read_dragged(text) {
                     Some(mentions) => self.mention(&mentions),
                     None => self.draft.paste(text),
                 }
@@ -199,7 +199,7 @@ impl Console {
         let text = match completion.kind {
             Completes::Command => format!("/{} ", choice.name),
             // An image is given with the prompt, so its mention stays one.
-            Completes::Path if is_image(&choice.name) => format!("{} ", mention(&choice.name)),
+            Completes::Path if is_image(&choice.name) => format!("{} ", write_mention(&choice.name)),
             Completes::Path => format!("{} ", choice.name),
         };
         self.draft.complete(completion.length, &text);
@@ -253,7 +253,7 @@ impl Console {
 
     /// The images that go with a prompt: those in it that the user named.
     pub(super) fn named_images(&self, text: &str) -> Vec<String> {
-        images_in(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
+        find_images(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
     }
 
     /// Takes the draft, and notes which images the user named in it: what stands for a paste may name others.
@@ -265,7 +265,7 @@ impl Console {
 
     /// Notes which images the user named themselves. No others are given with a prompt.
     pub(super) fn note_mentions(&mut self, text: &str) {
-        self.mentioned.extend(images_in(text));
+        self.mentioned.extend(find_images(text));
         let surplus = self.mentioned.len().saturating_sub(MAX_MENTIONED);
         self.mentioned.drain(..surplus);
     }

@@ -7,7 +7,7 @@ use super::effect::ConsoleEffect;
 use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
-use crate::mentions::images_in;
+use crate::mentions::find_images;
 use crate::text::to_copy;
 
 /// The command that returns to a conversation, to be copied.
@@ -70,7 +70,7 @@ impl Console {
             ));
         };
         let since = describe_changed_since(changes);
-        let lost = if images > images_in(&draft).len() {
+        let lost = if images > find_images(&draft).len() {
             "\nThe prompt's images do not come back with it. Mention them again"
         } else {
             ""

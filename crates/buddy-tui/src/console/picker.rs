@@ -2,12 +2,12 @@
 
 use buddy_protocol::{ApprovalPolicy, Found, SessionId, SessionState, SessionSummary, UnixMillis};
 
-use super::desk::ListedModel;
+use super::desk::ModelOption;
 use crate::counting::counted;
 use crate::editor::{InputView, Menu, MenuChoice, render_input, render_menu};
 use crate::list_time::describe_moment;
 use crate::picker_rows::{WIDEST, render_keys, render_plain_rule, render_title_rule};
-use crate::show::copy_mark;
+use crate::show::mark_copy;
 use crate::text::{Paint, StyledLine, TerminalLook, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
 
@@ -85,7 +85,7 @@ impl Picker {
         Self { note, ..self }
     }
 
-    pub(super) fn models(models: &[ListedModel], current: &str) -> Self {
+    pub(super) fn models(models: &[ModelOption], current: &str) -> Self {
         let choices =
             models.iter().map(|model| MenuChoice { name: model.name.clone(), note: model.note.clone() });
         let mut menu = Menu::new(choices.collect(), "");
@@ -129,7 +129,7 @@ impl Picker {
             };
             let path = one_line(&look.path(&session.cwd), PATH);
             MenuChoice {
-                name: format!("{}{}{mark}", titled(session), copy_mark(session)),
+                name: format!("{}{}{mark}", titled(session), mark_copy(session)),
                 note: format!("{time:<10}  {end:<15}  {path:<widest$}").trim_end().to_owned(),
             }
         };

@@ -20,7 +20,7 @@ use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::retrying::{count_down, ends_retries, retry};
+use crate::retrying::{count_down, ends_retries, find_retry};
 use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// How many lines of what a running item writes are held.
@@ -30,7 +30,7 @@ const MAX_FOLDED: usize = 50;
 
 /// A session as it is read.
 #[derive(Default)]
-pub(super) struct SessionReader {
+pub(crate) struct SessionReader {
     transcript: Transcript,
     /// The message that streams, as far as it is not finished.
     message: Option<StreamingMessage>,
@@ -106,7 +106,7 @@ impl RunningItem {
 }
 
 impl SessionReader {
-    pub(super) fn transcript(&self) -> &Transcript {
+    pub(crate) fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
@@ -115,12 +115,12 @@ impl SessionReader {
     }
 
     /// How long its turns took since it is shown here.
-    pub(super) fn work_time(&self) -> &WorkTime {
+    pub(crate) fn work_time(&self) -> &WorkTime {
         &self.work_time
     }
 
     /// The command that the user runs.
-    pub(super) fn own_command(&self) -> Option<&Item> {
+    pub(crate) fn own_command(&self) -> Option<&Item> {
         let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
         self.transcript.open_items().find(is_own)
     }
@@ -206,8 +206,15 @@ impl SessionReader {
         std::mem::take(&mut self.read_prompts)
     }
 
+    /// Folds an event that the face shows in a way of its own.
+    pub(crate) fn fold(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
+        self.left_running.note(&event.fact);
+        self.work_time.note(event);
+        self.skip(event, now)
+    }
+
     /// Folds an event without showing it.
-    pub(super) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
+    pub(crate) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
         (self.is_silent, self.has_hole) = (true, true);
         let done = self.apply(event, &TerminalLook::plain(), 80, now);
         self.is_silent = false;
@@ -235,8 +242,8 @@ impl SessionReader {
         self.allowed.note(&event.fact);
         self.note_step(&event.fact, look, width);
         match &event.fact {
-            fact if retry(fact).is_some() => {
-                self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
+            fact if find_retry(fact).is_some() => {
+                self.retry = find_retry(fact).map(|notice| (notice.text.clone(), now));
             }
             Fact::TurnStarted(_) => {
                 self.turn_began = Some(now);

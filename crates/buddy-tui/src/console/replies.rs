@@ -12,7 +12,7 @@ use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::{SHOWN, SessionTask};
 use crate::markdown::Markdown;
-use crate::mentions::mention;
+use crate::mentions::write_mention;
 use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
@@ -31,7 +31,7 @@ impl Console {
             }
             EffectReply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
             EffectReply::PastedImage(path) => {
-                self.mention(&(mention(&path) + " "));
+                self.mention(&(write_mention(&path) + " "));
                 self.changed_draft();
             }
             EffectReply::Failed(text) => self.complain(&text),
@@ -154,10 +154,6 @@ impl Console {
             self.show(used.map(|text| StyledLine::styled(&text, look.style(Paint::Dim))));
             let sum = self.turn_end_rows(ran);
             self.show(sum);
-        }
-        let task = &mut self.tasks[place];
-        task.deadline = None;
-        if place == 0 {
             // What is no prompt starts no turn, so the next one need not wait for its end.
             self.enter_queued();
             if !self.front().is_idle() {
@@ -174,6 +170,7 @@ impl Console {
             }
             return;
         }
+        let task = &mut self.tasks[place];
         if let Some(next) = task.queue.pop_front() {
             task.unseen += 1;
             let session = task.session.clone();

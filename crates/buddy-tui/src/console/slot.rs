@@ -5,7 +5,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 use super::card::WIDEST;
 use super::state::Console;
 use crate::amounts::{describe_elapsed, describe_span};
-use crate::retrying::seconds_left;
+use crate::retrying::read_seconds_left;
 use crate::text::{Paint, StyledLine, TerminalLook};
 
 /// In a lower window the input has no frame.
@@ -122,7 +122,7 @@ impl Console {
     fn doing(&self) -> String {
         let reader = &self.front().reader;
         if let Some(text) = reader.retry(self.now) {
-            let left = seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
+            let left = read_seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
             return format!("Trying again{left}");
         }
         let items = reader.transcript().items();

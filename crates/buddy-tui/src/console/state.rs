@@ -353,6 +353,7 @@ impl Console {
         if let Err(error) = applied {
             return self.complain(&format!("buddy: {error}"));
         }
+        task.note(event);
         if had_plan != self.tasks[0].reader.plan().is_some() {
             // A plan that was hidden does not come back when it is done, and a new one is shown.
             self.is_plan_toggled = false;
@@ -363,7 +364,6 @@ impl Console {
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
-                task.unseen = task.unseen.saturating_sub(1);
                 let is_unread = task.reader.is_unread(&ended.item.id);
                 if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content
                     && is_unread
@@ -379,7 +379,6 @@ impl Console {
                 self.ring("your command is done");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
-            Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),
             Fact::TurnEnded(_) => {
                 self.is_plan_toggled = false;
                 self.turn_ended(place, ran);

@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Bill, Command, Item, ItemId, SessionId};
+use buddy_protocol::{Bill, Command, Content, Event, Fact, Item, ItemId, SessionId};
 
 use super::reader::SessionReader;
 
 /// The most prompts that wait for the end of a turn.
-pub(super) const MAX_QUEUED: usize = 50;
+pub(crate) const MAX_QUEUED: usize = 50;
 
 /// The number of the conversation that is shown. Those that run beside it count from 1.
-pub(super) const SHOWN: usize = 0;
+pub(crate) const SHOWN: usize = 0;
 
 /// The name of a task.
 pub(super) fn name_task(number: usize) -> String {
@@ -20,32 +20,32 @@ pub(super) fn name_task(number: usize) -> String {
 
 /// A command of the user's own in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OwnAside {
+pub(crate) struct OwnAside {
     pub(super) item: ItemId,
     /// The number that users call it by.
     pub(super) number: usize,
 }
 
 /// One session that is followed.
-pub(super) struct SessionTask {
+pub(crate) struct SessionTask {
     /// The number that users call it by; `SHOWN` for the conversation.
     pub(super) number: usize,
-    pub(super) session: SessionId,
+    pub(crate) session: SessionId,
     /// Its first prompt; empty for the conversation.
     pub(super) prompt: String,
-    pub(super) reader: SessionReader,
+    pub(crate) reader: SessionReader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
-    pub(super) unseen: usize,
+    pub(crate) unseen: usize,
     /// Steering prompts that the agent has not read yet.
     pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
-    pub(super) skip_until: u64,
+    pub(crate) skip_until: u64,
     /// Prompts that are sent when the turn has ended.
-    pub(super) queue: VecDeque<String>,
+    pub(crate) queue: VecDeque<String>,
     /// When it is stopped.
-    pub(super) deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// The bill when its turn began.
-    pub(super) billed: Bill,
+    pub(crate) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
     /// The text that buddy shows once its past is on the screen.
@@ -57,7 +57,7 @@ pub(super) struct SessionTask {
 }
 
 impl SessionTask {
-    pub(super) fn new(number: usize, session: SessionId, prompt: String) -> Self {
+    pub(crate) fn new(number: usize, session: SessionId, prompt: String) -> Self {
         Self {
             number,
             session,
@@ -76,6 +76,20 @@ impl SessionTask {
         }
     }
 
+    /// Takes note of an event that was folded.
+    pub(crate) fn note(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::ItemEnded(ended)
+                if matches!(ended.item.content, Content::UserMessage { ran: None, .. }) =>
+            {
+                self.unseen = self.unseen.saturating_sub(1);
+            }
+            Fact::TurnStarted(_) => self.billed = *self.reader.transcript().bill(),
+            Fact::TurnEnded(_) => self.deadline = None,
+            _ => {}
+        }
+    }
+
     /// Holds a steering prompt, unless it was sent from here.
     pub(super) fn note_steer(&mut self, text: &str) {
         if !self.steered.iter().any(|steer| steer.trim() == text.trim()) {
@@ -90,12 +104,12 @@ impl SessionTask {
         }
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
     }
 
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.
-    pub(super) fn interrupt(&self) -> Command {
+    pub(crate) fn interrupt(&self) -> Command {
         let turn = self.reader.transcript().turn().filter(|_| self.unseen == 0);
         Command::Interrupt { turn: turn.cloned() }
     }

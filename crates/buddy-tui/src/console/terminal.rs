@@ -22,7 +22,7 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 
 /// Columns and rows of the terminal that questions are put on where there is no screen.
-pub(crate) fn terminal_size() -> (usize, usize) {
+pub(crate) fn measure_terminal() -> (usize, usize) {
     size_of(io::stderr())
 }
 
@@ -73,7 +73,7 @@ impl HeldTerminal {
 
     /// Asks the terminal to put a text on the clipboard. Whether it does, it does not say. False if the text is too long.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<bool> {
-        let Some(order) = copy_order(text, self.is_in_tmux) else { return Ok(false) };
+        let Some(order) = encode_copy(text, self.is_in_tmux) else { return Ok(false) };
         self.write(&order)?;
         Ok(true)
     }
@@ -94,7 +94,7 @@ impl HeldTerminal {
 }
 
 /// The sequence that asks a terminal to put a text on its clipboard; none if the text is too long.
-pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
+pub(crate) fn encode_copy(text: &str, is_in_tmux: bool) -> Option<String> {
     let encoded = STANDARD.encode(text);
     let order = format!("\u{1b}]52;c;{encoded}\u{7}");
     let through = format!("\u{1b}Ptmux;{}\u{1b}\\", order.replace('\u{1b}', "\u{1b}\u{1b}"));

@@ -24,7 +24,7 @@ pub(crate) enum DiffHead {
 }
 
 /// The first rows of a diff, `limit` at most. The last one says how many lines more there are.
-pub(crate) fn diff_rows(
+pub(crate) fn render_diff(
     diff: &str,
     look: &TerminalLook,
     width: usize,
@@ -34,7 +34,7 @@ pub(crate) fn diff_rows(
 }
 
 /// All rows of a diff, with every line to its end: what somebody must have seen before they allow it.
-pub(crate) fn whole_diff_rows(
+pub(crate) fn render_whole_diff(
     diff: &str,
     look: &TerminalLook,
     width: usize,
@@ -44,7 +44,7 @@ pub(crate) fn whole_diff_rows(
 }
 
 /// How many lines a diff adds and removes.
-pub(crate) fn change_counts(diff: &str) -> (usize, usize) {
+pub(crate) fn count_changes(diff: &str) -> (usize, usize) {
     let entries = parse(diff);
     let count = |wanted| {
         entries.iter().filter(|entry| matches!(entry, DiffEntry::Line(kind, ..) if *kind == wanted)).count()

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{DiffHead, diff_rows};
+use super::{DiffHead, render_diff};
 use crate::text::{Colors, StyledLine, TerminalLook, Theme, encode};
 
 const DIFF: &str = "\
@@ -32,7 +32,7 @@ rename from a
 ";
 
 fn shown(diff: &str, width: usize, limit: usize) -> String {
-    let rows: Vec<String> = diff_rows(diff, &TerminalLook::plain(), width, (limit, DiffHead::Shown))
+    let rows: Vec<String> = render_diff(diff, &TerminalLook::plain(), width, (limit, DiffHead::Shown))
         .iter()
         .map(StyledLine::text)
         .collect();
@@ -132,7 +132,7 @@ fn in_a_wide_terminal() {
 fn changes_within_a_line_are_marked_in_colours() {
     let look = TerminalLook { colors: Colors::Sixteen, theme: Theme::Terminal, ..TerminalLook::plain() };
     let mut out = String::new();
-    for row in diff_rows(DIFF, &look, 80, (8, DiffHead::Shown)) {
+    for row in render_diff(DIFF, &look, 80, (8, DiffHead::Shown)) {
         encode(&row, &look, &mut out);
         out.push('\n');
     }
@@ -170,7 +170,7 @@ fn a_diff_with_bad_counts_loses_nothing() {
 #[test]
 fn a_line_without_end_is_cut() {
     let diff = format!("@@ -1 +1 @@\n-{}\n+b", "a".repeat(100_000));
-    let rows: Vec<String> = diff_rows(&diff, &TerminalLook::plain(), 42, (10, DiffHead::Shown))
+    let rows: Vec<String> = render_diff(&diff, &TerminalLook::plain(), 42, (10, DiffHead::Shown))
         .iter()
         .map(StyledLine::text)
         .collect();
@@ -195,7 +195,7 @@ proptest! {
         colors in prop::sample::select(vec![Colors::None, Colors::True]),
     ) {
         let diff: String = lines.iter().flat_map(|(start, rest)| [start, rest.as_str(), "\n"]).collect();
-        let rows = diff_rows(&diff, &TerminalLook { colors, ..TerminalLook::plain() }, width, (limit, DiffHead::Shown));
+        let rows = render_diff(&diff, &TerminalLook { colors, ..TerminalLook::plain() }, width, (limit, DiffHead::Shown));
         prop_assert!(rows.len() <= limit);
         for row in rows {
             prop_assert!(row.width() <= width, "{:?}", row);

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{LineInput, Repl};
 use crate::branches::describe_refusal;
-use crate::console::{DeskCommand, SessionSurroundings, copy_order};
+use crate::console::{DeskCommand, MAX_QUEUED, SessionSurroundings, encode_copy};
 use crate::overview;
 use crate::slash_commands::{SlashCommand, SlashLine, list_slash_commands, read_slash_line};
 use crate::table::ListView;
@@ -16,8 +16,6 @@ use crate::text::to_copy;
 
 /// Commands that need a screen.
 const ON_A_SCREEN: [&str; 2] = ["theme", "keymap"];
-/// The most lines that wait for the end of a turn.
-const MAX_LATER: usize = 50;
 /// The text about managed processes if there are none.
 const NO_PROCESSES: &str = "No managed processes.";
 
@@ -44,10 +42,10 @@ impl Repl<'_> {
 
     /// Keeps a command for the end of the turn.
     fn keep_for_later(&mut self, line: &str) {
-        if self.later.len() >= MAX_LATER {
-            return self.tell(&format!("{MAX_LATER} lines are queued already, so this one was dropped."));
+        if self.task.queue.len() >= MAX_QUEUED {
+            return self.tell(&format!("{MAX_QUEUED} lines are queued already, so this one was dropped."));
         }
-        self.later.push_back(line.to_owned());
+        self.task.queue.push_back(line.to_owned());
         self.tell("This runs when the turn has ended. Ctrl-C interrupts the turn.");
     }
 
@@ -60,9 +58,9 @@ impl Repl<'_> {
             SlashCommand::ShowStatus => self.show_status().await,
             SlashCommand::ShowContext => {
                 let surroundings = self.surroundings().await;
-                self.tell(&overview::describe_context(&self.transcript, &surroundings));
+                self.tell(&overview::describe_context(self.transcript(), &surroundings));
             }
-            SlashCommand::ShowCost => self.tell(&overview::describe_cost(&self.transcript)),
+            SlashCommand::ShowCost => self.tell(&overview::describe_cost(self.transcript())),
             SlashCommand::ListModels => self.list_models().await,
             SlashCommand::FindModel(wish) => self.use_model(&wish).await?,
             SlashCommand::ListApprovals => {
@@ -74,7 +72,7 @@ impl Repl<'_> {
             SlashCommand::ShowPane => self.show_pane().await,
             SlashCommand::ListTargets => {
                 let list =
-                    targets::list_targets(&self.transcript, &ListView::plain()).text(&ListView::plain());
+                    targets::list_targets(self.transcript(), &ListView::plain()).text(&ListView::plain());
                 self.tell(&list);
             }
             SlashCommand::ListTasks => self.ask_desk(DeskCommand::Processes(NO_PROCESSES)).await,
@@ -104,7 +102,12 @@ impl Repl<'_> {
     async fn show_status(&mut self) {
         let surroundings = self.surroundings().await;
         let approvals = self.approvals.held(Instant::now().into_std());
-        self.tell(&overview::describe_status(&self.session, &self.transcript, &surroundings, approvals));
+        self.tell(&overview::describe_status(
+            &self.task.session,
+            self.transcript(),
+            &surroundings,
+            approvals,
+        ));
     }
 
     async fn show_pane(&mut self) {
@@ -116,7 +119,7 @@ impl Repl<'_> {
     }
 
     async fn use_model(&mut self, wish: &str) -> Result<(), SessionsError> {
-        match self.desk.find_model(wish, self.transcript.model()).await {
+        match self.desk.find_model(wish, self.transcript().model()).await {
             Ok(model) => self.change(Change { model: Some(model), ..Change::default() }).await,
             Err(text) => {
                 self.tell(&text);
@@ -141,15 +144,15 @@ impl Repl<'_> {
     }
 
     async fn surroundings(&self) -> SessionSurroundings {
-        let target = find_default_target(&self.transcript);
-        self.desk.surroundings(&target, self.transcript.model()).await
+        let target = find_default_target(self.transcript());
+        self.desk.surroundings(&target, self.transcript().model()).await
     }
 
     async fn list_models(&mut self) {
         let surroundings = self.surroundings().await;
-        let current = self.transcript.model().unwrap_or(&surroundings.model).to_owned();
+        let current = self.transcript().model().unwrap_or(&surroundings.model).to_owned();
         let mut lines: Vec<String> = Vec::new();
-        for (number, model) in (1..).zip(self.desk.models(self.transcript.model()).await) {
+        for (number, model) in (1..).zip(self.desk.models(self.transcript().model()).await) {
             lines.push(format!("{number:>3}  {:<20} {}", model.name, model.note));
         }
         lines.push(format!("Using {current}. Switch with /model NAME or /model NUMBER."));
@@ -173,12 +176,12 @@ impl Repl<'_> {
     }
 
     fn copy(&mut self) {
-        let text = match (overview::find_last_answer(&self.transcript), self.input) {
+        let text = match (overview::find_last_answer(self.task.reader.transcript()), self.input) {
             (None, _) => "There is no answer yet.",
             (Some(_), LineInput::Pipe | LineInput::Terminal { has_clipboard: false, .. }) => {
                 "this terminal has no clipboard; use /export to write a file"
             }
-            (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match copy_order(answer, is_in_tmux) {
+            (Some(answer), LineInput::Terminal { is_in_tmux, .. }) => match encode_copy(answer, is_in_tmux) {
                 Some(order) => {
                     self.printer.order(&order);
                     "Copied to the terminal's clipboard, if it has one."
@@ -194,7 +197,7 @@ impl Repl<'_> {
         if self.is_idle() {
             return self.tell("nothing runs");
         }
-        self.deadline = Instant::now().checked_add(Duration::from_secs(seconds));
+        self.task.deadline = Instant::now().into_std().checked_add(Duration::from_secs(seconds));
         self.tell(&format!("The turn stops in {seconds} s."));
     }
 }

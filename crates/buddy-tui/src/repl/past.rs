@@ -3,14 +3,12 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use buddy_protocol::{
-    ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, SessionsError, Transcript,
-};
+use buddy_protocol::{ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, SessionsError};
 
 use super::Repl;
 use super::streamed::StreamedAnswers;
 use crate::branches::{self, Another, OpenedSession, fork_session, list_calls_since, list_prompts};
-use crate::console::DeskCommand;
+use crate::console::{DeskCommand, SHOWN, SessionTask};
 use crate::event_feed::EventFeed;
 use crate::show::{render_found_lines, render_session_lines};
 use crate::targets::find_default_target;
@@ -26,8 +24,8 @@ impl Repl<'_> {
     /// Goes on in another conversation.
     pub(super) async fn open(&mut self, opened: OpenedSession) -> Result<EventFeed, SessionsError> {
         let OpenedSession { session, head, mut events } = opened;
-        (self.session, self.transcript) = (session, Transcript::default());
-        (self.unseen, self.denied, self.is_denying) = (0, HashSet::new(), false);
+        self.task = SessionTask::new(SHOWN, session, String::new());
+        (self.own_commands, self.denied, self.is_denying) = (0, HashSet::new(), false);
         self.answers = StreamedAnswers::default();
         self.catch_up(&mut events, head).await?;
         Ok(events)
@@ -35,11 +33,11 @@ impl Repl<'_> {
 
     /// Has the desk carry out one of buddy's own commands.
     pub(super) async fn ask_desk(&mut self, command: DeskCommand) {
-        let target = find_default_target(&self.transcript);
+        let target = find_default_target(self.transcript());
         if let Some(progress) = command.progress() {
             self.tell(progress);
         }
-        match self.desk.run(&self.session, &target, command).await {
+        match self.desk.run(&self.task.session, &target, command).await {
             Ok(text) | Err(text) => self.tell(text.trim_end()),
         }
     }
@@ -59,14 +57,14 @@ impl Repl<'_> {
     }
 
     async fn fork_at(&mut self, point: ForkPoint, what: &str) {
-        match fork_session(&self.sessions, &self.who, &self.session, point, ForkKind::Beside).await {
+        match fork_session(&self.sessions, &self.who, &self.task.session, point, ForkKind::Beside).await {
             Ok(opened) => self.leave_for(opened, what),
             Err(error) => self.tell(&format!("buddy: {error}")),
         }
     }
 
     fn leave_for(&mut self, opened: OpenedSession, what: &str) {
-        let back = to_copy(&format!("/resume {}", self.session));
+        let back = to_copy(&format!("/resume {}", self.task.session));
         self.tell(&format!("{what}. Return to the one before with {back}"));
         self.next = Some(opened);
     }
@@ -76,12 +74,12 @@ impl Repl<'_> {
         if !self.may_leave() {
             return;
         }
-        let all: Vec<_> = list_prompts(&self.transcript)
+        let all: Vec<_> = list_prompts(self.transcript())
             .map(|(at, item, text)| (at, item.id.clone(), text.to_owned()))
             .collect();
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         if let Some((at, prompt, text)) = place.and_then(|place| all.get(place).cloned()) {
-            let calls = list_calls_since(&self.transcript, at);
+            let calls = list_calls_since(self.transcript(), at);
             let changes = self.desk.changes(&calls).await;
             let what = format!(
                 "back before: {text}\n{}files stay as they are",
@@ -105,7 +103,7 @@ impl Repl<'_> {
         if !self.may_leave() {
             return Ok(());
         }
-        let Some(another) = Another::like(&self.transcript) else { return Ok(()) };
+        let Some(another) = Another::like(self.transcript()) else { return Ok(()) };
         let session = another.begin(&*self.sessions, &self.who).await?;
         let opened = branches::open_session(&self.sessions, &self.who, session).await?;
         self.leave_for(opened, "This is a new conversation");
@@ -124,7 +122,8 @@ impl Repl<'_> {
 
     /// Resumes the conversation that was used last beside this one.
     pub(super) async fn resume_last(&mut self) -> Result<(), SessionsError> {
-        let last = self.listed().await?.into_iter().map(|summary| summary.id).find(|id| *id != self.session);
+        let last =
+            self.listed().await?.into_iter().map(|summary| summary.id).find(|id| *id != self.task.session);
         match last {
             Some(session) => self.resume(session).await,
             None => self.tell("There is no other conversation."),

@@ -12,7 +12,7 @@ use buddy_protocol::{
 use tokio::sync::mpsc;
 
 use super::{LineInput, ReplRequest, run_repl};
-use crate::console::{Desk, DeskCommand, ListedModel, SessionSurroundings};
+use crate::console::{Desk, DeskCommand, ModelOption, SessionSurroundings};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -49,7 +49,7 @@ impl Desk for EmptyDesk {
         Err("there is no clipboard".to_owned())
     }
 
-    async fn models(&self, _: Option<&str>) -> Vec<ListedModel> {
+    async fn models(&self, _: Option<&str>) -> Vec<ModelOption> {
         Vec::new()
     }
 

@@ -19,7 +19,7 @@ use crate::text::{Colors, encode};
 const SIZES: [(usize, usize); 4] = [(40, 15), (80, 24), (100, 30), (200, 50)];
 
 /// A conversation in a window.
-struct AskStage {
+struct SceneStage {
     seat: Seat,
     finished: Vec<StyledLine>,
     look: TerminalLook,
@@ -29,7 +29,7 @@ fn palette() -> TerminalLook {
     TerminalLook { colors: Colors::Palette, home: "/home/ann".to_owned(), ..TerminalLook::plain() }
 }
 
-impl AskStage {
+impl SceneStage {
     /// A conversation in `~/app` in which nothing was said.
     fn new(look: &TerminalLook, (columns, height): (usize, usize)) -> Self {
         let now = Instant::now();
@@ -174,10 +174,10 @@ fn plan(number: u32, steps: &[(&str, PlanStepState)]) -> Fact {
 
 /// The scene in every window.
 #[track_caller]
-fn check(name: &str, play: impl Fn(&mut AskStage)) {
+fn check(name: &str, play: impl Fn(&mut SceneStage)) {
     let mut shown = String::new();
     for size in SIZES {
-        let mut stage = AskStage::new(&palette(), size);
+        let mut stage = SceneStage::new(&palette(), size);
         play(&mut stage);
         let _ = writeln!(shown, "{}x{}", size.0, size.1);
         shown.push_str(&stage.texts().join("\n"));
@@ -188,8 +188,8 @@ fn check(name: &str, play: impl Fn(&mut AskStage)) {
 
 /// The scene in one window.
 #[track_caller]
-fn check_once(name: &str, play: impl Fn(&mut AskStage)) {
-    let mut stage = AskStage::new(&palette(), (100, 30));
+fn check_once(name: &str, play: impl Fn(&mut SceneStage)) {
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     play(&mut stage);
     insta::assert_snapshot!(name, stage.texts().join("\n"));
 }

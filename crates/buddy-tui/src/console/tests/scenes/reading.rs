@@ -137,7 +137,7 @@ fn a_command_with_a_document_shows_its_first_line_and_how_many_follow() {
     let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
     let command = format!("cat > notes.md <<'EOF'\n{document}EOF");
     for width in [40, 80, 200] {
-        let mut stage = AskStage::new(&palette(), (width, 24));
+        let mut stage = SceneStage::new(&palette(), (width, 24));
         stage.prompt("go");
         stage.fact(ran(1, &command, 0, ""));
         let shown: Vec<String> = stage.finished.iter().skip(2).map(StyledLine::text).collect();
