@@ -22,6 +22,7 @@ mod undo;
 mod undo_wire;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -85,37 +86,44 @@ impl HomeOperations {
         T: Send + 'static,
         Work: Future<Output = anyhow::Result<()>>,
     {
-        let (sender, receiver) = mpsc::channel(STREAM_QUEUE);
+        let (sender, parts) = mpsc::channel(STREAM_QUEUE);
         let operations = self.clone();
         let done = async move { operations.perform(move |place| work(place, sender)).await };
-        Box::pin(parts(Box::pin(done), receiver))
+        let parted = PartedWork { work: Some(Box::pin(done)), parts, error: None };
+        Box::pin(futures::stream::unfold(parted, |mut parted| async move {
+            parted.next().await.map(|part| (part, parted))
+        }))
     }
 }
 
-type Done = std::pin::Pin<Box<dyn Future<Output = Result<(), OperationError>> + Send>>;
+type UnfinishedWork = Pin<Box<dyn Future<Output = Result<(), OperationError>> + Send>>;
 
-/// The parts that a piece of work sends while it is driven, and then its error if it failed.
-fn parts<T: Send + 'static>(
-    done: Done,
-    receiver: mpsc::Receiver<T>,
-) -> impl futures::Stream<Item = Result<T, OperationError>> + Send {
-    futures::stream::unfold((Some(done), receiver), |(mut done, mut receiver)| async move {
-        let Some(work) = &mut done else {
-            // The work has ended and sends nothing more, so this ends too.
-            return receiver.recv().await.map(|part| (Ok(part), (None, receiver)));
-        };
-        tokio::select! {
-            biased;
-            Some(part) = receiver.recv() => Some((Ok(part), (done, receiver))),
-            ended = work => match ended {
-                Ok(()) => receiver.recv().await.map(|part| (Ok(part), (None, receiver))),
-                Err(error) => {
-                    receiver.close();
-                    Some((Err(error), (None, receiver)))
+/// A piece of work that sends parts while it is driven.
+struct PartedWork<T> {
+    /// None once it has ended.
+    work: Option<UnfinishedWork>,
+    parts: mpsc::Receiver<T>,
+    /// Why it failed; told after its last part.
+    error: Option<OperationError>,
+}
+
+impl<T> PartedWork<T> {
+    async fn next(&mut self) -> Option<Result<T, OperationError>> {
+        while let Some(work) = &mut self.work {
+            tokio::select! {
+                biased;
+                Some(part) = self.parts.recv() => return Some(Ok(part)),
+                ended = work => {
+                    self.work = None;
+                    self.error = ended.err();
                 }
-            },
+            }
         }
-    })
+        match self.parts.recv().await {
+            Some(part) => Some(Ok(part)),
+            None => self.error.take().map(Err),
+        }
+    }
 }
 
 #[async_trait]
@@ -228,5 +236,29 @@ impl Operations for HomeOperations {
         request: ExamineProvider,
     ) -> Result<OperationStream<DoctorStep>, OperationError> {
         Ok(self.stream(async move |place, steps| doctor::provider::examine(&place, &request, &steps).await))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_error_of_work_in_parts_comes_after_its_parts() {
+        let (sender, parts) = mpsc::channel(STREAM_QUEUE);
+        let failed = OperationError::new(OperationErrorCode::Failed, "it broke off");
+        let error = failed.clone();
+        let work = async move {
+            for part in 0..3 {
+                sender.send(part).await.unwrap();
+            }
+            Err(error)
+        };
+        let mut parted = PartedWork { work: Some(Box::pin(work)), parts, error: None };
+        for part in 0..3 {
+            assert_eq!(parted.next().await, Some(Ok(part)));
+        }
+        assert_eq!(parted.next().await, Some(Err(failed)));
+        assert_eq!(parted.next().await, None);
     }
 }

@@ -28,12 +28,8 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
     let scope = scope(undo);
     let operations = invocation.operations();
     if undo.list {
-        return list(
-            invocation,
-            undo,
-            &scope,
-            operations.list_changes(ListChanges { scope: scope.clone() }).await?,
-        );
+        let changes = operations.list_changes(ListChanges { scope: scope.clone() }).await?;
+        return list(invocation, undo, &scope, &changes);
     }
     let choice = undo.id.clone().map_or_else(|| UndoChoice::Newest(scope.clone()), UndoChoice::Change);
     let mut printer = Printer::standard();
@@ -123,7 +119,7 @@ fn list(
     invocation: &Invocation<'_>,
     undo: &Undo,
     scope: &ChangeScope,
-    list: ChangeList,
+    list: &ChangeList,
 ) -> anyhow::Result<Exit> {
     // A note that a change was passed over is no change.
     let is_note = |change: &&UndoableChange| change.header.undoes.is_some() && change.changes == 0;
@@ -131,7 +127,7 @@ fn list(
     listing::print(invocation, &undo.listing, changes, |changes, view, printer| {
         let most = undo.listing.limit.unwrap_or(MAX_LISTED);
         let (listed, left) = changes.split_at_checked(most).unwrap_or((changes, &[]));
-        changes_table(&list, listed, view).hint("Undo one with `buddy undo ID`").print(view, printer)?;
+        changes_table(list, listed, view).hint("Undo one with `buddy undo ID`").print(view, printer)?;
         if !left.is_empty() {
             let (total, scope) = (changes.len(), flags(scope));
             printer.status(&format!("… and {} more: `buddy undo --list{scope} --limit {total}`", left.len()));

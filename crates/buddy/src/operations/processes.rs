@@ -44,7 +44,10 @@ pub(super) async fn read(
     if !before.is_empty() && parts.send(chunk(&before)).await.is_err() {
         return Ok(());
     }
-    while request.follows {
+    if !request.follows {
+        return Ok(());
+    }
+    loop {
         // Before the last look, so that nothing that came before the end is missed.
         let is_live = managed.status(&request.id)?.condition.is_live();
         loop {
@@ -57,11 +60,10 @@ pub(super) async fn read(
             }
         }
         if !is_live {
-            break;
+            return Ok(());
         }
         tokio::time::sleep(LOOK_PAUSE).await;
     }
-    Ok(())
 }
 
 fn chunk(bytes: &[u8]) -> OutputChunk {

@@ -120,7 +120,7 @@ async fn address() -> anyhow::Result<Option<(String, Endpoint)>> {
             Ok(endpoint) => match unreachable(&endpoint).await {
                 None => return Ok(Some((typed, endpoint))),
                 Some(why) => {
-                    Printer::standard().status(&format!("{why}. Start the server, or type another address."))
+                    Printer::standard().status(&format!("{why}. Start the server, or type another address."));
                 }
             },
             Err(error) => Printer::standard().status(&format!("{error}")),
