@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::AgentSettings;
+use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, is_brief};
 use crate::budget::Budget;
 use crate::gate::Gate;
@@ -317,7 +317,7 @@ impl Driver {
         let look = LookAround {
             slot,
             gate: self.gate.clone(),
-            web: parts.web.clone(),
+            web: parts.settings.web.clone(),
             clock: self.clock.clone(),
             budget: self.settings.budget,
             max_steps: self.settings.max_steps,
@@ -346,7 +346,7 @@ impl Driver {
         }
         self.models.ready().await;
         let facts = self.models.facts();
-        self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.attendance));
+        self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.calls.attendance));
         self.pipeline.parts.texts.set_window(facts.context_window);
         let ready = match self.models.prepare(history, is_text_only) {
             Ok(ready) => ready,

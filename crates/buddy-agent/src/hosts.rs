@@ -9,7 +9,6 @@ use buddy_exec::{ProgramPath, Target};
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
 use crate::gate::PolicySource;
-use crate::prompt::ProjectFile;
 
 /// Reaches hosts.
 #[async_trait]
@@ -58,6 +57,15 @@ pub struct Host {
     pub undo_workspace: Option<PathBuf>,
     /// Notices for every session on this host, about something that the user may expect and that is missing.
     pub note: Option<String>,
+}
+
+/// A file with instructions of a project that the user trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectFile {
+    /// Where it is, relative to the project's root.
+    pub path: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// A variable that commands do not get.

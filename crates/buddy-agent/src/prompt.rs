@@ -2,6 +2,8 @@
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
+use crate::hosts::ProjectFile;
+
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
@@ -40,15 +42,6 @@ pub(crate) struct TargetLine {
     pub(crate) name: String,
     /// Where it is and what is there.
     pub(crate) about: String,
-}
-
-/// A file with instructions of a project that the user trusts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectFile {
-    /// Where it is, relative to the project's root.
-    pub path: String,
-    /// What it says.
-    pub text: String,
 }
 
 impl SystemPrompt<'_> {

@@ -13,7 +13,7 @@ use buddy_web::Endpoints;
 use futures::future::join_all;
 
 use crate::hosts::{Host, Hosts};
-use crate::tools::Place;
+use crate::tools::CallPlace;
 
 /// How long a host may take to be reached. The commands of the session wait meanwhile.
 const ATTACH_WITHIN: Duration = Duration::from_secs(30);
@@ -31,18 +31,18 @@ pub(crate) struct Attached {
     pub(crate) spec: SessionTarget,
     pub(crate) host: Host,
     /// Where relative paths start there.
-    pub(crate) place: Place,
+    pub(crate) place: CallPlace,
 }
 
 /// One of a session's targets.
 #[derive(Clone)]
 pub(crate) struct Slot {
     spec: SessionTarget,
-    state: State,
+    state: SlotState,
 }
 
 #[derive(Clone)]
-enum State {
+enum SlotState {
     /// It can be used.
     Attached(Arc<Attached>),
     /// No tool may touch it, for this reason.
@@ -53,13 +53,13 @@ enum State {
 
 impl Slot {
     fn is_forbidden(&self) -> bool {
-        matches!(self.state, State::Forbidden(_))
+        matches!(self.state, SlotState::Forbidden(_))
     }
 
     pub(crate) fn attached(&self) -> Option<&Arc<Attached>> {
         match &self.state {
-            State::Attached(attached) => Some(attached),
-            State::Forbidden(_) | State::Unreachable(_) => None,
+            SlotState::Attached(attached) => Some(attached),
+            SlotState::Forbidden(_) | SlotState::Unreachable(_) => None,
         }
     }
 
@@ -103,7 +103,7 @@ impl Targets {
         }
         // What may not be touched is no default. The log keeps its order, as this holds for one run only.
         slots.sort_by_key(Slot::is_forbidden);
-        if let Some(State::Forbidden(reason)) = slots.first().map(|slot| &slot.state) {
+        if let Some(SlotState::Forbidden(reason)) = slots.first().map(|slot| &slot.state) {
             return Err(reason.clone());
         }
         facts.extend(slots.iter().filter_map(notice));
@@ -139,10 +139,10 @@ impl Targets {
                 .hint(format!("the targets are {}", names.join(", "))));
         };
         match &slot.state {
-            State::Attached(attached) => Ok(attached.clone()),
-            State::Forbidden(reason) => Err(ToolFailure::new("forbidden", reason)
+            SlotState::Attached(attached) => Ok(attached.clone()),
+            SlotState::Forbidden(reason) => Err(ToolFailure::new("forbidden", reason)
                 .hint("name another target; do not try to get around it")),
-            State::Unreachable(reason) => {
+            SlotState::Unreachable(reason) => {
                 Err(ToolFailure::new("unreachable", format!("`{name}` cannot be reached: {reason}"))
                     .hint("go on without it, or ask the user, who can try again with `/target use NAME`"))
             }
@@ -197,9 +197,11 @@ impl Targets {
     async fn usable(&self, wish: &TargetWish, known: Option<&SessionTarget>) -> Result<Slot, String> {
         let slot = self.slot(wish, known).await;
         match &slot.state {
-            State::Attached(_) => Ok(slot),
-            State::Forbidden(reason) => Err(reason.clone()),
-            State::Unreachable(reason) => Err(format!("`{}` cannot be reached: {reason}", slot.spec.name)),
+            SlotState::Attached(_) => Ok(slot),
+            SlotState::Forbidden(reason) => Err(reason.clone()),
+            SlotState::Unreachable(reason) => {
+                Err(format!("`{}` cannot be reached: {reason}", slot.spec.name))
+            }
         }
     }
 
@@ -213,18 +215,18 @@ impl Targets {
             })
         };
         if let Some(reason) = self.hosts.forbidden(&wish.host) {
-            return Slot { spec: spec(), state: State::Forbidden(reason) };
+            return Slot { spec: spec(), state: SlotState::Forbidden(reason) };
         }
         let attached = tokio::time::timeout(ATTACH_WITHIN, self.hosts.attach(wish)).await;
         match attached.unwrap_or_else(|_| Err("it did not answer in time".to_owned())) {
             Ok(host) => self.attach(wish, host),
-            Err(reason) => Slot { spec: spec(), state: State::Unreachable(reason) },
+            Err(reason) => Slot { spec: spec(), state: SlotState::Unreachable(reason) },
         }
     }
 
     fn attach(&self, wish: &TargetWish, host: Host) -> Slot {
         let spec = host.session_target(wish);
-        let place = Place {
+        let place = CallPlace {
             cwd: PathBuf::from(&spec.cwd),
             home: host.home.clone(),
             endpoints: self.endpoints.clone(),
@@ -232,7 +234,7 @@ impl Targets {
             has_panes: host.target.panes().is_some(),
         };
         let attached = Attached { spec: spec.clone(), host, place };
-        Slot { spec, state: State::Attached(Arc::new(attached)) }
+        Slot { spec, state: SlotState::Attached(Arc::new(attached)) }
     }
 }
 
@@ -254,9 +256,9 @@ pub(crate) fn news(before: &[Slot], after: &[Slot]) -> Vec<Fact> {
 fn notice(slot: &Slot) -> Option<Fact> {
     let name = &slot.spec.name;
     let (code, text) = match &slot.state {
-        State::Attached(attached) => ("target_note", attached.host.note.clone()?),
-        State::Forbidden(reason) => ("target_forbidden", format!("`{name}` is not used: {reason}")),
-        State::Unreachable(reason) => (
+        SlotState::Attached(attached) => ("target_note", attached.host.note.clone()?),
+        SlotState::Forbidden(reason) => ("target_forbidden", format!("`{name}` is not used: {reason}")),
+        SlotState::Unreachable(reason) => (
             "target_unreachable",
             format!(
                 "`{name}` cannot be reached: {reason}\n  the session goes on without it; `/target use NAME` tries again"

@@ -17,9 +17,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::change::{Change, Edit};
-use crate::tools::preview::Foreseen;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext};
+use self::change::{Change, Edit, bad};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::foreseen::Foreseen;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// The largest patch that is taken, in bytes.
 const MAX_PATCH: usize = 4 * 1024 * 1024;
@@ -39,7 +42,7 @@ pub(crate) struct ApplyPatchInput {
 impl Tool for ApplyPatch {
     type Input = ApplyPatchInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "apply_patch",
         aliases: &["fs_apply_patch"],
         kind: ToolKind::Edit,
@@ -58,7 +61,7 @@ impl Tool for ApplyPatch {
         }
     }
 
-    fn intent(input: &ApplyPatchInput, place: &Place) -> Intent {
+    fn intent(input: &ApplyPatchInput, place: &CallPlace) -> Intent {
         // A patch that is not understood touches nothing: running it fails the same way.
         let changes = parse(&input.patch).unwrap_or_default();
         let actions = changes.iter().flat_map(|change| {
@@ -115,19 +118,13 @@ fn parse(patch: &str) -> Result<Vec<Change>, ToolFailure> {
     Ok(changes)
 }
 
-fn bad(message: String) -> ToolFailure {
-    ToolFailure::new("bad_patch", message).hint(
-        "give a unified diff with `---`, `+++` and `@@` lines, or a patch that begins with `*** Begin Patch`",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn actions(patch: &str) -> Vec<Action> {
         let endpoints = buddy_web::Endpoints::usual().unwrap();
-        let place = Place {
+        let place = CallPlace {
             cwd: "/w".into(),
             home: None,
             endpoints,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use buddy_exec::confirmation_word;
 use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict, display_command};
 use buddy_protocol::{
-    Answer, Approval, Ask, EventSink, Fact, GRANTED, GrantScope, GrantWish, Item, Notice, NoticeLevel,
-    Offer as OfferText, Question, SinkClosed, ToolFailure, Unfit,
+    Answer, Approval, Ask, EventSink, GrantWish, Item, Offer as OfferText, Question, SinkClosed, ToolFailure,
+    Unfit,
 };
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, join_all};
@@ -15,12 +15,14 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::{Ground, Judged};
+use crate::gate::Judged;
+use crate::tools::call_place::CallPlace;
 use crate::tools::opens::{Seals, named};
+use crate::tools::path_text::show_path;
 use crate::tools::pins::Pins;
+use crate::tools::pipeline::{Pipeline, Ready};
 use crate::tools::preview::{Known, known};
-use crate::tools::run::{Pipeline, Ready};
-use crate::tools::tool::{Place, Preview, Sight, shown};
+use crate::tools::tool::{Preview, Sight};
 use crate::tools::turnstile::{Ticket, ask_in_turn};
 
 /// How often a user is asked about one call whose scripts keep changing.
@@ -203,7 +205,7 @@ impl Pipeline {
             let is_told = opened(seals.as_ref()).await.iter().all(|file| judged.opens.contains(file));
             let is_same = is_told && Pins::take(&judged.decision.pins, &*target).await == *pins;
             if is_same && self.leads_as_before(ready, &judged).await {
-                self.note_grant(ready.ground(), wished).await?;
+                self.parts.keep_grant(ready.ground(), wished).await?;
                 return Ok(self.opened(judged, ready));
             }
         }
@@ -282,7 +284,7 @@ impl Pipeline {
     /// What a call would change, and whether it can work, as far as that can be told within its bounds.
     fn preview(&self, ready: &Ready, judged: &Judged) -> Option<Preview> {
         let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
-        let (bounds, web) = (judged.bounds.clone(), self.parts.web.clone());
+        let (bounds, web) = (judged.bounds.clone(), self.parts.settings.web.clone());
         let (env, cancel) = (ready.target.host.env.clone(), CancellationToken::new());
         let programs = ready.target.host.programs.clone();
         ready.prepared.preview(Sight { target, place, bounds, web, env, programs, cancel })
@@ -299,39 +301,6 @@ impl Pipeline {
             }
         }
         std::future::pending::<()>().await;
-    }
-
-    /// Allows for longer what the user allowed for longer, and tells it. The call itself was allowed in any case.
-    pub(crate) async fn note_grant(
-        &self,
-        ground: Ground<'_>,
-        wished: Option<(Grant, GrantWish)>,
-    ) -> Result<(), SinkClosed> {
-        let Some((grant, wish)) = wished else { return Ok(()) };
-        let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ground) {
-            Ok(()) => {
-                let place = match wish.scope {
-                    GrantScope::Session => "Allowed until you quit",
-                    GrantScope::Project => "Allowed in this project",
-                    GrantScope::User => "Allowed everywhere",
-                };
-                (NoticeLevel::Info, GRANTED, format!("{place}: {}", grant.folded()))
-            }
-            Err(error) => (
-                NoticeLevel::Warning,
-                "grant_not_kept",
-                format!("Allowed once only. buddy could not save `{}`: {error}", grant.folded()),
-            ),
-        };
-        let notice = Notice { level, code: code.to_owned(), text };
-        self.parts.sink.push(vec![Fact::Notice(notice)]).await
-    }
-
-    /// Tells that something was allowed once and cannot be allowed for longer.
-    pub(crate) async fn note_lost_grant(&self, why: &str) -> Result<(), SinkClosed> {
-        let text = format!("Allowed once only. buddy could not save the permission: {why}");
-        let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
-        self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 
     pub(crate) fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
@@ -525,8 +494,8 @@ fn forbidden(judged: &Judged) -> ToolFailure {
 
 /// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
 /// that leads elsewhere is followed by where it leads.
-fn action_line(intent: &Intent, place: &Place, judged: &Judged) -> (String, String) {
-    let mut cwd = shown(&place.cwd);
+fn action_line(intent: &Intent, place: &CallPlace, judged: &Judged) -> (String, String) {
+    let mut cwd = show_path(&place.cwd);
     let named = |path: &PathBuf| match judged.links.iter().find(|(from, _)| from == path) {
         Some((_, to)) => format!("{}, which leads to {}", place.named(path), place.named(to)),
         None => place.named(path),
@@ -537,7 +506,7 @@ fn action_line(intent: &Intent, place: &Place, judged: &Judged) -> (String, Stri
     };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {
-            cwd = shown(run_in);
+            cwd = show_path(run_in);
             command.clone()
         }
         Action::Terminal { line, place: pane, .. } => {

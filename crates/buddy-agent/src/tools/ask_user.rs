@@ -7,7 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+
+use crate::tools::tool_spec::ToolSpec;
+
+use crate::tools::clip::TextClass;
+
+use crate::tools::tool::{Tool, ToolContext};
 
 /// Answers to pick from.
 const MAX_OPTIONS: usize = 9;
@@ -30,7 +36,7 @@ pub(crate) struct AskUserInput {
 impl Tool for AskUser {
     type Input = AskUserInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "ask_user",
         aliases: &[],
         kind: ToolKind::Other,
@@ -43,7 +49,7 @@ impl Tool for AskUser {
         format!("ask: {}", input.question)
     }
 
-    fn intent(_: &AskUserInput, _: &Place) -> Intent {
+    fn intent(_: &AskUserInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::tools::clip::clip_text;
+use crate::tools::command_changes::keep_after;
 use crate::tools::egress::CallEgress;
 use crate::tools::plain;
 use crate::tools::run_shell::WayServed;
-use crate::tools::snapshot::keep_after;
 use crate::tools::unseen_files::{describe_unseen_changes, notice_unseen_changes};
 
 /// Commands of one session that run in the background at the same time.

@@ -6,15 +6,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use buddy_protocol::ToolFailure;
 use serde_json::Value;
 
-use crate::tools::tool::TextClass;
+/// Classes of text with a limit of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextClass {
+    /// What commands print.
+    Command,
+    /// Files and lists.
+    File,
+}
 
 /// How many characters of a text the model is given.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TextLimits {
+pub struct TextLimits {
     /// Of each text that a command printed.
-    pub(crate) command: usize,
+    pub command: usize,
     /// Of files and lists.
-    pub(crate) file: usize,
+    pub file: usize,
 }
 
 impl Default for TextLimits {

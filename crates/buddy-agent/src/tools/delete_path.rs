@@ -11,8 +11,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Entries of a directory that are looked at for a name.
 const MAX_LISTED: usize = 10_000;
@@ -34,7 +38,7 @@ pub(crate) struct DeletePathInput {
 impl Tool for DeletePath {
     type Input = DeletePathInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "delete_path",
         aliases: &["fs_delete"],
         kind: ToolKind::Delete,
@@ -48,7 +52,7 @@ impl Tool for DeletePath {
         format!("remove {}{extent}", input.path)
     }
 
-    fn intent(input: &DeletePathInput, place: &Place) -> Intent {
+    fn intent(input: &DeletePathInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Delete(place.judged(&input.path)))
     }
 
@@ -73,14 +77,14 @@ impl Tool for DeletePath {
         let deletion = if input.recursive { Deletion::Recursive } else { Deletion::Single };
         let deleted = context.target.delete(&context.bounds, &context.recorder, &path, deletion).await;
         let deleted = deleted.map_err(|error| target_failure(&error))?;
-        Ok(json!({"path": shown(&path), "removed": deleted.entries}))
+        Ok(json!({"path": show_path(&path), "removed": deleted.entries}))
     }
 }
 
 /// Refuses to remove the working directory.
-fn check_root(path: &Path, place: &Place) -> Result<(), ToolFailure> {
+fn check_root(path: &Path, place: &CallPlace) -> Result<(), ToolFailure> {
     if place.cwd.starts_with(path) {
-        let message = format!("`{}` is the working directory, or has it in it", shown(path));
+        let message = format!("`{}` is the working directory, or has it in it", show_path(path));
         return Err(ToolFailure::new("is_root", message).hint("remove what is in it by name"));
     }
     Ok(())

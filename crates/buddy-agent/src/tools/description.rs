@@ -5,8 +5,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
 use crate::model_words::ADVICE_FIELDS;
-use crate::tools::registry;
-use crate::tools::run_shell::Means;
+use crate::tools::means::Means;
 
 /// The text about a tool for a model that is offered these tools.
 pub(crate) fn describe_tool(template: &str, means: Means, offered: &[&str], known: &[&str]) -> String {
@@ -56,9 +55,9 @@ fn without(text: &str, missing: &[&str]) -> String {
 pub(crate) fn fit_advice(
     result: Result<Value, ToolFailure>,
     offered: &[String],
+    known: &[&str],
 ) -> Result<Value, ToolFailure> {
-    let known = registry::names();
-    let fit = |text: &str| offered_advice(text, offered, &known);
+    let fit = |text: &str| offered_advice(text, offered, known);
     match result {
         Ok(Value::Object(mut fields)) => {
             for (_, value) in fields.iter_mut().filter(|(name, _)| ADVICE_FIELDS.contains(&name.as_str())) {

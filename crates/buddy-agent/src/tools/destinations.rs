@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
 use crate::tools::git::trip_ends;
-use crate::tools::run::{Pipeline, Ready};
+use crate::tools::pipeline::{Pipeline, Ready};
 use crate::tools::tool::Sight;
 
 impl Pipeline {
@@ -40,7 +40,7 @@ impl Pipeline {
             target: host.target.clone(),
             place: ready.target.place.clone(),
             bounds,
-            web: self.parts.web.clone(),
+            web: self.parts.settings.web.clone(),
             env: host.env.clone(),
             programs: host.programs.clone(),
             cancel: CancellationToken::new(),

@@ -4,13 +4,13 @@
 //! A check runs only where policy lets its command run unasked. In a jail it changes nothing and has no network. A check that cannot
 //! run is told once, and no edit fails because of one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::{Bounds, Ended, Exec, Exit, OutputLimits, Stdin, TargetError, quote};
-use buddy_policy::{Action, Intent, PathPattern, Tier, Verdict};
+use buddy_policy::{Action, Intent, Tier, Verdict};
 use buddy_protocol::{Fact, Notice, NoticeLevel};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -19,20 +19,19 @@ use tokio_util::sync::CancellationToken;
 use crate::gate::Ground;
 use crate::targets::Attached;
 use crate::tools::apply_patch::ApplyPatch;
+use crate::tools::edit_check::EditCheck;
 use crate::tools::edit_file::EditFile;
 use crate::tools::failure::target_failure;
+use crate::tools::pipeline::{Pipeline, Ready};
 use crate::tools::plain::plain;
-use crate::tools::run::{Pipeline, Ready};
 use crate::tools::run_shell::RunShell;
-use crate::tools::tool::{Tool, shown};
+use crate::tools::tool::Tool;
 use crate::tools::write_file::WriteFile;
 
 /// The field of a result that has the outcomes of checks.
 pub(crate) const CHECKS: &str = "checks";
 /// The code of the notice about a check that cannot run.
 const NOTICE: &str = "edit_check";
-/// Stands for the edited file in the words of a check.
-const FILE: &str = "{file}";
 
 /// How long a check may run.
 const CHECK_TIME: Duration = Duration::from_secs(2);
@@ -49,60 +48,6 @@ const MAX_LINES: usize = 20;
 const MAX_LINE: usize = 300;
 /// Results that are remembered. Beyond that all are forgotten, and checks run before an edit again.
 const MAX_REMEMBERED: usize = 256;
-
-/// A check of edited files.
-#[derive(Debug, Clone)]
-pub struct EditCheck {
-    name: String,
-    files: Vec<PathPattern>,
-    command: Vec<String>,
-}
-
-impl EditCheck {
-    /// A check that runs a command after edits of matching files. The error says what is wrong with it.
-    pub fn new(name: &str, files: &[String], command: &[String]) -> Result<Self, String> {
-        let pattern = |text: &String| {
-            PathPattern::parse(text).ok_or_else(|| format!("`{text}` is no pattern such as `*.py`"))
-        };
-        match command.first() {
-            None => return Err("it has no `command`, such as `[\"ruff\", \"check\", \"{file}\"]`".to_owned()),
-            Some(program) if program.is_empty() || program.contains(FILE) => {
-                return Err("its `command` must begin with the name of a program".to_owned());
-            }
-            Some(_) => {}
-        }
-        if files.is_empty() {
-            return Err("it has no `files`, such as `[\"*.py\"]`".to_owned());
-        }
-        let files = files.iter().map(pattern).collect::<Result<_, _>>()?;
-        Ok(Self { name: name.to_owned(), files, command: command.to_vec() })
-    }
-
-    /// The words of the command for a file, which is absolute and so never an option.
-    fn argv(&self, file: &Path) -> Vec<String> {
-        self.command.iter().map(|word| word.replace(FILE, &shown(file))).collect()
-    }
-}
-
-/// The memory of a session about its checks.
-#[derive(Default)]
-pub(crate) struct EditCheckMemory(Mutex<Remembered>);
-
-#[derive(Default)]
-struct Remembered {
-    /// The errors that a check found last, by its name, the target and the file.
-    errors: HashMap<(String, String, PathBuf), Vec<String>>,
-    /// Troubles that were told, by the name of the check.
-    told: HashSet<(String, &'static str)>,
-    /// Timeouts in a row, by the name of the check.
-    timeouts: HashMap<String, u32>,
-}
-
-impl EditCheckMemory {
-    fn lock(&self) -> MutexGuard<'_, Remembered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A check of one file that an edit is about to change.
 pub(crate) struct FileCheck<'a> {

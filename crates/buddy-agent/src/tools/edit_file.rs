@@ -8,11 +8,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::closest::{hint_for_missing, squeezed};
 use crate::tools::failure::target_failure;
-use crate::tools::preview::Foreseen;
+use crate::tools::foreseen::Foreseen;
+use crate::tools::path_text::show_path;
 use crate::tools::text_file::TextFile;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 use crate::tools::unified::unified;
 
 /// Letters that a text needs to be found by anything but itself.
@@ -44,7 +48,7 @@ pub(crate) struct EditFileInput {
 impl Tool for EditFile {
     type Input = EditFileInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "edit_file",
         aliases: &[],
         kind: ToolKind::Edit,
@@ -57,7 +61,7 @@ impl Tool for EditFile {
         format!("edit {}", input.path)
     }
 
-    fn intent(input: &EditFileInput, place: &Place) -> Intent {
+    fn intent(input: &EditFileInput, place: &CallPlace) -> Intent {
         let path = place.judged(&input.path);
         let actions = vec![Action::Read(path.clone()), Action::Write(path)];
         Intent { actions, ..Intent::nothing() }.as_edit()
@@ -70,7 +74,7 @@ impl Tool for EditFile {
             check_old(&input)?;
             let file = TextFile::read(&sight, &path).await?;
             let Replaced { text, .. } = replace(&file, &input)?;
-            Ok(Some(Foreseen::Diff(unified(&shown(&path), &file.text, &text))))
+            Ok(Some(Foreseen::Diff(unified(&show_path(&path), &file.text, &text))))
         };
         Some(diff.boxed())
     }
@@ -84,9 +88,9 @@ impl Tool for EditFile {
         let written =
             context.target.write(&context.bounds, &context.recorder, &path, content.as_bytes()).await;
         let written = written.map_err(|error| target_failure(&error))?;
-        let diff = unified(&shown(&path), &file.text, &text);
+        let diff = unified(&show_path(&path), &file.text, &text);
         let mut result =
-            json!({"path": shown(&path), "replaced": count, "bytes": written.bytes, "diff": diff});
+            json!({"path": show_path(&path), "replaced": count, "bytes": written.bytes, "diff": diff});
         if let Some(note) = note {
             result["note"] = json!(note);
         }

@@ -26,7 +26,8 @@ use tokio_util::sync::CancellationToken;
 use crate::gate::{Ground, Judged};
 use crate::targets::Attached;
 use crate::tools::person::Person;
-use crate::tools::run::Pipeline;
+use crate::tools::pipeline_parts::PipelineParts;
+use crate::tools::secret_watch::SecretWatch;
 pub(crate) use connections::{CONNECTIONS, Connections, NETWORK};
 use question::{HostsQuestion, NearbyHost, NewHost};
 pub(crate) use standing::LateAnswers;
@@ -55,7 +56,9 @@ const ASIDES: &[&str] = &["cd", "echo", "export", "printf", "set", "test", "true
 
 /// Judges the connections of one call.
 pub(crate) struct CallEgress {
-    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) parts: Arc<PipelineParts>,
+    secrets: Arc<SecretWatch>,
+    late_answers: Arc<LateAnswers>,
     pub(crate) target: Arc<Attached>,
     pub(crate) person: Person,
     /// The program that people know the command by.
@@ -90,6 +93,13 @@ pub(crate) struct CallEgress {
     standing: StandingQuestion,
     /// Hosts that the command was kept from; held for a look or a change only.
     refusals: Mutex<BTreeMap<String, HostRefusal>>,
+}
+
+/// The things of its session that the connections of a call are judged with.
+pub(crate) struct EgressSession {
+    pub(crate) parts: Arc<PipelineParts>,
+    pub(crate) secrets: Arc<SecretWatch>,
+    pub(crate) late_answers: Arc<LateAnswers>,
 }
 
 /// Decisions: hosts by their names, hosts with a port that are nearby as `host:port`, and those that were refused with their address.
@@ -185,7 +195,7 @@ impl Warrant for CallEgress {
         if self.knew_secret {
             return std::future::pending().await;
         }
-        self.pipeline.parts.gate.secret_read().await;
+        self.parts.gate.secret_read().await;
         let is_allowed_since = {
             let allowed = self.allowed_since.lock().unwrap_or_else(PoisonError::into_inner);
             allowed.contains(&wanted.host) || allowed.contains(&authority(wanted))
@@ -214,16 +224,19 @@ const TOO_MANY: &str = "this command has asked for too many hosts";
 
 impl CallEgress {
     pub(crate) fn new(
-        pipeline: Arc<Pipeline>,
+        session: EgressSession,
         target: Arc<Attached>,
         person: Person,
         call: (&Intent, &Judged),
         cancel: CancellationToken,
     ) -> Self {
+        let EgressSession { parts, secrets, late_answers } = session;
         let (intent, judged) = call;
         let (decision, knew_secret) = (&judged.decision, judged.knew_secret || judged.has_secrets());
         Self {
-            pipeline,
+            parts,
+            secrets,
+            late_answers,
             target,
             person,
             lines: written_lines(intent),
@@ -260,14 +273,14 @@ impl CallEgress {
 
     /// What the gate says about a host, as for any fetch from it.
     fn judge(&self, host: &str) -> Result<Decision, String> {
-        self.pipeline.note_replaced_secrets();
-        Ok(self.pipeline.parts.gate.judge_connection(&fetch(host), self.ground())?.decision)
+        self.secrets.note_replaced();
+        Ok(self.parts.gate.judge_connection(&fetch(host), self.ground())?.decision)
     }
 
     /// Whether a secret was read, or could have been, since this call was allowed. Answers from before do not count any more.
     fn is_outdated(&self) -> bool {
-        self.pipeline.note_replaced_secrets();
-        !self.knew_secret && self.pipeline.parts.gate.has_read_secret()
+        self.secrets.note_replaced();
+        !self.knew_secret && self.parts.gate.has_read_secret()
     }
 
     /// Drops the decisions that allowed a host before a secret was read.
@@ -337,7 +350,7 @@ impl CallEgress {
         address: IpAddr,
         decided: &mut Decided,
     ) -> Result<(), HostRefusal> {
-        if let Some(why) = self.pipeline.parts.gate.closed_host(&wanted.host, self.ground())? {
+        if let Some(why) = self.parts.gate.closed_host(&wanted.host, self.ground())? {
             return Err(why.into());
         }
         // A name could lead here that was meant for a host of the internet.
@@ -349,7 +362,7 @@ impl CallEgress {
         if self.takes_late(&authority(wanted)) {
             return Ok(());
         }
-        if !self.pipeline.parts.gate.is_attended() {
+        if !self.parts.gate.is_attended() {
             // A rule can open this machine by its name, so the refusal says how.
             let decision = self.judge(&wanted.host)?;
             if wanted.host == "localhost" && decision.is_unasked {
@@ -369,28 +382,28 @@ impl CallEgress {
                 HostsQuestion::nearby(&self.program, NearbyHost { authority: authority(wanted), address })
             }
         };
-        question.knows_secret = self.pipeline.parts.gate.has_read_secret();
+        question.knows_secret = self.parts.gate.has_read_secret();
         self.put(&question, decided).await
     }
 
     /// Takes the answer that came after an earlier run of this command had given up.
     fn takes_late(&self, name: &str) -> bool {
-        let knows_secret = self.pipeline.parts.gate.has_read_secret();
-        self.pipeline.late_answers.take(&self.commands, name, knows_secret)
+        let knows_secret = self.parts.gate.has_read_secret();
+        self.late_answers.take(&self.commands, name, knows_secret)
     }
 
     /// Keeps an answer for this command alone that came after the command had given up.
     fn keep_late(&self, name: &str) {
         if self.standing.has_ended() {
-            let knew_secret = self.pipeline.parts.gate.has_read_secret();
-            self.pipeline.late_answers.keep(&self.commands, name, knew_secret);
+            let knew_secret = self.parts.gate.has_read_secret();
+            self.late_answers.keep(&self.commands, name, knew_secret);
         }
     }
 
     fn reaches_nearby(&self, host: &str, port: u16) -> Result<bool, String> {
-        let is_configured = self.pipeline.parts.web.fetcher.allows(host, port);
+        let is_configured = self.parts.settings.web.fetcher.allows(host, port);
         let authority = format!("{host}:{port}");
-        Ok(is_configured || self.pipeline.parts.gate.reaches_nearby(&authority, self.ground())?)
+        Ok(is_configured || self.parts.gate.reaches_nearby(&authority, self.ground())?)
     }
 
     /// The question about a registry: all its hosts that nobody allowed yet. Those that the user's own settings name are looked up
@@ -519,7 +532,7 @@ impl CallEgress {
         let downloads = self.find_downloads(question).await;
         let Some(wish) = grant else { return Ok(HostsYes { is_once: true, downloads }) };
         let intent = fetch(question.first());
-        let wished = match self.pipeline.parts.gate.wished(&wish, &offers, &intent, self.ground()) {
+        let wished = match self.parts.gate.wished(&wish, &offers, &intent, self.ground()) {
             Ok(_) if wish.words.is_none() && !downloads.is_empty() => {
                 Ok(question.grant_with(&downloads, &self.target.spec.name))
             }
@@ -528,8 +541,8 @@ impl CallEgress {
         let is_once = wished.is_err();
         // A closed sink means that the session is going down, and the command with it.
         let _ = match wished {
-            Ok(grant) => self.pipeline.note_grant(self.ground(), Some((grant, wish))).await,
-            Err(why) => self.pipeline.note_lost_grant(&why).await,
+            Ok(grant) => self.parts.keep_grant(self.ground(), Some((grant, wish))).await,
+            Err(why) => self.parts.tell_lost_grant(&why).await,
         };
         Ok(HostsYes { is_once, downloads })
     }
@@ -550,7 +563,7 @@ impl CallEgress {
     async fn tell(&self, code: &str, text: String) {
         let notice = Notice { level: NoticeLevel::Warning, code: code.to_owned(), text };
         // A closed sink means that the session is going down.
-        let _ = self.pipeline.parts.sink.push(vec![Fact::Notice(notice)]).await;
+        let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
     }
 
     /// Whether a question about a host stands.

@@ -9,8 +9,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::{fetch_failure, interrupted};
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct FetchUrl;
 
@@ -25,7 +28,7 @@ pub(crate) struct FetchUrlInput {
 impl Tool for FetchUrl {
     type Input = FetchUrlInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "fetch_url",
         aliases: &[],
         kind: ToolKind::Fetch,
@@ -38,7 +41,7 @@ impl Tool for FetchUrl {
         format!("fetch {}", shown(&input.url))
     }
 
-    fn intent(input: &FetchUrlInput, _: &Place) -> Intent {
+    fn intent(input: &FetchUrlInput, _: &CallPlace) -> Intent {
         Intent::of(Action::Fetch(shown(&input.url)))
     }
 

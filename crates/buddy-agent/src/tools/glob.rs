@@ -8,8 +8,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Paths given when the call does not say.
 const DEFAULT_LIMIT: usize = 500;
@@ -44,7 +48,7 @@ impl GlobInput {
 impl Tool for Glob {
     type Input = GlobInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "glob",
         aliases: &["search_glob"],
         kind: ToolKind::Search,
@@ -57,7 +61,7 @@ impl Tool for Glob {
         format!("find {} in {}", input.pattern, input.path())
     }
 
-    fn intent(input: &GlobInput, place: &Place) -> Intent {
+    fn intent(input: &GlobInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -70,9 +74,9 @@ impl Tool for Glob {
         };
         let found = context.until_cancelled(context.target.glob(&context.bounds, &path, query)).await?;
         let found = found.map_err(|error| target_failure(&error))?;
-        let paths: Vec<String> = found.paths.iter().map(|path| shown(path)).collect();
+        let paths: Vec<String> = found.paths.iter().map(|path| show_path(path)).collect();
         Ok(json!({
-            "path": shown(&path),
+            "path": show_path(&path),
             "paths": paths.join("\n"),
             "count": paths.len(),
             "unreadable": found.unreadable,

@@ -8,8 +8,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Matches given when the call does not say.
 const DEFAULT_LIMIT: usize = 200;
@@ -60,7 +64,7 @@ impl GrepInput {
 impl Tool for Grep {
     type Input = GrepInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "grep",
         aliases: &["search_grep"],
         kind: ToolKind::Search,
@@ -73,7 +77,7 @@ impl Tool for Grep {
         format!("search {} for {}", input.path(), input.pattern)
     }
 
-    fn intent(input: &GrepInput, place: &Place) -> Intent {
+    fn intent(input: &GrepInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -93,7 +97,7 @@ impl Tool for Grep {
         let found = found.map_err(|error| target_failure(&error))?;
         let lines: Vec<String> = found.files.iter().flat_map(lines_of).collect();
         let mut result = json!({
-            "path": shown(&path),
+            "path": show_path(&path),
             "matches": lines.join("\n"),
             "files": found.files.len(),
             "searched": found.searched,
@@ -111,7 +115,7 @@ impl Tool for Grep {
 
 /// One line a match, or the path alone.
 fn lines_of(file: &FileMatches) -> Vec<String> {
-    let path = shown(&file.path);
+    let path = show_path(&file.path);
     if file.lines.is_empty() {
         return vec![path];
     }

@@ -9,8 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Entries given at most.
 const MAX_ENTRIES: usize = 1_000;
@@ -43,7 +47,7 @@ impl ListDirectoryInput {
 impl Tool for ListDirectory {
     type Input = ListDirectoryInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "list_directory",
         aliases: &["fs_list"],
         kind: ToolKind::Read,
@@ -56,7 +60,7 @@ impl Tool for ListDirectory {
         format!("list {}", input.path())
     }
 
-    fn intent(input: &ListDirectoryInput, place: &Place) -> Intent {
+    fn intent(input: &ListDirectoryInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -81,7 +85,7 @@ impl Tool for ListDirectory {
             .iter()
             .map(|entry| {
                 json!({
-                    "name": shown(&entry.path),
+                    "name": show_path(&entry.path),
                     "type": kind_name(entry.kind),
                     "size": entry.size,
                     "modified_unix_millis": entry.modified_unix_ms,
@@ -89,7 +93,7 @@ impl Tool for ListDirectory {
             })
             .collect();
         Ok(json!({
-            "path": shown(&path),
+            "path": show_path(&path),
             "entries": entries,
             "ignored": listing.ignored,
             "truncated": listing.truncated,

@@ -7,8 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct MakeDirectory;
 
@@ -23,7 +27,7 @@ pub(crate) struct MakeDirectoryInput {
 impl Tool for MakeDirectory {
     type Input = MakeDirectoryInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "make_directory",
         aliases: &["fs_mkdir"],
         kind: ToolKind::Edit,
@@ -36,11 +40,11 @@ impl Tool for MakeDirectory {
         format!("make directory {}", input.path)
     }
 
-    fn intent(input: &MakeDirectoryInput, place: &Place) -> Intent {
+    fn intent(input: &MakeDirectoryInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Write(place.judged(&input.path))).as_edit()
     }
 
-    fn question(input: &MakeDirectoryInput, place: &Place) -> Option<String> {
+    fn question(input: &MakeDirectoryInput, place: &CallPlace) -> Option<String> {
         Some(format!("Make the directory {}", place.named(&place.resolve(&input.path))))
     }
 
@@ -48,6 +52,6 @@ impl Tool for MakeDirectory {
         let path = context.place.resolve(&input.path);
         let made = context.target.make_directory(&context.bounds, &context.recorder, &path).await;
         let created = made.map_err(|error| target_failure(&error))?;
-        Ok(json!({"path": shown(&path), "created": created}))
+        Ok(json!({"path": show_path(&path), "created": created}))
     }
 }

@@ -2,15 +2,14 @@
 //! commands in the background are kept from, which they can read once somebody replaces them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use buddy_exec::{Bounds, Target};
-use buddy_policy::Trail;
 use buddy_protocol::ToolFailure;
 use serde_json::Value;
 
 use crate::gate::Judged;
-use crate::tools::run::{Pipeline, Ready};
+use crate::tools::pipeline::{Pipeline, Ready};
 
 /// Where to look, and by which bounds.
 pub(crate) struct Seals {
@@ -54,19 +53,7 @@ impl Pipeline {
             return;
         };
         let files = target.sealed(&bounds, &roots).await;
-        self.seal_watch.lock().unwrap_or_else(PoisonError::into_inner).add(files);
-    }
-
-    /// Whether a file with secrets is another than when a command in the background began that is kept from it.
-    pub(crate) fn is_secret_replaced(&self) -> bool {
-        self.seal_watch.lock().unwrap_or_else(PoisonError::into_inner).replaced().is_some()
-    }
-
-    /// Takes a secret for read that a command in the background can read since it was replaced.
-    pub(crate) fn note_replaced_secrets(&self) {
-        if !self.parts.gate.has_read_secret() && self.is_secret_replaced() {
-            self.parts.gate.trace(Trail::read_secret);
-        }
+        self.secrets.watch(files);
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use buddy_exec::{Denial, DenialKind};
 use buddy_policy::Action;
@@ -18,33 +17,13 @@ use crate::gate::Judged;
 use crate::targets::Attached;
 use crate::tools::egress::HostRefusal;
 use crate::tools::opens::{Seals, named};
+use crate::tools::path_text::show_path;
 use crate::tools::pins::Pins;
-use crate::tools::run::{Pipeline, Ready};
-use crate::tools::tool::shown;
+use crate::tools::pipeline::{Pipeline, Ready};
 use crate::tools::withheld::CommandText;
 
 /// Where results tell what the jail stopped.
 pub(crate) const JAIL: &str = "jail";
-/// Commands of a session whose offer was turned down that are remembered.
-const MAX_DECLINED: usize = 100;
-
-/// Commands that the user did not want to run outside the jail. They are not offered again in the session.
-#[derive(Default)]
-pub(crate) struct Declined(Mutex<BTreeSet<String>>);
-
-impl Declined {
-    fn has(&self, command: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
-    }
-
-    fn add(&self, command: String) {
-        let mut declined = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if declined.len() < MAX_DECLINED {
-            declined.insert(command);
-        }
-    }
-}
-
 /// The rules of a target that no answer changes, so that nothing is advised against them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct JailRules {
@@ -85,17 +64,17 @@ pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String 
             format!(
                 "the jail lets commands write only in the workspace and `/tmp`, not `{subject}`; to allow it always, put `write = \
                  [{:?}]` under `[projects.{:?}]` in your buddy.toml",
-                shown(directory),
-                shown(project)
+                show_path(directory),
+                show_path(project)
             )
         }
         DenialKind::Store => {
-            let store = shown(denial.path.as_deref().unwrap_or(Path::new("/")));
+            let store = show_path(denial.path.as_deref().unwrap_or(Path::new("/")));
             format!(
                 "git keeps the data of this folder in `{store}`, outside the workspace; commands write there only if buddy was started in \
                  this folder and the repository names it as its work tree; to allow it always, put `write = [{store:?}]` under \
                  `[projects.{:?}]` in your buddy.toml",
-                shown(project)
+                show_path(project)
             )
         }
         DenialKind::Cache => format!(
@@ -116,7 +95,7 @@ pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String 
         DenialKind::Network => format!(
             "in the jail this command has no network but the proxy in `https_proxy`, which a program must use by itself; to allow a host \
              always, put `hosts = [\"HOST\"]` under `[projects.{:?}]` in your buddy.toml",
-            shown(project)
+            show_path(project)
         ),
         DenialKind::Socket => match &denial.subject {
             Some(socket) => format!("the jail keeps commands from local sockets of other programs, such as `{socket}`"),
@@ -149,7 +128,8 @@ pub(crate) fn host_line(host: &str, refusal: &HostRefusal, project: &Path) -> St
         return with_ways(stopped, &ways.collect::<Vec<_>>());
     }
     let stopped = format!("the jail did not let this command reach `{host}`: {}", refusal.why);
-    let always = format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", shown(project));
+    let always =
+        format!("`hosts = [{host:?}]` under `[projects.{:?}]` in your buddy.toml", show_path(project));
     // A list of hosts opens no port of this machine.
     let always = Some(always.as_str()).filter(|_| !is_here(host));
     with_ways(stopped, &ways.chain(always).collect::<Vec<_>>())

@@ -3,18 +3,11 @@
 
 use serde_json::Value;
 
-use crate::tools::tool::{Spec, TextClass};
-
 /// The longest sequence that is taken for one, in characters. One that does not end by then is text with a stray mark in it.
 const MAX_SEQUENCE: usize = 4_096;
 
 /// What stands for what a program painted on a screen of its own.
 const FULL_SCREEN: &str = "[a program that takes the whole screen ran here]";
-
-/// Whether a tool tells what programs printed.
-pub(crate) fn prints(spec: Spec) -> bool {
-    spec.text == TextClass::Command || spec.name.starts_with("tmux_")
-}
 
 /// A result with plain texts alone.
 pub(crate) fn plain_texts(value: Value) -> Value {

@@ -6,8 +6,8 @@ use buddy_policy::{Action, Approvals, Intent, Mode, Now, Offer, Policy, Scope, V
 use buddy_web::Endpoints;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
 use crate::tools::registry;
-use crate::tools::tool::Place;
 
 /// A call, and what can be said about it without policy.
 struct Sample {
@@ -22,7 +22,7 @@ fn advised(command: &str) -> Value {
 }
 
 fn sample(tool: &'static str, about: &'static str, input: Value) -> Sample {
-    let place = Place {
+    let place = CallPlace {
         cwd: "/w".into(),
         home: None,
         endpoints: Endpoints::usual().unwrap(),

@@ -13,8 +13,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::images::{fitted, kind};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// How much of a file must be read to tell what it is.
 const HEAD_BYTES: u64 = 32;
@@ -48,7 +52,7 @@ pub(crate) struct ReadFileInput {
 impl Tool for ReadFile {
     type Input = ReadFileInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "read_file",
         aliases: &["fs_read"],
         kind: ToolKind::Read,
@@ -61,7 +65,7 @@ impl Tool for ReadFile {
         format!("read {}", input.path)
     }
 
-    fn intent(input: &ReadFileInput, place: &Place) -> Intent {
+    fn intent(input: &ReadFileInput, place: &CallPlace) -> Intent {
         if input.path.starts_with(LOG_SCHEME) {
             // The results of this agent's commands, which it has been given the most of.
             return Intent::nothing();
@@ -103,7 +107,7 @@ impl Tool for ReadFile {
             return Ok(image);
         }
         if found.is_binary {
-            let message = format!("`{}` is a binary file of {} bytes", shown(&path), found.size);
+            let message = format!("`{}` is a binary file of {} bytes", show_path(&path), found.size);
             return Err(
                 ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`")
             );
@@ -117,7 +121,7 @@ impl Tool for ReadFile {
         let left = found.total.map_or(u64::MAX, |total| (total + 1).saturating_sub(next));
         let is_cut = left > 0 && input.limit.is_none_or(|limit| lines < limit);
         let mut result = json!({
-            "path": shown(&path),
+            "path": show_path(&path),
             "content": content,
             "first_line": range.first,
             "lines": lines,
@@ -215,7 +219,7 @@ async fn image(path: &Path, context: &ToolContext) -> Result<Option<Value>, Tool
         .map_err(|_| ToolFailure::new("internal", "the image could not be decoded"))?
         .map_err(|error| ToolFailure::new("bad_image", error.to_string()))?;
     let told = json!({
-        "path": shown(path),
+        "path": show_path(path),
         "image": image.media_type.name(),
         "width": image.width,
         "height": image.height,

@@ -1,10 +1,11 @@
 //! The one table of tools. Help, schemas and dispatch come from it.
 
 use buddy_exec::Target;
-use buddy_model::{EditTools, ToolDefinition};
-use buddy_protocol::{ToolFailure, ToolKind};
+use buddy_protocol::{ToolDefinition, ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::call_settings::CallSettings;
+use crate::targets::Targets;
 use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::ask_user::AskUser;
 use crate::tools::delete_path::DeletePath;
@@ -16,9 +17,10 @@ use crate::tools::glob::Glob;
 use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::make_directory::MakeDirectory;
+use crate::tools::means::Means;
 use crate::tools::process::{ProcessLogs, ProcessStart, ProcessStatus, ProcessStop};
 use crate::tools::read_file::ReadFile;
-use crate::tools::run_shell::{self, Means, RunShell};
+use crate::tools::run_shell::{self, RunShell};
 use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::target_field;
 use crate::tools::time::Time;
@@ -115,6 +117,17 @@ pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
     off
 }
 
+/// What is switched off, what would be a way around that, and what no target has the means for.
+pub(crate) fn tools_off(settings: &CallSettings, targets: &Targets) -> Vec<String> {
+    let attached = targets.attached();
+    let has_managed = attached.iter().any(|attached| attached.host.target.managed().is_some());
+    let mut off = off(&settings.tools_off, has_managed);
+    if !attached.iter().any(|attached| attached.host.target.panes().is_some()) {
+        off.extend(pane_tools());
+    }
+    off
+}
+
 /// Tools for commands that outlast their wait, which every model can have.
 const LOOKS_AFTER: &[&str] = &["process_stop", "process_status", "process_logs"];
 
@@ -131,16 +144,10 @@ pub(crate) fn off_when_tiny(off: &[String]) -> Vec<String> {
     off.iter().cloned().chain(names.map(str::to_owned)).collect()
 }
 
-/// The edit tools that a model of a family is not offered. A call of one is taken all the same. The few tools of a tiny window
-/// have `edit_file` for everybody.
-pub(crate) fn other_edit_tools(edit: EditTools, is_tiny: bool) -> Option<String> {
-    let other = match edit {
-        EditTools::Patch if !is_tiny => EditFile::SPEC.name,
-        EditTools::Replace => ApplyPatch::SPEC.name,
-        EditTools::Patch | EditTools::Both => return None,
-    };
-    Some(other.to_owned())
-}
+/// The tool that replaces a text in a file.
+pub(crate) const REPLACE_TOOL: &str = EditFile::SPEC.name;
+/// The tool that applies a patch.
+pub(crate) const PATCH_TOOL: &str = ApplyPatch::SPEC.name;
 
 /// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
 /// these means together.
@@ -366,9 +373,9 @@ mod tests {
             all.extend((!runs_on).then(|| "process_start".to_owned()));
             let (small, tiny) = (off_when_small(&all), off_when_tiny(&all));
             for (room, off) in [("full", all.clone()), ("small", small), ("tiny", tiny)] {
-                for edit in [EditTools::Patch, EditTools::Replace] {
-                    let other = other_edit_tools(edit, room == "tiny");
-                    let off = off.iter().cloned().chain(other).collect();
+                // The edit tools that models of a family are not offered.
+                for other in [Some(REPLACE_TOOL).filter(|_| room != "tiny"), Some(PATCH_TOOL)] {
+                    let off = off.iter().cloned().chain(other.map(str::to_owned)).collect();
                     offers.push((format!("{room} {means:?}"), off, means));
                 }
             }

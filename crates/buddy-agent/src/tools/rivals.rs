@@ -5,43 +5,23 @@
 //! over a file would not hold: whoever replaces the file elsewhere takes the mounts on it away. A tool of buddy does just that.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::FileOpens;
 use buddy_exec::managed::ManagedError;
-use buddy_policy::Verdict;
 use buddy_protocol::ToolFailure;
-use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
+use crate::tools::command_turns::CommandTurn;
 use crate::tools::pins::Pins;
-use crate::tools::run::{Pipeline, Ready};
+use crate::tools::pipeline::{Pipeline, Ready};
 use crate::tools::tool::ToolContext;
 
 /// How long a command that is left to itself has to open the files that it runs. Far more than a program needs for that; some of the
 /// files may not be used at all.
 const READ_WITHIN: Duration = Duration::from_secs(3);
-
-/// The commands of a session that run in calls: any number that nobody was asked about, or one call that was approved with its files.
-#[derive(Clone, Default)]
-pub(crate) struct CommandTurns {
-    /// Shared by commands that can change files.
-    writers: Arc<RwLock<()>>,
-    /// Shared by all commands that are kept from secrets. Taken after the other.
-    sealed: Arc<RwLock<()>>,
-}
-
-/// A command's turn, for as long as this is not dropped.
-#[derive(Default)]
-pub(crate) struct CommandTurn {
-    _beside_others: Option<OwnedRwLockReadGuard<()>>,
-    _alone: Option<OwnedRwLockWriteGuard<()>>,
-    _is_sealed: Option<OwnedRwLockReadGuard<()>>,
-    _changes_secrets: Option<OwnedRwLockWriteGuard<()>>,
-}
 
 /// Whether an approved command may start.
 pub(crate) enum PinCheck {
@@ -53,31 +33,6 @@ pub(crate) enum PinCheck {
     Rival(ToolFailure),
     /// The user interrupted the call before its turn came.
     Interrupted,
-}
-
-impl CommandTurns {
-    async fn take(&self, judged: &Judged) -> CommandTurn {
-        let decision = &judged.decision;
-        let has_pins = judged.pins.as_ref().is_some_and(|pins| !pins.is_empty()) || judged.is_bound();
-        let is_unasked = decision.needs.runs && decision.verdict != Verdict::Ask;
-        let (writers, sealed) = (self.writers.clone(), self.sealed.clone());
-        let (beside, alone) = match has_pins || !decision.changed_orders.is_empty() {
-            true => (None, Some(writers.write_owned().await)),
-            false if is_unasked && !decision.is_read_only => (Some(writers.read_owned().await), None),
-            false => (None, None),
-        };
-        let (is_sealed, changes_secrets) = match decision.changed_secrets.is_empty() {
-            false => (None, Some(sealed.write_owned().await)),
-            true if is_unasked => (Some(sealed.read_owned().await), None),
-            true => (None, None),
-        };
-        CommandTurn {
-            _beside_others: beside,
-            _alone: alone,
-            _is_sealed: is_sealed,
-            _changes_secrets: changes_secrets,
-        }
-    }
 }
 
 impl Pipeline {

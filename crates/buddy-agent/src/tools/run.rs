@@ -4,47 +4,44 @@
 //!
 //! Long because every call goes through each of these steps, and their order is what keeps it safe.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use buddy_exec::managed::Owner;
 use buddy_exec::undo::{Header, PathText};
-use buddy_exec::{Denial, Kept, Recorder, SealWatch};
+use buddy_exec::{Denial, Kept, Recorder};
 use buddy_policy::{Action, Intent, RepositoryChange};
 use buddy_protocol::{
-    Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
-    ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
+    Content, DeltaStream, Envelope, Fact, Image, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus,
+    SinkClosed, ToolFailure, ToolKind, UnixMillis,
 };
-use buddy_web::{Redirects, Web};
+use buddy_web::Redirects;
 use fail::fail_point;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::absent_user::reword_result;
-use crate::agent::AgentSettings;
-use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
-use crate::targets::{Attached, Targets};
+use crate::targets::Attached;
 use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
-use crate::tools::background::Background;
-use crate::tools::clip::{TextRoom, clipped};
+use crate::tools::clip::clipped;
+use crate::tools::command_changes::{keep_after_failure, receiver};
 use crate::tools::credentials::without_credentials;
 use crate::tools::description::fit_advice;
-use crate::tools::edit_checks::EditCheckMemory;
-use crate::tools::egress::{CONNECTIONS, CallEgress, LateAnswers, NETWORK};
+use crate::tools::egress::{CONNECTIONS, CallEgress, EgressSession, NETWORK};
 use crate::tools::failure::target_failure;
 use crate::tools::opens::Closed;
-use crate::tools::outside::{self, Declined, JailRules};
+use crate::tools::outside::{self, JailRules};
+use crate::tools::path_text::show_path;
 use crate::tools::person::Person;
-use crate::tools::plain::{plain_texts, prints};
+use crate::tools::pipeline::{Call, Pipeline, Ready};
+use crate::tools::plain::plain_texts;
 use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
-use crate::tools::rivals::{CommandTurns, PinCheck};
-use crate::tools::snapshot::{keep_after_failure, receiver};
+use crate::tools::rivals::PinCheck;
 use crate::tools::target_field;
-use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
+use crate::tools::tool::ToolContext;
+use crate::tools::tool_spec::ToolSpec;
 use crate::tools::turnstile::Ticket;
 use crate::tools::unseen_files::{UNSEEN_FILES_CHANGED, describe_unseen_changes, notice_unseen_changes};
 use crate::tools::withheld::{CommandText, withheld_line};
@@ -54,48 +51,6 @@ use crate::trail::note_result;
 const LIVE_QUEUE: usize = 64;
 /// How long a cancelled tool may take to come to its end before it is dropped.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
-
-/// What the pipeline works with.
-pub(crate) struct PipelineParts {
-    pub(crate) targets: Arc<Targets>,
-    pub(crate) settings: Arc<AgentSettings>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) web: Arc<Web>,
-    /// Who managed processes belong to, and whose changes are kept.
-    pub(crate) owner: Owner,
-    pub(crate) logs: PathBuf,
-    pub(crate) texts: TextRoom,
-    /// How long a user has to answer; none means for ever.
-    pub(crate) ask_within: Option<Duration>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) sink: Arc<dyn EventSink>,
-}
-
-/// The pipeline of a session.
-pub(crate) struct Pipeline {
-    pub(crate) parts: PipelineParts,
-    pub(crate) declined: Declined,
-    pub(crate) background: Arc<Background>,
-    /// Answers about hosts that came after their command had given up.
-    pub(crate) late_answers: LateAnswers,
-    /// The names of the tools that the model was last offered. Held for a look or a change only.
-    offered: Mutex<Arc<[String]>>,
-    /// Whose commands run at this moment.
-    pub(crate) turns: CommandTurns,
-    /// The results of checks of edited files.
-    pub(crate) checked: EditCheckMemory,
-    /// Files with secrets that commands in the background are kept from. Held for a look or a change only.
-    pub(crate) seal_watch: Mutex<SealWatch>,
-}
-
-/// A call that is to go through the pipeline.
-pub(crate) struct Call {
-    /// The call's item, pending.
-    pub(crate) item: Item,
-    /// Why it must not run, where that is known already.
-    pub(crate) refusal: Option<ToolFailure>,
-}
 
 /// A call with all that can be known before it runs.
 pub(crate) struct Planned {
@@ -115,40 +70,6 @@ impl Planned {
     /// The call's item, pending.
     pub(crate) fn item(&self) -> &Item {
         &self.item
-    }
-}
-
-/// A call that was understood.
-pub(crate) struct Ready {
-    pub(crate) prepared: Box<dyn Prepared>,
-    pub(crate) intent: Intent,
-    /// Where it would happen.
-    pub(crate) target: Arc<Attached>,
-    /// The command in its input that a user may change.
-    pub(crate) command: Option<CommandField>,
-    /// The command that the user put in the place of the one that the model wanted.
-    pub(crate) edit: Option<String>,
-    /// Whether it runs after another call of the same answer, so that what is there now says little about it.
-    pub(crate) waits: bool,
-    /// When its question is put.
-    pub(crate) ticket: Ticket,
-    spec: Spec,
-}
-
-impl Ready {
-    /// What it is judged by.
-    pub(crate) fn ground(&self) -> Ground<'_> {
-        Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
-    }
-
-    /// The name of the tool.
-    pub(crate) fn tool_name(&self) -> &'static str {
-        self.spec.name
-    }
-
-    /// Whether the order of the two could matter. What happens on one host is nothing to another.
-    fn conflicts(&self, other: &Self) -> bool {
-        self.target.spec.name == other.target.spec.name && self.intent.conflicts(&other.intent)
     }
 }
 
@@ -230,29 +151,6 @@ impl Side {
 }
 
 impl Pipeline {
-    pub(crate) fn new(parts: PipelineParts) -> Arc<Self> {
-        let background = Background::new(parts.sink.clone());
-        Arc::new(Self {
-            parts,
-            declined: Declined::default(),
-            background,
-            late_answers: LateAnswers::default(),
-            turns: CommandTurns::default(),
-            checked: EditCheckMemory::default(),
-            seal_watch: Mutex::default(),
-            offered: Mutex::new(Arc::from([])),
-        })
-    }
-
-    /// Notes the tools that the model is offered, so that advice names no others.
-    pub(crate) fn note_offered(&self, names: Vec<String>) {
-        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = names.into();
-    }
-
-    fn offered(&self) -> Arc<[String]> {
-        self.offered.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Validates the calls of one model answer and orders those that could get in each other's way.
     pub(crate) fn plan(&self, calls: Vec<Call>) -> Vec<Planned> {
         let mut planned: Vec<Planned> = Vec::with_capacity(calls.len());
@@ -284,7 +182,7 @@ impl Pipeline {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
         let targets = &self.parts.targets;
-        let off = tools_off(&self.parts.settings, targets);
+        let off = registry::tools_off(&self.parts.settings, targets);
         let entry = registry::find_on(&call.name, &off, &self.offered())?;
         let names = targets.names();
         let (named, input) = target_field::take(entry, call.input.value(), &names)?;
@@ -369,7 +267,7 @@ impl Pipeline {
             () = cancel.cancelled() => return Ok(Outcome::interrupted()),
         }
         let turn = loop {
-            self.note_replaced_secrets();
+            self.secrets.note_replaced();
             // A call that ran before this one may have read a secret, which is so from then on, or changed a file that it runs.
             if !self.parts.gate.is_outdated(&judged) {
                 match self.check_pins(&ready, &judged, &cancel).await {
@@ -387,7 +285,7 @@ impl Pipeline {
         self.parts.gate.passed(&ready.intent, &judged);
         self.parts.gate.trace(|trail| trail.called(item.id.as_str()));
         if let Content::ToolCall(call) = &mut item.content {
-            call.had_secrets = judged.has_secrets() || self.is_secret_replaced();
+            call.had_secrets = judged.has_secrets() || self.secrets.is_replaced();
         }
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
@@ -431,11 +329,11 @@ impl Pipeline {
     pub(crate) fn person(&self, item: Option<&Item>) -> Person {
         Person {
             sink: self.parts.sink.clone(),
-            ids: self.parts.ids.clone(),
-            clock: self.parts.clock.clone(),
+            ids: self.parts.settings.ids.clone(),
+            clock: self.parts.settings.clock.clone(),
             turn: item.and_then(|item| item.turn.clone()),
             item: item.map(|item| item.id.clone()),
-            within: self.parts.ask_within,
+            within: self.parts.settings.ask_within,
         }
     }
 
@@ -454,7 +352,7 @@ impl Pipeline {
         let context = ToolContext {
             target: ready.target.host.target.clone(),
             place: ready.target.place.clone(),
-            web: self.parts.web.clone(),
+            web: self.parts.settings.web.clone(),
             redirects: self.redirects(&ready),
             is_own_log: own_logs(self.parts.gate.clone()),
             bounds: judged.bounds,
@@ -477,16 +375,20 @@ impl Pipeline {
             target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),
             text_limit: self.parts.texts.of(ready.spec.text),
-            log: self.parts.logs.join(side.log_name(item)),
-            clock: self.parts.clock.clone(),
+            log: self.parts.settings.logs.join(side.log_name(item)),
+            clock: self.parts.settings.clock.clone(),
             cancel: cancel.clone(),
             images: Mutex::default(),
             denials: Mutex::default(),
             live,
         };
         let recorder = context.recorder.clone();
-        let leads_to =
-            judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
+        let leads_to = judged
+            .links
+            .into_iter()
+            .map(|(_, to)| show_path(&to))
+            .next()
+            .filter(|_| !judged.decision.needs.runs);
         let directories = [context.workspace.clone(), vec![ready.target.place.cwd.clone()]].concat();
         let Ready { prepared, target, spec, edit, .. } = ready;
         let tool = async {
@@ -520,7 +422,7 @@ impl Pipeline {
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        let result = result.map(|value| if prints(spec) { plain_texts(value) } else { value });
+        let result = result.map(|value| if spec.prints() { plain_texts(value) } else { value });
         let credentials = target.host.policy.git_credentials(&directories);
         let result = result.map(|value| without_credentials(value, &credentials));
         Outcome { status, result: clipped(result, self.parts.texts.of(spec.text)), images, denials }
@@ -579,8 +481,13 @@ impl Pipeline {
         cancel: &CancellationToken,
     ) -> Arc<CallEgress> {
         let person = self.person(Some(item));
+        let session = EgressSession {
+            parts: self.parts.clone(),
+            secrets: self.secrets.clone(),
+            late_answers: self.late_answers.clone(),
+        };
         Arc::new(CallEgress::new(
-            self.clone(),
+            session,
             ready.target.clone(),
             person,
             (&ready.intent, judged),
@@ -603,7 +510,7 @@ impl Pipeline {
 
     /// A result that says which target it is of, where there are several, and whether a change on another host can be
     /// taken back.
-    fn placed(&self, mut result: Value, spec: Spec, target: &Attached, recorder: &Recorder) -> Value {
+    fn placed(&self, mut result: Value, spec: ToolSpec, target: &Attached, recorder: &Recorder) -> Value {
         let Some(fields) = result.as_object_mut() else { return result };
         if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
             fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
@@ -628,7 +535,7 @@ impl Pipeline {
         let (Some(store), Content::ToolCall(call)) = (&target.host.undo, &item.content) else {
             return Recorder::off();
         };
-        let UnixMillis(unix_ms) = self.parts.clock.now();
+        let UnixMillis(unix_ms) = self.parts.settings.clock.now();
         store.begin(Header {
             id,
             label: call.title.clone(),
@@ -655,8 +562,8 @@ impl Pipeline {
             call.images = outcome.images;
         }
         let result = reword_result(outcome.result, self.parts.settings.attendance);
-        let result = fit_advice(result, &self.offered());
-        let item = item.with_output(Envelope::new(self.parts.clock.now(), result));
+        let result = fit_advice(result, &self.offered(), &registry::names());
+        let item = item.with_output(Envelope::new(self.parts.settings.clock.now(), result));
         if let Content::ToolCall(call) = &item.content {
             self.parts.gate.trace(|trail| note_result(trail, call));
         }
@@ -707,7 +614,7 @@ fn is_pushed_here(intent: &Intent) -> bool {
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.
-fn undo_status(spec: Spec, recorder: &Recorder) -> Option<&'static str> {
+fn undo_status(spec: ToolSpec, recorder: &Recorder) -> Option<&'static str> {
     match (spec.kind, recorder.kept()) {
         (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::All) => Some("kept for undo"),
         (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::Part) => Some("not kept for undo"),

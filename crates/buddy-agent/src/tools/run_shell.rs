@@ -2,53 +2,49 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
+mod watch;
 mod way_out;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use buddy_exec::managed::ManagedProcesses;
 use tokio::task::spawn_blocking;
 
 use async_trait::async_trait;
-use buddy_exec::{
-    Chunk, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Running, Stdin, Stream,
-    Target, TerminalSize,
-};
-use buddy_model::ToolDefinition;
-use buddy_policy::{Action, Claims, Execution, Intent, Tier};
-use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind, sealed_line};
+use buddy_exec::{Exec, PaneSelector, Running, Stdin, TerminalSize};
+use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_protocol::{Risk, ToolDefinition, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::background::Leaving;
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::command_changes::keep_after;
 use crate::tools::failure::target_failure;
-use crate::tools::opens::named;
-use crate::tools::outside::{JAIL, told};
+use crate::tools::means::Means;
 use crate::tools::process;
 use crate::tools::rivals::PinsRead;
-use crate::tools::snapshot::{keep_after, start_kept};
+use crate::tools::shell_words::argv;
+use crate::tools::snapshot::start_kept;
 use crate::tools::tmux::{no_panes, selector};
-use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::{CommandField, ToolSpec};
 use crate::tools::wait::Wait;
 use pane::InPane;
+use watch::{MAX_RUN, Waited, explain, limits, outcome, watch};
 pub(crate) use way_out::WayServed;
 
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_mins(2);
 /// How long a call waits at most.
 const MAX_WAIT: Duration = Duration::from_mins(10);
-/// How long a command may run in all, in the background too. What needs longer is a managed process.
-const MAX_RUN: Duration = Duration::from_hours(2);
 /// Lines of a command that is left that its result has.
 const FIRST_LINES: usize = 50;
-/// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
-const KEEP: usize = 128 * 1024;
 /// The kind of terminal that a command gets: the one that every system describes.
 const TERMINAL_KIND: &str = "xterm";
-/// Bytes of a command's log on disk.
-const LOG_CAP: u64 = 64 * 1024 * 1024;
 
 /// The beginning of the text about `wait`.
 const WAIT: &str = "How long to wait: true for the usual 2 minutes, or a duration such as \"10m\" or a number of seconds, up to 10 \
@@ -102,7 +98,7 @@ fn unsaid_risk() -> Risk {
 impl Tool for RunShell {
     type Input = RunShellInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "run_shell",
         aliases: &["shell_exec", "exec_run"],
         kind: ToolKind::Execute,
@@ -121,7 +117,7 @@ impl Tool for RunShell {
         Some(input.why.as_str()).filter(|why| !why.is_empty())
     }
 
-    fn intent(input: &RunShellInput, place: &Place) -> Intent {
+    fn intent(input: &RunShellInput, place: &CallPlace) -> Intent {
         let cwd = place.judged(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
         let run = Intent::of(Action::Run { command: input.command.clone(), cwd });
@@ -225,71 +221,12 @@ async fn start(
     }
 }
 
-/// Notes what the jail stopped in a command that failed. The answer says which files with secrets were closed to it where one of them can
-/// be the reason.
-async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<String> {
-    if exit.code == Some(0) {
-        return None;
-    }
-    let output = [exit.stderr.text(), exit.stdout.text()].join("\n");
-    let denials = context.target.denials(&output, &context.bounds, cwd);
-    let may_be_sealed =
-        denials.iter().any(|denial| matches!(denial.kind, DenialKind::Sealed | DenialKind::Unknown));
-    context.note_denials(denials);
-    if !may_be_sealed {
-        return None;
-    }
-    let roots: Vec<PathBuf> = context.workspace.iter().chain([&context.place.cwd]).cloned().collect();
-    let files = context.target.sealed(&context.bounds, &roots).await;
-    let files = sealed_line(&named(&files, &context.place.cwd))?;
-    Some(format!(
-        "it could not read {files}: they open only when the user answers a question about this command, not by a grant"
-    ))
-}
-
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
 /// asked about it: what earlier lines left in that shell must not decide what it does.
 fn is_for_pane(context: &ToolContext, is_named: bool) -> bool {
     // A pane that a command was left in is busy; who wants that very pane is told so.
     let is_free = is_named || !context.background.has_pane();
     !context.is_outside && is_free && (context.bounds.only_hide() || !context.is_read_only)
-}
-
-/// The means of a session for commands: those of its targets, one of them at least, and the rest that texts about tools depend on.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact by itself that a template asks for by its name"
-)]
-pub(crate) struct Means {
-    /// Shared panes.
-    pub(crate) panes: bool,
-    /// Commands that go on in the background when their wait is over.
-    pub(crate) managed: bool,
-    /// Terminals for single commands.
-    pub(crate) terminals: bool,
-    /// Processes that outlive their call, as policy does not deny them.
-    pub(crate) runs_on: bool,
-    /// Nobody can be asked.
-    pub(crate) headless: bool,
-    /// Commands run in a jail.
-    pub(crate) jail: bool,
-    /// The machine is thrown away afterwards.
-    pub(crate) throwaway: bool,
-    /// One of them is another host.
-    pub(crate) remote: bool,
-}
-
-impl Means {
-    /// The means of some targets together.
-    pub(crate) fn of<'a>(targets: impl IntoIterator<Item = &'a dyn Target>) -> Self {
-        targets.into_iter().fold(Self::default(), |means, target| Self {
-            panes: means.panes || target.panes().is_some(),
-            managed: means.managed || target.managed().is_some(),
-            terminals: means.terminals || target.has_terminals(),
-            ..means
-        })
-    }
 }
 
 /// The fields that the model is told about, by what there is for commands.
@@ -318,58 +255,6 @@ pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
     if let Some(wait) = fields.get_mut("wait") {
         wait["description"] = json!(format!("{WAIT} {then}{no_wait}"));
     }
-}
-
-/// How much of the output is kept, and where all of it goes.
-fn limits(context: &ToolContext) -> OutputLimits {
-    let log = LogFile { path: context.log.clone(), cap_bytes: LOG_CAP };
-    OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) }
-}
-
-/// What came of waiting for a command.
-enum Waited {
-    /// It has ended.
-    Ended(Box<Exit>),
-    /// It still runs.
-    RunsOn,
-}
-
-/// Shows what a command prints until it has ended or the patience has, and stops it when the call is to stop.
-async fn watch(
-    running: &mut Running,
-    patience: Duration,
-    context: &ToolContext,
-) -> Result<Waited, ToolFailure> {
-    let mut is_stopping = false;
-    let over = async {
-        loop {
-            match tokio::time::Instant::now().checked_add(patience) {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-            // A command that waits for an answer is not slow: its time begins with the answer.
-            match context.egress.as_ref().filter(|egress| egress.is_asking()) {
-                Some(egress) => egress.answered().await,
-                None => return,
-            }
-        }
-    };
-    let mut over = std::pin::pin!(over);
-    loop {
-        tokio::select! {
-            chunk = running.next() => match chunk {
-                Some(chunk) => show(&chunk, context),
-                None => break,
-            },
-            () = &mut over, if !is_stopping => return Ok(Waited::RunsOn),
-            () = context.cancel.cancelled(), if !is_stopping => {
-                running.stop();
-                is_stopping = true;
-            }
-        }
-    }
-    let exit = running.wait().await.map_err(|error| target_failure(&error))?;
-    Ok(Waited::Ended(Box::new(exit)))
 }
 
 /// A command that still runs when its wait is over.
@@ -446,14 +331,6 @@ fn environment(usual: &[(String, String)], has_terminal: bool) -> Vec<(String, S
     variables
 }
 
-/// What was judged is what is run: the text in a shell, or the words without one.
-pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
-    match execution {
-        Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
-        Execution::Argv(words) => words.clone(),
-    }
-}
-
 /// How long to wait; none for not at all. A longer wait than the longest is that one: nothing is lost, as the command runs on.
 fn wait(wait: Wait) -> Option<Duration> {
     match wait {
@@ -461,64 +338,4 @@ fn wait(wait: Wait) -> Option<Duration> {
         Wait::For(duration) => Some(duration.min(MAX_WAIT)),
         Wait::No => None,
     }
-}
-
-fn show(chunk: &Chunk, context: &ToolContext) {
-    let stream = match chunk.stream {
-        Stream::Stdout => DeltaStream::Stdout,
-        Stream::Stderr => DeltaStream::Stderr,
-    };
-    // Live output is for watching; a full queue drops it, the result and the log have it all.
-    let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
-}
-
-/// Up to this many bytes no model gets less than the whole, so nobody needs a count of the lines.
-const WHOLE_BYTES: u64 = 4_000;
-
-/// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
-fn outcome(exit: &Exit, timeout: Duration) -> Value {
-    let mut result = json!({
-        "exit_code": exit.code,
-        "signal": exit.signal,
-        "stdout": exit.stdout.text(),
-        "stderr": exit.stderr.text(),
-        "duration_ms": u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
-        "truncated": exit.stdout.omitted() + exit.stderr.omitted() > 0,
-        "log": exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),
-    });
-    if exit.stdout.total + exit.stderr.total > WHOLE_BYTES
-        && let Some(fields) = result.as_object_mut()
-    {
-        fields.insert("lines".to_owned(), json!(exit.stdout.lines + exit.stderr.lines));
-    }
-    let note = match exit.ended {
-        Ended::TimedOut => Some(format!(
-            "the command was stopped after {} s; give a longer `wait`, or make it finish sooner",
-            exit.duration.min(MAX_RUN).max(timeout).as_secs()
-        )),
-        Ended::Stopped => Some("the command was stopped by the user".to_owned()),
-        Ended::Exited if exit.hit.memory => Some(
-            "a process of the command was killed because the command took more memory than it may".to_owned(),
-        ),
-        Ended::Exited if exit.hit.processes => {
-            Some("the command could not start as many processes as it wanted to".to_owned())
-        }
-        Ended::Exited if exit.leftovers > 0 => Some(format!(
-            "{} process(es) that the command left running were ended with it; start processes that should outlive their command with \
-             `process_start`",
-            exit.leftovers
-        )),
-        Ended::Exited => None,
-    };
-    let remain = (exit.survivors > 0).then(|| {
-        format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
-    });
-    let notes: Vec<String> = note.into_iter().chain(remain).collect();
-    if !notes.is_empty() {
-        result["timed_out"] = json!(exit.ended == Ended::TimedOut);
-        result["note"] = json!(notes.join("; "));
-    }
-    // Faces show the lines of the jail below the call, so that a file which vanished is not a riddle.
-    let swept: Vec<String> = exit.swept.iter().map(ToString::to_string).collect();
-    told(result, JAIL, &swept)
 }

@@ -8,8 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::{interrupted, search_failure};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct SearchYoutube;
 
@@ -24,7 +27,7 @@ pub(crate) struct SearchYoutubeInput {
 impl Tool for SearchYoutube {
     type Input = SearchYoutubeInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "search_youtube",
         aliases: &[],
         kind: ToolKind::Search,
@@ -37,7 +40,7 @@ impl Tool for SearchYoutube {
         format!("search YouTube for {}", input.query)
     }
 
-    fn intent(input: &SearchYoutubeInput, place: &Place) -> Intent {
+    fn intent(input: &SearchYoutubeInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Fetch(place.endpoints.youtube_url(&input.query).to_string()))
     }
 

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_exec::Reach;
 use buddy_exec::undo::{CommandExtent, OpenPlace, PlaceKind};
-use buddy_exec::{Exit, Reach, Recorder};
-use buddy_policy::SentWork;
 use buddy_protocol::ToolFailure;
-use serde_json::Value;
 
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
@@ -51,27 +49,6 @@ pub(crate) async fn start_unfollowed<T>(
         note_unknown(NOT_FOLLOWED, context).await?;
     }
     or_withdrawn(context, starting).await
-}
-
-/// Records the changes of a command that has ended.
-///
-/// One simple command that failed sent no work. Of several parts, the exit code tells of the last.
-pub(crate) async fn keep_after(exit: Option<&Exit>, parts: usize, recorder: &Recorder) -> Result<(), String> {
-    let is_failed = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
-    if is_failed && parts <= 1 {
-        recorder.sent_nothing().await;
-    }
-    recorder.after_command().await.map_err(|error| error.to_string())
-}
-
-/// Records the changes of a call that failed while its command ran.
-pub(crate) async fn keep_after_failure(result: &Result<Value, ToolFailure>, recorder: &Recorder) {
-    if result.is_err()
-        && let Err(error) = recorder.after_command().await
-    {
-        // The snapshot stays, and undo compares with it.
-        tracing::warn!(%error, "what a call that failed changed is not known");
-    }
 }
 
 async fn note_unknown(why: &str, context: &ToolContext) -> Result<(), ToolFailure> {
@@ -131,13 +108,4 @@ fn covered(roots: &[PathBuf], workspace: &[PathBuf], cwd: &PathBuf) -> Vec<PathB
     covered.sort();
     covered.dedup_by(|inner, outer| inner.starts_with(&*outer));
     covered
-}
-
-/// Who keeps the work that a command sends, and what they keep.
-pub(crate) fn receiver(sent: SentWork) -> (String, String) {
-    let (to, why) = match sent {
-        SentWork::Commits => ("the remote", "it keeps what was pushed"),
-        SentWork::Package => ("the registry", "it keeps what was published"),
-    };
-    (to.to_owned(), why.to_owned())
 }

@@ -1,11 +1,12 @@
 //! The parameter `target`: which of a session's targets a call works on. It belongs to no tool but to the registry, which
 //! adds it to what models are told where there is a choice, and takes it out before a tool reads its input.
 
-use buddy_model::ToolDefinition;
-use buddy_protocol::ToolFailure;
+use buddy_protocol::{ToolDefinition, ToolFailure};
 use serde_json::{Value, json};
 
-use crate::tools::tool::{Entry, Spec};
+use crate::tools::tool::Entry;
+
+use crate::tools::tool_spec::ToolSpec;
 
 const FIELD: &str = "target";
 
@@ -16,7 +17,7 @@ const HOSTLESS: &[&str] = &["update_plan", "ask_user", "time", "fetch_url", "web
 const SHARED_NAME: &[&str] = &["tmux_capture_pane"];
 
 /// Whether a tool works on a target.
-pub(crate) fn is_for(spec: Spec) -> bool {
+pub(crate) fn is_for(spec: ToolSpec) -> bool {
     !HOSTLESS.contains(&spec.name)
 }
 

@@ -15,10 +15,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::background::Background;
+use crate::tools::call_place::CallPlace;
 use crate::tools::clip::TextLimits;
 use crate::tools::person::Person;
 use crate::tools::registry;
-use crate::tools::tool::{Place, ToolContext};
+use crate::tools::tool::ToolContext;
 
 const SECRET: &str = "outside and secret";
 
@@ -105,7 +106,7 @@ impl Yard {
             background: Background::new(Arc::new(Over)),
             denials: std::sync::Mutex::default(),
             target: Arc::new(LocalTarget::new(settings)),
-            place: Place {
+            place: CallPlace {
                 cwd,
                 home: None,
                 endpoints: Endpoints::usual().unwrap(),

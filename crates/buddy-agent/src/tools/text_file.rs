@@ -5,7 +5,8 @@ use std::path::Path;
 use buddy_protocol::ToolFailure;
 
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Sight, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::Sight;
 
 /// The largest file that is edited. What is larger is changed with commands.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
@@ -52,13 +53,13 @@ impl TextFile {
         let file = read.map_err(|error| target_failure(&error))?;
         if file.truncated {
             let message =
-                format!("`{}` has {} bytes, up to {MAX_EDIT} can be edited", shown(path), file.size);
+                format!("`{}` has {} bytes, up to {MAX_EDIT} can be edited", show_path(path), file.size);
             return Err(
                 ToolFailure::new("too_large", message).hint("change it with a command such as `sed -i`")
             );
         }
         let content = String::from_utf8(file.bytes).map_err(|_| {
-            ToolFailure::new("binary", format!("`{}` is not a text in UTF-8", shown(path)))
+            ToolFailure::new("binary", format!("`{}` is not a text in UTF-8", show_path(path)))
                 .hint("change it with a command, or write it anew")
         })?;
         Ok(Self::new(&content))

@@ -9,7 +9,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+
+use crate::tools::tool_spec::ToolSpec;
+
+use crate::tools::clip::TextClass;
+
+use crate::tools::tool::{Tool, ToolContext};
 
 pub(crate) struct Time;
 
@@ -22,7 +28,7 @@ pub(crate) struct TimeInput {}
 impl Tool for Time {
     type Input = TimeInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "time",
         aliases: &[],
         kind: ToolKind::Other,
@@ -35,7 +41,7 @@ impl Tool for Time {
         "check the time".to_owned()
     }
 
-    fn intent(_: &TimeInput, _: &Place) -> Intent {
+    fn intent(_: &TimeInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

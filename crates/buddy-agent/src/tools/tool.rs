@@ -1,17 +1,14 @@
 //! What a tool is: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Denial, ProgramPath, Recorder, Target};
-use buddy_model::ToolDefinition;
-use buddy_policy::{Execution, Intent, Tier};
-use buddy_protocol::{
-    ClimbedBy, Clock, DeltaStream, Image, LinkLook, LinkLookup, ToolFailure, ToolKind, climb,
-};
-use buddy_web::{Endpoints, Redirects, Web};
+use buddy_policy::{Execution, Intent};
+use buddy_protocol::{Clock, DeltaStream, Image, ToolDefinition, ToolFailure};
+use buddy_web::{Redirects, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -21,9 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::advice;
 use crate::tools::background::Background;
+use crate::tools::call_place::CallPlace;
 use crate::tools::egress::CallEgress;
+use crate::tools::foreseen::Foreseen;
 use crate::tools::person::Person;
-use crate::tools::preview::Foreseen;
+use crate::tools::tool_spec::{CommandField, ToolSpec};
 
 /// A tool that the model can call.
 #[async_trait]
@@ -32,13 +31,13 @@ pub(crate) trait Tool: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
     /// The facts of the registry about this tool.
-    const SPEC: Spec;
+    const SPEC: ToolSpec;
 
     /// One line for people.
     fn title(input: &Self::Input) -> String;
 
     /// What the call would do.
-    fn intent(input: &Self::Input, place: &Place) -> Intent;
+    fn intent(input: &Self::Input, place: &CallPlace) -> Intent;
 
     /// The command in the input that a user may change before it runs.
     const COMMAND: Option<CommandField> = None;
@@ -49,7 +48,7 @@ pub(crate) trait Tool: Send + Sync + 'static {
     }
 
     /// What a user is asked about, where its actions do not say it in the words of the tool.
-    fn question(_input: &Self::Input, _place: &Place) -> Option<String> {
+    fn question(_input: &Self::Input, _place: &CallPlace) -> Option<String> {
         None
     }
 
@@ -63,106 +62,6 @@ pub(crate) trait Tool: Send + Sync + 'static {
     async fn run(input: Self::Input, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
 
-/// What the registry knows of a tool.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec {
-    /// The name that the model is given.
-    pub(crate) name: &'static str,
-    /// Other names that dispatch accepts.
-    pub(crate) aliases: &'static [&'static str],
-    /// What kind of thing it does.
-    pub(crate) kind: ToolKind,
-    /// How calls are asked for.
-    pub(crate) tier: Tier,
-    /// What the model reads about it.
-    pub(crate) description: &'static str,
-    /// Which limit its texts have.
-    pub(crate) text: TextClass,
-}
-
-/// Where the command is in an input.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CommandField {
-    /// The field that holds it.
-    pub(crate) name: &'static str,
-    /// Fields that are a part of the command as a user sees it, and so are in what they write in its place.
-    pub(crate) parts: &'static [&'static str],
-}
-
-impl CommandField {
-    /// Puts a user's command in the place of the model's.
-    pub(crate) fn replace(self, input: &mut Value, command: &str) {
-        if let Some(fields) = input.as_object_mut() {
-            for part in self.parts {
-                fields.remove(*part);
-            }
-            fields.insert(self.name.to_owned(), Value::String(command.to_owned()));
-        }
-    }
-}
-
-/// Classes of text with a limit of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TextClass {
-    /// What commands print.
-    Command,
-    /// Files and lists.
-    File,
-}
-
-/// Where relative paths start, and where searches go.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    /// The session's directory.
-    pub(crate) cwd: PathBuf,
-    /// What `~` stands for.
-    pub(crate) home: Option<PathBuf>,
-    /// Where searches go.
-    pub(crate) endpoints: Endpoints,
-    /// The way to look up links on the host.
-    pub(crate) links: LinkLookup,
-    /// Whether commands are typed into shared panes.
-    pub(crate) has_panes: bool,
-}
-
-impl Place {
-    /// The absolute path that a tool opens, without `.` and `..`. It is the one that [`Place::judged`] gave to policy: a link that
-    /// is made in between changes nothing, as no `..` is left.
-    pub(crate) fn resolve(&self, path: &str) -> PathBuf {
-        climb(&self.expanded(path), &|_| LinkLook::Plain).path
-    }
-
-    /// The absolute path that policy judges. `..` after a link stays in it, which policy refuses.
-    pub(crate) fn judged(&self, path: &str) -> PathBuf {
-        self.settle(self.expanded(path))
-    }
-
-    /// The same for an absolute path.
-    pub(crate) fn settle(&self, path: PathBuf) -> PathBuf {
-        let known = [Some(self.cwd.as_path()), self.home.as_deref()];
-        let climbed = self.links.climb(&path, known.into_iter().flatten());
-        if climbed.by == ClimbedBy::Text { climbed.path } else { path }
-    }
-
-    fn expanded(&self, path: &str) -> PathBuf {
-        match (path.strip_prefix('~'), &self.home) {
-            (Some(""), Some(home)) => home.clone(),
-            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-            _ => self.cwd.join(path),
-        }
-    }
-
-    /// A path as a question names it: below the session's directory or the home, or as a whole.
-    pub(crate) fn named(&self, path: &Path) -> String {
-        let in_home = || Some(Path::new("~").join(path.strip_prefix(self.home.as_ref()?).ok()?));
-        match path.strip_prefix(&self.cwd) {
-            Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
-            Ok(rest) => shown(rest),
-            Err(_) => shown(&in_home().unwrap_or_else(|| path.to_owned())),
-        }
-    }
-}
-
 /// A look at what the call would do, under way: what can be told of it, or why the call cannot work.
 pub(crate) type Preview = BoxFuture<'static, Result<Option<Foreseen>, ToolFailure>>;
 
@@ -171,7 +70,7 @@ pub(crate) struct Sight {
     /// The host it would run on.
     pub(crate) target: Arc<dyn Target>,
     /// Where relative paths start.
-    pub(crate) place: Place,
+    pub(crate) place: CallPlace,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
     /// The web, of which only the rules are looked at.
@@ -189,7 +88,7 @@ pub(crate) struct ToolContext {
     /// The host it runs on.
     pub(crate) target: Arc<dyn Target>,
     /// Where relative paths start.
-    pub(crate) place: Place,
+    pub(crate) place: CallPlace,
     /// The web.
     pub(crate) web: Arc<Web>,
     /// Which redirects to other hosts a fetch may follow.
@@ -288,11 +187,11 @@ impl ToolContext {
 /// A call whose input was understood.
 #[async_trait]
 pub(crate) trait Prepared: Send + Sync {
-    fn intent(&self, place: &Place) -> Intent;
+    fn intent(&self, place: &CallPlace) -> Intent;
     fn why(&self) -> Option<&str>;
     /// Whether the model was to state the risk of the call and did not.
     fn lacks_risk(&self) -> bool;
-    fn question(&self, place: &Place) -> Option<String>;
+    fn question(&self, place: &CallPlace) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
@@ -304,7 +203,7 @@ struct PreparedCall<T: Tool> {
 
 #[async_trait]
 impl<T: Tool> Prepared for PreparedCall<T> {
-    fn intent(&self, place: &Place) -> Intent {
+    fn intent(&self, place: &CallPlace) -> Intent {
         T::intent(&self.input, place)
     }
 
@@ -316,7 +215,7 @@ impl<T: Tool> Prepared for PreparedCall<T> {
         self.lacks_risk
     }
 
-    fn question(&self, place: &Place) -> Option<String> {
+    fn question(&self, place: &CallPlace) -> Option<String> {
         T::question(&self.input, place)
     }
 
@@ -331,7 +230,7 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 
 /// A row of the registry.
 pub(crate) struct Entry {
-    pub(crate) spec: Spec,
+    pub(crate) spec: ToolSpec,
     pub(crate) schema: fn() -> Value,
     /// The command in the input that a user may change before it runs.
     pub(crate) command: Option<CommandField>,
@@ -410,9 +309,4 @@ fn told(error: &serde_json::Error) -> String {
     text.split_once(", expected")
         .filter(|_| is_of_fields)
         .map_or_else(|| text.clone(), |(head, _)| head.to_owned())
-}
-
-/// A path as people and the model read it.
-pub(crate) fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }

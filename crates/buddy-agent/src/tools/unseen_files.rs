@@ -10,7 +10,7 @@ use buddy_exec::undo::Recorder;
 use buddy_policy::takes_effect_unseen;
 use buddy_protocol::{Fact, Notice, NoticeLevel};
 
-use crate::tools::tool::shown;
+use crate::tools::path_text::show_path;
 
 /// The field of a result that tells of them, and the code of the notice.
 pub(crate) const UNSEEN_FILES_CHANGED: &str = "unseen_files_changed";
@@ -29,7 +29,8 @@ fn line(files: &BTreeSet<PathBuf>) -> Option<String> {
     if files.is_empty() {
         return None;
     }
-    let named: Vec<String> = files.iter().take(MAX_NAMED).map(|file| format!("`{}`", shown(file))).collect();
+    let named: Vec<String> =
+        files.iter().take(MAX_NAMED).map(|file| format!("`{}`", show_path(file))).collect();
     let more = files.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!(

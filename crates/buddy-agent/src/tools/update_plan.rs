@@ -7,7 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+
+use crate::tools::tool_spec::ToolSpec;
+
+use crate::tools::clip::TextClass;
+
+use crate::tools::tool::{Tool, ToolContext};
 
 /// Steps of a plan. A longer one helps nobody.
 const MAX_STEPS: usize = 50;
@@ -25,7 +31,7 @@ pub(crate) struct UpdatePlanInput {
 impl Tool for UpdatePlan {
     type Input = UpdatePlanInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "update_plan",
         aliases: &[],
         kind: ToolKind::Think,
@@ -39,7 +45,7 @@ impl Tool for UpdatePlan {
         format!("plan: {done} of {} done", input.steps.len())
     }
 
-    fn intent(_: &UpdatePlanInput, _: &Place) -> Intent {
+    fn intent(_: &UpdatePlanInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

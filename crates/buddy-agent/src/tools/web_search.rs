@@ -8,8 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::{interrupted, search_failure};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct WebSearch;
 
@@ -24,7 +27,7 @@ pub(crate) struct WebSearchInput {
 impl Tool for WebSearch {
     type Input = WebSearchInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "web_search",
         aliases: &[],
         kind: ToolKind::Search,
@@ -37,7 +40,7 @@ impl Tool for WebSearch {
         format!("search the web for {}", input.query)
     }
 
-    fn intent(input: &WebSearchInput, place: &Place) -> Intent {
+    fn intent(input: &WebSearchInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Fetch(place.endpoints.search_url(&input.query).to_string()))
     }
 

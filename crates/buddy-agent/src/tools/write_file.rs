@@ -9,10 +9,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::preview::Foreseen;
+use crate::tools::foreseen::Foreseen;
+use crate::tools::path_text::show_path;
 use crate::tools::text_file::MAX_EDIT;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 use crate::tools::unified::unified;
 
 pub(crate) struct WriteFile;
@@ -31,7 +35,7 @@ pub(crate) struct WriteFileInput {
 impl Tool for WriteFile {
     type Input = WriteFileInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "write_file",
         aliases: &["fs_write"],
         kind: ToolKind::Edit,
@@ -44,7 +48,7 @@ impl Tool for WriteFile {
         format!("write {} ({} bytes)", input.path, input.content.len())
     }
 
-    fn intent(input: &WriteFileInput, place: &Place) -> Intent {
+    fn intent(input: &WriteFileInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Write(place.judged(&input.path))).as_edit()
     }
 
@@ -57,7 +61,7 @@ impl Tool for WriteFile {
                 Err(TargetError::NotFound { .. }) => Some(String::new()),
                 Err(error) => return Err(target_failure(&error)),
             };
-            Ok(before.map(|before| Foreseen::Diff(unified(&shown(&path), &before, &content))))
+            Ok(before.map(|before| Foreseen::Diff(unified(&show_path(&path), &before, &content))))
         };
         Some(diff.boxed())
     }
@@ -68,10 +72,12 @@ impl Tool for WriteFile {
             context.target.write(&context.bounds, &context.recorder, &path, input.content.as_bytes()).await;
         let written = written.map_err(|error| target_failure(&error))?;
         let diff = match &written.before {
-            Some(before) => unified(&shown(&path), &String::from_utf8_lossy(before), &input.content),
-            None if written.created => unified(&shown(&path), "", &input.content),
+            Some(before) => unified(&show_path(&path), &String::from_utf8_lossy(before), &input.content),
+            None if written.created => unified(&show_path(&path), "", &input.content),
             None => "the old content is too large for a diff, or can hold secrets".to_owned(),
         };
-        Ok(json!({"path": shown(&path), "bytes": written.bytes, "created": written.created, "diff": diff}))
+        Ok(
+            json!({"path": show_path(&path), "bytes": written.bytes, "created": written.created, "diff": diff}),
+        )
     }
 }

@@ -7,7 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, notice};
+use super::machine::{Answered, Effect, Machine, Running, Turn, TurnState, charged, emit, notice};
 use crate::live::{LiveAnswer, Voice};
 use crate::tools::{Call, registry};
 
@@ -60,7 +60,7 @@ impl Machine {
         }
         if !calls.is_empty() {
             let running = Running { open: calls.len(), interrupted_by: None, wound_up: None };
-            self.state = State::Running(turn, running);
+            self.state = TurnState::Running(turn, running);
             effects.push(Effect::RunCalls(calls));
         } else if turn.is_steered || is_paused {
             effects.extend(self.call_model(turn));

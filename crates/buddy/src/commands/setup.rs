@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
+use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextLimits};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{MicroUsd, TargetWish};
 use buddy_web::{UpstreamProxy, Web};
@@ -213,7 +213,7 @@ impl Setup {
     pub(crate) fn wishes(&self, invocation: &Invocation<'_>, hosts: Arc<RunHosts>) -> anyhow::Result<Wishes> {
         let (approvals, window) = self.approvals(invocation.policy.approve);
         let config = &self.loaded.config;
-        let texts = TextSettings::default();
+        let texts = TextLimits::default();
         let variable = |name: &str| invocation.environment.get(name).map(str::to_owned);
         let upstream = UpstreamProxy::from_variables(variable);
         Ok(Wishes {
@@ -233,7 +233,7 @@ impl Setup {
             hosts,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
-            texts: TextSettings {
+            texts: TextLimits {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },

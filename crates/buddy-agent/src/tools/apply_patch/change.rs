@@ -32,12 +32,9 @@ pub(super) enum Hunks {
     Unified(String),
 }
 
-impl Hunks {
-    /// The text with all changes made.
-    pub(super) fn apply(&self, path: &str, text: &str) -> Result<String, ToolFailure> {
-        match self {
-            Self::ByContent(hunks) => super::hunks::apply(hunks, path, text),
-            Self::Unified(diff) => super::unified::apply(diff, path, text),
-        }
-    }
+/// A patch that cannot be read.
+pub(super) fn bad(message: String) -> ToolFailure {
+    ToolFailure::new("bad_patch", message).hint(
+        "give a unified diff with `---`, `+++` and `@@` lines, or a patch that begins with `*** Begin Patch`",
+    )
 }

@@ -2,8 +2,7 @@
 
 use buddy_protocol::ToolFailure;
 
-use super::bad;
-use super::change::{Change, Edit, Hunks};
+use super::change::{Change, Edit, Hunks, bad};
 use super::hunks::Hunk;
 
 /// The first line.

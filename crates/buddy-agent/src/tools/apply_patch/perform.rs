@@ -7,10 +7,12 @@ use buddy_exec::{Deletion, ListOptions, TargetError};
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::change::{Change, Edit};
+use super::change::{Change, Edit, Hunks};
+use super::{hunks, unified};
 use crate::tools::failure::target_failure;
+use crate::tools::path_text::show_path;
 use crate::tools::text_file::TextFile;
-use crate::tools::tool::{Sight, ToolContext, shown};
+use crate::tools::tool::{Sight, ToolContext};
 use crate::tools::unified::unified;
 
 /// One thing to do, with what takes it back.
@@ -29,7 +31,8 @@ pub(super) async fn compute(changes: &[Change], sight: &Sight) -> Result<Vec<Ope
     for change in changes {
         let path = sight.place.resolve(&change.path);
         let mut touch = |path: &Path| {
-            let twice = || ToolFailure::new("bad_patch", format!("`{}` is in the patch twice", shown(path)));
+            let twice =
+                || ToolFailure::new("bad_patch", format!("`{}` is in the patch twice", show_path(path)));
             if touched.insert(path.to_owned()) { Ok(()) } else { Err(twice()) }
         };
         touch(&path)?;
@@ -44,7 +47,7 @@ pub(super) async fn compute(changes: &[Change], sight: &Sight) -> Result<Vec<Ope
             }
             Edit::Update { to, hunks } => {
                 let file = TextFile::read(sight, &path).await?;
-                let text = hunks.apply(&change.path, &file.text)?;
+                let text = apply(hunks, &change.path, &file.text)?;
                 let (before, after) = (file.content(&file.text), file.content(&text));
                 match to {
                     None => Operation::Update { path, before, after },
@@ -67,7 +70,7 @@ async fn require_absent(path: &Path, sight: &Sight) -> Result<(), ToolFailure> {
     match sight.target.read(&sight.bounds, path, 0).await {
         Err(TargetError::NotFound { .. }) => Ok(()),
         Err(TargetError::NotAFile { .. } | TargetError::Sealed { .. }) | Ok(_) => {
-            let message = format!("`{}` already exists", shown(path));
+            let message = format!("`{}` already exists", show_path(path));
             Err(ToolFailure::new("exists", message).hint("update it, or remove it first"))
         }
         Err(error) => Err(target_failure(&error)),
@@ -84,7 +87,7 @@ pub(super) async fn perform(operations: &[Operation], context: &ToolContext) -> 
         for done in operations.iter().take(at + 1).rev() {
             // The one that failed may have been done in part; taking back what was not done does nothing.
             if let Err(path) = done.take_back(context).await {
-                left.push(shown(&path));
+                left.push(show_path(&path));
             }
         }
         for directory in made.iter().rev() {
@@ -174,20 +177,30 @@ impl Operation {
     /// What was done, for the model.
     pub(super) fn described(&self) -> Value {
         match self {
-            Self::Add { path, .. } => json!({"path": shown(path), "change": "added"}),
-            Self::Update { path, .. } => json!({"path": shown(path), "change": "updated"}),
-            Self::Move { from, to, .. } => json!({"path": shown(from), "change": "moved", "to": shown(to)}),
-            Self::Delete { path, .. } => json!({"path": shown(path), "change": "removed"}),
+            Self::Add { path, .. } => json!({"path": show_path(path), "change": "added"}),
+            Self::Update { path, .. } => json!({"path": show_path(path), "change": "updated"}),
+            Self::Move { from, to, .. } => {
+                json!({"path": show_path(from), "change": "moved", "to": show_path(to)})
+            }
+            Self::Delete { path, .. } => json!({"path": show_path(path), "change": "removed"}),
         }
     }
 
     /// What was done, as a diff.
     pub(super) fn diff(&self) -> String {
         match self {
-            Self::Add { path, content } => unified(&shown(path), "", content),
-            Self::Update { path, before, after } => unified(&shown(path), before, after),
-            Self::Move { to, before, after, .. } => unified(&shown(to), before, after),
-            Self::Delete { path, before } => unified(&shown(path), before, ""),
+            Self::Add { path, content } => unified(&show_path(path), "", content),
+            Self::Update { path, before, after } => unified(&show_path(path), before, after),
+            Self::Move { to, before, after, .. } => unified(&show_path(to), before, after),
+            Self::Delete { path, before } => unified(&show_path(path), before, ""),
         }
+    }
+}
+
+/// A text with all changes made.
+pub(super) fn apply(hunks: &Hunks, path: &str, text: &str) -> Result<String, ToolFailure> {
+    match hunks {
+        Hunks::ByContent(found) => hunks::apply(found, path, text),
+        Hunks::Unified(diff) => unified::apply(diff, path, text),
     }
 }

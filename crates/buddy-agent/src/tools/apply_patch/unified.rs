@@ -2,8 +2,7 @@
 
 use buddy_protocol::ToolFailure;
 
-use super::bad;
-use super::change::{Change, Edit, Hunks};
+use super::change::{Change, Edit, Hunks, bad};
 use crate::tools::closest::hint_for_missing;
 
 /// What stands for a file that does not exist.
@@ -163,7 +162,10 @@ mod tests {
         let changes = parse(diff).unwrap();
         assert_eq!(changes.len(), 1);
         let Edit::Update { hunks, .. } = &changes[0].edit else { panic!() };
-        assert_eq!(hunks.apply("x.sql", "-- old comment\nkeep\n").unwrap(), "++ new comment\nkeep\n");
+        assert_eq!(
+            super::super::perform::apply(hunks, "x.sql", "-- old comment\nkeep\n").unwrap(),
+            "++ new comment\nkeep\n"
+        );
     }
 
     #[test]
@@ -174,7 +176,7 @@ mod tests {
         let changes = parse(diff).unwrap();
         let Edit::Update { to, hunks } = &changes[0].edit else { panic!() };
         assert_eq!((changes[0].path.as_str(), to.as_deref()), ("a", Some("b")));
-        assert_eq!(hunks.apply("a", "x").unwrap(), "y");
+        assert_eq!(super::super::perform::apply(hunks, "a", "x").unwrap(), "y");
         assert_eq!(changes[1].path, "c");
     }
 

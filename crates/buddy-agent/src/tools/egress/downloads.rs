@@ -47,7 +47,7 @@ impl CallEgress {
         let scheme = if port == TLS_PORT { "https" } else { "http" };
         let url = WebUrl::parse(&format!("{scheme}://{host}:{port}{path}")).ok()?;
         // By the way of the command, and to no other host, which would have to be allowed first.
-        let fetched = timeout(READ_WITHIN, self.pipeline.parts.web.get_as_command(url)).await;
+        let fetched = timeout(READ_WITHIN, self.parts.settings.web.get_as_command(url)).await;
         let fetched = fetched.ok()?.ok().filter(|fetched| fetched.status == 200)?;
         Some(String::from_utf8_lossy(&fetched.body).into_owned())
     }

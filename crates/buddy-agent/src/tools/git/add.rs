@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 
 use super::repository::Repository;
 use super::shield::Reach;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct GitAdd;
 
@@ -36,7 +40,7 @@ impl GitAddInput {
 impl Tool for GitAdd {
     type Input = GitAddInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_add",
         aliases: &[],
         kind: ToolKind::Edit,
@@ -49,14 +53,14 @@ impl Tool for GitAdd {
         format!("git add {}", input.files.join(" "))
     }
 
-    fn intent(input: &GitAddInput, place: &Place) -> Intent {
+    fn intent(input: &GitAddInput, place: &CallPlace) -> Intent {
         let top = place.judged(input.path());
         let mut actions = vec![Action::Repository { top: top.clone(), change: RepositoryChange::Stage }];
         actions.extend(input.files.iter().map(|file| Action::Read(top.join(file))));
         Intent { actions, ..Intent::nothing() }
     }
 
-    fn question(input: &GitAddInput, _: &Place) -> Option<String> {
+    fn question(input: &GitAddInput, _: &CallPlace) -> Option<String> {
         Some(format!("Stage {}?", input.files.join(", ")))
     }
 
@@ -72,7 +76,7 @@ impl Tool for GitAdd {
         arguments.extend(input.files.iter().map(String::as_str));
         let said = repository.run(&arguments, Reach::Write, Stdin::Null, context).await?.or_failure()?;
         let done: Vec<String> = said.text().lines().map(str::to_owned).collect();
-        Ok(json!({"top": shown(&path), "done": done, "truncated": said.is_cut}))
+        Ok(json!({"top": show_path(&path), "done": done, "truncated": said.is_cut}))
     }
 }
 

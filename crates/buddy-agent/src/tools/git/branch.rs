@@ -8,7 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::repository::Repository;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Branches given at most.
 const MAX_BRANCHES: &str = "--count=500";
@@ -38,7 +42,7 @@ impl GitBranchInput {
 impl Tool for GitBranch {
     type Input = GitBranchInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_branch",
         aliases: &[],
         kind: ToolKind::Read,
@@ -54,7 +58,7 @@ impl Tool for GitBranch {
         }
     }
 
-    fn intent(input: &GitBranchInput, place: &Place) -> Intent {
+    fn intent(input: &GitBranchInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -65,7 +69,7 @@ impl Tool for GitBranch {
         let records = said.records();
         let branches: Vec<Value> = records.chunks_exact(FIELDS).filter_map(branch).collect();
         let remotes = remotes(&repository, context).await?;
-        let top = shown(&repository.top);
+        let top = show_path(&repository.top);
         Ok(json!({"top": top, "branches": branches, "remotes": remotes, "truncated": said.is_cut}))
     }
 }

@@ -11,8 +11,12 @@ use serde_json::{Value, json};
 
 use super::repository::Repository;
 use super::shield::Reach;
-use crate::tools::preview::{Extent, Foreseen};
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::foreseen::{Extent, Foreseen};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct GitCommit;
 
@@ -36,7 +40,7 @@ impl GitCommitInput {
 impl Tool for GitCommit {
     type Input = GitCommitInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_commit",
         aliases: &[],
         kind: ToolKind::Edit,
@@ -49,12 +53,12 @@ impl Tool for GitCommit {
         format!("git commit: {}", input.message.lines().next().unwrap_or_default())
     }
 
-    fn intent(input: &GitCommitInput, place: &Place) -> Intent {
+    fn intent(input: &GitCommitInput, place: &CallPlace) -> Intent {
         let top = place.judged(input.path());
         Intent::of(Action::Repository { top, change: RepositoryChange::Commit })
     }
 
-    fn question(input: &GitCommitInput, _: &Place) -> Option<String> {
+    fn question(input: &GitCommitInput, _: &CallPlace) -> Option<String> {
         let message = input.message.trim();
         let subject = message.lines().next().unwrap_or_default();
         // The rest of a message is part of the commit, so it is seen too.
@@ -102,7 +106,7 @@ impl Tool for GitCommit {
         let arguments = ["log", "-1", "-z", "--no-show-signature", "--no-patch", "--format=%H%x00%s"];
         let records = repository.read(&arguments, context).await?.or_failure()?.records();
         Ok(json!({
-            "top": shown(&path),
+            "top": show_path(&path),
             "commit": records.first(),
             "subject": records.get(1),
             "note": "hooks were not run, and the commit is not signed",

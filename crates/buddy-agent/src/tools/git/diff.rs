@@ -8,7 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::repository::{Repository, check_value};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct GitDiff;
 
@@ -39,7 +43,7 @@ impl GitDiffInput {
 impl Tool for GitDiff {
     type Input = GitDiffInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_diff",
         aliases: &[],
         kind: ToolKind::Read,
@@ -57,7 +61,7 @@ impl Tool for GitDiff {
         )
     }
 
-    fn intent(input: &GitDiffInput, place: &Place) -> Intent {
+    fn intent(input: &GitDiffInput, place: &CallPlace) -> Intent {
         let top = place.judged(input.path());
         let files = input.files.iter().map(|file| Action::Read(top.join(file)));
         Intent { actions: files.chain([Action::Read(top.clone())]).collect(), ..Intent::nothing() }
@@ -71,7 +75,7 @@ impl Tool for GitDiff {
         let arguments = input.arguments(&[], commits.as_deref(), left_out);
         let said = repository.read(&words(&arguments), context).await?.or_failure()?;
         let mut result =
-            json!({"top": shown(&repository.top), "diff": said.text(), "truncated": said.is_cut});
+            json!({"top": show_path(&repository.top), "diff": said.text(), "truncated": said.is_cut});
         if !secrets.is_empty() {
             result["not_shown"] = json!(secrets);
             result["hint"] = json!("these can hold secrets; name one in `files` to ask the user for it");

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::repository::Repository;
 use super::start::Said;
-use crate::tools::tool::{Sight, shown};
+use crate::tools::path_text::show_path;
+use crate::tools::tool::Sight;
 
 /// A repository at a glance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) async fn glance_at_repository(path: &Path, sight: &Sight) -> Option<R
     let log = log.flatten().filter(Said::is_success);
     let subjects = log.map(|said| said.text().split('\0').map(str::to_owned).collect::<Vec<_>>());
     Some(RepositoryGlance {
-        top: shown(&repository.top),
+        top: show_path(&repository.top),
         branch: head.unwrap_or("unknown").to_owned(),
         uncommitted: status.is_some().then(|| count_changes(&records)),
         subjects: subjects.unwrap_or_default().into_iter().filter(|subject| !subject.is_empty()).collect(),

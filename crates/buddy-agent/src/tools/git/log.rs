@@ -8,7 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::repository::{Repository, check_value};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Commits given when the call does not say.
 const USUAL_COMMITS: u32 = 20;
@@ -47,7 +51,7 @@ impl GitLogInput {
 impl Tool for GitLog {
     type Input = GitLogInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_log",
         aliases: &[],
         kind: ToolKind::Read,
@@ -60,7 +64,7 @@ impl Tool for GitLog {
         format!("git log {} {}", input.revision.as_deref().unwrap_or_default(), input.files.join(" "))
     }
 
-    fn intent(input: &GitLogInput, place: &Place) -> Intent {
+    fn intent(input: &GitLogInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -77,7 +81,7 @@ impl Tool for GitLog {
         let said = repository.read(&arguments, context).await?.or_failure()?;
         let records = said.records();
         let commits: Vec<Value> = records.chunks_exact(FIELDS).filter_map(commit).collect();
-        Ok(json!({"top": shown(&repository.top), "commits": commits, "truncated": said.is_cut}))
+        Ok(json!({"top": show_path(&repository.top), "commits": commits, "truncated": said.is_cut}))
     }
 }
 

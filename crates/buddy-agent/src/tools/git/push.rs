@@ -14,7 +14,11 @@ use serde_json::{Value, json};
 use super::branch::push_urls;
 use super::repository::{Repository, check_value, without_dots};
 use super::shield::Reach;
-use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Preview, Sight, Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Settings that decide which programs connect, and where passwords go, by their beginnings. The user's own are used;
 /// a repository that brings its own is not pushed from.
@@ -82,7 +86,7 @@ impl GitPushInput {
 impl Tool for GitPush {
     type Input = GitPushInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_push",
         aliases: &[],
         kind: ToolKind::Execute,
@@ -96,7 +100,7 @@ impl Tool for GitPush {
         format!("git push {} to {} ({}){force}", input.branch, input.remote, input.url)
     }
 
-    fn intent(input: &GitPushInput, place: &Place) -> Intent {
+    fn intent(input: &GitPushInput, place: &CallPlace) -> Intent {
         let words: Vec<String> = input.arguments().iter().map(|word| quoted(word)).collect();
         let command = format!("git {} # {}", words.join(" "), quoted(&input.url));
         let top = place.judged(input.path());
@@ -113,7 +117,7 @@ impl Tool for GitPush {
         Some(async move { check_bare(&folder, &*sight.target, &sight.bounds).await.map(|()| None) }.boxed())
     }
 
-    fn question(input: &GitPushInput, _: &Place) -> Option<String> {
+    fn question(input: &GitPushInput, _: &CallPlace) -> Option<String> {
         let force = if input.force_with_lease { ", replacing what is there" } else { "" };
         Some(format!("Push {} to {}? ({}){force}", input.branch, input.remote, input.url))
     }
@@ -146,7 +150,7 @@ impl Tool for GitPush {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let said = repository.run(&arguments, Reach::Connect, Stdin::Null, context).await?.or_failure()?;
         Ok(json!({
-            "top": shown(&path),
+            "top": show_path(&path),
             "url": input.url,
             "report": said.text(),
             "messages": said.stderr,
@@ -182,7 +186,7 @@ async fn check_bare(folder: &Path, target: &dyn Target, bounds: &Bounds) -> Resu
         Ok(_) => "has a work tree",
         Err(_) => "is no repository",
     };
-    let message = format!("`{}` {what}; only a bare repository in a folder is pushed to", shown(folder));
+    let message = format!("`{}` {what}; only a bare repository in a folder is pushed to", show_path(folder));
     Err(ToolFailure::new("refused", message).hint("the user can make one with `git init --bare`"))
 }
 
@@ -198,7 +202,7 @@ fn check_open(folder: &Path, bounds: &Bounds) -> Result<(), ToolFailure> {
     }
     let message = format!(
         "the jail lets this push write only in the workspace, not `{}`, as nobody was asked about it",
-        shown(folder)
+        show_path(folder)
     );
     Err(ToolFailure::new("refused", message).hint("a user can approve the push when they are asked about it"))
 }

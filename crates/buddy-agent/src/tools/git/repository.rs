@@ -8,8 +8,9 @@ use buddy_protocol::{LinkLook, ToolFailure, climb};
 
 use super::shield::{MARK, Reach};
 use super::start::{self, Call, Said, Surroundings, Work, run};
+use crate::tools::path_text::show_path;
 use crate::tools::snapshot::keep_before;
-use crate::tools::tool::{ToolContext, shown};
+use crate::tools::tool::ToolContext;
 
 /// The longest `.git` file that is read.
 const MAX_LINK_BYTES: u64 = 4096;
@@ -91,8 +92,8 @@ impl Repository {
         }
         let message = format!(
             "the repository in `{}` says that its work tree is `{}`, which does not belong to it",
-            shown(&self.git_dir),
-            shown(&self.top)
+            show_path(&self.git_dir),
+            show_path(&self.top)
         );
         Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the user approves the command"))
     }
@@ -123,7 +124,7 @@ impl Repository {
         context: &dyn Surroundings,
     ) -> Result<(), ToolFailure> {
         if self.top != path {
-            let message = format!("the top directory of the repository is `{}`", shown(&self.top));
+            let message = format!("the top directory of the repository is `{}`", show_path(&self.top));
             return Err(ToolFailure::new("invalid_input", message).hint("give that directory in `path`"));
         }
         if self.is_plain() || self.names_top(context).await {
@@ -131,8 +132,8 @@ impl Repository {
         }
         let message = format!(
             "the files of this repository are in `{}`, and what is shared with other work trees in `{}`",
-            shown(&self.git_dir),
-            shown(&self.common_dir)
+            show_path(&self.git_dir),
+            show_path(&self.common_dir)
         );
         Err(ToolFailure::new("refused", message).hint("use `run_shell`, where the user approves the command"))
     }

@@ -8,7 +8,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::repository::Repository;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::path_text::show_path;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct GitStatus;
 
@@ -30,7 +34,7 @@ impl GitStatusInput {
 impl Tool for GitStatus {
     type Input = GitStatusInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "git_status",
         aliases: &[],
         kind: ToolKind::Read,
@@ -46,7 +50,7 @@ impl Tool for GitStatus {
         }
     }
 
-    fn intent(input: &GitStatusInput, place: &Place) -> Intent {
+    fn intent(input: &GitStatusInput, place: &CallPlace) -> Intent {
         Intent::of(Action::Read(place.judged(input.path())))
     }
 
@@ -55,9 +59,9 @@ impl Tool for GitStatus {
         let arguments = ["status", "--porcelain=v2", "-z", "--branch", "--ignore-submodules=all"];
         let said = repository.read(&arguments, context).await?.or_failure()?;
         let mut result = read(&said.records());
-        result["top"] = json!(shown(&repository.top));
+        result["top"] = json!(show_path(&repository.top));
         if !repository.is_plain() {
-            result["git_dir"] = json!(shown(&repository.git_dir));
+            result["git_dir"] = json!(show_path(&repository.git_dir));
         }
         result["truncated"] = json!(said.is_cut);
         Ok(result)

@@ -12,7 +12,10 @@ use tokio::task::spawn_blocking;
 
 use super::{failure, find, with_managed};
 use crate::tools::background::last_lines;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// Lines when the call does not say.
 const DEFAULT_LINES: usize = 100;
@@ -55,7 +58,7 @@ impl From<OneStream> for Stream {
 impl Tool for ProcessLogs {
     type Input = ProcessLogsInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "process_logs",
         aliases: &[],
         kind: ToolKind::Read,
@@ -68,7 +71,7 @@ impl Tool for ProcessLogs {
         format!("check the output of {}", input.id)
     }
 
-    fn intent(_: &ProcessLogsInput, _: &Place) -> Intent {
+    fn intent(_: &ProcessLogsInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

@@ -15,10 +15,13 @@ use serde_json::{Value, json};
 
 use super::shown::shown;
 use super::{failure, with_managed};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::rivals::PinsRead;
-use crate::tools::run_shell::argv;
+use crate::tools::shell_words::argv;
 use crate::tools::snapshot::start_unfollowed;
-use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::{CommandField, ToolSpec};
 
 /// How long a call waits for the health check. What takes longer is looked at again with `process_status`.
 const MAX_READY: u64 = 120;
@@ -117,7 +120,7 @@ impl ProcessStartInput {
 impl Tool for ProcessStart {
     type Input = ProcessStartInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "process_start",
         aliases: &["shell_background"],
         kind: ToolKind::Execute,
@@ -136,7 +139,7 @@ impl Tool for ProcessStart {
         Some(&input.why)
     }
 
-    fn intent(input: &ProcessStartInput, place: &Place) -> Intent {
+    fn intent(input: &ProcessStartInput, place: &CallPlace) -> Intent {
         let cwd = place.judged(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
         let run = Intent::of(Action::Run { command: input.whole_command(), cwd }).running_on();

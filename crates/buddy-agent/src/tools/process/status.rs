@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 
 use super::shown::shown;
 use super::{failure, find, with_managed};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 /// The most processes in one answer, the newest first.
 const MAX_LISTED: usize = 50;
@@ -28,7 +31,7 @@ pub(crate) struct ProcessStatusInput {
 impl Tool for ProcessStatus {
     type Input = ProcessStatusInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "process_status",
         aliases: &[],
         kind: ToolKind::Read,
@@ -41,7 +44,7 @@ impl Tool for ProcessStatus {
         format!("check {}", input.id.as_deref().unwrap_or("all processes"))
     }
 
-    fn intent(_: &ProcessStatusInput, _: &Place) -> Intent {
+    fn intent(_: &ProcessStatusInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

@@ -10,7 +10,10 @@ use serde_json::Value;
 
 use super::shown::shown;
 use super::{failure, find, with_managed};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct ProcessStop;
 
@@ -30,7 +33,7 @@ pub(crate) struct ProcessStopInput {
 impl Tool for ProcessStop {
     type Input = ProcessStopInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "process_stop",
         aliases: &[],
         kind: ToolKind::Execute,
@@ -47,7 +50,7 @@ impl Tool for ProcessStop {
         Some(&input.why)
     }
 
-    fn intent(_: &ProcessStopInput, _: &Place) -> Intent {
+    fn intent(_: &ProcessStopInput, _: &CallPlace) -> Intent {
         // It touches processes that buddy started, and nothing else on the host.
         Intent::nothing()
     }

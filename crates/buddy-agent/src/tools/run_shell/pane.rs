@@ -5,10 +5,11 @@ use buddy_policy::Execution;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::{MAX_RUN, Waited, explain, limits, outcome, watch};
+use super::watch::{MAX_RUN, Waited, explain, limits, outcome, watch};
 use crate::tools::background::Leaving;
+use crate::tools::command_changes::keep_after;
 use crate::tools::failure::target_failure;
-use crate::tools::snapshot::{keep_after, start_kept, start_unfollowed};
+use crate::tools::snapshot::{start_kept, start_unfollowed};
 use crate::tools::tool::ToolContext;
 
 /// A command for a pane.

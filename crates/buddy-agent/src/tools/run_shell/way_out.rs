@@ -61,7 +61,7 @@ pub(super) async fn serve(outlet: Option<Outlet>, egress: Option<Arc<CallEgress>
 
 async fn serve_outlet(outlet: Outlet, egress: Arc<CallEgress>) -> io::Result<()> {
     if let Some(listener) = outlet.listener().await? {
-        let broker = Broker::new(egress.pipeline.parts.web.upstream.clone());
+        let broker = Broker::new(egress.parts.settings.web.upstream.clone());
         broker.serve(tokio::net::TcpListener::from_std(listener)?, egress).await;
     }
     Ok(())

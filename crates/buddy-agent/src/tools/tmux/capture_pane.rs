@@ -9,8 +9,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{panes, put_off, selector};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 use crate::tools::wait::Wait;
 
 pub(crate) struct CapturePane;
@@ -98,7 +101,7 @@ impl CapturePaneInput {
 impl Tool for CapturePane {
     type Input = CapturePaneInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_capture_pane",
         aliases: &["capture-pane", "tmux-capture-pane"],
         kind: ToolKind::Read,
@@ -111,7 +114,7 @@ impl Tool for CapturePane {
         format!("check the pane {}", input.selector().pane.as_deref().unwrap_or("shared"))
     }
 
-    fn intent(_: &CapturePaneInput, _: &Place) -> Intent {
+    fn intent(_: &CapturePaneInput, _: &CallPlace) -> Intent {
         Intent::nothing()
     }
 

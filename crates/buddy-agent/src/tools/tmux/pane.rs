@@ -8,8 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{pane_place, panes, selector};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct CreatePane;
 pub(crate) struct KillPane;
@@ -44,7 +47,7 @@ fn intent(input: &PaneInput, verb: &str) -> Intent {
 impl Tool for CreatePane {
     type Input = PaneInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_create_pane",
         aliases: &["tmux-create-pane", "create-pane"],
         kind: ToolKind::Execute,
@@ -63,7 +66,7 @@ impl Tool for CreatePane {
         Some(&input.why)
     }
 
-    fn intent(input: &PaneInput, _: &Place) -> Intent {
+    fn intent(input: &PaneInput, _: &CallPlace) -> Intent {
         intent(input, "split-window -t")
     }
 
@@ -79,7 +82,7 @@ impl Tool for CreatePane {
 impl Tool for KillPane {
     type Input = PaneInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_kill_pane",
         aliases: &["tmux-kill-pane", "kill-pane"],
         kind: ToolKind::Execute,
@@ -96,7 +99,7 @@ impl Tool for KillPane {
         Some(&input.why)
     }
 
-    fn intent(input: &PaneInput, _: &Place) -> Intent {
+    fn intent(input: &PaneInput, _: &CallPlace) -> Intent {
         intent(input, "kill-pane -t")
     }
 

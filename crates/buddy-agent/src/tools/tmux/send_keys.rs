@@ -10,9 +10,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::{pane_place, panes, put_off, selector};
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
 use crate::tools::snapshot::start_unfollowed;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 use crate::tools::wait::Wait;
 
 pub(crate) struct SendKeys;
@@ -73,7 +76,7 @@ fn typing(keys: &Keys) -> Typing {
 impl Tool for SendKeys {
     type Input = SendKeysInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_send_keys",
         aliases: &["send-keys", "tmux-send-keys"],
         kind: ToolKind::Execute,
@@ -91,7 +94,7 @@ impl Tool for SendKeys {
     }
 
     /// Whole lines are judged like a command; all other keys are looked at by a user, who sees each of them.
-    fn intent(input: &SendKeysInput, _: &Place) -> Intent {
+    fn intent(input: &SendKeysInput, _: &CallPlace) -> Intent {
         let claims = Claims { risk: input.risk, mutation: Some(input.mutation), privesc: input.privesc };
         let typing = typing(&input.keys());
         let line = match &typing {
@@ -144,7 +147,7 @@ mod tests {
     }
 
     fn check(fields: &Value, shown: &str, expected: Typing) {
-        let place = Place {
+        let place = CallPlace {
             cwd: "/w".into(),
             home: None,
             endpoints: Endpoints::usual().unwrap(),

@@ -8,8 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::panes;
+use crate::tools::call_place::CallPlace;
+use crate::tools::clip::TextClass;
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Tool, ToolContext};
+use crate::tools::tool_spec::ToolSpec;
 
 pub(crate) struct CreateSession;
 pub(crate) struct KillSession;
@@ -41,7 +44,7 @@ fn intent(input: &SessionInput, verb: &str) -> Intent {
 impl Tool for CreateSession {
     type Input = SessionInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_create_session",
         aliases: &["tmux-create-session", "create-session"],
         kind: ToolKind::Execute,
@@ -59,7 +62,7 @@ impl Tool for CreateSession {
         Some(&input.why)
     }
 
-    fn intent(input: &SessionInput, _: &Place) -> Intent {
+    fn intent(input: &SessionInput, _: &CallPlace) -> Intent {
         intent(input, "new-session -d -s")
     }
 
@@ -74,7 +77,7 @@ impl Tool for CreateSession {
 impl Tool for KillSession {
     type Input = SessionInput;
 
-    const SPEC: Spec = Spec {
+    const SPEC: ToolSpec = ToolSpec {
         name: "tmux_kill_session",
         aliases: &["tmux-kill-session", "kill-session"],
         kind: ToolKind::Execute,
@@ -92,7 +95,7 @@ impl Tool for KillSession {
         Some(&input.why)
     }
 
-    fn intent(input: &SessionInput, _: &Place) -> Intent {
+    fn intent(input: &SessionInput, _: &CallPlace) -> Intent {
         intent(input, "kill-session -t")
     }
 
