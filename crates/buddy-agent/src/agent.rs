@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use buddy_calls::{
+    Background, Gate, Pipeline, PipelineParts, Targets, TextRoom, all_attached, retrace, reword_fact,
+};
 use buddy_exec::managed::Owner;
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{
@@ -13,16 +16,10 @@ use buddy_protocol::{
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::absent_user::reword_fact;
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
 use crate::driver::{Driver, Funds, Order, Work};
-use crate::gate::Gate;
-use crate::images::all_attached;
 use crate::models::{Meter, Models};
-use crate::targets::Targets;
-use crate::tools::{Background, Pipeline, PipelineParts, TextRoom};
-use crate::trail::retrace;
 use crate::turn::Machine;
 
 /// Commands that may wait for a driver.

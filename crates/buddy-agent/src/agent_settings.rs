@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use buddy_calls::CallSettings;
 use buddy_model::{FamilyGates, ModelFamily};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::Ledger;
 
 use crate::budget::Budget;
-use crate::call_settings::CallSettings;
 use crate::model_source::ModelSource;
 use crate::turn::LoopGates;
 

@@ -3,16 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use buddy_calls::{Attached, Gate, Ground, Means, ProjectFile, Slot, Standing, Targets, registry};
 use buddy_model::{EditTools, ModelFacts, ModelFamily, ToolDefinition, ToolRange};
 use buddy_policy::{Attendance, CallClass, Mode, Verdict};
 use buddy_protocol::SessionTarget;
 
 use crate::agent_settings::AgentSettings;
-use crate::gate::{Gate, Ground, Standing};
-use crate::hosts::ProjectFile;
 use crate::prompt::{SystemPrompt, TargetLine};
-use crate::targets::{Attached, Slot, Targets};
-use crate::tools::{Means, registry};
 
 /// Characters of what a host says about itself.
 const SAID_CHARS: usize = 200;

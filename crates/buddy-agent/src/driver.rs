@@ -5,6 +5,7 @@ mod person;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use buddy_calls::{Attached, Call, Gate, Pipeline, changed, news};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, AuthoredFact, Change, Clock, Command, Content, Envelope,
@@ -20,13 +21,10 @@ use tokio_util::sync::CancellationToken;
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, is_brief};
 use crate::budget::Budget;
-use crate::gate::Gate;
 use crate::look_around::LookAround;
 use crate::models::Models;
 use crate::person_run::Underway;
 use crate::summarise::summarise;
-use crate::targets::{Attached, changed, news};
-use crate::tools::{Call, Pipeline};
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
 /// A command on its way to the driver.

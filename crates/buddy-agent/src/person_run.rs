@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use buddy_calls::{Attached, PipelineParts, TextClass, clip_text};
 use buddy_exec::{Bounds, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
 use buddy_protocol::{
     Content, DeltaStream, EventSink, Fact, Item, ItemDelta, ItemId, ItemStatus, Principal, Ran, RanOutcome,
 };
 use tokio_util::sync::CancellationToken;
-
-use crate::targets::Attached;
-use crate::tools::{PipelineParts, TextClass, clip_text};
 
 /// How long such a command may run. Longer work belongs into a terminal of one's own.
 const RUN_WITHIN: Duration = Duration::from_mins(30);

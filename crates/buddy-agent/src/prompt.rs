@@ -1,8 +1,7 @@
 //! The system prompt, from one template and nothing that changes from call to call.
 
+use buddy_calls::ProjectFile;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
-
-use crate::hosts::ProjectFile;
 
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
 const TEMPLATE: &str = include_str!("system_prompt.md");
@@ -106,7 +105,7 @@ impl SystemPrompt<'_> {
 mod tests {
     use super::*;
     use crate::briefing::Room;
-    use crate::tools::{Means, registry};
+    use buddy_calls::{Means, registry};
 
     fn prompt<'a>() -> SystemPrompt<'a> {
         SystemPrompt {

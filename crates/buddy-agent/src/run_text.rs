@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
+use buddy_calls::{for_model, plain};
 use buddy_protocol::{Ran, RanOutcome};
 
-use crate::model_words::for_model;
 use crate::reminder_text::reminder;
-use crate::tools::plain;
 
 /// The text for the model about a command beside the turn: one that the user ran, or one in the background that has ended.
 pub(crate) fn told(ran: &Ran) -> String {

@@ -13,6 +13,7 @@ mod planning;
 #[cfg(test)]
 mod tests;
 
+use buddy_calls::plan;
 use buddy_model::tokens;
 use buddy_protocol::{
     Content, Fact, Failure, FailureKind, Item, ItemEnded, Principal, TurnOutcome, TurnStarted,
@@ -21,7 +22,6 @@ use buddy_protocol::{
 use crate::environment::{known, news};
 use crate::history::history;
 use crate::live::LiveAnswer;
-use crate::tools::plan;
 use crate::turn::answering::{given_up, grow};
 use crate::turn::compacting::{MAX_COMPACTIONS, Want};
 pub(crate) use crate::turn::machine::{Answered, Charge, Effect, Input, LoopGates, Machine, ModelCall};

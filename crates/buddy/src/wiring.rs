@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{
-    AgentSettings, BuddyAgent, Budget, CallSettings, EditCheck, GateSwitches, Hosts, Limit, ModelSource,
-    TextLimits,
-};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
+use buddy_calls::{CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};

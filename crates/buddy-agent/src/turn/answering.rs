@@ -1,5 +1,6 @@
 //! A whole answer: what it said is recorded, what it calls is made ready to run.
 
+use buddy_calls::{Call, registry};
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
     AnswerStop, AuthoredFact, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted,
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::machine::{Answered, Effect, Machine, Running, Turn, TurnState, charged, emit, notice};
 use crate::live::{LiveAnswer, Voice};
-use crate::tools::{Call, registry};
 
 /// How often in a row a provider may pause in the middle of an answer and be asked to go on: one that only pauses is not
 /// asked for ever.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use buddy_calls::{Call, registry};
 use buddy_model::{Delta, PromptItem, Reply};
 use buddy_protocol::{
     AnswerStop, AuthoredFact, Content, EnvironmentFact, Fact, Failure, Ids, Item, ItemEnded, ItemId,
@@ -16,7 +17,6 @@ use crate::compaction::Cut;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
 use crate::stuck::{Rounds, has_succeeded};
-use crate::tools::{Call, registry};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextLimits};
+use buddy_agent::{Budget, GateSwitches, Limit};
+use buddy_calls::{EditCheck, TextLimits};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{MicroUsd, TargetWish};
 use buddy_web::{UpstreamProxy, Web};
