@@ -4,23 +4,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use buddy_calls::{
+    Attached, Gate, Ground, RepositoryGlance, Sight, Slot, Standing, glance_at_repository, look_at_workspace,
+};
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
-use buddy_policy::{Action, Attendance, CallClass, Intent, Mode, Policy, Verdict};
+use buddy_policy::{Attendance, CallClass, Mode, Policy, Verdict};
 use buddy_protocol::{Clock, EnvironmentFact};
 use buddy_web::Web;
 use futures::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use crate::briefing::place;
 use crate::budget::{Budget, Limit};
 use crate::environment::{UNCOMMITTED, clean, fact, fitted, long_fact};
-use crate::gate::{Gate, Ground, Standing};
 use crate::project::{Project, ProjectTop};
-use crate::targets::{Attached, Slot};
-use crate::tools::{RepositoryGlance, Sight, glance_at_repository};
 
 /// How long each part of the look may take.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
@@ -93,24 +92,9 @@ impl LookAround {
         ]
     }
 
-    /// A view for reading the working directory, if policy lets the agent read it.
-    fn sight(&self, attached: &Attached) -> Option<Sight> {
-        let intent = Intent::of(Action::Read(attached.place.cwd.clone()));
-        let judged = self.gate.judge(&intent, ground(attached)).ok()?;
-        (judged.decision.verdict == Verdict::Allow).then(|| Sight {
-            target: attached.host.target.clone(),
-            place: attached.place.clone(),
-            bounds: judged.bounds,
-            web: self.web.clone(),
-            env: attached.host.env.clone(),
-            programs: attached.host.programs.clone(),
-            cancel: CancellationToken::new(),
-        })
-    }
-
     /// The names in the working directory, and the files there that name commands.
     async fn top(&self, attached: &Attached) -> Option<(Vec<String>, ProjectTop)> {
-        let sight = self.sight(attached)?;
+        let sight = look_at_workspace(&self.gate, attached, &self.web)?;
         let cwd = &attached.place.cwd;
         let options = ListOptions { depth: 1, limit: MAX_ENTRIES, with_ignored: true };
         let look = async {
@@ -141,7 +125,7 @@ impl LookAround {
 
     /// A glance at the repository that the working directory belongs to.
     async fn repository(&self, attached: &Attached) -> Option<RepositoryGlance> {
-        let sight = self.sight(attached)?;
+        let sight = look_at_workspace(&self.gate, attached, &self.web)?;
         let cancel = sight.cancel.clone();
         let look = async {
             if !attached.host.is_remote && !is_in_repository(&sight, attached).await {
@@ -387,11 +371,11 @@ mod tests {
     use std::path::PathBuf;
 
     use buddy_exec::Bounds;
-    use buddy_policy::{Found, Grant, Landing};
+    use buddy_policy::{Action, Found, Grant, Intent, Landing};
     use buddy_protocol::{ApprovalPolicy, GrantScope};
 
     use super::*;
-    use crate::gate::{CallRights, PolicySource};
+    use buddy_calls::{CallRights, PolicySource};
 
     const CWD: &str = "/home/ann/w";
 
@@ -460,7 +444,7 @@ mod tests {
         assert_eq!(approvals(&standing, &CallClass::ALL), told);
         assert_eq!(writable(&standing, Path::new(CWD)), writes);
         for (class, intent) in calls() {
-            let verdict = gate.judge(&intent, ground).unwrap().decision.verdict;
+            let verdict = gate.decide(&intent, ground).unwrap().verdict;
             assert_eq!(verdict, standing.verdict(class), "{class:?}: {told}");
         }
     }

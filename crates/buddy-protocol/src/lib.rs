@@ -37,6 +37,7 @@ mod store_error;
 mod summary;
 mod target;
 mod time;
+mod tool_definition;
 mod transcript;
 mod usage;
 
@@ -87,5 +88,6 @@ pub use store_error::StoreError;
 pub use summary::{SessionState, SessionSummary};
 pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};
 pub use time::{Clock, UnixMillis};
+pub use tool_definition::ToolDefinition;
 pub use transcript::{Decision, FoldError, LogEntry, Transcript};
 pub use usage::Usage;

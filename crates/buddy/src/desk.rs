@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_agent::Hosts;
+use buddy_calls::Hosts;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::operations::{ControlFileChange, CountChanges};
 use buddy_protocol::{

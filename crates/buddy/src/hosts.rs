@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 use async_trait::async_trait;
-use buddy_agent::{Host as AgentHost, Hosts, WithheldVariable};
+use buddy_calls::{Host as AgentHost, Hosts, WithheldVariable};
 use buddy_exec::TmuxTarget;
 use buddy_exec::jail::clear_litter;
 use buddy_policy::{Withheld, guarded_names};

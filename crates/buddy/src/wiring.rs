@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{
-    AgentSettings, BuddyAgent, Budget, EditCheck, GateSwitches, Hosts, Limit, ModelSource, TextSettings,
-};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
+use buddy_calls::{CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::cache_layers;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::Attendance;
@@ -42,7 +41,7 @@ pub(crate) struct Wishes {
     pub(crate) models: Arc<dyn ModelSource>,
     /// How long a user has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
-    pub(crate) texts: TextSettings,
+    pub(crate) texts: TextLimits,
     pub(crate) checks: Vec<EditCheck>,
     pub(crate) budget: Budget,
     pub(crate) instructions: Option<String>,
@@ -66,7 +65,7 @@ impl Wishes {
             hosts: Arc::new(NoHosts),
             models: Arc::new(NoModels),
             ask_within: None,
-            texts: TextSettings::default(),
+            texts: TextLimits::default(),
             checks: Vec::new(),
             budget: Budget::default(),
             instructions: None,
@@ -115,29 +114,32 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     };
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
-    let agent = BuddyAgent::new(AgentSettings {
-        models: wishes.models,
+    let calls = Arc::new(CallSettings {
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
         logs: environment.session_logs.clone(),
+        attendance: wishes.attendance,
+        ask_within: wishes.ask_within,
+        tools_off: wishes.tools_off,
+        checks: wishes.checks,
+        texts: wishes.texts,
+        clock: clock.clone(),
+        ids: ids.clone(),
+    });
+    let agent = BuddyAgent::new(AgentSettings {
+        calls,
+        models: wishes.models,
         mode: wishes.mode.to_owned(),
         approvals: wishes.approvals,
         keeps_asking: wishes.keeps_asking,
-        attendance: wishes.attendance,
         window: wishes.window,
         name: wishes.name,
-        ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
         time_limit: wishes.time_limit,
         gates: wishes.gates,
         instructions: wishes.instructions,
-        tools_off: wishes.tools_off,
-        checks: wishes.checks,
         budget: wishes.budget,
         ledger,
-        texts: wishes.texts,
-        clock: clock.clone(),
-        ids: ids.clone(),
     });
     evict_logs(environment.session_logs.clone());
     evict_layers(environment);

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
+use buddy_agent::{Budget, GateSwitches, Limit};
+use buddy_calls::{EditCheck, TextLimits};
 use buddy_policy::Attendance;
 use buddy_protocol::{ApprovalPolicy, MicroUsd};
 use buddy_web::{UpstreamProxy, Web};
@@ -181,7 +182,7 @@ impl Setup {
             policy => (policy, None),
         };
         let config = &self.loaded.config;
-        let texts = TextSettings::default();
+        let texts = TextLimits::default();
         let variable = |name: &str| invocation.environment.get(name).map(str::to_owned);
         let upstream = UpstreamProxy::from_variables(variable);
         Ok(Wishes {
@@ -201,7 +202,7 @@ impl Setup {
             hosts,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
-            texts: TextSettings {
+            texts: TextLimits {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use buddy_agent::{Hosts, RepositoryChanges};
+use buddy_calls::{Hosts, RepositoryChanges};
 use buddy_protocol::operations::RepositoryDiff;
 use buddy_protocol::{OperationError, OperationErrorCode, SessionTarget};
 

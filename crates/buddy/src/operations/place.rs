@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use buddy_agent::Hosts;
+use buddy_calls::Hosts;
 use buddy_protocol::operations::ConfigurationView;
 use buddy_protocol::{Principal, Sessions};
 

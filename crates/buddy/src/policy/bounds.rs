@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use buddy_agent::{AllowedBy, CallRights};
+use buddy_calls::{AllowedBy, CallRights};
 use buddy_exec::cache_layers::APPROVED_LAYERS;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach, git_store};
 use buddy_policy::{

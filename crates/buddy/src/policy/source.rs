@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{CallRights, PolicySource};
+use buddy_calls::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_credentials, git_order_names, git_orders, link_lookup,
