@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::index_file::{EntryFacts, GitIndex, IndexEntry, number};
+use super::index_content::{EntryFacts, GitIndex, IndexEntry, IndexExtension, read_number};
 
 /// The deepest directory whose tree is computed. git has a limit on paths that is reached earlier.
 const MAX_DEPTH: usize = 1_000;
@@ -27,18 +27,11 @@ const BLOCKS: &[u8] = b"IEOT";
 /// Extensions that say nothing about contents.
 const WITHOUT_CLAIMS: &[&[u8]] = &[RESOLVED, SPARSE, b"UNTR", b"FSMN"];
 
-/// An extension of an index.
-#[derive(Debug)]
-pub(super) struct IndexExtension<'a> {
-    pub(super) name: &'a [u8],
-    pub(super) payload: &'a [u8],
-}
-
 /// Whether each extension is known and claims what the entries say.
 pub(super) fn are_true(extensions: &[IndexExtension<'_>], index: &GitIndex) -> bool {
     extensions.iter().all(|extension| match extension.name {
         TREES => names_true_trees(extension.payload, index),
-        END_OF_ENTRIES => extension.payload.get(..4).and_then(number).map(usize_of) == Some(index.end),
+        END_OF_ENTRIES => extension.payload.get(..4).and_then(read_number).map(usize_of) == Some(index.end),
         BLOCKS => has_true_blocks(extension.payload, index),
         name => WITHOUT_CLAIMS.contains(&name),
     })
@@ -88,15 +81,15 @@ fn has_true_blocks(payload: &[u8], index: &GitIndex) -> bool {
     while let Some((block, after)) = rest.split_at_checked(8) {
         let (offset, count) = block.split_at(4);
         let begins = index.facts.get(next).is_some_and(|facts: &EntryFacts| {
-            facts.shared == 0 && number(offset).map(usize_of) == Some(facts.offset)
+            facts.shared == 0 && read_number(offset).map(usize_of) == Some(facts.offset)
         });
         if !begins {
             return false;
         }
-        next = next.saturating_add(number(count).map_or(usize::MAX, usize_of));
+        next = next.saturating_add(read_number(count).map_or(usize::MAX, usize_of));
         rest = after;
     }
-    number(version) == Some(1) && rest.is_empty() && next == index.entries.len()
+    read_number(version) == Some(1) && rest.is_empty() && next == index.entries.len()
 }
 
 /// A tree that git makes of a directory of the index.

@@ -4,7 +4,8 @@
 //! git checks the paths of an index when it adds an entry, and not when it reads the file. An index that a program wrote by itself can
 //! therefore lead the next `git restore` or `git commit -a` into the own directory of the repository or out of the work tree.
 
-use super::index_extensions::{IndexExtension, are_true, resolved_entries, sealed_index};
+use super::index_content::{EntryFacts, GitIndex, IndexEntry, IndexExtension, read_number};
+use super::index_extensions::{are_true, resolved_entries, sealed_index};
 
 /// The lengths of names of objects: SHA-1 and SHA-256.
 const OBJECT_LENGTHS: [usize; 2] = [20, 32];
@@ -20,40 +21,6 @@ const INTENDED: u16 = 0x2000;
 const STAGE: u16 = 0x3000;
 /// The bits of the flags that hold the length of a path.
 const LENGTH: u16 = 0x0fff;
-
-/// An entry: a path below the top of the work tree, and the name of its object.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct IndexEntry {
-    /// The path. It is empty for a change of an entry in another file.
-    pub path: Vec<u8>,
-    /// The name of the object, as bytes.
-    pub object: Vec<u8>,
-}
-
-/// The place and the kind of an entry, by which the claims of extensions are judged.
-#[derive(Debug)]
-pub(super) struct EntryFacts {
-    pub(super) mode: u32,
-    /// Whether a commit of the index has it: it is neither a side of a conflict nor only a path.
-    pub(super) is_committed: bool,
-    /// Where it begins in the file.
-    pub(super) offset: usize,
-    /// How many bytes of its path are those of the entry before.
-    pub(super) shared: usize,
-}
-
-/// The index of a repository.
-#[derive(Debug)]
-pub struct GitIndex {
-    /// The entries, in their order.
-    pub entries: Vec<IndexEntry>,
-    pub(super) facts: Vec<EntryFacts>,
-    /// Where the entries end.
-    pub(super) end: usize,
-    pub(super) object_length: usize,
-    /// Whether further entries are in another file.
-    is_split: bool,
-}
 
 /// An index that leads git nowhere by its paths.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,24 +41,23 @@ impl GitIndex {
 /// An index; none if it is not one, if git would leave the work tree through one of its entries, or if further entries are in another file.
 pub(crate) fn sound_index(bytes: &[u8]) -> Option<SoundIndex> {
     // The length of names is a setting of the repository, so each one that fits the file must be sound.
-    let mut read = OBJECT_LENGTHS.into_iter().filter_map(|length| judged_index(bytes, length));
-    let first = read.next()??;
-    read.all(|other| other.is_some_and(|other| other.corrected.is_none())).then_some(first)
+    let mut read = OBJECT_LENGTHS.into_iter().filter_map(|length| IndexReader::new(bytes, length)?.read());
+    let (index, extensions) = read.next()?;
+    let first = judge_index(bytes, index, &extensions)?;
+    let is_sound = |(index, extensions): (GitIndex, Vec<IndexExtension<'_>>)| {
+        judge_index(bytes, index, &extensions).is_some_and(|other| other.corrected.is_none())
+    };
+    read.all(is_sound).then_some(first)
 }
 
-/// An index whose names of objects have this length; the inner value is none if it is not sound.
-fn judged_index(bytes: &[u8], object_length: usize) -> Option<Option<SoundIndex>> {
-    let (index, extensions) = IndexReader::new(bytes, object_length)?.read()?;
-    let sound = || {
-        let resolved = resolved_entries(&extensions, object_length)?;
-        let is_true = are_true(&extensions, &index);
-        let corrected = if is_true { None } else { Some(sealed_index(bytes, &index, &extensions)?) };
-        let mut entries = index.entries;
-        entries.extend(resolved);
-        let is_sound = !index.is_split && entries.iter().all(|entry| is_sound_path(&entry.path));
-        is_sound.then_some(SoundIndex { entries, corrected })
-    };
-    Some(sound())
+fn judge_index(bytes: &[u8], index: GitIndex, extensions: &[IndexExtension<'_>]) -> Option<SoundIndex> {
+    let resolved = resolved_entries(extensions, index.object_length)?;
+    let is_true = are_true(extensions, &index);
+    let corrected = if is_true { None } else { Some(sealed_index(bytes, &index, extensions)?) };
+    let mut entries = index.entries;
+    entries.extend(resolved);
+    let is_sound = !index.is_split && entries.iter().all(|entry| is_sound_path(&entry.path));
+    is_sound.then_some(SoundIndex { entries, corrected })
 }
 
 struct IndexReader<'a> {
@@ -110,7 +76,7 @@ impl<'a> IndexReader<'a> {
         let (head, rest) = content.split_at_checked(12)?;
         let (signature, numbers) = head.split_at_checked(4)?;
         let (version, count) = numbers.split_at_checked(4)?;
-        let (version, count) = (number(version)?, number(count)?);
+        let (version, count) = (read_number(version)?, read_number(count)?);
         let is_known = signature == b"DIRC" && (2..=4).contains(&version);
         is_known.then_some(Self { rest, length: content.len(), version, count, object_length })
     }
@@ -143,7 +109,7 @@ impl<'a> IndexReader<'a> {
     fn entry(&mut self, before: &[u8]) -> Option<(IndexEntry, EntryFacts)> {
         let (began, offset) = (self.rest.len(), self.offset());
         // Two times of eight bytes, device and inode come before the mode.
-        let mode = number(self.take(FIXED)?.get(24..28)?)?;
+        let mode = read_number(self.take(FIXED)?.get(24..28)?)?;
         let object = self.take(self.object_length)?.to_vec();
         let flags = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
         let further =
@@ -190,15 +156,11 @@ impl<'a> IndexReader<'a> {
         let mut extensions = Vec::new();
         while !self.rest.is_empty() {
             let (name, length) = self.take(8)?.split_at_checked(4)?;
-            let payload = self.take(usize::try_from(number(length)?).ok()?)?;
+            let payload = self.take(usize::try_from(read_number(length)?).ok()?)?;
             extensions.push(IndexExtension { name, payload });
         }
         Some(extensions)
     }
-}
-
-pub(super) fn number(bytes: &[u8]) -> Option<u32> {
-    Some(u32::from_be_bytes(bytes.try_into().ok()?))
 }
 
 /// Whether git would itself put an entry with this path into an index, on any file system.
@@ -365,9 +327,9 @@ mod tests {
             let repository = Repository::new(hash);
             repository.git(&["commit", "-qm", "all"]);
             let tree = repository.git(&["rev-parse", "HEAD:deep"]);
-            let object: Vec<u8> = (0..tree.trim().len() / 2)
-                .map(|at| u8::from_str_radix(&tree[2 * at..2 * at + 2], 16).unwrap())
-                .collect();
+            let digits: Vec<char> = tree.trim().chars().collect();
+            let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+            let object: Vec<u8> = digits.chunks(2).map(byte).collect();
             let mut bytes = repository.index();
             let at = bytes.windows(object.len()).position(|window| window == object).unwrap();
             bytes[at] ^= 1;

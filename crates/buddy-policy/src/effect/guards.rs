@@ -1,4 +1,6 @@
 //! Built-in guards: programs that the user has to see, regardless of rules and grants.
+//!
+//! Long because it is a table.
 
 use super::flags::might_give;
 use crate::shell::ShellWord;
