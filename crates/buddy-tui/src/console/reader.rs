@@ -206,6 +206,11 @@ impl SessionReader {
         std::mem::take(&mut self.read_prompts)
     }
 
+    /// How calls were allowed.
+    pub(super) fn allowed(&self) -> &AllowedCalls {
+        &self.allowed
+    }
+
     /// Folds an event without showing it.
     pub(super) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
         (self.is_silent, self.has_hole) = (true, true);
@@ -480,7 +485,7 @@ impl SessionReader {
         self.note_read(item);
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
-        let answered = self.allowed.take(&item.id).unwrap_or_default();
+        let answered = self.allowed.find(&item.id).unwrap_or_default().to_owned();
         let paper = Paper { look, width, cwd: &cwd, answered: &answered };
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {
