@@ -125,6 +125,7 @@ impl PersonRun {
             bounds: Bounds::open(),
             output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log },
             way_out: None,
+            end_mark: None,
         };
         if let (Some(undo), Some(workspace)) = (&host.undo, &host.undo_workspace)
             && !host.is_remote

@@ -14,7 +14,10 @@ const ABOUT_USER: &[(&str, &str)] = &[
     ("run the command yourself with `!`", "leave the command to the user, who can run it with `!`"),
     ("Run the command yourself with `!`", "Leave the command to the user, who can run it with `!`"),
     ("run it yourself in another terminal", "leave it to the user"),
-    ("Review them, or take the change back with `buddy undo`.", "Report which of them changed, and why."),
+    (
+        "Review them, or take the change back with `/undo` (outside a conversation: `buddy undo`).",
+        "Report which of them changed, and why.",
+    ),
     ("; you allowed ", "; the user allowed "),
     ("than when you allowed this", "than when the user allowed this"),
     ("since you allowed this", "since the user allowed this"),

@@ -39,6 +39,8 @@ pub(crate) struct Spec {
     /// The directory for files that a command leaves where programs take orders from them. Without it they
     /// are removed.
     pub(crate) quarantine: Option<Vec<u8>>,
+    /// The file that marks the end of the last process.
+    pub(crate) end_mark: Option<Vec<u8>>,
 }
 
 /// The source of a command's stdin.

@@ -18,6 +18,7 @@ mod cgroup;
 mod control;
 mod descriptors;
 mod drain;
+mod end_mark;
 pub mod env;
 mod error;
 mod exec;

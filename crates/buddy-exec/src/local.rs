@@ -105,6 +105,7 @@ impl LocalTarget {
             output: OutputLimits::default(),
             bounds,
             way_out: None,
+            end_mark: None,
         };
         match self.start(exec).await {
             Ok(mut running) => running.wait().await.is_ok_and(|exit| exit.code == Some(0)),

@@ -14,9 +14,12 @@ mod start;
 mod tree;
 pub(crate) mod watch;
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -24,8 +27,9 @@ use std::thread;
 use rustix::process::{DumpableBehavior, set_child_subreaper, set_dumpable_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use crate::control::{self, MAX_SPEC_BYTES, Report, Spec, StdinSource};
+use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec, StdinSource};
 use crate::descriptors::receive_descriptors;
+use crate::end_mark::EndMark;
 use crate::given::{Given, null};
 use crate::terminal;
 pub(crate) use start::{Started, start};
@@ -57,6 +61,7 @@ fn supervise_stdin() -> io::Result<()> {
         terminal::ignore_its_signals()?;
     }
     let (their_stdin, feeder) = stdin_for(&spec, piped)?;
+    let mark = begin_mark(&spec);
     let mut started = match start(&spec, Given { stdin: their_stdin, way_out }) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
@@ -75,11 +80,21 @@ fn supervise_stdin() -> io::Result<()> {
     outcome.swept = started.sweep();
     // The jail's files on the disk are gone when the end is reported.
     drop(started);
+    if let Some(mark) = mark.filter(|_| spec.leftovers == Leftovers::End && outcome.survivors == 0) {
+        // Without it the end counts as unknown.
+        let _ = mark.complete();
+    }
     if outcome.is_lost {
         // To the target this is the same as losing this process.
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     reports.write_all(&control::line(&Report::Exited(outcome))?)
+}
+
+/// The mark of the command's end, if undo asked for one. A mark that cannot be made leaves the end unknown.
+fn begin_mark(spec: &Spec) -> Option<EndMark> {
+    let path = spec.end_mark.as_ref()?;
+    EndMark::begin(Path::new(OsStr::from_bytes(path))).ok()
 }
 
 /// The command to run and its stdin.

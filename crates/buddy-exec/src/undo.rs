@@ -13,6 +13,7 @@
 
 mod blobs;
 mod cache;
+mod cut_short;
 mod digest;
 mod elsewhere;
 mod evict;

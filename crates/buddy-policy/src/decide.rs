@@ -1,5 +1,6 @@
 //! The decision: an intent judged by the policy.
 
+mod advice;
 mod command;
 mod egress;
 mod file;
@@ -20,6 +21,7 @@ use crate::{
     Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
     RepositoryChange, Tier, Typing,
 };
+use advice::{AdvisedRule, AdvisedWay};
 use command::{JudgedLine, MAX_TOUCHED};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
@@ -31,14 +33,33 @@ const MAX_REPOSITORIES: usize = 8;
 ///
 /// The strictest answer on any of its parts is the answer. Rules and grants allow a part only if nothing in
 /// it is dangerous or unclear. The model's claims about its call raise the gate and cannot lower it.
+///
+/// A denial only because nobody can be asked names the options that let the call run.
 pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
+    let Judgement { decision, ways, commands } = judge(intent, policy, now);
+    if !decision.is_unasked {
+        return decision;
+    }
+    Decision { ways: advice::advise((intent, policy, now), &ways, &commands), ..decision }
+}
+
+/// A decision, and what could be advised if it is a denial.
+struct Judgement {
+    decision: Decision,
+    /// The ways that its findings name.
+    ways: Vec<AdvisedWay>,
+    /// Rules for its commands that no rule covers.
+    commands: Vec<AdvisedRule>,
+}
+
+fn judge(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Judgement {
     // The tool names the folder that it pushes to itself.
     let is_told =
         |action: &Action| matches!(action, Action::Repository { change: RepositoryChange::Receive, .. });
     if policy.places.remotes != RemoteLookup::default() && intent.actions.iter().any(is_told) {
         let mut policy = policy.clone();
         policy.places.remotes = RemoteLookup::default();
-        return decide(intent, &policy, now);
+        return judge(intent, &policy, now);
     }
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
@@ -81,7 +102,8 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         sheet.changes_something();
     }
     claims(intent, policy, &mut sheet);
-    sheet.decide(policy, now)
+    let (ways, commands) = sheet.advice();
+    Judgement { decision: sheet.decide(policy, now), ways, commands }
 }
 
 /// Why the path of a tool is refused: `..` stands after a link in it, or after a name that may be one.

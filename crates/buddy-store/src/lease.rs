@@ -58,6 +58,20 @@ impl Lease {
     }
 }
 
+/// Whether a process that lives holds the lease of a session.
+///
+/// The note in the file names the holder. Only if that process is gone is the lock itself tried, because a look that holds the lock
+/// for a moment would turn away a process that takes the lease.
+pub(crate) fn is_held(directory: &StoreDirectory, session: &SessionId) -> bool {
+    let path = directory.leases().join(format!("{session}.lock"));
+    let Ok(note) = fs::read_to_string(&path) else { return false };
+    let holder = note.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok());
+    if holder.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists()) {
+        return true;
+    }
+    File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
 /// Removes lease files whose holders died.
 pub(crate) fn sweep(directory: &StoreDirectory) {
     let Ok(entries) = fs::read_dir(directory.leases()) else { return };

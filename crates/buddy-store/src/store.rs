@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Bill, Clock, CommandKeys, Event, Found as FoundSession, KeyClaim, KeyedCommand, Ledger, LogEntry,
-    PrincipalId, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter, Spending,
-    StoreChanges, StoreError, UnixMillis,
+    PrincipalId, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
+    Spending, StoreChanges, StoreError, UnixMillis,
 };
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -234,7 +234,18 @@ impl SessionStore for SqliteStore {
 
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
-        self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
+        let mut found =
+            self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await?;
+        let is_active = |summary: &&mut SessionSummary| {
+            matches!(summary.state, SessionState::Running | SessionState::Waiting)
+        };
+        for summary in found.iter_mut().filter(is_active) {
+            // Its process died, and what it left open is closed when the session is taken up again.
+            if !lease::is_held(&self.inner.directory, &summary.id) {
+                summary.state = SessionState::Idle;
+            }
+        }
+        Ok(found)
     }
 
     async fn search(

@@ -42,6 +42,7 @@ mod spoken;
 mod table;
 mod targets;
 mod text;
+mod trouble;
 mod visible;
 
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};

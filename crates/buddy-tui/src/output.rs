@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use vte::{Params, Parser, Perform};
 
 use crate::text::{Paint, StyledLine, TerminalLook, expand_tabs, fold};
+use crate::trouble::find_trouble;
 
 /// How many columns a tab leads to a multiple of in a terminal.
 const TAB: usize = 8;
@@ -54,7 +55,7 @@ impl ShownOutput {
         rows.iter().map(StyledLine::trimmed).collect()
     }
 
-    /// The first line that names a failure and those that follow it, `most` of them, and how many others there are. Only lines that
+    /// The first line that says why it failed and those that follow it, `most` of them, and how many others there are. Only lines that
     /// are held are looked at.
     pub(crate) fn telling_trouble(
         &self,
@@ -65,7 +66,8 @@ impl ShownOutput {
         let lines: Vec<&Held> =
             self.lines.head.iter().chain(&self.lines.tail).chain(self.lines.open()).collect();
         let lines: Vec<&Held> = lines.into_iter().filter(|line| !line.text.trim().is_empty()).collect();
-        let first = lines.iter().position(|line| tells_trouble(&line.text)).unwrap_or(0);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.trim_end()).collect();
+        let first = find_trouble(&texts);
         let first = first.min(lines.len().saturating_sub(most));
         let mark = look.sign("…", "...");
         let chosen: Vec<&Held> = lines.iter().skip(first).take(most).copied().collect();
@@ -88,13 +90,6 @@ impl ShownOutput {
         rows.truncate(limit);
         rows.iter().rev().map(StyledLine::trimmed).collect()
     }
-}
-
-/// Whether a line names a failure.
-fn tells_trouble(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let words = ["error", "panicked", "fatal", "failed", "exception", "not found", "denied", "cannot"];
-    words.iter().any(|word| line.contains(word)) && !line.contains(" 0 failed")
 }
 
 /// A line as far as it is held.

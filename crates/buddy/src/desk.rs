@@ -299,6 +299,7 @@ impl Desk for HomeDesk {
             output: OutputLimits { keep_head: STATUS_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
             way_out: None,
+            end_mark: None,
         };
         let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
         let exit = running.wait().await.map_err(|error| error.to_string())?;

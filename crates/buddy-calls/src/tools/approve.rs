@@ -481,7 +481,11 @@ fn no_policy(why: &str) -> ToolFailure {
 fn forbidden(judged: &Judged) -> ToolFailure {
     let reasons = judged.decision.reasons.join("; ");
     if judged.decision.is_unasked {
-        let mut message = format!("this needs a user's approval and nobody is there to ask: {reasons}");
+        let mut message = if judged.decision.is_mode_denial {
+            format!("the approval mode `none` denies what would need a user's approval: {reasons}")
+        } else {
+            format!("this needs a user's approval and nobody is there to ask: {reasons}")
+        };
         if !judged.decision.ways.is_empty() {
             // On a line of its own, which no face cuts.
             message.push_str("\nThe user can allow it with ");

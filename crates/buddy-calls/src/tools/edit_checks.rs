@@ -197,6 +197,7 @@ impl Pipeline {
             output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
             bounds: judged.bounds,
             way_out: None,
+            end_mark: None,
         };
         let mut running = host.target.start(exec).await.map_err(not_started)?;
         let stopper = running.stopper();

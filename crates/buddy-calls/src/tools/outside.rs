@@ -94,7 +94,7 @@ pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String 
         DenialKind::Remote => "the remote is a folder outside the workspace, where the jail does not let commands write; push with the tool `git_push`, or name the folder (`git push ../name.git`): both ask the user for it".to_owned(),
         DenialKind::Network => format!(
             "in the jail this command has no network but the proxy in `https_proxy`, which a program must use by itself; to allow a host \
-             always, put `hosts = [\"HOST\"]` under `[projects.{:?}]` in your buddy.toml",
+             always, add it to `hosts` under `[projects.{:?}]` in your buddy.toml",
             show_path(project)
         ),
         DenialKind::Socket => match &denial.subject {
@@ -181,6 +181,12 @@ pub(crate) fn told(mut result: Value, name: &str, lines: &[String]) -> Value {
         }
     }
     result
+}
+
+/// Without the claim that the jail keeps a command from the network, if a connection that was allowed failed for a reason of its own.
+pub(crate) fn without_failed_connections(mut denials: Vec<Denial>, failures: &[String]) -> Vec<Denial> {
+    denials.retain(|denial| failures.is_empty() || denial.kind != DenialKind::Network);
+    denials
 }
 
 /// Whether running it outside is the way to it. Secrets have questions of their own.

@@ -81,6 +81,8 @@ struct Outcome {
     images: Vec<Image>,
     /// What the jail stopped.
     denials: Vec<Denial>,
+    /// The line about files that its commands changed and that take effect later.
+    unseen: Option<String>,
 }
 
 impl Outcome {
@@ -107,7 +109,7 @@ impl Outcome {
     }
 
     fn without_run(status: ItemStatus, failure: ToolFailure) -> Self {
-        Self { status, result: Err(failure), images: Vec::new(), denials: Vec::new() }
+        Self { status, result: Err(failure), images: Vec::new(), denials: Vec::new(), unseen: None }
     }
 }
 
@@ -314,7 +316,8 @@ impl Pipeline {
             call.had_secrets |= outside.has_secrets();
         }
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
-        Ok(self.clone().execute(item, again, outside, Side::Outside, cancel).await)
+        let second = self.clone().execute(item, again, outside, Side::Outside, cancel).await;
+        Ok(Outcome { unseen: second.unseen.or(first.unseen), ..second })
     }
 
     /// The same call once more, with the command that the user put in, if they did.
@@ -404,13 +407,15 @@ impl Pipeline {
             (result, images, denials)
         };
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
+        let failures = egress.as_deref().map(CallEgress::failures).unwrap_or_default();
+        let denials = outside::without_failed_connections(denials, &failures);
         keep_after_failure(&result, &recorder).await;
         self.watch_seals(closed, &result).await;
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
-        self.tell_unseen_changes(&recorder, &mut result).await;
+        let unseen = tell_unseen_changes(&recorder, &mut result);
         let result = self.explained(result, &denials, egress.as_deref(), &target, text.as_ref()).await;
         let result = result.map(|value| side.marked(value));
         let result = match edit.as_deref() {
@@ -425,7 +430,8 @@ impl Pipeline {
         let result = result.map(|value| if spec.prints() { plain_texts(value) } else { value });
         let credentials = target.host.policy.git_credentials(&directories);
         let result = result.map(|value| without_credentials(value, &credentials));
-        Outcome { status, result: clipped(result, self.parts.texts.of(spec.text)), images, denials }
+        let result = clipped(result, self.parts.texts.of(spec.text));
+        Outcome { status, result, images, denials, unseen }
     }
 
     /// A result with its connections, and with a line about everything that its command was kept from and what opens that.
@@ -460,16 +466,6 @@ impl Pipeline {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, text);
             outside::told(outside::told(value, NETWORK, &failures), outside::JAIL, &lines)
         })
-    }
-
-    /// Tells the user and the model which files that take effect later the commands of a call changed.
-    async fn tell_unseen_changes(&self, recorder: &Recorder, result: &mut Result<Value, ToolFailure>) {
-        let Some(line) = describe_unseen_changes(recorder) else { return };
-        // A closed sink means that the session is going down.
-        let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
-        if let Ok(Value::Object(fields)) = result {
-            fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line));
-        }
     }
 
     /// Judges the connections of a call's commands.
@@ -569,9 +565,22 @@ impl Pipeline {
         }
         // A closed sink means that the session is going down; recovery closes the item when it is taken up again.
         let _ = self.parts.sink.commit(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await;
+        // The user reads it below the row of the call that it is about.
+        if let Some(line) = outcome.unseen {
+            let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
+        }
         fail_point!("tool.recorded");
         item
     }
+}
+
+/// Tells the model which files that take effect later the commands of a call changed. The user is told when the call has ended.
+fn tell_unseen_changes(recorder: &Recorder, result: &mut Result<Value, ToolFailure>) -> Option<String> {
+    let line = describe_unseen_changes(recorder)?;
+    if let Ok(Value::Object(fields)) = result {
+        fields.insert(UNSEEN_FILES_CHANGED.to_owned(), Value::String(line.clone()));
+    }
+    Some(line)
 }
 
 /// Tells the logs of this conversation from others by their names.

@@ -169,6 +169,8 @@ impl Tool for RunShell {
             bounds: context.bounds.clone(),
             output: limits(context),
             way_out,
+            // Known when the state before is kept.
+            end_mark: None,
         };
         let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
         let (read, mut running) = start_kept(context, start(exec, &mut way, context)).await?;
@@ -213,6 +215,7 @@ async fn start(
     context: &ToolContext,
 ) -> Result<(PinsRead, Running), ToolFailure> {
     let read = PinsRead::begin(context);
+    let exec = Exec { end_mark: context.recorder.end_mark(), ..exec };
     tokio::select! {
         running = context.target.start(exec) => {
             running.map(|running| (read, running)).map_err(|error| target_failure(&error))

@@ -35,7 +35,7 @@ fn line(files: &BTreeSet<PathBuf>) -> Option<String> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!(
         "The command changed {}{more}. Such files take effect later: at a push, a commit or an install, or when an \
-         agent or an editor starts. Review them, or take the change back with `buddy undo`.",
+         agent or an editor starts. Review them, or take the change back with `/undo` (outside a conversation: `buddy undo`).",
         named.join(", ")
     ))
 }

@@ -258,6 +258,7 @@ fn spec_of(exec: &Exec, terms: &Terms) -> Spec {
         pane: None,
         quarantine: terms.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
         leftovers: terms.leftovers,
+        end_mark: exec.end_mark.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
     }
 }
 

@@ -204,6 +204,7 @@ async fn run(
         bounds: Bounds::open(),
         pty: None,
         way_out: None,
+        end_mark: None,
     };
     target.start(exec).await?.wait().await
 }

@@ -173,6 +173,7 @@ impl Shells {
             has_terminal: true,
             pane: Some(directory.as_bytes().to_vec()),
             quarantine: self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
+            end_mark: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 
 use super::folder::Shared;
-use super::journal::{Read, Record, snapshot_of};
+use super::journal::{Read, Record, end_mark_of, snapshot_of};
 use super::state::State;
 use crate::{FileLock, LockKind};
 
@@ -46,6 +46,7 @@ impl Shared {
             }
             fs::remove_file(&journal.path)?;
             let _ = fs::remove_file(snapshot_of(&journal.path));
+            let _ = fs::remove_file(end_mark_of(&journal.path));
             for digest in digests(journal) {
                 let left = uses.get_mut(&digest).map_or(0, |count| {
                     *count -= 1;

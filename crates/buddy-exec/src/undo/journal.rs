@@ -118,6 +118,8 @@ impl Journal {
             let path = folder.join(format!("{number:012}.jsonl"));
             match create_private(&path) {
                 Ok(file) => {
+                    // While it is held the call is under way.
+                    file.lock()?;
                     let mut journal = Self { file, path, bytes: 0 };
                     journal.append(&[Record::Begin { header: header.clone() }])?;
                     sync_folder(folder)?;
@@ -161,6 +163,11 @@ impl Journal {
         let _ = fs::remove_file(&self.path);
     }
 
+    /// The path of the mark of the end of a command that runs in this entry.
+    pub(super) fn end_mark_path(&self) -> PathBuf {
+        end_mark_of(&self.path)
+    }
+
     /// The path of the snapshot of a command that runs in this entry.
     pub(super) fn snapshot_path(&self) -> PathBuf {
         snapshot_of(&self.path)
@@ -170,6 +177,11 @@ impl Journal {
 /// The file of the snapshot beside a journal.
 pub(super) fn snapshot_of(journal: &Path) -> PathBuf {
     journal.with_extension("snapshot")
+}
+
+/// The file beside a journal that tells when the last process of a command was gone.
+pub(super) fn end_mark_of(journal: &Path) -> PathBuf {
+    journal.with_extension("ended")
 }
 
 /// A journal that was read.

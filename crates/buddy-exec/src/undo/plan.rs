@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::PathText;
 use serde::Serialize;
 
-use super::journal::{Beside, Header, Read, Record, snapshot_of};
+use super::cut_short::{UnrecordedChange, doubts, unrecorded};
+use super::journal::{Beside, Header, Read, Record};
 use super::left_behind::left_behind;
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
@@ -100,7 +101,12 @@ impl UndoStore {
     /// The plan of undoing an entry, by the present states.
     pub fn plan(&self, which: &Which) -> Result<UndoPlan, UndoError> {
         let journal = self.find(which)?;
-        let changes = changes(&journal)?;
+        let mut changes = changes(&journal)?;
+        let unrecorded = unrecorded(&journal)?;
+        let doubts = doubts(&unrecorded);
+        for UnrecordedChange { path, before, after, .. } in unrecorded {
+            changes.insert(path, (before, after));
+        }
         let reach = Everything::new()?;
         let mut steps = Vec::new();
         let mut not_covered = not_covered(&journal);
@@ -111,7 +117,10 @@ impl UndoStore {
                 continue;
             }
             let now = reach.state(&path.0).map_err(|error| error.to_string());
-            steps.extend(step(path, before, &after, now));
+            let doubt = doubts.get(&path);
+            let step = step(path, before, &after, now);
+            steps
+                .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
         mark_full_directories(&mut steps);
         Ok(UndoPlan {
@@ -168,7 +177,7 @@ pub(super) fn step(path: PathText, before: State, after: &State, now: Result<Sta
     Some(Step { path, now, to: before, conflict })
 }
 
-fn left_out(record: &Record) -> Option<NotCovered> {
+pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
     match record {
         Record::NotCovered { path, why, is_changed } => {
             Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: *is_changed })
@@ -184,7 +193,7 @@ pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
     journal.records.iter().cloned().chain(pending).filter_map(|record| left_out(&record)).collect()
 }
 
-/// For each path its states before its first change and after its last.
+/// For each path its states before its first recorded change and after its last.
 pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
     let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
     for record in &journal.records {
@@ -193,64 +202,7 @@ pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State
             entry.1 = after.clone();
         }
     }
-    if is_interrupted(journal)
-        && let Ok(text) = fs::read_to_string(snapshot_of(&journal.path))
-    {
-        add_unrecorded(journal, &text, &mut changes)?;
-    }
     Ok(changes)
-}
-
-/// The changes of a command that was cut short: every path that differs from its snapshot.
-fn add_unrecorded(
-    journal: &Read,
-    snapshot: &str,
-    changes: &mut BTreeMap<PathText, (State, State)>,
-) -> Result<(), UndoError> {
-    let reach = Everything::new()?;
-    let mut known = BTreeSet::new();
-    for (path, before) in
-        snapshot.lines().filter_map(|line| serde_json::from_str::<(PathText, State)>(line).ok())
-    {
-        known.insert(path.0.clone());
-        // A path that cannot be read is reported as a conflict later.
-        let now = reach.state(&path.0).unwrap_or(State::Absent);
-        if now != before {
-            changes.insert(path, (before, now));
-        }
-    }
-    let roots = journal.records.iter().filter_map(|record| match record {
-        Record::Command { roots } => Some(roots),
-        _ => None,
-    });
-    let left_out: Vec<PathBuf> =
-        journal.records.iter().filter_map(left_out).map(|left_out| left_out.path.0).collect();
-    for path in roots.flatten().flat_map(|root| new_paths(&root.0, &known, &left_out)) {
-        let now = reach.state(&path).unwrap_or(State::Absent);
-        changes.insert(PathText(path), (State::Absent, now));
-    }
-    Ok(())
-}
-
-/// Paths below a root that are not known, except in directories that are not covered.
-fn new_paths(root: &Path, known: &BTreeSet<PathBuf>, left_out: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut queue = vec![root.to_owned()];
-    while let Some(directory) = queue.pop() {
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if left_out.contains(&path) || found.len() >= MAX_NAMES {
-                continue;
-            }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                queue.push(path.clone());
-            }
-            if !known.contains(&path) {
-                found.push(path);
-            }
-        }
-    }
-    found
 }
 
 /// A directory that is to go conflicts if it has an entry that is to stay.
@@ -285,7 +237,7 @@ impl Everything {
         Ok(self.view.spot_itself(path, Parents::Need)?.0)
     }
 
-    fn state(&self, path: &Path) -> Result<State, TargetError> {
+    pub(super) fn state(&self, path: &Path) -> Result<State, TargetError> {
         match self.spot(path) {
             Ok(spot) => {
                 State::at(&spot).map_err(|error: io::Error| TargetError::from_io("look at", path, error))

@@ -215,6 +215,12 @@ impl Recorder {
         }
     }
 
+    /// The file in which a supervisor marks the end of the command that a snapshot was taken for.
+    pub fn end_mark(&self) -> Option<PathBuf> {
+        let open = self.entry.as_ref()?.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().filter(|open| open.pending.is_some()).map(|open| open.journal.end_mark_path())
+    }
+
     /// Notes that the command sent nothing, as it failed.
     pub async fn sent_nothing(&self) {
         let noted = self.blocking(|entry| {
@@ -427,6 +433,8 @@ impl Entry {
         records.extend(outside.iter().cloned());
         self.with(|open| {
             save_snapshot(&open.journal.snapshot_path(), &taken)?;
+            // The mark of an earlier command of the same call would be taken for that of this one.
+            let _ = std::fs::remove_file(open.journal.end_mark_path());
             open.journal.append(&records)?;
             open.pending = Some(Pending { roots: taken, at_nanos, outside });
             Ok(())
@@ -476,6 +484,7 @@ impl Entry {
         if open.pending.take().is_some() {
             // One that stays is read only with a record that is gone.
             let _ = std::fs::remove_file(open.journal.snapshot_path());
+            let _ = std::fs::remove_file(open.journal.end_mark_path());
         }
         open.is_empty = is_empty;
         self.is_partial.store(is_partial, Ordering::Relaxed);
@@ -502,6 +511,8 @@ impl Entry {
         records.push(Record::CommandEnded);
         open.journal.append(&records)?;
         open.pending = None;
+        // A mark that stays is read only beside a snapshot.
+        let _ = std::fs::remove_file(open.journal.end_mark_path());
         std::fs::remove_file(open.journal.snapshot_path())
     }
 }

@@ -19,6 +19,7 @@ use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
 use publication::{ask_about_publishing, sent_work};
 
+use super::advice::AdvisedRule;
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
     RuleAllowance, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, rule, secret,
@@ -208,6 +209,7 @@ impl Judge<'_> {
         };
         let uncovered: Vec<&CommandLeaf> =
             examination.leaves.iter().zip(&allowed).filter(is_uncovered).map(|(leaf, _)| leaf).collect();
+        uncovered.iter().filter_map(|leaf| advised_rule(leaf)).for_each(|rule| sheet.advise_command(rule));
         sheet.needs.is_ruled = !allowed.is_empty() && allowed.iter().all(|one| *one == RuleAllowance::Always);
         for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
@@ -682,5 +684,18 @@ fn named(leaves: &[&CommandLeaf]) -> String {
     match programs.as_slice() {
         [] => "it sets variables or writes files".to_owned(),
         programs => format!("it runs {}", programs.join(", ")),
+    }
+}
+
+/// The rule that `--allow` could have for a simple command: its program, with its subcommand.
+fn advised_rule(leaf: &CommandLeaf) -> Option<AdvisedRule> {
+    let is_name = |word: &&str| {
+        word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_:".contains(letter))
+    };
+    let subcommand = leaf.words.get(1).and_then(ShellWord::literal);
+    match subcommand.filter(is_name) {
+        Some(subcommand) => AdvisedRule::commands(&format!("{} {subcommand}", leaf.program)),
+        None => AdvisedRule::commands(&leaf.program),
     }
 }

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use buddy_protocol::Risk;
 use url::Url;
 
+use super::advice::AdvisedRule;
 use super::file::{RuleAllowance, rule};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{Offer, fetch_offer, nearby_offer};
@@ -124,9 +125,10 @@ pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, s
         // A grant of exactly this command settles it.
         None => sheet.ask_for_grant(Weight::Boundary, risk, reason),
     }
-    sheet.way(format!(
+    let way = format!(
         "`--allow '{{ fetch = \"{host}\" }}'`, or `{{ fetch = \"{host}\" }}` under `allow` in rules.toml"
-    ));
+    );
+    sheet.way_by_rule(way, AdvisedRule::of("fetch", host));
     false
 }
 

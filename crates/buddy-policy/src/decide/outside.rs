@@ -125,7 +125,7 @@ impl OutsideChange<'_> {
         let way = match whole_directory(directory, policy) {
             Ok(_) => format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)),
             Err(_) => {
-                "a directory for it that `write` opens under `[jail]` in your own buddy.toml".to_owned()
+                "`write = [\"DIRECTORY\"]` under `[jail]` in your own buddy.toml, once the file is in a directory of its own".to_owned()
             }
         };
         sheet.way(way);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::{ApprovalPolicy, Risk};
 
+use super::advice::{AdvisedRule, AdvisedWay};
 use crate::{Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict};
 
 /// The approval that a finding needs to run without a prompt.
@@ -66,7 +67,9 @@ const MAX_PARTS: usize = 50;
 pub(crate) struct Sheet {
     denials: Vec<String>,
     asks: Vec<SheetConcern>,
-    ways: Vec<String>,
+    ways: Vec<AdvisedWay>,
+    /// Rules for its commands that no rule covers.
+    commands: Vec<AdvisedRule>,
     tier: Tier,
     risk: Risk,
     parts: Vec<String>,
@@ -101,6 +104,7 @@ impl Sheet {
             denials: Vec::new(),
             asks: Vec::new(),
             ways: Vec::new(),
+            commands: Vec::new(),
             tier,
             risk: Risk::Low,
             parts: Vec::new(),
@@ -173,10 +177,31 @@ impl Sheet {
     }
 
     /// Names a way to allow it beforehand, for the reader of a denial in a run where nobody could be asked.
-    pub(crate) fn way(&mut self, way: String) {
+    pub(crate) fn way(&mut self, text: String) {
+        self.advise(AdvisedWay { text, rule: None });
+    }
+
+    /// The same of a way that is a rule of the run.
+    pub(crate) fn way_by_rule(&mut self, text: String, rule: Option<AdvisedRule>) {
+        self.advise(AdvisedWay { text, rule });
+    }
+
+    fn advise(&mut self, way: AdvisedWay) {
         if !self.ways.contains(&way) {
             self.ways.push(way);
         }
+    }
+
+    /// Notes a rule that would cover one of its commands.
+    pub(crate) fn advise_command(&mut self, rule: AdvisedRule) {
+        if self.commands.len() < MAX_PARTS && !self.commands.contains(&rule) {
+            self.commands.push(rule);
+        }
+    }
+
+    /// The ways that its findings name, and rules for its commands.
+    pub(crate) fn advice(&self) -> (Vec<AdvisedWay>, Vec<AdvisedRule>) {
+        (self.ways.clone(), self.commands.clone())
     }
 
     pub(crate) fn raise(&mut self, risk: Risk) {
@@ -249,22 +274,6 @@ impl Sheet {
         self.asks.is_empty() && self.denials.is_empty()
     }
 
-    /// The option that lets all of it go on where nobody is asked, by the heaviest finding; none where a rule does.
-    fn widest_way(&self, policy: &Policy) -> Option<String> {
-        let heaviest = self.asks.iter().map(|concern| concern.weight).max()?;
-        let all = "`--approve all`";
-        match heaviest {
-            // A rule for the command covers it, or a mode; faces name the pattern.
-            Weight::Edit | Weight::Soft | Weight::Seen => None,
-            Weight::Firm => Some("`--approve 10m`; no `--allow` covers it".to_owned()),
-            Weight::Contained if policy.is_confined() => {
-                Some("`--permission-mode auto`; no `--allow` covers it".to_owned())
-            }
-            Weight::Contained | Weight::Hard => Some(format!("{all}; no `--allow` covers it")),
-            Weight::Boundary => Some(format!("{all} in production mode; nothing else does")),
-        }
-    }
-
     /// The verdict on all of it: the strictest on any finding.
     pub(crate) fn decide(mut self, policy: &Policy, now: &Now<'_>) -> Decision {
         let heaviest = self.asks.iter().map(|concern| concern.weight).max();
@@ -289,9 +298,6 @@ impl Sheet {
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
             && (only_reads || self.keeps_broker || is_by_policy);
-        if is_unasked && self.ways.is_empty() {
-            self.ways.extend(self.widest_way(policy));
-        }
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
@@ -321,8 +327,9 @@ impl Sheet {
             tier: self.tier,
             risk: self.risk,
             reasons,
-            ways: if is_unasked { self.ways } else { Vec::new() },
+            ways: if is_unasked { self.ways.into_iter().map(|way| way.text).collect() } else { Vec::new() },
             is_unasked,
+            is_mode_denial: is_unasked && by_weight == Verdict::Deny,
             sends: self.sends,
             parts: self.parts,
             risky: self.risky,
@@ -338,6 +345,7 @@ impl Sheet {
             reaches_here: self.reaches_here,
             reached: reached.map(|(authority, _)| authority).collect(),
             is_grave: heaviest >= Some(Weight::Contained),
+            is_dangerous: heaviest >= Some(Weight::Hard) || self.risk == Risk::High,
             needs: self.needs,
             stays_inside,
         }

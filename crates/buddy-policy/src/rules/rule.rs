@@ -68,7 +68,7 @@ impl Rule {
         self.target.as_deref().is_none_or(|wanted| wanted == target)
     }
 
-    fn of(kind: &str, text: &str) -> Result<Self, String> {
+    pub(crate) fn of(kind: &str, text: &str) -> Result<Self, String> {
         let path = || PathPattern::parse(text).ok_or_else(|| format!("`{text}` is not a pattern of paths"));
         let subject = match kind {
             "command" => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcript, folded_command};
 
+use super::allowed::AllowedCalls;
 use super::calls::{self, Paper};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::plan_card::render_plan_rows;
@@ -161,7 +162,12 @@ pub(super) fn render_item(item: &Item, ran: Duration, paper: &Paper<'_>) -> Fini
 }
 
 /// The end of a conversation that is taken up.
-pub(super) fn render_recap(transcript: &Transcript, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+pub(super) fn render_recap(
+    transcript: &Transcript,
+    allowed: &AllowedCalls,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let is_shown =
         |item: &&Item| item.status.is_final() && !matches!(item.content, Content::Environment { .. });
     let items: Vec<&Item> = transcript.items().iter().filter(is_shown).collect();
@@ -173,9 +179,9 @@ pub(super) fn render_recap(transcript: &Transcript, look: &TerminalLook, width: 
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-    let paper = Paper { look, width, cwd, answered: "" };
     for item in shown.into_iter().rev() {
-        let shown = render_item(item, Duration::ZERO, &paper);
+        let answered = allowed.find(&item.id).unwrap_or_default();
+        let shown = render_item(item, Duration::ZERO, &Paper { look, width, cwd, answered });
         if shown.rows.is_empty() {
             continue;
         }

@@ -213,6 +213,11 @@ impl SessionReader {
         self.skip(event, now)
     }
 
+    /// How calls were allowed.
+    pub(super) fn allowed(&self) -> &AllowedCalls {
+        &self.allowed
+    }
+
     /// Folds an event without showing it.
     pub(crate) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
         (self.is_silent, self.has_hole) = (true, true);
@@ -487,7 +492,7 @@ impl SessionReader {
         self.note_read(item);
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
-        let answered = self.allowed.take(&item.id).unwrap_or_default();
+        let answered = self.allowed.find(&item.id).unwrap_or_default().to_owned();
         let paper = Paper { look, width, cwd: &cwd, answered: &answered };
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {

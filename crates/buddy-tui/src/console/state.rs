@@ -401,7 +401,12 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            let rows = items::render_recap(task.reader.transcript(), &self.look, self.columns);
+            let rows = items::render_recap(
+                task.reader.transcript(),
+                task.reader.allowed(),
+                &self.look,
+                self.columns,
+            );
             // They stand apart from the greeting, or from another conversation.
             let is_apart = rows.first().is_none_or(StyledLine::is_empty);
             self.show((!is_apart).then(StyledLine::default));

@@ -119,8 +119,10 @@ impl<O: Operations> SlashCommands<'_, O> {
         let request = FindDiff { target: target.clone() };
         let found = self.operations.find_diff(request).await.map_err(|error| error.message)?;
         let RepositoryDiff { diff, unknown, .. } = found;
-        let unknown = unknown.iter().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
-        let text: String = std::iter::once(diff).chain(unknown).collect();
+        let is_listed = |file: &&String| !shows_new_file(&diff, file);
+        let unknown: String =
+            unknown.iter().filter(is_listed).map(|file| format!("{UNKNOWN_FILE}{file}\n")).collect();
+        let text = diff + &unknown;
         Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
     }
 
@@ -264,4 +266,10 @@ fn refusal(error: &OperationError) -> String {
 /// What was printed; an error if the command failed.
 fn take_text(captured: &CapturedText, exit: Exit) -> Result<String, String> {
     if exit == Exit::Ok { Ok(captured.text()) } else { Err(captured.text()) }
+}
+
+/// Whether a diff has all lines of a file that git does not know.
+fn shows_new_file(diff: &str, file: &str) -> bool {
+    let head = format!("\n--- /dev/null\n+++ b/{file}\n");
+    diff.contains(&head)
 }

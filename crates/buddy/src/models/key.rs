@@ -228,6 +228,7 @@ impl KeyCommand {
             output: OutputLimits { keep_head: MAX_KEY_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
             way_out: None,
+            end_mark: None,
         };
         let cannot = |error: &dyn fmt::Display| format!("the command for the key cannot be run: {error}");
         let mut running = self.target.start(exec).await.map_err(|error| cannot(&error))?;

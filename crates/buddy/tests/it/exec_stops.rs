@@ -62,7 +62,7 @@ async fn the_time_limit_ends_a_command() {
 async fn the_time_limit_ends_a_silent_model() {
     let stage = Stage::new([turn().text("Hm").hang_after(1), turn().text("Well.")]).await;
     // Long enough for the request to be made on a busy machine, so that the next run gets the next turn.
-    let finished = stage.exec(["go", "--timeout", "4"]).run().await;
+    let finished = stage.exec(["go", "--timeout", "2"]).run().await;
     assert!(finished.took < STOPS_WITHIN, "{finished}");
     check_stopped(&stage, finished, 124).await;
 }
@@ -91,7 +91,7 @@ async fn the_time_limit_ends_waiting_for_the_prompt() {
 async fn the_time_limit_ends_waiting_between_retries() {
     let busy = || turn().error(429, "rate_limit", "slow down").header("retry-after", "30");
     let stage = Stage::new([busy(), turn().text("Well.")]).await;
-    let finished = stage.exec(["go", "--timeout", "4"]).run().await;
+    let finished = stage.exec(["go", "--timeout", "2"]).run().await;
     assert!(finished.took < STOPS_WITHIN, "{finished}");
     check_stopped(&stage, finished, 124).await;
 }

@@ -200,3 +200,17 @@ async fn a_full_disk_under_the_output_is_told_by_the_code() {
         Some("No problems found.")
     );
 }
+
+#[tokio::test]
+async fn a_session_whose_process_was_killed_is_not_listed_as_running() {
+    let stage = Stage::new([crate::stage::run("echo begun > ready; sleep 60")]).await;
+    stage.in_bash("mkfifo ready").run().await.expect_code(0);
+    let running = stage.exec(["go"]).start();
+    stage.in_bash("read line < ready").run().await.expect_code(0);
+    let listed = stage.buddy(["sessions"]).run().await.expect_code(0).text();
+    assert!(listed.contains("running"), "{listed}");
+    running.signal(rustix::process::Signal::KILL);
+    running.finish().await;
+    let listed = stage.buddy(["sessions"]).run().await.expect_code(0).text();
+    assert!(listed.contains("idle") && !listed.contains("running"), "{listed}");
+}

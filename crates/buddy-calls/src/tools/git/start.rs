@@ -1,7 +1,7 @@
 //! One run of `git` on the target: bounded, cancellable, and read as bytes.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,9 +112,18 @@ pub(super) trait Surroundings: Send + Sync {
     fn env(&self) -> &[(String, String)];
     fn programs(&self) -> &ProgramPath;
     fn cancel(&self) -> &CancellationToken;
+
+    /// The file in which the end of a command is marked that changes files.
+    fn end_mark(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 impl Surroundings for ToolContext {
+    fn end_mark(&self) -> Option<PathBuf> {
+        self.recorder.end_mark()
+    }
+
     fn target(&self) -> &Arc<dyn Target> {
         &self.target
     }
@@ -208,6 +217,7 @@ async fn start(start: Start<'_>, context: &dyn Surroundings) -> Result<Said, Too
         bounds: context.bounds().clone(),
         output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
         way_out: None,
+        end_mark: context.end_mark(),
     };
     let mut running = context.target().start(exec).await.map_err(|error| target_failure(&error))?;
     let stopper = running.stopper();

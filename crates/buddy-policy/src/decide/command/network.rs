@@ -4,6 +4,7 @@ use buddy_protocol::Risk;
 
 use super::Judge;
 use super::publication::{is_publishing, may_publish};
+use crate::decide::advice::AdvisedRule;
 use crate::decide::egress::{self, Destination, is_this_machine};
 use crate::decide::file::RuleAllowance;
 use crate::decide::sheet::{Sheet, Weight};
@@ -155,9 +156,10 @@ impl Judge<'_> {
             Some(line) => sheet.ask_with_offer(Weight::Boundary, Risk::Medium, reason, line.with_network()),
             None => sheet.ask(Weight::Boundary, Risk::Medium, reason),
         }
-        sheet.way(format!(
+        let way = format!(
             "`--allow '{{ command = \"{program} *\", network = true }}'`, or the same table under `allow` in rules.toml"
-        ));
+        );
+        sheet.way_by_rule(way, AdvisedRule::commands(&program).map(AdvisedRule::with_network));
         // No pattern of commands is offered for it.
         sheet.reaches_stranger(None);
         sheet.tells_network();

@@ -70,6 +70,7 @@ async fn version(command: [String; 2], env: Vec<(String, String)>, target: &dyn 
         output: OutputLimits { keep_head: MAX_VERSION_BYTES, keep_tail: 0, log: None },
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     };
     let exit = target.start(exec).await.ok()?.wait().await.ok()?;
     if exit.ended != Ended::Exited || exit.code != Some(0) {
