@@ -260,6 +260,12 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
         let answered = seat.press("1").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
         assert_eq!(answered, risk != Risk::High, "{risk:?}");
     }
+    // Nor does it begin a draft, which would take the keys that answer.
+    let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", Risk::High)));
+    seat.paint();
+    seat.press("4");
+    let answered = seat.press("d").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
+    assert!(answered, "{:?}", rows(&seat));
 }
 
 #[test]
