@@ -272,11 +272,12 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
 #[test]
 fn titles_and_labels_say_what_a_call_does() {
     let title = |approval: &Approval| ApprovalWords::of(approval, |_| true).title;
-    let search = approval("Search the web for rust (https://search.test/?q=rust)", Risk::Medium);
+    let tool = |action| Approval { is_editable: false, ..approval(action, Risk::Medium) };
+    let search = tool("Search the web for rust (https://search.test/?q=rust)");
     assert_eq!(title(&search), "Search the web?");
     let diff = |hunk: &str| Some(format!("--- /w/a\n+++ /w/a\n{hunk}\n+x\n"));
     for (hunk, expected) in [("@@ -0,0 +1 @@", "Create a?"), ("@@ -1 +1,2 @@", "Edit a?")] {
-        let edit = Approval { diff: diff(hunk), ..approval("Write a (+1 −0)", Risk::Medium) };
+        let edit = Approval { diff: diff(hunk), ..tool("Write a (+1 −0)") };
         assert_eq!(title(&edit), expected);
         let granted = ApprovalWords::of(&edit, |_| true).granted("write /w/a", &TerminalLook::plain());
         assert_eq!(granted, "writes of /w/a");
