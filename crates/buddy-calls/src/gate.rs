@@ -116,7 +116,8 @@ impl Judged {
     /// Whether it may start only while its trips of git end where they ended when it was judged: the user was shown that, or a grant
     /// opens the network because of it.
     pub(crate) fn is_bound(&self) -> bool {
-        !self.destinations.is_empty() && (self.pins.is_some() || self.bounds.network)
+        let is_opening = self.bounds.network || self.decision.needs.opens_granted;
+        !self.destinations.is_empty() && (self.pins.is_some() || is_opening)
     }
 }
 
@@ -248,6 +249,12 @@ impl Gate {
         // A sealed file cannot be removed.
         if decision.needs.keeps_seals && !gone.is_empty() {
             decision.needs.keeps_seals = ground.source.protected_within(policy, &gone).is_empty();
+        }
+        // A pull replaces the tracked files, and one that is sealed stays as it is.
+        if decision.needs.keeps_seals && decision.needs.takes_logins {
+            let pulled = git_trips(intent, policy).into_iter().filter(|trip| !trip.pushes);
+            let pulled: Vec<PathBuf> = pulled.map(|trip| trip.directory).collect();
+            decision.needs.keeps_seals = ground.source.tracked(&pulled).is_empty();
         }
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == ApprovalPolicy::All && policy.mode == Mode::Production;

@@ -79,7 +79,14 @@ fn judge(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Judgement {
             }
             Action::Delete(path) => file::delete(path, policy, now, &mut sheet),
             Action::Repository { top, change: RepositoryChange::Receive } => {
-                file::receive(top, now.real(top).unwrap_or(top), policy, &mut sheet);
+                let is_granted = commands(intent).any(|(command, cwd)| {
+                    command::is_granted_line(
+                        JudgedLine { command, cwd, runs_on: intent.runs_on },
+                        policy,
+                        now,
+                    )
+                });
+                file::receive(top, now.real(top).unwrap_or(top), is_granted, policy, &mut sheet);
             }
             Action::Repository { top, change } => file::repository(top, *change, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
@@ -100,6 +107,10 @@ fn judge(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Judgement {
             }
         }
         sheet.changes_something();
+    }
+    if intent.actions.iter().any(is_told) {
+        // A pattern would not say which folder it opens.
+        sheet.offer_only_lines();
     }
     claims(intent, policy, &mut sheet);
     let (ways, commands) = sheet.advice();

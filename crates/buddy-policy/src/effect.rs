@@ -46,7 +46,7 @@ pub(crate) use guards::{PUBLISHES as PUBLISHES_PACKAGE, gains_rights};
 pub(crate) use hosts::{destinations, goes_by_proxy, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
-pub(crate) use named_files::uses_only_named_files;
+pub(crate) use named_files::{connects_by_git, uses_only_named_files};
 pub(crate) use names::PLAIN as PLAIN_VARIABLES;
 pub(crate) use readers::READERS;
 pub(crate) use recipes::RECIPES;

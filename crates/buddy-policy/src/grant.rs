@@ -15,6 +15,9 @@ use crate::{
     TripRemote,
 };
 
+/// The name of the machine that buddy runs on.
+const LOCAL: &str = "local";
+
 /// A lasting permission. It applies on one target, and the caller decides how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -392,6 +395,11 @@ impl Grant {
     }
 }
 
+/// The end of a sentence that names the target, where it is another one than this machine.
+fn describe_target(target: &str) -> String {
+    if target == LOCAL { String::new() } else { format!(" on `{target}`") }
+}
+
 /// What can be offered for several hosts that one question names: `fetches` by their names, `nearby` with their ports.
 pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> Offer {
     let list = |hosts: &[String]| hosts.iter().map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ");
@@ -402,15 +410,15 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
     if !nearby.is_empty() {
         covers.push(format!("every connection of tools and commands to {}", list(&nearby)));
     }
-    let covers = format!("{}, and at no other host, on `{target}`", covers.join(", "));
+    let at = describe_target(target);
+    let covers = format!("{}, and at no other host{at}", covers.join(", "));
     Offer { grant: Grant::of(Scope::Hosts { fetches, nearby }, target), covers }
 }
 
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
 pub fn nearby_offer(authority: &str, target: &str) -> Offer {
-    let covers = format!(
-        "every connection of tools and commands to `{authority}`, and to no other port, on `{target}`"
-    );
+    let at = describe_target(target);
+    let covers = format!("every connection of tools and commands to `{authority}`, and to no other port{at}");
     Offer { grant: Grant::of(Scope::Nearby(authority.to_owned()), target), covers }
 }
 
@@ -423,6 +431,7 @@ pub(crate) fn offers(
     links: &[(PathBuf, PathBuf)],
 ) -> Vec<Offer> {
     let target = &places.target;
+    let at = describe_target(target);
     let mut patterns: Vec<Option<CommandPattern>> = leaves.iter().map(|leaf| pattern(leaf)).collect();
     patterns.dedup();
     let mut offers = Vec::new();
@@ -431,13 +440,13 @@ pub(crate) fn offers(
         if leaves.iter().all(|leaf| grant.covers_command(leaf, places, links)) {
             let start = pattern.as_str().trim_end_matches(" *");
             let covers = format!(
-                "every command on `{target}` that starts with `{start}` and names no file outside this project"
+                "every command{at} that starts with `{start}` and names no file outside the workspace"
             );
             offers.push(Offer { grant, covers });
         }
     }
     let covers = format!(
-        "exactly `{}`, in `{}` on `{target}`, whatever the files it uses contain then",
+        "exactly `{}`, in `{}`{at}, whatever the files it uses contain then",
         crate::display_command(command),
         shown(cwd)
     );
@@ -452,16 +461,17 @@ pub(crate) fn write_offer(path: &Path, places: &Places) -> Option<Offer> {
     let directory =
         roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count())?;
     let covers = format!(
-        "every write of a file beneath `{}` on `{}`, except places that decide what runs later",
+        "every write of a file beneath `{}`{}, except places that decide what runs later",
         shown(&directory),
-        places.target
+        describe_target(&places.target)
     );
     Some(Offer { grant: Grant::of(Scope::Writes(directory), &places.target), covers })
 }
 
 /// The offer to write one file.
 pub(crate) fn file_offer(path: &Path, places: &Places) -> Offer {
-    let covers = format!("every write of `{}`, and of no other file, on `{}`", shown(path), places.target);
+    let covers =
+        format!("every write of `{}`, and of no other file{}", shown(path), describe_target(&places.target));
     Offer { grant: Grant::of(Scope::File(path.to_owned()), &places.target), covers }
 }
 
@@ -472,7 +482,7 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
         RepositoryChange::Commit => "every `git_commit` in the repository",
         RepositoryChange::Receive => "every `git_push` to the repository",
     };
-    let covers = format!("{what} `{}`, and nothing else, on `{}`", shown(top), places.target);
+    let covers = format!("{what} `{}`, and nothing else{}", shown(top), describe_target(&places.target));
     let scope = Scope::Repository { top: top.to_owned(), change };
     Offer { grant: Grant::of(scope, &places.target), covers }
 }
@@ -480,8 +490,8 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
 /// The offer to fetch from a host.
 pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     let covers = format!(
-        "every fetch and upload of tools and commands at `{host}`, and at no other host, on `{}`",
-        places.target
+        "every fetch and upload of tools and commands at `{host}`, and at no other host{}",
+        describe_target(&places.target)
     );
     Offer { grant: Grant::of(Scope::Fetches(host.to_owned()), &places.target), covers }
 }

@@ -345,9 +345,8 @@ impl ExecRun<'_> {
                 Ok(fitting) => self.report.accept(fitting.text, fitting.value),
                 Err(mismatch) if self.corrections < CORRECTIONS => {
                     self.corrections += 1;
-                    self.outlet.status(format!(
-                        "the answer does not fit the schema, and is asked for again: {mismatch}"
-                    ));
+                    // The reason stands in the error if no answer fits.
+                    self.outlet.status("the answer does not fit the schema, and is asked for again");
                     self.report.next_turn();
                     self.obey(Command::prompt(schema.corrected(&mismatch))).await?;
                     return Ok(false);

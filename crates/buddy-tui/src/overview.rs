@@ -9,6 +9,8 @@ use crate::visible::one_line;
 
 /// Characters of a title.
 const TITLE: usize = 100;
+/// Tools that are named.
+const TOOLS: usize = 3;
 /// The note about an untrusted directory, which holds in every approval mode.
 const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allow changes";
 
@@ -21,13 +23,13 @@ pub(crate) fn describe_status(
 ) -> String {
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
     format!(
-        "session    {session}\ntitle      {}\nmodel      {}\nendpoint   {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}\ntools      {}",
-        title(transcript),
-        model(transcript, surroundings),
-        surroundings.endpoint.as_deref().unwrap_or("none"),
-        surroundings.host.as_deref().unwrap_or("this machine"),
+        "approvals  {}\nplan only  {}\nmodel      {}\ndirectory  {cwd}\nhost       {}\ntitle      {}\nsession    {session}\nendpoint   {}\nturns      {}\nmessages   {}\ntools      {}",
         if surroundings.is_untrusted { UNTRUSTED.to_owned() } else { describe_policy(approvals) },
         if transcript.is_plan_only() { "yes" } else { "no" },
+        model(transcript, surroundings),
+        surroundings.host.as_deref().unwrap_or("this machine"),
+        title(transcript),
+        surroundings.endpoint.as_deref().unwrap_or("none"),
         transcript.turns(),
         transcript.items().iter().filter(|item| is_message(item)).count(),
         tools(transcript),
@@ -40,10 +42,18 @@ fn title(transcript: &Transcript) -> String {
     transcript.title().map(str::to_owned).or_else(prompt).unwrap_or_else(|| "none yet".to_owned())
 }
 
-/// The tools that the session began with.
+/// The first tools that the session began with, and how many more there are: all of them would push the rest out of a small window.
 fn tools(transcript: &Transcript) -> String {
     let began_with = transcript.started().and_then(|started| started.began_with.as_ref());
-    began_with.map_or_else(|| "not known".to_owned(), |began_with| began_with.tools.join(", "))
+    began_with.map_or_else(|| "not known".to_owned(), |began_with| fold_tools(&began_with.tools))
+}
+
+fn fold_tools(tools: &[String]) -> String {
+    let first: Vec<&str> = tools.iter().take(TOOLS).map(String::as_str).collect();
+    match tools.len().saturating_sub(TOOLS) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
 }
 
 /// The model as its provider names it, and the profile where the session names one.
@@ -115,4 +125,15 @@ pub(crate) fn find_last_answer(transcript: &Transcript) -> Option<&str> {
 /// Whether an item is a message of the user or of the agent.
 fn is_message(item: &Item) -> bool {
     matches!(item.content, Content::UserMessage { .. } | Content::AgentMessage { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_folded_to_a_row() {
+        let tools = |count: usize| fold_tools(&vec!["run".to_owned(); count]);
+        assert_eq!((tools(3).as_str(), tools(24).as_str()), ("run, run, run", "run, run, run and 21 more"));
+    }
 }

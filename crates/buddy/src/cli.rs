@@ -355,7 +355,7 @@ impl ColorWish {
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
-    #[arg(required_unless_present = "last", conflicts_with = "last")]
+    #[arg(conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
     /// Show the session that was used last; with `-C DIR` the last one of that directory.

@@ -506,7 +506,7 @@ fn action_line(intent: &Intent, place: &CallPlace, judged: &Judged) -> (String, 
     };
     let outside = |path: &PathBuf| {
         let is_outside = judged.decision.needs.written_alone.contains(path);
-        if is_outside { ", outside the project" } else { "" }
+        if is_outside { ", outside the workspace" } else { "" }
     };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {

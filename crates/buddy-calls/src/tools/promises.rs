@@ -129,7 +129,7 @@ fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
         }
         Scope::Commands(pattern) => {
             let start = pattern.as_str().trim_end_matches(" *");
-            assert!(covers.starts_with("every command on") && names(start));
+            assert!(covers.starts_with("every command that starts with") && names(start));
             runs && about.starts_with(start)
         }
         Scope::Nearby(authority) => {

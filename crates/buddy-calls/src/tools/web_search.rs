@@ -44,6 +44,11 @@ impl Tool for WebSearch {
         Intent::of(Action::Fetch(place.endpoints.search_url(&input.query).to_string()))
     }
 
+    fn question(input: &WebSearchInput, place: &Place) -> Option<String> {
+        let address = place.endpoints.search_url(&input.query);
+        Some(format!("Search the web for {} ({address})", input.query))
+    }
+
     async fn run(input: WebSearchInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let url = context.place.endpoints.search_url(&input.query);
         let results = tokio::select! {

@@ -17,7 +17,8 @@ pub(super) use asked_host::{
 };
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
-use publication::{ask_about_publishing, sent_work};
+use publication::sent_work;
+pub(super) use trips::is_granted_line;
 
 use super::advice::AdvisedRule;
 use super::egress::{self, Destination, is_this_machine};
@@ -30,12 +31,13 @@ use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Class, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, LineTrips, Touch, TouchAccess,
-    TouchReach, barred_in_jail, changes_own_settings, changes_settings, destinations, examine, examine_words,
-    gains_rights, line_trips, names_engine, only_adds_remote, reads_variables, socket, uses_only_named_files,
+    TouchReach, barred_in_jail, changes_own_settings, changes_settings, connects_by_git, destinations,
+    examine, examine_words, gains_rights, names_engine, only_adds_remote, reads_variables, socket,
+    uses_only_named_files,
 };
 use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
-use crate::later::{Later, runs_later};
+use crate::later::{Later, describe_later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::places::{is_open, is_untrusted};
 use crate::rules::{Match, Thing};
@@ -93,7 +95,7 @@ pub(crate) struct JudgedLine<'a> {
 
 /// Judges a command.
 pub(crate) fn run(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    let JudgedLine { command, cwd, runs_on } = line;
+    let JudgedLine { command, cwd, .. } = line;
     sheet.needs.runs = true;
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
@@ -117,10 +119,7 @@ pub(crate) fn run(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>, sheet: &
             return sheet.deny(format!("buddy cannot judge the command, as {error}; write it more plainly"));
         }
     };
-    let trips = line_trips(&examination.leaves);
-    let mut judge = Judge { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false };
-    judge.leaves_to_broker = judge.is_left_to_broker(&examination.leaves);
-    judge.judge(examination, sheet);
+    Judge::of(line, &examination, policy, now).judge(examination, sheet);
 }
 
 /// The command of an allowlist: one simple command that matches, whose words are passed on as they are.
@@ -225,6 +224,8 @@ impl Judge<'_> {
         let goes_here = |leaf: &&CommandLeaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
         sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
         sheet.needs.keeps_seals = self.keeps_seals(&examination, sheet);
+        let takes_login = |leaf: &CommandLeaf| connects_by_git(leaf) && !self.stays_here(leaf);
+        sheet.needs.takes_logins = examination.leaves.iter().any(takes_login);
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
@@ -244,7 +245,8 @@ impl Judge<'_> {
         let is_unclear = examination.concerns.iter().any(|concern| concern.class == Class::Unclear);
         // In a terminal that is open, a program that is not known reads the line.
         let is_certain = self.cwd.is_some() && !self.runs_on && !is_unclear && !examination.leaves.is_empty();
-        is_certain && !sheet.names_secret() && examination.leaves.iter().all(uses_only_named_files)
+        let needs_none = |leaf: &CommandLeaf| uses_only_named_files(leaf) || connects_by_git(leaf);
+        is_certain && !sheet.names_secret() && examination.leaves.iter().all(needs_none)
     }
 
     /// Asks about variables of which no table says what a program makes of them, where nothing holds the program.
@@ -335,7 +337,7 @@ impl Judge<'_> {
             Mode::Plan => sheet.deny("plan mode allows only commands that read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
-                ask_about_publishing(uncovered, sheet);
+                self.ask_about_publishing(uncovered, sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
@@ -345,7 +347,7 @@ impl Judge<'_> {
                 let launching: Vec<&CommandLeaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 self.redirected(uncovered, sheet);
-                ask_about_publishing(uncovered, sheet);
+                self.ask_about_publishing(uncovered, sheet);
                 self.unread(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
@@ -520,7 +522,8 @@ impl Judge<'_> {
                     && allowed == RuleAllowance::No
                     && runs_later(path, places) == Some(Later::Unseen)
                 {
-                    let reason = format!("it writes `{}`, which can run code later", shown(path));
+                    let effect = describe_later(path, places).unwrap_or_default();
+                    let reason = format!("it writes `{}`, which {effect}", shown(path));
                     sheet.ask(Weight::Seen, Risk::Medium, reason);
                 } else if !is_open(path, places) {
                     sheet.ask(

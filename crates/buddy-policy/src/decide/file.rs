@@ -8,7 +8,7 @@ use super::outside::{OutsideChange, OutsideManner};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret, is_sensitive};
-use crate::later::{Later, runs_later};
+use crate::later::{Later, describe_later, runs_later};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::places::{holds_a_root, is_open, is_untrusted};
 use crate::rules::Thing;
@@ -146,7 +146,8 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
                 None if is_edit && is_at_work => Weight::Edit,
                 None | Some(Later::LikeCode) => Weight::Soft,
             };
-            let why = if is_later { ", which can run code later" } else { "" };
+            let why = describe_later(&path, &policy.places).filter(|_| is_later);
+            let why = why.map(|effect| format!(", which {effect}")).unwrap_or_default();
             let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);
             let wide = write_offer(&path, &policy.places).filter(|_| !is_later);
@@ -175,7 +176,7 @@ pub(crate) fn repository(
     let verb = match change {
         RepositoryChange::Stage => "stages files in",
         RepositoryChange::Commit => "makes a commit in",
-        RepositoryChange::Receive => return receive(&top, &top, policy, sheet),
+        RepositoryChange::Receive => return receive(&top, &top, false, policy, sheet),
     };
     if policy.mode == Mode::Plan {
         return sheet.deny(format!("plan mode: nothing is changed, and it {verb} `{}`", shown(&top)));
@@ -200,8 +201,8 @@ pub(crate) fn repository(
 }
 
 /// Judges a push to a repository that is a folder of this host, `real` being where its name leads. What a user allows is open to
-/// this one call; protected places are not, whatever anybody says.
-pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sheet) {
+/// this one call, or to this very push for as long as they say; protected places are not, whatever anybody says.
+pub(crate) fn receive(named: &Path, real: &Path, is_granted: bool, policy: &Policy, sheet: &mut Sheet) {
     sheet.changes_something();
     let places = &policy.places;
     let real = clean(real);
@@ -225,7 +226,11 @@ pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sh
         return;
     }
     let reason = format!("it writes the repository `{}`, outside the workspace", shown(&real));
-    sheet.ask(Weight::Hard, Risk::Medium, reason);
+    if is_granted {
+        sheet.needs.opens_granted = true;
+    } else {
+        sheet.ask_for_grant(Weight::Hard, Risk::Medium, reason);
+    }
     sheet.needs.written.push(real);
 }
 

@@ -6,7 +6,7 @@ use buddy_protocol::Risk;
 
 use super::sheet::{Sheet, Weight};
 use crate::guarded::{holds_protected, is_guarded, is_secret, is_sensitive};
-use crate::later::runs_later;
+use crate::later::describe_later;
 use crate::path::{clean, shown};
 use crate::places::{holds_a_root, is_open};
 use crate::{Found, Landing, Now, Policy};
@@ -107,7 +107,8 @@ impl OutsideChange<'_> {
     pub(crate) fn ask(&self, opening: OutsideOpening, policy: &Policy, sheet: &mut Sheet) {
         let named = shown(self.path);
         let verb = if self.verb == "remove" { "removes" } else { "writes" };
-        let later = runs_later(self.path, &policy.places).map_or("", |_| " and can run code later");
+        let later = describe_later(self.path, &policy.places).map(|effect| format!(" and {effect}"));
+        let later = later.unwrap_or_default();
         let change = format!("it {verb} `{named}`, which is outside the workspace{later}");
         let undo = if self.manner == OutsideManner::Alone { "" } else { "; undo does not cover it" };
         let opened = match &opening {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use buddy_protocol::{ApprovalPolicy, Risk};
 
 use super::advice::{AdvisedRule, AdvisedWay};
-use crate::{Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict};
+use crate::{
+    Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier, Verdict,
+};
 
 /// The approval that a finding needs to run without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,6 +229,11 @@ impl Sheet {
     /// For calls that no grant would allow.
     pub(crate) fn offer_nothing(&mut self) {
         self.offers.clear();
+    }
+
+    /// For calls that only a grant of exactly their line would allow.
+    pub(crate) fn offer_only_lines(&mut self) {
+        self.offers.retain(|offer| matches!(offer.grant.scope, Scope::Command { .. }));
     }
 
     pub(crate) fn pin(&mut self, pins: Vec<PathBuf>) {

@@ -2,6 +2,7 @@
 //!
 //! Left out are programs that run code of the project, and those that take a login from a file by themselves, such as git and wget.
 
+use super::files::git_words;
 use super::{CommandEffect, CommandLeaf};
 use crate::shell::ShellWord;
 
@@ -31,6 +32,15 @@ pub(crate) fn uses_only_named_files(leaf: &CommandLeaf) -> bool {
         CommandEffect::Unknown if program == "curl" => !words.iter().any(is_login_option),
         CommandEffect::Unknown => !DEEP.contains(&program) || words.iter().all(is_shallow),
     }
+}
+
+/// Whether a simple command is a push, a fetch or a pull of git by itself. Its logins are in places of their own, and it reads no file of
+/// the work tree that could hold secrets.
+pub(crate) fn connects_by_git(leaf: &CommandLeaf) -> bool {
+    let (words, _) = git_words(leaf.words.get(1..).unwrap_or_default());
+    let subcommand = words.first().and_then(ShellWord::literal);
+    let is_connecting = matches!(subcommand, Some("push" | "fetch" | "pull" | "ls-remote"));
+    leaf.program == "git" && !leaf.is_foreign && !leaf.has_assignments && is_connecting
 }
 
 fn is_shallow(word: &ShellWord) -> bool {

@@ -651,6 +651,9 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "cp a.txt b.txt",
             "cd sub && rm -rf ./*",
             "bash -c 'rm -r data'",
+            "git push origin main",
+            "git fetch && git pull --rebase",
+            "git -C sub ls-remote",
         ] {
             assert!(ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
         }
@@ -662,7 +665,8 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "echo $(make)",
             "sh install.sh",
             "python3 -c 'print(1)'",
-            "git push origin main",
+            "git push && make",
+            "GIT_SSH_COMMAND=./x git push",
             "wget https://example.org/x",
             "curl -n https://example.org/",
             "curl --netrc-file logins https://example.org/",

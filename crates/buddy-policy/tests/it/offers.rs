@@ -84,14 +84,14 @@ fn the_words_say_exactly_what_is_covered() {
     assert_eq!(
         words,
         [
-            "every command on `local` that starts with `cargo test` and names no file outside this project; it can reach the network",
-            "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then; it can reach the network",
+            "every command that starts with `cargo test` and names no file outside the workspace; it can reach the network",
+            "exactly `cargo test -p x`, in `/w`, whatever the files it uses contain then; it can reach the network",
         ]
     );
     let write = ask(&Intent::of(Action::Write("/w/a/b".into())), &policy(Mode::Development)).offers;
     assert_eq!(
         write[0].covers,
-        "every write of a file beneath `/w` on `local`, except places that decide what runs later"
+        "every write of a file beneath `/w`, except places that decide what runs later"
     );
 }
 

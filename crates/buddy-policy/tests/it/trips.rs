@@ -3,7 +3,7 @@
 use buddy_policy::{
     Decision, GitDestination, Grant, Mode, Now, Policy, TripRemote, Verdict, decide, git_trips,
 };
-use buddy_protocol::ApprovalPolicy;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{leading_to, policy, run};
 
@@ -56,6 +56,27 @@ fn a_grant_covers_a_trip_only_where_it_led() {
                 assert!(!is_push || moved.reasons.iter().any(is_told), "{command}: {:?}", moved.reasons);
             }
         }
+    }
+}
+
+#[test]
+fn a_push_to_a_folder_needs_no_network_and_no_login() {
+    for folder in ["/srv/a.git", "../a.git", "file:///srv/a.git"] {
+        let asked = leading("git push origin main", folder, &[], &development(true));
+        let told = asked.reasons.join("; ");
+        assert_eq!((asked.verdict, asked.risk), (Verdict::Ask, Risk::Medium), "{told}");
+        assert!(told.contains("a repository on this machine") && !told.contains("network"), "{told}");
+        assert!(!asked.tells_network && !asked.needs.takes_logins && asked.needs.keeps_seals, "{folder}");
+        let again =
+            leading("git push origin main", folder, &[asked.offers[0].grant.clone()], &development(true));
+        assert_eq!((again.verdict, again.stays_inside), (Verdict::Allow, true), "{:?}", again.reasons);
+        let moved =
+            leading("git push origin main", HERE, &[asked.offers[0].grant.clone()], &development(true));
+        assert_eq!((moved.verdict, moved.risk), (Verdict::Ask, Risk::High), "{:?}", moved.reasons);
+    }
+    for host in [HERE, "git@here.test:a.git", "here.test:a", "ext::sh -c x", "file://here.test/a"] {
+        let asked = leading("git push origin main", host, &[], &development(true));
+        assert!(asked.tells_network && asked.needs.takes_logins && asked.needs.keeps_seals, "{host}");
     }
 }
 

@@ -181,6 +181,7 @@ impl Console {
                     asking.remark = Some(Remark::NoChoice(key.to_string()));
                 }
             }
+            AskStep::NoChoice => asking.remark = Some(Remark::NoChoice(key.to_string())),
             AskStep::Back => {
                 (asking.stage, asking.ready) = (AskStage::of(&asking.ask.question, asking.keys), self.now);
             }

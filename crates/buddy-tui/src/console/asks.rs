@@ -101,6 +101,8 @@ pub(super) enum AskStep {
     Stay,
     /// It means nothing here.
     Unknown,
+    /// It answers nothing, and begins no draft.
+    NoChoice,
     /// It is for somebody else.
     Elsewhere,
     /// So many rows further down, or up.
@@ -284,7 +286,7 @@ impl Asking {
         }
         // Digits count the rows of a card of low risk with an offer. At high risk denying comes first, so they would say something else.
         if approval.risk == Risk::High && key.letter().is_some_and(|letter| letter.is_ascii_digit()) {
-            return AskStep::Unknown;
+            return AskStep::NoChoice;
         }
         // Only a key by itself answers: with another one held down it means something else.
         match key.letter() {

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::io;
+use std::time::Duration;
 
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
 use rustix::termios::{QueueSelector, tcflush};
+use tokio::time::timeout;
 
 use super::greeting::{ChoiceGreeting, render_greeting};
 use super::terminal::{HeldTerminal, give_back_on_panic};
@@ -15,6 +17,9 @@ use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// Rows of the frame with empty rows in it, and one of the window that stays free.
 const ROOMY_FRAME: usize = 7;
+
+/// The longest time between two letters of a paste. Nobody types that fast.
+const PASTE_GAP: Duration = Duration::from_millis(40);
 
 /// A question.
 #[derive(Debug, Clone, Default)]
@@ -55,13 +60,39 @@ pub async fn choose(question: &Alternatives, look: &TerminalLook, is_in_tmux: bo
         at.set(place);
         chosen
     };
-    ask_by_key(look, is_in_tmux, show, decide, |chosen, width| taken(question, chosen, look, width)).await
+    let stay = |chosen, width| taken(question, chosen, look, width);
+    ask_by_key(look, is_in_tmux, MenuLetters::Answer, show, decide, stay).await
+}
+
+/// The meaning of letters at a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MenuLetters {
+    /// They search, so a paste does too.
+    Search,
+    /// A digit answers if it stands alone. Letters that come at once are a paste, which answers nothing.
+    Answer,
+}
+
+/// Whether a key is a letter that stands alone. Takes what follows at once, which the paste goes on with.
+async fn stands_alone(key: KeyEvent, keys: &mut EventStream) -> bool {
+    let is_letter = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.contains(KeyModifiers::CONTROL);
+    let mut is_alone = true;
+    while is_letter {
+        match timeout(PASTE_GAP, keys.next()).await {
+            Ok(Some(Ok(Event::Key(next)))) if next.kind == KeyEventKind::Release => {}
+            Ok(Some(Ok(Event::Key(_)))) => is_alone = false,
+            Ok(Some(Ok(_))) => {}
+            Ok(Some(Err(_)) | None) | Err(_) => break,
+        }
+    }
+    is_alone
 }
 
 /// Shows a frame until a key decides, and then the rows that stay.
 pub(super) async fn ask_by_key(
     look: &TerminalLook,
     is_in_tmux: bool,
+    letters: MenuLetters,
     show: impl Fn((usize, usize)) -> ScreenFrame,
     decide: impl Fn(KeyEvent) -> Option<Chosen>,
     stay: impl FnOnce(Chosen, usize) -> Vec<StyledLine>,
@@ -78,6 +109,9 @@ pub(super) async fn ask_by_key(
         terminal.write(&painter.paint(&[], show((columns, height))))?;
         match keys.next().await {
             Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => {
+                if letters == MenuLetters::Answer && !stands_alone(key, &mut keys).await {
+                    continue;
+                }
                 if let Some(chosen) = decide(key) {
                     break chosen;
                 }

@@ -7,7 +7,7 @@ use anstyle::Style;
 use buddy_protocol::{SessionId, SessionSummary, UnixMillis};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::choose::{Chosen, ask_by_key};
+use super::choose::{Chosen, MenuLetters, ask_by_key};
 use super::picker::Picker;
 use crate::screen::ScreenFrame;
 use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
@@ -35,7 +35,7 @@ pub async fn choose_session(
         }
         Chosen::Escape | Chosen::Leave => Vec::new(),
     };
-    let chosen = ask_by_key(look, is_in_tmux, show, decide, stay).await?;
+    let chosen = ask_by_key(look, is_in_tmux, MenuLetters::Search, show, decide, stay).await?;
     Ok(match chosen {
         Chosen::At(_) => picker.borrow().chosen_session().cloned(),
         Chosen::Escape | Chosen::Leave => None,

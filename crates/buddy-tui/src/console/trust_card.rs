@@ -5,7 +5,7 @@ use std::io;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::card::{Card, Head, KeyChoice, KeyWeight};
-use super::choose::{Chosen, ask_by_key};
+use super::choose::{Chosen, MenuLetters, ask_by_key};
 use crate::screen::ScreenFrame;
 use crate::text::{Paint, StyledLine, TerminalLook, Tone};
 
@@ -40,7 +40,7 @@ pub async fn ask_about_folder(
     is_in_tmux: bool,
 ) -> io::Result<Chosen> {
     let stay = |chosen: Chosen, width: usize| taken(question, chosen, look, width);
-    ask_by_key(look, is_in_tmux, |size| frame(question, look, size), press, stay).await
+    ask_by_key(look, is_in_tmux, MenuLetters::Answer, |size| frame(question, look, size), press, stay).await
 }
 
 fn press(key: KeyEvent) -> Option<Chosen> {

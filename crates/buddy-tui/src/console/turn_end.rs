@@ -145,17 +145,31 @@ impl Console {
             let word = if self.look.is_ascii { word.replace('−', "-") } else { word.to_owned() };
             line = line.and(" ", dim).and(&word, style);
         }
-        let hints = [
-            ("/diff", "review", self.surroundings.branch.is_some() && sum.is_uncommitted()),
-            ("/undo", UNDOES, sum.has_changes()),
-        ];
-        // A narrow window has room for the command alone.
-        for (command, does, _) in hints.into_iter().filter(|(.., is_true)| *is_true) {
-            let short = line.clone().and("   ", Style::new()).and(command, strong);
-            let long = short.clone().and(&format!(" {does}"), dim);
-            let fits = [long, short].into_iter().find(|longer| longer.width() <= self.columns);
-            line = fits.unwrap_or(line);
+        let mut rows = vec![StyledLine::default()];
+        let mark = self.look.sign("…", "~");
+        if !sum.has_changes() {
+            rows.push(line.cut(self.columns, mark));
+            return rows;
         }
-        vec![StyledLine::default(), line.cut(self.columns, self.look.sign("…", "~"))]
+        // A narrow window has room for the commands alone, and `/undo` comes before the other one.
+        let (diff, undo) = ((" review", ""), (format!(" {UNDOES}"), String::new()));
+        let has_diff = self.surroundings.branch.is_some() && sum.is_uncommitted();
+        let forms = [(Some(diff.0), &undo.0), (Some(diff.0), &undo.1), (Some(diff.1), &undo.1)];
+        let forms = forms.into_iter().filter(|_| has_diff).chain([(None, &undo.0), (None, &undo.1)]);
+        let written = forms.map(|(review, undoes)| {
+            let before = match review {
+                Some(review) => line.clone().and("   ", Style::new()).and("/diff", strong).and(review, dim),
+                None => line.clone(),
+            };
+            before.and("   ", Style::new()).and("/undo", strong).and(undoes, dim)
+        });
+        match written.into_iter().find(|row| row.width() <= self.columns) {
+            Some(row) => rows.push(row),
+            None => {
+                let undo = StyledLine::plain("  ").and("/undo", strong).and(&undo.0, dim);
+                rows.extend([line, undo].map(|row| row.cut(self.columns, mark)));
+            }
+        }
+        rows
     }
 }

@@ -40,7 +40,7 @@ impl ApprovalWords {
             };
         }
         if let Some(diff) = &approval.diff {
-            let verb = if diff.starts_with("--- /dev/null") { "Create" } else { "Edit" };
+            let verb = if is_new_file(diff) { "Create" } else { "Edit" };
             let path = action
                 .strip_prefix("Write ")
                 .map(strip_counts)
@@ -55,6 +55,7 @@ impl ApprovalWords {
             ("Read ", "Read this file?"),
             ("Delete ", "Delete this?"),
             ("Fetch ", "Fetch this page?"),
+            ("Search the web for ", "Search the web?"),
             ("Push ", "Push this branch?"),
             ("Change the repository ", "Change this repository?"),
             ("run once outside the jail: ", "Run it outside the sandbox?"),
@@ -72,7 +73,9 @@ impl ApprovalWords {
                 Self { is_about_hosts: true, ..words }
             }
             _ => {
-                Self { is_about_hosts: action.starts_with("Fetch "), ..once(title.unwrap_or("Allow this?")) }
+                let is_about_hosts =
+                    ["Fetch ", "Search the web for "].iter().any(|start| action.starts_with(start));
+                Self { is_about_hosts, ..once(title.unwrap_or("Allow this?")) }
             }
         }
     }
@@ -88,8 +91,15 @@ impl ApprovalWords {
         let hosts = grant.strip_prefix("reach ").filter(|_| self.is_about_hosts).map(str::to_owned);
         let beneath =
             grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
-        hosts.or(beneath).unwrap_or_else(|| grant.to_owned())
+        let file =
+            grant.strip_prefix("write /").map(|path| format!("writes of {}", look.path(&format!("/{path}"))));
+        hosts.or(beneath).or(file).unwrap_or_else(|| grant.to_owned())
     }
+}
+
+/// Whether a diff has nothing before: its first change comes after no line.
+fn is_new_file(diff: &str) -> bool {
+    diff.starts_with("--- /dev/null") || diff.lines().nth(2).is_some_and(|line| line.starts_with("@@ -0,0 "))
 }
 
 /// The words between a program and the hosts that it wants to connect to.

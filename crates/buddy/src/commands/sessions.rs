@@ -10,6 +10,7 @@ use crate::commands::listing;
 use crate::environment::Environment;
 use crate::invocation::Invocation;
 use crate::session_choice::{find_last_session, find_session};
+use crate::start_error::UsageError;
 use crate::wiring::{Buddy, Wishes, wire};
 
 /// Events read at once.
@@ -72,7 +73,13 @@ pub(crate) async fn show(
     let buddy = reader(environment)?;
     let summary = match &show.id {
         Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
-        None => find_last_session(&*buddy.hub, &buddy.who, named).await?,
+        None if show.last => find_last_session(&*buddy.hub, &buddy.who, named).await?,
+        None => {
+            return Err(UsageError::new(
+                "no session is named; use `buddy show ID` or `buddy show --last`; `buddy sessions` lists the ids",
+            )
+            .into());
+        }
     };
     let mut printer = Printer::standard();
     let mut transcript = Transcript::default();

@@ -108,7 +108,7 @@ pub(crate) struct AgentSection {
     pub(crate) model: String,
     /// What the agent calls itself.
     pub(crate) name: String,
-    /// `development` works in a jail and asks before changes; `production` has the whole host and asks when in doubt.
+    /// `development` works in a jail, where `auto` asks only about risks; `production` has the whole host and asks when in doubt.
     pub(crate) environment: WorkEnvironment,
     /// Instructions that are added to the built-in ones.
     pub(crate) system_prompt: Option<String>,

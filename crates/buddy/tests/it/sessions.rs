@@ -58,7 +58,8 @@ async fn the_last_session_is_shown_without_its_id() {
     let printed = stage.completed("find it").await;
     let shown = stage.buddy(["show", &printed.session()]).run().await.expect_code(0).text();
     assert_eq!(stage.buddy(["show", "--last"]).run().await.expect_code(0).text(), shown);
-    stage.buddy(["show"]).run().await.expect_code(2);
+    let unnamed = stage.buddy(["show"]).run().await.expect_code(2);
+    assert!(unnamed.stderr.contains("`buddy show --last`"), "{unnamed}");
 }
 
 #[tokio::test]

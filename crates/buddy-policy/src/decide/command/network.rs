@@ -39,7 +39,8 @@ impl Judge<'_> {
         }
         let networked: Vec<bool> =
             (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
-        let tells = |leaf: &CommandLeaf| is_publishing(leaf) || (is_by_letter && self.goes_direct(leaf));
+        let publishes = |leaf: &CommandLeaf| is_publishing(leaf) && !self.stays_here(leaf);
+        let tells = |leaf: &CommandLeaf| publishes(leaf) || (is_by_letter && self.goes_direct(leaf));
         let has_network = networked.contains(&true) || leaves.iter().any(tells);
         let shows =
             |(leaf, is_networked): (&CommandLeaf, &bool)| *is_networked || self.shows_network_use(leaf);
@@ -122,7 +123,7 @@ impl Judge<'_> {
             |(leaf, is_networked): (&CommandLeaf, &bool)| *is_networked || self.shows_network_use(leaf);
         let is_granted = networked.contains(&true) && leaves.iter().zip(&networked).all(shows);
         // A reader that is asked about reaches the host that the question names.
-        let is_asked = uncovered.iter().any(|leaf| may_publish(leaf))
+        let is_asked = uncovered.iter().any(|leaf| may_publish(leaf) && !self.stays_here(leaf))
             || sheet.has_strangers() && leaves.iter().any(|leaf| self.goes_direct(leaf));
         // If the question tells of the network for one part alone, all parts go out by the broker.
         if is_granted || is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {

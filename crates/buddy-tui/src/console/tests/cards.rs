@@ -5,6 +5,7 @@ use std::fmt::Write;
 use buddy_protocol::{RunLimits, RunNetwork};
 
 use super::*;
+use crate::console::ApprovalWords;
 use crate::text::{Colors, Theme, encode};
 
 /// The windows that each is shown in.
@@ -259,6 +260,27 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
         seat.paint();
         let answered = seat.press("1").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
         assert_eq!(answered, risk != Risk::High, "{risk:?}");
+    }
+    // Nor does it begin a draft, which would take the keys that answer.
+    let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", Risk::High)));
+    seat.paint();
+    seat.press("4");
+    let answered = seat.press("d").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
+    assert!(answered, "{:?}", rows(&seat));
+}
+
+#[test]
+fn titles_and_labels_say_what_a_call_does() {
+    let title = |approval: &Approval| ApprovalWords::of(approval, |_| true).title;
+    let tool = |action| Approval { is_editable: false, ..approval(action, Risk::Medium) };
+    let search = tool("Search the web for rust (https://search.test/?q=rust)");
+    assert_eq!(title(&search), "Search the web?");
+    let diff = |hunk: &str| Some(format!("--- /w/a\n+++ /w/a\n{hunk}\n+x\n"));
+    for (hunk, expected) in [("@@ -0,0 +1 @@", "Create a?"), ("@@ -1 +1,2 @@", "Edit a?")] {
+        let edit = Approval { diff: diff(hunk), ..tool("Write a (+1 −0)") };
+        assert_eq!(title(&edit), expected);
+        let granted = ApprovalWords::of(&edit, |_| true).granted("write /w/a", &TerminalLook::plain());
+        assert_eq!(granted, "writes of /w/a");
     }
 }
 

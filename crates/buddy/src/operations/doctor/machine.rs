@@ -15,7 +15,7 @@ use super::{doctor_check, jail, programs};
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
 use crate::local_machine::local_target;
-use crate::models::{Lessons, ModelKeys, Models, choose, local_servers};
+use crate::models::{ChoiceKind, Lessons, ModelKeys, Models, choose, local_servers};
 use crate::operations::place::OperationPlace;
 use crate::policy::Guards;
 use crate::system::SystemClock;
@@ -122,9 +122,14 @@ fn disk(environment: &Environment) -> Check {
 }
 
 fn config(environment: &Environment, loaded: &Loaded) -> Check {
-    let file = user_file(environment).map(|path| path.display().to_string());
+    let file = user_file(environment);
+    let evidence = match &file {
+        Some(path) if path.exists() => format!("{}, no warnings", path.display()),
+        Some(path) => format!("defaults, as there is no {}", path.display()),
+        None => "defaults".to_owned(),
+    };
     match loaded.warnings.as_slice() {
-        [] => Check::ok("config", format!("{}, no warnings", file.unwrap_or_default())),
+        [] => Check::ok("config", evidence),
         [only] => Check::warn(
             "config",
             only,
@@ -186,6 +191,10 @@ async fn model(place: &OperationPlace, loaded: &Loaded, keys: ModelKeys) -> Chec
             return Check::fail("model", failure.message, failure.hint.unwrap_or(next.to_owned()));
         }
     };
+    if choice.kind == ChoiceKind::Demo {
+        let evidence = "no API key or local model found; the built-in demo answers";
+        return Check::warn("model", evidence, "connect a model with `buddy login`");
+    }
     let chosen = choice.active.as_ref().map(crate::models::Reference::name);
     let models = Models::new(loaded, keys, choice, Lessons::read(&environment.data));
     if let Err(failure) = models.check() {

@@ -50,6 +50,24 @@ fn the_end_of_a_turn_tells_only_what_is_true() {
 }
 
 #[test]
+fn a_narrow_window_says_how_to_undo_before_anything_else() {
+    for (columns, ran, expected) in [
+        (40, 0, "  1 file +2 −1   /diff review   /undo"),
+        (40, 3_725, "  1h 02m   1 file +2 −1   /diff   /undo"),
+        (34, 3_725, "  1h 02m   1 file +2 −1   /undo"),
+        (26, 3_725, "  /undo the last change"),
+    ] {
+        let mut stage = AskStage::new(&palette(), (columns, 15));
+        stage.prompt("go");
+        stage.fact(edited(1, "a.rs", HUNK));
+        stage.seat.wait(ran * 1000);
+        stage.end_turn();
+        let last = stage.finished.last().map(StyledLine::text).unwrap_or_default();
+        assert_eq!(last, expected, "{columns}");
+    }
+}
+
+#[test]
 fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
     let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.prompt("clean up");
