@@ -44,7 +44,7 @@ impl Tool for WebSearch {
         Intent::of(Action::Fetch(place.endpoints.search_url(&input.query).to_string()))
     }
 
-    fn question(input: &WebSearchInput, place: &Place) -> Option<String> {
+    fn question(input: &WebSearchInput, place: &CallPlace) -> Option<String> {
         let address = place.endpoints.search_url(&input.query);
         Some(format!("Search the web for {} ({address})", input.query))
     }

@@ -57,7 +57,7 @@ fn a_narrow_window_says_how_to_undo_before_anything_else() {
         (34, 3_725, "  1h 02m   1 file +2 −1   /undo"),
         (26, 3_725, "  /undo the last change"),
     ] {
-        let mut stage = AskStage::new(&palette(), (columns, 15));
+        let mut stage = SceneStage::new(&palette(), (columns, 15));
         stage.prompt("go");
         stage.fact(edited(1, "a.rs", HUNK));
         stage.seat.wait(ran * 1000);
