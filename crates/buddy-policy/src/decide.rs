@@ -21,7 +21,7 @@ use crate::{
     Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
     RepositoryChange, Tier, Typing,
 };
-use advice::{AdvisedRule, AdvisedWay};
+use advice::{AdvisedRule, AdvisedWay, JudgeOnce, advise};
 use command::{JudgedLine, MAX_TOUCHED};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
@@ -40,7 +40,8 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     if !decision.is_unasked {
         return decision;
     }
-    Decision { ways: advice::advise((intent, policy, now), &ways, &commands), ..decision }
+    let judge_once: JudgeOnce = |intent, policy, now| judge(intent, policy, now).decision;
+    Decision { ways: advise((intent, policy, now), &ways, &commands, judge_once), ..decision }
 }
 
 /// A decision, and what could be advised if it is a denial.

@@ -14,9 +14,10 @@ use std::time::UNIX_EPOCH;
 use buddy_protocol::PathText;
 
 use super::journal::{Read, Record, end_mark_of, snapshot_of};
-use super::plan::{Everything, left_out};
+use super::not_covered::left_out;
 use super::state::State;
 use super::store::{UndoError, is_interrupted};
+use super::whole_tree::Everything;
 use crate::end_mark::{changed_at, read_end};
 
 /// The most entries that are looked at in the directories of a command.

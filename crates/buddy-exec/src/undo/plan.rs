@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use buddy_protocol::PathText;
 use serde::Serialize;
@@ -11,10 +10,10 @@ use serde::Serialize;
 use super::cut_short::{UnrecordedChange, doubts, unrecorded};
 use super::journal::{Beside, Header, Read, Record};
 use super::left_behind::left_behind;
+use super::not_covered::{NotCovered, left_out};
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
-use crate::files::{Parents, Roots, Spot, View};
-use crate::{Bounds, Reach, TargetError};
+use super::whole_tree::Everything;
 
 /// The most entries of a directory that are read to see whether it can be removed.
 const MAX_NAMES: usize = 10_000;
@@ -56,17 +55,6 @@ pub struct Step {
     pub conflict: Option<String>,
 }
 
-/// A path whose changes cannot be undone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NotCovered {
-    /// The path, the directory in which changes are not known, or the receiver of work that was sent.
-    pub path: PathText,
-    /// The reason.
-    pub why: String,
-    /// Whether it is known to have changed. Otherwise buddy did not look there.
-    pub is_changed: bool,
-}
-
 impl UndoPlan {
     /// Whether the entry changed something, and undo can restore nothing of it.
     pub fn is_beyond_undo(&self) -> bool {
@@ -101,7 +89,7 @@ impl UndoStore {
     /// The plan of undoing an entry, by the present states.
     pub fn plan(&self, which: &Which) -> Result<UndoPlan, UndoError> {
         let journal = self.find(which)?;
-        let mut changes = changes(&journal)?;
+        let mut changes = changes(&journal);
         let unrecorded = unrecorded(&journal)?;
         let doubts = doubts(&unrecorded);
         for UnrecordedChange { path, before, after, .. } in unrecorded {
@@ -177,15 +165,6 @@ pub(super) fn step(path: PathText, before: State, after: &State, now: Result<Sta
     Some(Step { path, now, to: before, conflict })
 }
 
-pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
-    match record {
-        Record::NotCovered { path, why, is_changed } => {
-            Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: *is_changed })
-        }
-        _ => None,
-    }
-}
-
 /// The places that an entry changed, or may have, and of which nothing is kept. A command that was cut short is compared now.
 pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
     let ended = journal.records.iter().rposition(|record| *record == Record::CommandEnded);
@@ -194,7 +173,7 @@ pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
 }
 
 /// For each path its states before its first recorded change and after its last.
-pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
+pub(super) fn changes(journal: &Read) -> BTreeMap<PathText, (State, State)> {
     let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
     for record in &journal.records {
         if let Record::Change { path, before, after } = record {
@@ -202,7 +181,7 @@ pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State
             entry.1 = after.clone();
         }
     }
-    Ok(changes)
+    changes
 }
 
 /// A directory that is to go conflicts if it has an entry that is to stay.
@@ -217,33 +196,6 @@ fn mark_full_directories(steps: &mut [Step]) {
         let names = fs::read_dir(&step.path.0).into_iter().flatten().flatten().take(MAX_NAMES);
         if let Some(stays) = names.map(|entry| entry.path()).find(|path| !going.contains(path)) {
             step.conflict = Some(format!("it has `{}` in it, which the call did not make", stays.display()));
-        }
-    }
-}
-
-/// The whole file system, reached through no link: recorded paths have none.
-pub(super) struct Everything {
-    view: View,
-}
-
-impl Everything {
-    pub(super) fn new() -> Result<Self, TargetError> {
-        let reach = Reach::Beneath(vec![PathBuf::from("/")]);
-        let bounds = Bounds { read: reach.clone(), write: reach, ..Bounds::open() };
-        Ok(Self { view: View::new(&Roots::default(), &bounds)? })
-    }
-
-    pub(super) fn spot(&self, path: &Path) -> Result<Spot, TargetError> {
-        Ok(self.view.spot_itself(path, Parents::Need)?.0)
-    }
-
-    pub(super) fn state(&self, path: &Path) -> Result<State, TargetError> {
-        match self.spot(path) {
-            Ok(spot) => {
-                State::at(&spot).map_err(|error: io::Error| TargetError::from_io("look at", path, error))
-            }
-            Err(TargetError::NotFound { .. } | TargetError::NotADirectory { .. }) => Ok(State::Absent),
-            Err(error) => Err(error),
         }
     }
 }

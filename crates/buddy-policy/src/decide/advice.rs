@@ -6,9 +6,8 @@
 
 use buddy_protocol::ApprovalPolicy;
 
-use super::{Intent, judge};
 use crate::path::shown;
-use crate::{Action, Attendance, Decision, Mode, Now, Policy, Rule, RuleTier, Rules, Verdict};
+use crate::{Action, Attendance, Decision, Intent, Mode, Now, Policy, Rule, RuleTier, Rules, Verdict};
 
 /// The time of a window that is advised.
 const WINDOW_SECONDS: u64 = 600;
@@ -55,14 +54,18 @@ impl AdvisedRule {
     }
 }
 
+/// Judges an intent without advice.
+pub(super) type JudgeOnce = fn(&Intent, &Policy, &Now<'_>) -> Decision;
+
 /// The ways to allow a call that was denied because nobody could be asked, or because nothing is to be asked. `named` are those of the
 /// findings, `commands` rules for the commands that no rule covers.
 pub(crate) fn advise(
     (intent, policy, now): (&Intent, &Policy, &Now<'_>),
     named: &[AdvisedWay],
     commands: &[AdvisedRule],
+    judge: JudgeOnce,
 ) -> Vec<String> {
-    let trial = Trial { intent, policy, now };
+    let trial = Trial { intent, policy, now, judge };
     if now.approvals == ApprovalPolicy::None
         && let Some(way) = trial.other_mode()
     {
@@ -97,14 +100,15 @@ struct Trial<'a> {
     intent: &'a Intent,
     policy: &'a Policy,
     now: &'a Now<'a>,
+    judge: JudgeOnce,
 }
 
 impl Trial<'_> {
     fn decision(&self, rules: &[AdvisedRule], approvals: ApprovalPolicy, mode: Mode) -> Decision {
         let allow = rules.iter().map(|advised| advised.rule.clone()).collect();
         let rules = self.policy.rules.clone().with(RuleTier::Run, Rules { allow, ..Rules::default() });
-        let policy = Policy { rules, mode, ..self.policy.clone() };
-        judge(self.intent, &policy, &Now { approvals, ..*self.now }).decision
+        let policy = Policy { mode, rules, ..self.policy.clone() };
+        (self.judge)(self.intent, &policy, &Now { approvals, ..*self.now })
     }
 
     fn runs(&self, rules: &[AdvisedRule], approvals: ApprovalPolicy) -> bool {

@@ -1,4 +1,6 @@
 //! Commands: every part of the line judged, and the line by all of them.
+//!
+//! Long because the parts of a line are judged together.
 
 mod asked_host;
 mod network;

@@ -677,7 +677,7 @@ impl<'a> Examiner<'a> {
                 return Ok(true);
             }
             GivenProgram::Text(_) | GivenProgram::Unclear => {
-                self.unclear(format!("what `{program}` runs is computed"))
+                self.unclear(format!("what `{program}` runs is computed"));
             }
             GivenProgram::Code => {
                 self.unclear(format!("it runs inline `{program}` code"));

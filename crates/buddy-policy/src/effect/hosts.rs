@@ -89,7 +89,7 @@ pub(crate) fn destinations(program: &str, words: &[ShellWord]) -> Vec<Destinatio
     match sender.reading {
         HostReading::Addresses => found.extend(operands.map(|word| address(word))),
         HostReading::Hosts => {
-            found.extend(operands.take(first_only(program)).filter_map(|word| one_host(word)))
+            found.extend(operands.take(first_only(program)).filter_map(|word| one_host(word)));
         }
         HostReading::Copies => found.extend(operands.filter_map(|word| copy(word))),
         HostReading::Lookups if program == "getent" && !names_hosts(&given.operands) => {}

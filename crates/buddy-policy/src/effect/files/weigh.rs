@@ -203,14 +203,14 @@ impl Weigher {
         let is_placed = has(Does::WritesWithin) || has(Does::Base) || has(Does::Writes);
         match self.row.operands {
             RowOperands::Text if self.row.form == OperandForm::Assigned => {
-                self.each(TouchAccess::Write, &operands)
+                self.each(TouchAccess::Write, &operands);
             }
             RowOperands::Text => {}
             RowOperands::Each(TouchAccess::Read) => self.each(read, &operands),
             RowOperands::Each(access) => self.each(access, &operands),
             RowOperands::AfterFirst(access) => self.each(access, operands.get(1..).unwrap_or_default()),
             RowOperands::First(TouchAccess::Write) if operands.is_empty() && !is_placed => {
-                self.here(TouchAccess::Write)
+                self.here(TouchAccess::Write);
             }
             RowOperands::First(access) => {
                 self.each(access, operands.get(..1).unwrap_or_default());
@@ -267,12 +267,15 @@ impl Weigher {
                     self.touch(access, &ShellWord::Literal((*name).to_owned()), WeighScope::Itself);
                 }
             }
-            RowOperands::Patterns => {
-                for word in &operands {
-                    self.touch(TouchAccess::Write, word, WeighScope::Beside);
-                    self.touch(TouchAccess::Delete, word, WeighScope::Beside);
-                }
-            }
+            RowOperands::Patterns => self.move_matches(&operands),
+        }
+    }
+
+    /// Files that patterns match get other names.
+    fn move_matches(&mut self, patterns: &[ShellWord]) {
+        for word in patterns {
+            self.touch(TouchAccess::Write, word, WeighScope::Beside);
+            self.touch(TouchAccess::Delete, word, WeighScope::Beside);
         }
     }
 
