@@ -195,24 +195,29 @@ impl Gate {
         Ok(self.judge_by(intent, JudgedBy { destinations, policy: &policy, grants: &grants, trail }, ground))
     }
 
-    fn judge_by(&self, intent: &Intent, by: JudgedBy<'_>, ground: Ground<'_>) -> Judged {
-        let JudgedBy { destinations, policy, grants, trail } = by;
-        let (mut approvals, is_all_said) = {
+    /// The approval policy by which an intent is judged.
+    fn approvals_on(&self, intent: &Intent, policy: &Policy) -> ApprovalPolicy {
+        let (approvals, is_all_said) = {
             let state = self.state();
             (state.approvals(Instant::now()), state.is_all_said)
         };
         if approvals == ApprovalPolicy::All && is_all_said && policy.mode == Mode::Production {
             // What is dangerous needs its word all the same, as in a window that does not end.
-            approvals = ApprovalPolicy::Window { seconds: u64::MAX };
+            return ApprovalPolicy::Window { seconds: u64::MAX };
         }
-        let is_jailless = policy.mode == Mode::Development && policy.places.remote;
-        if is_jailless
+        if is_jailless(policy)
             && runs(intent)
             && matches!(approvals, ApprovalPolicy::All | ApprovalPolicy::Window { .. } | ApprovalPolicy::Auto)
         {
             // They cover what a jail holds, and no jail is there.
-            approvals = ApprovalPolicy::Ask;
+            return ApprovalPolicy::Ask;
         }
+        approvals
+    }
+
+    fn judge_by(&self, intent: &Intent, by: JudgedBy<'_>, ground: Ground<'_>) -> Judged {
+        let JudgedBy { destinations, policy, grants, trail } = by;
+        let approvals = self.approvals_on(intent, policy);
         let links = ground.source.links(policy, &touched(intent, policy));
         let named_links = ground.source.named_links(policy, &named(intent, policy));
         let tracked = ground.source.tracked(&recalled(intent, policy));
@@ -268,7 +273,7 @@ impl Gate {
         bounds.network &= keeps_network || (!is_secretive && !decision.stays_inside);
         let is_allowed = decision.verdict == Verdict::Allow;
         let is_brokered = is_allowed && has_way_out(policy, &bounds, &decision);
-        let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
+        let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless(policy));
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();
         Judged {
@@ -610,6 +615,11 @@ fn keeps_broker(policy: &Policy, decision: &Decision, ground: Ground<'_>) -> boo
 fn goes_by_host(policy: &Policy, bounds: &Bounds, decision: &Decision, ground: Ground<'_>) -> bool {
     let is_kept = policy.limits.hosts.is_some() || keeps_broker(policy, decision, ground);
     is_kept && has_way_out(policy, bounds, decision)
+}
+
+/// Whether a jail would hold commands here, and there is none.
+fn is_jailless(policy: &Policy) -> bool {
+    policy.mode == Mode::Development && policy.places.remote
 }
 
 /// Whether a jail holds the commands of a call.

@@ -40,6 +40,7 @@ use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::rivals::PinCheck;
 use crate::tools::target_field;
+use crate::tools::tool::Prepared;
 use crate::tools::tool::ToolContext;
 use crate::tools::tool_spec::ToolSpec;
 use crate::tools::turnstile::Ticket;
@@ -394,18 +395,7 @@ impl Pipeline {
             .filter(|_| !judged.decision.needs.runs);
         let directories = [context.workspace.clone(), vec![ready.target.place.cwd.clone()]].concat();
         let Ready { prepared, target, spec, edit, .. } = ready;
-        let tool = async {
-            let run = async {
-                if target_field::is_for(spec) {
-                    context.target.check(&context.bounds).await.map_err(|error| target_failure(&error))?;
-                }
-                prepared.run(&context).await
-            };
-            let result = bounded(run, &cancel).await;
-            let images = context.images.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let denials = context.denials.into_inner().unwrap_or_else(PoisonError::into_inner);
-            (result, images, denials)
-        };
+        let tool = Self::run_tool(context, prepared, spec, &cancel);
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
         let failures = egress.as_deref().map(CallEgress::failures).unwrap_or_default();
         let denials = outside::without_failed_connections(denials, &failures);
@@ -432,6 +422,25 @@ impl Pipeline {
         let result = result.map(|value| without_credentials(value, &credentials));
         let result = clipped(result, self.parts.texts.of(spec.text));
         Outcome { status, result, images, denials, unseen }
+    }
+
+    /// Runs a tool that is ready. Returns its result, the images that it made and what the jail stopped.
+    async fn run_tool(
+        context: ToolContext,
+        prepared: Box<dyn Prepared>,
+        spec: ToolSpec,
+        cancel: &CancellationToken,
+    ) -> (Result<Value, ToolFailure>, Vec<Image>, Vec<Denial>) {
+        let run = async {
+            if target_field::is_for(spec) {
+                context.target.check(&context.bounds).await.map_err(|error| target_failure(&error))?;
+            }
+            prepared.run(&context).await
+        };
+        let result = bounded(run, cancel).await;
+        let images = context.images.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let denials = context.denials.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (result, images, denials)
     }
 
     /// A result with its connections, and with a line about everything that its command was kept from and what opens that.

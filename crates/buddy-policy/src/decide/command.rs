@@ -19,7 +19,7 @@ pub(super) use asked_host::{
 };
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
-use publication::sent_work;
+use publication::{ask_about_publishing, sent_work};
 pub(super) use trips::is_granted_line;
 
 use super::advice::AdvisedRule;
@@ -339,7 +339,7 @@ impl Judge<'_> {
             Mode::Plan => sheet.deny("plan mode allows only commands that read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
-                self.ask_about_publishing(uncovered, sheet);
+                ask_about_publishing(uncovered, |leaf| self.stays_here(leaf), sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
@@ -349,7 +349,7 @@ impl Judge<'_> {
                 let launching: Vec<&CommandLeaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 self.redirected(uncovered, sheet);
-                self.ask_about_publishing(uncovered, sheet);
+                ask_about_publishing(uncovered, |leaf| self.stays_here(leaf), sheet);
                 self.unread(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);

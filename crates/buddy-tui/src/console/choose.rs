@@ -77,15 +77,17 @@ pub(super) enum MenuLetters {
 async fn stands_alone(key: KeyEvent, keys: &mut EventStream) -> bool {
     let is_letter = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.contains(KeyModifiers::CONTROL);
     let mut is_alone = true;
-    while is_letter {
+    if !is_letter {
+        return is_alone;
+    }
+    loop {
         match timeout(PASTE_GAP, keys.next()).await {
             Ok(Some(Ok(Event::Key(next)))) if next.kind == KeyEventKind::Release => {}
             Ok(Some(Ok(Event::Key(_)))) => is_alone = false,
             Ok(Some(Ok(_))) => {}
-            Ok(Some(Err(_)) | None) | Err(_) => break,
+            Ok(Some(Err(_)) | None) | Err(_) => return is_alone,
         }
     }
-    is_alone
 }
 
 /// Shows a frame until a key decides, and then the rows that stay.

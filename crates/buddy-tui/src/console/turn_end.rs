@@ -163,12 +163,11 @@ impl Console {
             };
             before.and("   ", Style::new()).and("/undo", strong).and(undoes, dim)
         });
-        match written.into_iter().find(|row| row.width() <= self.columns) {
-            Some(row) => rows.push(row),
-            None => {
-                let undo = StyledLine::plain("  ").and("/undo", strong).and(&undo.0, dim);
-                rows.extend([line, undo].map(|row| row.cut(self.columns, mark)));
-            }
+        if let Some(row) = written.into_iter().find(|row| row.width() <= self.columns) {
+            rows.push(row);
+        } else {
+            let undo = StyledLine::plain("  ").and("/undo", strong).and(&undo.0, dim);
+            rows.extend([line, undo].map(|row| row.cut(self.columns, mark)));
         }
         rows
     }

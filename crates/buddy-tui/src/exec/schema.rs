@@ -64,9 +64,10 @@ impl AnswerSchema {
         let mut schemas = Schemas::new();
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(RefusedReferences));
-        let compiled = compiler
-            .add_resource(SCHEMA_NAME, schema)
-            .and_then(|()| compiler.compile(SCHEMA_NAME, &mut schemas));
+        let compiled = match compiler.add_resource(SCHEMA_NAME, schema) {
+            Ok(()) => compiler.compile(SCHEMA_NAME, &mut schemas),
+            Err(error) => Err(error),
+        };
         let root = compiled.map_err(|error| SchemaError::Schema(clipped(&format!("{error:#}"))))?;
         Ok(Self { text: text.trim().to_owned(), schemas, root })
     }

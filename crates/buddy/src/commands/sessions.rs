@@ -70,16 +70,15 @@ pub(crate) async fn show(
     show: &Show,
     named: Option<&Path>,
 ) -> anyhow::Result<Exit> {
+    if show.id.is_none() && !show.last {
+        let hint =
+            "no session is named; use `buddy show ID` or `buddy show --last`; `buddy sessions` lists the ids";
+        return Err(UsageError::new(hint).into());
+    }
     let buddy = reader(environment)?;
     let summary = match &show.id {
         Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
-        None if show.last => find_last_session(&*buddy.hub, &buddy.who, named).await?,
-        None => {
-            return Err(UsageError::new(
-                "no session is named; use `buddy show ID` or `buddy show --last`; `buddy sessions` lists the ids",
-            )
-            .into());
-        }
+        None => find_last_session(&*buddy.hub, &buddy.who, named).await?,
     };
     let mut printer = Printer::standard();
     let mut transcript = Transcript::default();

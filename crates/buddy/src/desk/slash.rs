@@ -120,9 +120,8 @@ impl<O: Operations> SlashCommands<'_, O> {
         let found = self.operations.find_diff(request).await.map_err(|error| error.message)?;
         let RepositoryDiff { diff, unknown, .. } = found;
         let is_listed = |file: &&String| !shows_new_file(&diff, file);
-        let unknown: String =
-            unknown.iter().filter(is_listed).map(|file| format!("{UNKNOWN_FILE}{file}\n")).collect();
-        let text = diff + &unknown;
+        let listed = unknown.iter().filter(is_listed).map(|file| format!("{UNKNOWN_FILE}{file}\n"));
+        let text = diff.clone() + &listed.collect::<Vec<_>>().concat();
         Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
     }
 

@@ -52,7 +52,7 @@ pub(crate) async fn check_settled(stage: &Stage) {
 #[tokio::test]
 async fn the_time_limit_ends_a_command() {
     let stage = Stage::new([long_call(), turn().text("Well.")]).await;
-    let finished = stage.exec(["go", "--timeout", "700ms", "--json"]).run().await;
+    let finished = stage.exec(["go", "--timeout", "2s", "--json"]).run().await;
     assert!(finished.took < STOPS_WITHIN, "{finished}");
     assert_eq!(Printed::of(&finished).result["status"], "timeout");
     check_stopped(&stage, finished.expect_stderr("time limit"), 124).await;

@@ -2,7 +2,6 @@
 
 use buddy_protocol::Risk;
 
-use super::Judge;
 use crate::SentWork;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{CommandExamination, CommandLeaf, PUBLISHES_PACKAGE, git_alias, publishes, risky_words};
@@ -34,24 +33,28 @@ pub(super) fn may_publish(leaf: &CommandLeaf) -> bool {
     is_publishing(leaf) || (leaf.program == "git" && is_alias())
 }
 
-impl Judge<'_> {
-    /// Asks about publishing the work here.
-    pub(super) fn ask_about_publishing(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
-        let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
-        let publishing: Vec<&&CommandLeaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
-        publishing.iter().filter_map(|leaf| risky_words(&leaf.words)).for_each(|words| sheet.mark(&words));
-        if publishing.iter().any(|leaf| !self.stays_here(leaf)) {
-            sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));
-        } else if !publishing.is_empty() {
-            sheet.ask(Weight::Seen, Risk::Medium, format!("{PUSHES_HERE}{network}"));
-        }
-        let git = uncovered.iter().filter(|leaf| leaf.program == "git");
-        for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
-            let alias = crate::display_command(&alias);
-            let reason = format!(
-                "`git {alias}` is no command of git itself, and an alias can do anything, also push{network}"
-            );
-            sheet.ask(Weight::Seen, Risk::Medium, reason);
-        }
+/// Asks about publishing the work here.
+///
+/// `stays_here` says whether git goes to no other host for a simple command.
+pub(super) fn ask_about_publishing(
+    uncovered: &[&CommandLeaf],
+    stays_here: impl Fn(&CommandLeaf) -> bool,
+    sheet: &mut Sheet,
+) {
+    let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
+    let publishing: Vec<&&CommandLeaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
+    publishing.iter().filter_map(|leaf| risky_words(&leaf.words)).for_each(|words| sheet.mark(&words));
+    if publishing.iter().any(|leaf| !stays_here(leaf)) {
+        sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));
+    } else if !publishing.is_empty() {
+        sheet.ask(Weight::Seen, Risk::Medium, format!("{PUSHES_HERE}{network}"));
+    }
+    let git = uncovered.iter().filter(|leaf| leaf.program == "git");
+    for alias in git.filter_map(|leaf| git_alias(leaf.words.get(1..)?)) {
+        let alias = crate::display_command(&alias);
+        let reason = format!(
+            "`git {alias}` is no command of git itself, and an alias can do anything, also push{network}"
+        );
+        sheet.ask(Weight::Seen, Risk::Medium, reason);
     }
 }
