@@ -143,7 +143,7 @@ fn make_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| from_io("make the directory", path, &error))
 }
 
-/// Removes the access of others. Works by path and not by descriptor, see [`Directory::make_database`]. By
+/// Removes the access of others. Works by path and not by descriptor, see [`StoreDirectory::make_database`]. By
 /// then the parent directory belongs to this user alone, so that nobody can swap the file.
 fn close_to_others(path: &Path, mode: u32, fixed: &mut Vec<PathBuf>) -> Result<(), StoreError> {
     let metadata = match fs::symlink_metadata(path) {
