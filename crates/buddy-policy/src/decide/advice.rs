@@ -66,10 +66,10 @@ pub(crate) fn advise(
     judge: JudgeOnce,
 ) -> Vec<String> {
     let trial = Trial { intent, policy, now, judge };
-    if now.approvals == ApprovalPolicy::None
-        && let Some(way) = trial.other_mode()
-    {
-        return vec![way];
+    let other_mode = if now.approvals == ApprovalPolicy::None { trial.other_mode() } else { None };
+    // Options are for the next run; in a conversation the mode changes at once.
+    if let Some(way) = other_mode.as_ref().filter(|_| now.attendance == Attendance::Somebody) {
+        return vec![way.clone()];
     }
     if named.iter().any(|way| way.rule.is_none()) {
         return named.iter().map(|way| way.text.clone()).collect();
@@ -83,7 +83,7 @@ pub(crate) fn advise(
     if let Some(set) = sets.iter().find(|set| trial.runs_with(set)) {
         return vec![format!("`{}`", options(set))];
     }
-    trial.by_mode(&sets).into_iter().collect()
+    other_mode.or_else(|| trial.by_mode(&sets)).into_iter().collect()
 }
 
 fn rules_of(named: &[AdvisedWay]) -> Vec<AdvisedRule> {

@@ -83,7 +83,7 @@ async fn stands_alone(key: KeyEvent, keys: &mut EventStream) -> bool {
     loop {
         match timeout(PASTE_GAP, keys.next()).await {
             Ok(Some(Ok(Event::Key(next)))) if next.kind == KeyEventKind::Release => {}
-            Ok(Some(Ok(Event::Key(_)))) => is_alone = false,
+            Ok(Some(Ok(Event::Key(next)))) if matches!(next.code, KeyCode::Char(_)) => is_alone = false,
             Ok(Some(Ok(_))) => {}
             Ok(Some(Err(_)) | None) | Err(_) => return is_alone,
         }

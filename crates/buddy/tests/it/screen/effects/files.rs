@@ -78,7 +78,7 @@ async fn the_diff_of_a_hostile_repository_starts_no_program() {
         screen.keys(&["n"]);
         screen.wait_until("a prompt", crate::screen::has_prompt).await;
         screen.line("/diff");
-        screen.wait_for("not in git yet: new.txt").await;
+        screen.wait_for("new.txt (new)").await;
         assert!(screen.everything().contains("+ two"), "{}", screen.everything());
         assert_eq!(git::marks_in(&marks), [""; 0]);
         let work = screen.stage.home.work();
