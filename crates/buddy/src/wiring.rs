@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
-use buddy_calls::{CallSettings, EditCheck, Hosts, TextLimits};
+use buddy_calls::{BuiltInTools, CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
@@ -131,6 +131,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         logs: environment.session_logs.clone(),
         attendance: wishes.attendance,
         ask_within: wishes.ask_within,
+        tools: Arc::new(BuiltInTools),
         tools_off: wishes.tools_off,
         checks: wishes.checks,
         texts: wishes.texts,

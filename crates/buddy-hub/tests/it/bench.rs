@@ -184,7 +184,7 @@ fn delta(ids: &Counter) -> Fact {
 
 /// The settings of a session of the scripted agent.
 pub(crate) fn new_session(cwd: &str, parent: Option<SessionId>) -> NewSession {
-    NewSession { agent: "scripted".to_owned(), cwd: cwd.to_owned(), model: None, parent, targets: vec![] }
+    NewSession { parent, ..NewSession::new("scripted", cwd) }
 }
 
 /// A hub with its own store.

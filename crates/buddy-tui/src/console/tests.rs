@@ -155,6 +155,7 @@ fn begun() -> Fact {
         targets: Vec::new(),
         forked_from: None,
         began_with: None,
+        terms: buddy_protocol::SessionTerms::default(),
     })
 }
 

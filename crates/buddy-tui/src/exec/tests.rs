@@ -137,13 +137,7 @@ impl Write for Written {
 
 /// A run with one prompt.
 fn request(timeout: Option<Duration>) -> ExecRequest {
-    let new = NewSession {
-        agent: "buddy".to_owned(),
-        cwd: "/w".to_owned(),
-        model: None,
-        parent: None,
-        targets: Vec::new(),
-    };
+    let new = NewSession::new("buddy", "/w");
     ExecRequest {
         who: Principal::person("ann"),
         target: ExecTarget::New(new),

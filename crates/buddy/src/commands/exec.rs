@@ -239,7 +239,7 @@ async fn target(
         Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
-            return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
+            return Ok(ExecTarget::New(NewSession { model, targets, ..NewSession::new(agent, cwd) }));
         }
     };
     // A session that names its model goes on with that one.
