@@ -8,7 +8,7 @@ use buddy_calls::{
     reword_fact,
 };
 use buddy_exec::managed::Owner;
-use buddy_policy::{Approvals, Attendance};
+use buddy_policy::Attendance;
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Command, Content, EventSink, Fact, Failure,
     FailureKind, Image, Introduction, Item, NewSession, Opening, Principal, SessionChanged, SessionTarget,
@@ -147,7 +147,10 @@ async fn driver(
         session: opening.session.clone(),
         owner: started.owner.id.clone(),
         is_attended: settings.calls.attendance == Attendance::Somebody
-            && matches!(settings.approvals, Approvals::Ask | Approvals::Auto | Approvals::Edits)
+            && matches!(
+                settings.approvals,
+                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
+            )
             && approvals != ApprovalPolicy::None,
         ids: settings.calls.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
@@ -174,16 +177,8 @@ async fn driver(
     })
 }
 
-/// The policy on approvals that a run of a session begins with, as the log has it: that of the run, or a narrower one of the
-/// session's terms.
-fn begin_with(approvals: Approvals, widest: Option<ApprovalPolicy>) -> ApprovalPolicy {
-    let run = match approvals {
-        Approvals::Ask | Approvals::Window => ApprovalPolicy::Ask,
-        Approvals::All => ApprovalPolicy::All,
-        Approvals::None => ApprovalPolicy::None,
-        Approvals::Edits => ApprovalPolicy::Edits,
-        Approvals::Auto => ApprovalPolicy::Auto,
-    };
+/// The policy on approvals that a run of a session begins with: that of the run, or a narrower one of the session's terms.
+fn begin_with(run: ApprovalPolicy, widest: Option<ApprovalPolicy>) -> ApprovalPolicy {
     widest.map_or(run, |widest| run.narrower(widest))
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use buddy_calls::CallSettings;
 use buddy_model::{FamilyGates, ModelFamily};
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::Ledger;
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, Ledger};
 
 use crate::budget::Budget;
 use crate::model_source::ModelSource;
@@ -21,7 +21,7 @@ pub struct AgentSettings {
     /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
     pub mode: String,
     /// The policy for calls that need an approval.
-    pub approvals: Approvals,
+    pub approvals: ApprovalPolicy,
     /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
     pub keeps_asking: bool,
     /// For how long what is not dangerous is taken as approved, from the start of a session.

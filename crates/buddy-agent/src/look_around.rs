@@ -371,8 +371,8 @@ mod tests {
     use std::path::PathBuf;
 
     use buddy_exec::Bounds;
-    use buddy_policy::{Action, Approvals, Found, Grant, Intent, Landing};
-    use buddy_protocol::GrantScope;
+    use buddy_policy::{Action, Found, Grant, Intent, Landing};
+    use buddy_protocol::{ApprovalPolicy, GrantScope};
 
     use super::*;
     use buddy_calls::{CallRights, PolicySource};
@@ -460,19 +460,19 @@ mod tests {
         let auto = format!(
             "{AT_ONCE}; the user is asked about `AGENTS.md`, CI, hook and editor files, servers and other processes that are to run on, dangerous commands such as `pkill`, deletions that undo cannot restore, pushes, {REST}"
         );
-        check(&gate(Approvals::Auto), development(), &auto, HELD);
+        check(&gate(ApprovalPolicy::Auto), development(), &auto, HELD);
         let ask = format!(
             "reading runs at once; the user is asked about file edits in the workspace, commands in the workspace, {REST}"
         );
-        check(&gate(Approvals::Ask), development(), &ask, HELD);
+        check(&gate(ApprovalPolicy::Ask), development(), &ask, HELD);
         check(
-            &gate(Approvals::All),
+            &gate(ApprovalPolicy::All),
             development(),
             &format!("{AT_ONCE}; the user is asked about {REST}"),
             HELD,
         );
         check(
-            &gate(Approvals::All),
+            &gate(ApprovalPolicy::All),
             policy(Mode::Production),
             "every call runs at once, unless a rule denies it",
             "everything that the account can write (no sandbox)",
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn plan_mode_writes_nothing() {
-        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, true);
+        let gate = Gate::new(ApprovalPolicy::Auto, Attendance::Somebody, true);
         let told = "reading runs at once; the user is asked about keys in a shared pane, files with secrets and new hosts; plan mode refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
@@ -497,7 +497,7 @@ mod tests {
 
     #[test]
     fn an_untrusted_folder_is_read_only() {
-        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, false);
+        let gate = Gate::new(ApprovalPolicy::Auto, Attendance::Somebody, false);
         let mut policy = policy(Mode::Development);
         policy.places.untrusted = Some(CWD.into());
         policy.places.workspace = Vec::new();

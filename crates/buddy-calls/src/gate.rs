@@ -12,9 +12,9 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, CallClass, ChangeableProgram, Decision, Discarded, GitDestination,
-    GitTrip, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips,
-    named, outside, program_uses, recalled, removed, reword, touched, written,
+    Action, Attendance, CallClass, ChangeableProgram, Decision, Discarded, GitDestination, GitTrip, Grant,
+    Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips, named, outside,
+    program_uses, recalled, removed, reword, touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
@@ -49,7 +49,7 @@ pub struct Gate {
 
 struct State {
     /// What holds when no window is open.
-    approvals: Approvals,
+    approvals: ApprovalPolicy,
     /// Until when a window is open.
     window: Option<Instant>,
     is_plan_only: bool,
@@ -130,7 +130,7 @@ struct JudgedBy<'a> {
 
 impl Gate {
     /// A gate without an open window and without grants.
-    pub fn new(approvals: Approvals, attendance: Attendance, is_plan_only: bool) -> Self {
+    pub fn new(approvals: ApprovalPolicy, attendance: Attendance, is_plan_only: bool) -> Self {
         let trail = Arc::default();
         let state =
             State { approvals, window: None, is_plan_only, is_all_said: false, grants: Vec::new(), trail };
@@ -200,17 +200,17 @@ impl Gate {
             let state = self.state();
             (state.approvals(Instant::now()), state.is_all_said)
         };
-        if approvals == Approvals::All && is_all_said && policy.mode == Mode::Production {
-            // What is dangerous needs its word all the same.
-            approvals = Approvals::Window;
+        if approvals == ApprovalPolicy::All && is_all_said && policy.mode == Mode::Production {
+            // What is dangerous needs its word all the same, as in a window that does not end.
+            approvals = ApprovalPolicy::Window { seconds: u64::MAX };
         }
         let is_jailless = policy.mode == Mode::Development && policy.places.remote;
         if is_jailless
             && runs(intent)
-            && matches!(approvals, Approvals::All | Approvals::Window | Approvals::Auto)
+            && matches!(approvals, ApprovalPolicy::All | ApprovalPolicy::Window { .. } | ApprovalPolicy::Auto)
         {
             // They cover what a jail holds, and no jail is there.
-            approvals = Approvals::Ask;
+            approvals = ApprovalPolicy::Ask;
         }
         let links = ground.source.links(policy, &touched(intent, policy));
         let named_links = ground.source.named_links(policy, &named(intent, policy));
@@ -250,7 +250,7 @@ impl Gate {
             decision.needs.keeps_seals = ground.source.protected_within(policy, &gone).is_empty();
         }
         // In production whoever starts buddy with `all` has answered every question beforehand.
-        let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
+        let is_all = approvals == ApprovalPolicy::All && policy.mode == Mode::Production;
         let by = if is_all { AllowedBy::Person } else { AllowedBy::Nobody };
         let mut bounds = bounds(policy, &CallRights::of(&decision, by), ground);
         let knew_secret = trail.has_read_secret();
@@ -415,7 +415,7 @@ impl Gate {
     pub(crate) fn outside(&self, intent: &Intent, judged: &Judged, ground: Ground<'_>) -> Option<Judged> {
         let (policy, _) = self.held(ground).ok()?;
         let approvals = self.state().approvals(Instant::now());
-        let is_asked = !matches!(approvals, Approvals::All | Approvals::None) && self.is_attended();
+        let is_asked = !matches!(approvals, ApprovalPolicy::All | ApprovalPolicy::None) && self.is_attended();
         let is_jailed = is_jailed(&policy, &judged.bounds);
         let is_flagged = |decision: &Decision| decision.is_grave || decision.risk == Risk::High;
         if !is_asked || !is_jailed || policy.places.untrusted.is_some() || is_flagged(&judged.decision) {
@@ -424,7 +424,7 @@ impl Gate {
         let policy = Policy { mode: Mode::Production, ..(*policy).clone() };
         let trail = self.state().trail.clone();
         let (links, programs) = (&judged.links, &judged.programs);
-        let now = Now { trail: &trail, links, programs, ..Now::with(Approvals::Ask) };
+        let now = Now { trail: &trail, links, programs, ..Now::with(ApprovalPolicy::Ask) };
         let decision = decide(intent, &policy, &now);
         if decision.verdict == Verdict::Deny || is_flagged(&decision) {
             return None;
@@ -492,21 +492,16 @@ impl Gate {
         let mut state = self.state();
         state.window = None;
         // A conversation that began so says it once more in its log.
-        let is_held = state.approvals == Approvals::All && !state.is_all_said;
+        let is_held = state.approvals == ApprovalPolicy::All && !state.is_all_said;
         state.is_all_said = policy == ApprovalPolicy::All && !is_held;
-        match policy {
-            ApprovalPolicy::Ask => state.approvals = Approvals::Ask,
-            ApprovalPolicy::All => state.approvals = Approvals::All,
-            ApprovalPolicy::None => state.approvals = Approvals::None,
-            ApprovalPolicy::Edits => state.approvals = Approvals::Edits,
-            ApprovalPolicy::Auto => state.approvals = Approvals::Auto,
-            ApprovalPolicy::Window { seconds } => {
-                // Afterwards it asks again, unless nobody can be asked.
-                if state.approvals == Approvals::All {
-                    state.approvals = Approvals::Ask;
-                }
-                state.window = Instant::now().checked_add(Duration::from_secs(seconds));
+        if let ApprovalPolicy::Window { seconds } = policy {
+            // Afterwards it asks again, unless nobody can be asked.
+            if state.approvals == ApprovalPolicy::All {
+                state.approvals = ApprovalPolicy::Ask;
             }
+            state.window = Instant::now().checked_add(Duration::from_secs(seconds));
+        } else {
+            state.approvals = policy;
         }
         drop(state);
         self.changed();
@@ -632,8 +627,10 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
 }
 
 impl State {
-    fn approvals(&self, now: Instant) -> Approvals {
-        if self.window.is_some_and(|until| now < until) { Approvals::Window } else { self.approvals }
+    fn approvals(&self, now: Instant) -> ApprovalPolicy {
+        let left =
+            self.window.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero());
+        left.map_or(self.approvals, |left| ApprovalPolicy::Window { seconds: left.as_secs() })
     }
 }
 

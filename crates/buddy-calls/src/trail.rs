@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use buddy_policy::{Action, Approvals, Intent, Now, Policy, Trail, decide, recalled};
-use buddy_protocol::{Content, Item, ItemStatus, Json, Ran, ToolCall, Transcript};
+use buddy_policy::{Action, Intent, Now, Policy, Trail, decide, recalled};
+use buddy_protocol::{ApprovalPolicy, Content, Item, ItemStatus, Json, Ran, ToolCall, Transcript};
 use serde_json::Value;
 
 use crate::gate::follow;
@@ -81,7 +81,7 @@ impl Retracing<'_> {
             if status == ItemStatus::Completed {
                 let Some(policy) = self.policy(&target) else { continue };
                 let tracked = target.host.policy.tracked(&recalled(&intent, &policy));
-                let now = Now { trail: &self.trail, tracked: &tracked, ..Now::with(Approvals::Ask) };
+                let now = Now { trail: &self.trail, tracked: &tracked, ..Now::with(ApprovalPolicy::Ask) };
                 let decision = decide(&intent, &policy, &now);
                 follow(&mut self.trail, &intent, &decision);
             } else {
@@ -94,7 +94,7 @@ impl Retracing<'_> {
     fn secret(&mut self, intent: &Intent, target: &Arc<Attached>) {
         let Some(policy) = self.policy(target) else { return };
         let tracked = target.host.policy.tracked(&recalled(intent, &policy));
-        let now = Now { tracked: &tracked, ..Now::with(Approvals::Ask) };
+        let now = Now { tracked: &tracked, ..Now::with(ApprovalPolicy::Ask) };
         if decide(intent, &policy, &now).reads_secret {
             self.trail.read_secret();
         }

@@ -32,7 +32,9 @@ mod wrappers;
 
 pub use barred::ENGINE_VARIABLES;
 pub(crate) use barred::{barred_in_jail, names_engine};
-pub(crate) use examination::{Class, Concern, Effect, Examination, GivenVariable, Leaf};
+pub(crate) use examination::{
+    Class, CommandConcern, CommandEffect, CommandExamination, CommandLeaf, GivenVariable,
+};
 pub(crate) use examine::{examine, examine_words, reads_variables};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;
@@ -50,6 +52,6 @@ pub(crate) use readers::READERS;
 pub(crate) use recipes::RECIPES;
 pub(crate) use risky::risky_words;
 pub(crate) use telling::TELLING;
-pub(crate) use touch::{Access, Reach, Touch};
+pub(crate) use touch::{Touch, TouchAccess, TouchReach};
 pub(crate) use trips::{LineTrips, leaf_trips, line_trips};
 pub(crate) use wrappers::is_wrapper;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{Climbed, ClimbedBy};
 use serde::{Deserialize, Serialize};
 
-use crate::effect::{Leaf, is_interpreter, is_wrapper};
+use crate::effect::{CommandLeaf, is_interpreter, is_wrapper};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Match;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 use crate::{
     ChangeableProgram, CommandPattern, GitTrip, PatternError, PinnedTrip, Places, RepositoryChange, TripEnd,
     TripRemote,
@@ -316,9 +316,14 @@ impl Grant {
 
     /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks
     /// about them regardless of grants.
-    pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places, links: &[(PathBuf, PathBuf)]) -> bool {
+    pub(crate) fn covers_command(
+        &self,
+        leaf: &CommandLeaf,
+        places: &Places,
+        links: &[(PathBuf, PathBuf)],
+    ) -> bool {
         let Scope::Commands(pattern) = &self.scope else { return false };
-        let is_certain = |word: &Word| matches!(word, Word::Literal(_) | Word::Glob(_));
+        let is_certain = |word: &ShellWord| matches!(word, ShellWord::Literal(_) | ShellWord::Glob(_));
         let is_inside = leaf
             .cwds
             .as_ref()
@@ -413,7 +418,7 @@ pub fn nearby_offer(authority: &str, target: &str) -> Offer {
 pub(crate) fn offers(
     command: &str,
     cwd: &Path,
-    leaves: &[&Leaf],
+    leaves: &[&CommandLeaf],
     places: &Places,
     links: &[(PathBuf, PathBuf)],
 ) -> Vec<Offer> {
@@ -484,7 +489,7 @@ pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
 /// Whether no word of a command leads out of the workspace, by itself or by way of these links, except words that the user
 /// wrote down.
 pub(crate) fn stays_inside(
-    leaf: &Leaf,
+    leaf: &CommandLeaf,
     is_written_down: impl Fn(&str) -> bool,
     places: &Places,
     links: &[(PathBuf, PathBuf)],
@@ -495,7 +500,7 @@ pub(crate) fn stays_inside(
         let Climbed { path, by } = places.climb(&cwd.join(path), None);
         is_open(&path) && by != ClimbedBy::Unknown
     };
-    let leads_inside = |word: &Word| {
+    let leads_inside = |word: &ShellWord| {
         let text = word.unexpanded();
         let mut cwds = leaf.cwds.iter().flatten();
         is_written_down(&text) || cwds.all(|cwd| leading(&text).iter().all(|path| is_inside(cwd, path)))
@@ -529,13 +534,13 @@ const MAX_LETTERS: usize = 8;
 
 impl NamedPaths {
     /// Those of a command; none where there are too many.
-    pub(crate) fn of(leaf: &Leaf, is_past: impl Fn(&Word) -> bool) -> Option<Self> {
+    pub(crate) fn of(leaf: &CommandLeaf, is_past: impl Fn(&ShellWord) -> bool) -> Option<Self> {
         let mut named = Self::default();
         for word in leaf.words.iter().skip(1).filter(|word| !is_past(word)) {
             let text = word.unexpanded();
             for cwd in leaf.cwds.iter().flatten() {
                 for piece in pieces(&text) {
-                    named.add(cwd, piece, matches!(word, Word::Glob(_)));
+                    named.add(cwd, piece, matches!(word, ShellWord::Glob(_)));
                 }
             }
             if named.paths.len() + named.patterns.len() > MAX_NAMED {
@@ -606,12 +611,12 @@ fn leading(word: &str) -> Vec<&str> {
 }
 
 /// The widest pattern that may be offered for a command: its program, with its subcommand.
-fn pattern(leaf: &Leaf) -> Option<CommandPattern> {
+fn pattern(leaf: &CommandLeaf) -> Option<CommandPattern> {
     if is_too_broad(&leaf.program) || leaf.is_foreign || leaf.has_assignments {
         return None;
     }
     let text = if WITH_SUBCOMMANDS.contains(&leaf.program.as_str()) {
-        let subcommand = leaf.words.get(1).and_then(Word::literal).filter(|word| is_subcommand(word))?;
+        let subcommand = leaf.words.get(1).and_then(ShellWord::literal).filter(|word| is_subcommand(word))?;
         format!("{} {subcommand} *", leaf.program)
     } else {
         format!("{} *", leaf.program)

@@ -24,6 +24,8 @@ mod item;
 mod json;
 mod members;
 mod name_set;
+pub mod operations;
+mod path_text;
 mod port;
 mod principal;
 mod ran;
@@ -70,6 +72,8 @@ pub use item::{
 pub use json::Json;
 pub use members::{Members, Role, SingleUser};
 pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, originals};
+pub use operations::{OperationError, OperationErrorCode, Operations};
+pub use path_text::PathText;
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionPage, SessionQuery,
     SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges, Subscription,

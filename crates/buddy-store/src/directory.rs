@@ -32,11 +32,11 @@ const NETWORK_FILE_SYSTEMS: &[(i64, &str)] = &[
 
 /// The data directory of a store.
 #[derive(Debug, Clone)]
-pub(crate) struct Directory {
+pub(crate) struct StoreDirectory {
     root: PathBuf,
 }
 
-impl Directory {
+impl StoreDirectory {
     /// Creates missing directories, removes the access of others, and refuses an untrustworthy file system.
     /// Returns the paths that were open to others.
     pub(crate) fn prepare(root: &Path) -> Result<(Self, Vec<PathBuf>), StoreError> {

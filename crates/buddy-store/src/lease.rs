@@ -11,10 +11,10 @@ use std::sync::Mutex;
 
 use buddy_protocol::{Clock, SessionId, StoreError};
 
-use crate::append::LogState;
-use crate::directory::Directory;
+use crate::directory::StoreDirectory;
 use crate::error::from_io;
-use crate::lock::{Attempt, try_exclusive, write_holder};
+use crate::lock::{LockAttempt, try_exclusive, write_holder};
+use crate::log_state::WriterLogState;
 
 /// The number of attempts to take a lease whose file is removed at that moment. Each miss means that another
 /// process had the lease in between, so only heavy contention gets near the bound.
@@ -29,7 +29,7 @@ pub(crate) struct Lease {
     pub(crate) session: SessionId,
     /// The writer thread's cached state of the log. It is valid while the lease is held, because nobody else
     /// can write. `None` until the first append and after a failed one. Only the writer thread locks it.
-    pub(crate) state: Mutex<Option<LogState>>,
+    pub(crate) state: Mutex<Option<WriterLogState>>,
     path: PathBuf,
     /// Holds the lock.
     _file: File,
@@ -37,15 +37,15 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn take(
-        directory: &Directory,
+        directory: &StoreDirectory,
         session: &SessionId,
         clock: &dyn Clock,
     ) -> Result<Self, StoreError> {
         let path = directory.leases().join(format!("{session}.lock"));
         for _ in 0..ATTEMPTS {
             let mut file = match try_exclusive(&path)? {
-                Attempt::Locked(file) => file,
-                Attempt::Held { holder } => {
+                LockAttempt::Locked(file) => file,
+                LockAttempt::Held { holder } => {
                     return Err(StoreError::Busy { session: session.clone(), holder });
                 }
             };
@@ -59,12 +59,12 @@ impl Lease {
 }
 
 /// Removes lease files whose holders died.
-pub(crate) fn sweep(directory: &Directory) {
+pub(crate) fn sweep(directory: &StoreDirectory) {
     let Ok(entries) = fs::read_dir(directory.leases()) else { return };
     for entry in entries.flatten().take(SWEPT) {
         let path = entry.path();
         match try_exclusive(&path) {
-            Ok(Attempt::Locked(file)) if leads_to(&path, &file) => drop(fs::remove_file(&path)),
+            Ok(LockAttempt::Locked(file)) if leads_to(&path, &file) => drop(fs::remove_file(&path)),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use buddy_protocol::{Content, Item, ItemStatus, Json, ToolCall, ToolKind};
 use serde_json::Value;
 
 use crate::counting::counted;
-use crate::diff::{change_counts, changed_files};
+use crate::diff::{changed_files, count_changes};
 
 /// The changes of some calls, as their results tell of them. Changes by commands are not known here.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl FileChanges {
     }
 
     fn add_diff(&mut self, diff: &str) {
-        let (added, removed) = change_counts(diff);
+        let (added, removed) = count_changes(diff);
         self.added += added;
         self.removed += removed;
         self.files.extend(changed_files(diff));

@@ -25,7 +25,7 @@ impl PolicySource for Plain {
     }
 }
 
-fn gate(approvals: Approvals) -> Gate {
+fn gate(approvals: ApprovalPolicy) -> Gate {
     Gate::new(approvals, Attendance::Somebody, false)
 }
 
@@ -40,7 +40,7 @@ fn verdict(gate: &Gate, command: &str) -> Verdict {
 
 #[tokio::test(start_paused = true)]
 async fn a_window_closes_by_itself() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     assert_eq!(verdict(&gate, "make"), Verdict::Ask);
     gate.set_approvals(ApprovalPolicy::Window { seconds: 600 });
     assert_eq!(verdict(&gate, "make"), Verdict::Allow);
@@ -53,7 +53,7 @@ async fn a_window_closes_by_itself() {
 
 #[tokio::test(start_paused = true)]
 async fn after_a_window_nobody_is_asked_where_nobody_can_be() {
-    let gate = gate(Approvals::None);
+    let gate = gate(ApprovalPolicy::None);
     gate.open_window(Some(Duration::from_mins(1)));
     assert_eq!(verdict(&gate, "make"), Verdict::Allow);
     tokio::time::advance(Duration::from_mins(1)).await;
@@ -67,7 +67,7 @@ async fn after_a_window_nobody_is_asked_where_nobody_can_be() {
 
 #[tokio::test(start_paused = true)]
 async fn a_grant_of_a_session_ends() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     let grant = Grant::command("cargo *", "local").unwrap();
     let wish = GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: 60 };
     let mut changes = gate.watch();
@@ -82,7 +82,7 @@ async fn a_grant_of_a_session_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn words_of_a_person_are_judged_by_what_holds_then() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     let intent = Intent::of(Action::Run { command: "cargo test -p a".to_owned(), cwd: "/w".into() });
     let offers = gate.judge(&intent, ground()).unwrap().decision.offers;
     let wished = |words: Option<&str>, offer| {
@@ -103,7 +103,7 @@ async fn words_of_a_person_are_judged_by_what_holds_then() {
 
 #[tokio::test]
 async fn a_grant_that_cannot_be_kept_is_an_error_and_opens_nothing() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     let grant = Grant::command("make *", "local").unwrap();
     let wish = GrantWish { offer: 0, words: None, scope: GrantScope::User, seconds: 60 };
     assert_eq!(gate.grant(&grant, &wish, ground()), Err("the disk is full".to_owned()));
@@ -119,25 +119,25 @@ async fn what_is_dangerous_in_production_needs_a_word_whatever_is_typed() {
         let judged = gate.judge(&intent, ground).unwrap();
         (judged.decision.verdict, judged.needs_word)
     };
-    let asked = gate(Approvals::Ask);
+    let asked = gate(ApprovalPolicy::Ask);
     assert_eq!(judge(&asked, "make"), (Verdict::Allow, false), "an ordinary command is not asked for");
     assert_eq!(judge(&asked, "sudo make"), (Verdict::Ask, true));
     asked.set_approvals(ApprovalPolicy::All);
     assert_eq!(judge(&asked, "sudo make"), (Verdict::Ask, true), "a line in the session is not enough");
-    let unasked = gate(Approvals::All);
+    let unasked = gate(ApprovalPolicy::All);
     unasked.set_approvals(ApprovalPolicy::All);
     assert_eq!(judge(&unasked, "sudo make").0, Verdict::Allow, "the command line is");
     unasked.set_approvals(ApprovalPolicy::Ask);
     unasked.set_approvals(ApprovalPolicy::All);
     assert_eq!(judge(&unasked, "sudo make"), (Verdict::Ask, true), "and not any more once it was taken back");
-    let confined = gate(Approvals::Ask);
+    let confined = gate(ApprovalPolicy::Ask);
     let intent = Intent::of(Action::Run { command: "sudo make".to_owned(), cwd: "/w".into() });
     assert!(!confined.judge(&intent, self::ground()).unwrap().needs_word, "in the jail a key is enough");
 }
 
 #[tokio::test]
 async fn plan_mode_is_stronger_than_any_approval() {
-    let gate = gate(Approvals::All);
+    let gate = gate(ApprovalPolicy::All);
     assert_eq!(verdict(&gate, "make"), Verdict::Allow);
     gate.set_plan_only(true);
     assert_eq!((verdict(&gate, "make"), verdict(&gate, "ls")), (Verdict::Deny, Verdict::Allow));
@@ -147,7 +147,7 @@ async fn plan_mode_is_stronger_than_any_approval() {
 
 #[tokio::test]
 async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_network() {
-    let gate = gate(Approvals::Window);
+    let gate = gate(ApprovalPolicy::Window { seconds: 60 });
     gate.open_window(Some(Duration::from_mins(1)));
     let judge = |intent: &Intent| gate.judge(intent, ground()).unwrap();
     let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
@@ -166,7 +166,7 @@ async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_ne
 
 #[tokio::test]
 async fn a_redirect_to_another_host_is_judged_unless_nothing_can_ride_on_it() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     gate.trace(|trail| {
         trail.person_wrote("see https://docs.rs/a");
         trail.search_listed("https://listed.test/b");
@@ -211,13 +211,13 @@ async fn only_an_answer_counts_as_a_person_and_all_from_the_command_line_in_prod
         gate.grant(&grant, &wish, ground()).unwrap();
     };
     for (mode, approvals, by) in [
-        (Mode::Development, Approvals::Ask, AllowedBy::Nobody),
-        (Mode::Development, Approvals::Edits, AllowedBy::Nobody),
-        (Mode::Development, Approvals::Window, AllowedBy::Nobody),
-        (Mode::Development, Approvals::All, AllowedBy::Nobody),
-        (Mode::Production, Approvals::Ask, AllowedBy::Nobody),
-        (Mode::Production, Approvals::Window, AllowedBy::Nobody),
-        (Mode::Production, Approvals::All, AllowedBy::Person),
+        (Mode::Development, ApprovalPolicy::Ask, AllowedBy::Nobody),
+        (Mode::Development, ApprovalPolicy::Edits, AllowedBy::Nobody),
+        (Mode::Development, ApprovalPolicy::Window { seconds: 60 }, AllowedBy::Nobody),
+        (Mode::Development, ApprovalPolicy::All, AllowedBy::Nobody),
+        (Mode::Production, ApprovalPolicy::Ask, AllowedBy::Nobody),
+        (Mode::Production, ApprovalPolicy::Window { seconds: 60 }, AllowedBy::Nobody),
+        (Mode::Production, ApprovalPolicy::All, AllowedBy::Person),
     ] {
         let source = Remembering { mode, by: Mutex::default() };
         let ground = Ground { source: &source, cwd: Path::new("/w") };
@@ -234,7 +234,7 @@ async fn only_an_answer_counts_as_a_person_and_all_from_the_command_line_in_prod
 
 #[tokio::test]
 async fn a_call_that_can_read_secrets_counts_as_having_read_them() {
-    let gate = gate(Approvals::Ask);
+    let gate = gate(ApprovalPolicy::Ask);
     let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
     let before = gate.judge(&make, ground()).unwrap();
     gate.passed(&make, &before);

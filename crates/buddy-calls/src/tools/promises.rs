@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use buddy_policy::{Action, Approvals, Intent, Mode, Now, Offer, Policy, Scope, Verdict, decide};
+use buddy_policy::{Action, Intent, Mode, Now, Offer, Policy, Scope, Verdict, decide};
+use buddy_protocol::ApprovalPolicy;
 use buddy_web::Endpoints;
 use serde_json::{Value, json};
 
@@ -145,7 +146,7 @@ fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
 fn a_grant_allows_no_more_than_its_label_says() {
     let samples = samples();
     let mut offered = 0;
-    for approvals in [Approvals::Ask, Approvals::Auto, Approvals::Edits] {
+    for approvals in [ApprovalPolicy::Ask, ApprovalPolicy::Auto, ApprovalPolicy::Edits] {
         for mode in [Mode::Development, Mode::Production] {
             let mut policy = Policy { mode, ..Policy::plain("/w".into()) };
             policy.places.scratch = vec!["/tmp".into()];

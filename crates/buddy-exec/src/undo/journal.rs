@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::SessionTarget;
+use buddy_protocol::{PathText, SessionTarget};
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{create_private, entries, make_private, sync_folder};
-use super::path_text::PathText;
 use super::state::State;
 
 /// Retries for the next free number when other processes take it first.
@@ -92,6 +91,14 @@ pub(super) enum Record {
     Ended,
     /// An undo came to its end.
     Undone,
+}
+
+/// The extent of a call beside which other commands ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Beside {
+    pub(super) roots: Vec<PathBuf>,
+    /// Files that the call was allowed to change although programs take orders from them.
+    pub(super) opened: Vec<PathBuf>,
 }
 
 /// A journal that is being written.

@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::PathText;
 use serde::Serialize;
 
-use super::fingerprint::fingerprint_of;
-use super::journal::{Header, Read, Record, snapshot_of};
-use super::path_text::PathText;
+use super::journal::{Beside, Header, Read, Record, snapshot_of};
+use super::left_behind::left_behind;
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use crate::files::{Parents, Roots, Spot, View};
@@ -40,14 +40,6 @@ pub struct UndoPlan {
     /// Set if other commands ran while the states before were kept.
     #[serde(skip)]
     pub(super) beside: Option<Beside>,
-}
-
-/// The extent of a call beside which other commands ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Beside {
-    pub(super) roots: Vec<PathBuf>,
-    /// Files that the call was allowed to change although programs take orders from them.
-    pub(super) opened: Vec<PathBuf>,
 }
 
 /// The change of one path.
@@ -190,20 +182,6 @@ pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
     let ended = journal.records.iter().rposition(|record| *record == Record::CommandEnded);
     let pending = journal.records.iter().skip(ended.map_or(0, |at| at + 1)).filter_map(left_behind);
     journal.records.iter().cloned().chain(pending).filter_map(|record| left_out(&record)).collect()
-}
-
-/// The record of a place that changed since its fingerprint was taken, or of work that was sent.
-pub(super) fn left_behind(record: &Record) -> Option<Record> {
-    let (path, why) = match record {
-        Record::Place { path, why, digest, is_unsure, is_store, skipped } => {
-            let skipped: Vec<PathBuf> = skipped.iter().map(|path| path.0.clone()).collect();
-            let is_same = fingerprint_of(&path.0, *is_store, &skipped).digest == *digest;
-            (!is_same || *is_unsure).then(|| (path.clone(), why.clone()))?
-        }
-        Record::Sending { to, why } => (PathText(PathBuf::from(to)), why.clone()),
-        _ => return None,
-    };
-    Some(Record::NotCovered { path, why, is_changed: true })
 }
 
 /// For each path its states before its first change and after its last.

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use buddy_protocol::Risk;
 use url::Url;
 
-use super::file::{Allowed, rule};
+use super::file::{RuleAllowance, rule};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{Offer, fetch_offer, nearby_offer};
 use crate::rules::Thing;
@@ -162,7 +162,7 @@ fn host_offer(destination: &Destination, policy: &Policy) -> Option<Offer> {
 /// another service, so a grant there is about one port.
 fn covers(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
     let Some(host) = &destination.host else { return false };
-    if rule(Thing::Fetch(host), policy, sheet) != Allowed::No {
+    if rule(Thing::Fetch(host), policy, sheet) != RuleAllowance::No {
         return true;
     }
     if !is_nearby(host) {

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
-use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict,
-};
+use crate::{Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict};
 
 /// The approval that a finding needs to run without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +28,17 @@ pub(crate) enum Weight {
 }
 
 /// The verdict on a finding of this weight if no rule denies it.
-fn verdict(weight: Weight, approvals: Approvals, policy: &Policy) -> Verdict {
+fn verdict(weight: Weight, approvals: ApprovalPolicy, policy: &Policy) -> Verdict {
     let is_allowed = match approvals {
-        Approvals::Ask | Approvals::None => false,
-        Approvals::Edits => weight == Weight::Edit,
-        Approvals::Window => weight <= Weight::Firm,
-        Approvals::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
-        Approvals::All => weight != Weight::Boundary || policy.mode == Mode::Production,
+        ApprovalPolicy::Ask | ApprovalPolicy::None => false,
+        ApprovalPolicy::Edits => weight == Weight::Edit,
+        ApprovalPolicy::Window { .. } => weight <= Weight::Firm,
+        ApprovalPolicy::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
+        ApprovalPolicy::All => weight != Weight::Boundary || policy.mode == Mode::Production,
     };
     match (is_allowed, approvals) {
         (true, _) => Verdict::Allow,
-        (false, Approvals::None) => Verdict::Deny,
+        (false, ApprovalPolicy::None) => Verdict::Deny,
         (false, _) => Verdict::Ask,
     }
 }
@@ -54,7 +52,7 @@ fn strictness(verdict: Verdict) -> u8 {
 }
 
 /// A reason to ask the user.
-struct Concern {
+struct SheetConcern {
     weight: Weight,
     reason: String,
     /// Whether one of the offers settles it.
@@ -67,7 +65,7 @@ const MAX_PARTS: usize = 50;
 /// The findings.
 pub(crate) struct Sheet {
     denials: Vec<String>,
-    asks: Vec<Concern>,
+    asks: Vec<SheetConcern>,
     ways: Vec<String>,
     tier: Tier,
     risk: Risk,
@@ -131,21 +129,21 @@ impl Sheet {
     }
 
     pub(crate) fn ask(&mut self, weight: Weight, risk: Risk, reason: impl Into<String>) {
-        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
+        self.concern(SheetConcern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
     }
 
     /// Asks for a call that a grant of its own settles, regardless of its weight.
     pub(crate) fn ask_with_offer(&mut self, weight: Weight, risk: Risk, reason: String, offer: Offer) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
         self.offer(offer);
     }
 
     /// Asks for a call that one of the offers which follow settles, regardless of its weight.
     pub(crate) fn ask_for_grant(&mut self, weight: Weight, risk: Risk, reason: String) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
     }
 
-    fn concern(&mut self, concern: Concern, risk: Risk) {
+    fn concern(&mut self, concern: SheetConcern, risk: Risk) {
         self.raise(risk);
         if concern.weight >= Weight::Contained {
             self.tier = Tier::Individual;
@@ -281,9 +279,9 @@ impl Sheet {
         };
         let is_by_policy = match now.approvals {
             // A rule alone decides for itself, in `keeps_broker`.
-            Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
-            Approvals::All | Approvals::Window => heaviest.is_some(),
-            Approvals::Ask | Approvals::Edits | Approvals::None => false,
+            ApprovalPolicy::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
+            ApprovalPolicy::All | ApprovalPolicy::Window { .. } => heaviest.is_some(),
+            ApprovalPolicy::Ask | ApprovalPolicy::Edits | ApprovalPolicy::None => false,
         };
         // A command that only reads needs no network, and a program that a project's settings make it run
         // gets none.
@@ -299,14 +297,14 @@ impl Sheet {
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
         // A grant of the host alone would ask again for everything else that asks about a command.
         let is_asking =
-            |concern: &&Concern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
+            |concern: &&SheetConcern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
         if self.needs.runs && self.asks.iter().filter(is_asking).count() > 1 {
             self.offers.retain(|offer| !offer.grant.scope.is_of_hosts());
         }
         // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
         // and nothing that would only have been asked about.
         let is_refused = !self.denials.is_empty();
-        let says_something = |concern: &Concern| {
+        let says_something = |concern: &SheetConcern| {
             !is_refused && (heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft)
         };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
@@ -356,7 +354,7 @@ mod tests {
 
     /// Verdicts by weight, from `Edit` to `Boundary`: allow, ask, deny.
     #[track_caller]
-    fn check(approvals: Approvals, policy: &Policy, verdicts: &str) {
+    fn check(approvals: ApprovalPolicy, policy: &Policy, verdicts: &str) {
         let weights = [
             Weight::Edit,
             Weight::Soft,
@@ -378,24 +376,24 @@ mod tests {
     #[test]
     fn every_cell_of_the_table_of_verdicts() {
         for mode in [Mode::Development, Mode::Plan, Mode::Production] {
-            check(Approvals::Ask, &policy(mode), "???????");
-            check(Approvals::Edits, &policy(mode), "a??????");
-            check(Approvals::Window, &policy(mode), "aaaa???");
-            check(Approvals::None, &policy(mode), "ddddddd");
+            check(ApprovalPolicy::Ask, &policy(mode), "???????");
+            check(ApprovalPolicy::Edits, &policy(mode), "a??????");
+            check(ApprovalPolicy::Window { seconds: 60 }, &policy(mode), "aaaa???");
+            check(ApprovalPolicy::None, &policy(mode), "ddddddd");
         }
-        check(Approvals::All, &policy(Mode::Development), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Plan), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Production), "aaaaaaa");
-        check(Approvals::Auto, &policy(Mode::Development), "aa?aa??");
+        check(ApprovalPolicy::All, &policy(Mode::Development), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Plan), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Production), "aaaaaaa");
+        check(ApprovalPolicy::Auto, &policy(Mode::Development), "aa?aa??");
         for mode in [Mode::Plan, Mode::Production] {
-            check(Approvals::Auto, &policy(mode), "???????");
+            check(ApprovalPolicy::Auto, &policy(mode), "???????");
         }
         let mut elsewhere = policy(Mode::Development);
         elsewhere.places.remote = true;
-        check(Approvals::Auto, &elsewhere, "???????");
+        check(ApprovalPolicy::Auto, &elsewhere, "???????");
         let mut untrusted = policy(Mode::Development);
         untrusted.places.untrusted = Some("/w".into());
-        check(Approvals::Auto, &untrusted, "???????");
+        check(ApprovalPolicy::Auto, &untrusted, "???????");
     }
 
     #[test]
@@ -403,14 +401,14 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.ask(Weight::Seen, Risk::Low, "it runs later");
         sheet.ask(Weight::Contained, Risk::Medium, "it is unclear");
-        let decision = sheet.decide(&policy(Mode::Development), &Now::with(Approvals::Auto));
+        let decision = sheet.decide(&policy(Mode::Development), &Now::with(ApprovalPolicy::Auto));
         assert_eq!(decision.verdict, Verdict::Ask);
     }
 
     #[test]
     fn unattended_questions_are_denials_that_say_so() {
         for (approvals, is_unasked) in
-            [(Approvals::Ask, true), (Approvals::Edits, true), (Approvals::All, false)]
+            [(ApprovalPolicy::Ask, true), (ApprovalPolicy::Edits, true), (ApprovalPolicy::All, false)]
         {
             let mut sheet = Sheet::new(Tier::Auto);
             sheet.ask(Weight::Soft, Risk::Low, "it writes");
@@ -428,7 +426,7 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.deny("a rule");
         sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");
-        let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+        let now = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::All) };
         let decision = sheet.decide(&policy(Mode::Production), &now);
         assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, false));
     }

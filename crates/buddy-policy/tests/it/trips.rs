@@ -1,8 +1,9 @@
 //! Trips of git: a grant of a command that connects holds for the place that it led to.
 
 use buddy_policy::{
-    Approvals, Decision, GitDestination, Grant, Mode, Now, Policy, TripRemote, Verdict, decide, git_trips,
+    Decision, GitDestination, Grant, Mode, Now, Policy, TripRemote, Verdict, decide, git_trips,
 };
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{leading_to, policy, run};
 
@@ -13,7 +14,11 @@ fn development(has_broker: bool) -> Policy {
 /// The decision about a command in `ask` whose trips end at an address.
 fn leading(command: &str, address: &str, grants: &[Grant], policy: &Policy) -> Decision {
     let destinations = leading_to(address, &run(command), policy);
-    decide(&run(command), policy, &Now { destinations: &destinations, grants, ..Now::with(Approvals::Ask) })
+    decide(
+        &run(command),
+        policy,
+        &Now { destinations: &destinations, grants, ..Now::with(ApprovalPolicy::Ask) },
+    )
 }
 
 const HERE: &str = "https://here.test/a.git";
@@ -75,7 +80,7 @@ fn nothing_is_offered_for_a_push_whose_end_is_not_known() {
     let unknown = |command: &str, policy: &Policy| {
         let trips = git_trips(&run(command), policy).into_iter();
         let destinations: Vec<_> = trips.map(|trip| GitDestination { trip, end: None }).collect();
-        decide(&run(command), policy, &Now { destinations: &destinations, ..Now::with(Approvals::Ask) })
+        decide(&run(command), policy, &Now { destinations: &destinations, ..Now::with(ApprovalPolicy::Ask) })
     };
     let push = unknown("git push origin main", &development(true));
     assert!(push.offers.is_empty() && push.reasons.iter().any(|reason| reason.contains("asks each time")));

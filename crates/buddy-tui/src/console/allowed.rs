@@ -12,7 +12,7 @@ const CHANGED: &str = "you changed it";
 
 /// The answers that allowed something, by the item that they were about.
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
+pub(super) struct AllowedCalls {
     /// The items of the questions that wait.
     asked: HashMap<AskId, Vec<AskedCall>>,
     allowed: HashMap<ItemId, String>,
@@ -25,7 +25,7 @@ struct AskedCall {
     action: String,
 }
 
-impl Allowed {
+impl AllowedCalls {
     pub(super) fn note(&mut self, fact: &Fact) {
         match fact {
             Fact::Asked(asked) => {

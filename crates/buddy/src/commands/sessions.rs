@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
-use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
+use buddy_tui::{Exit, OutputClosed, Printer, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
-use crate::commands::setup::Invocation;
-use crate::commands::{find, last, listing, printer};
+use crate::commands::listing;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
+use crate::session_choice::{find_last_session, find_session};
 use crate::wiring::{Buddy, Wishes, wire};
 
 /// Events read at once.
@@ -70,10 +71,10 @@ pub(crate) async fn show(
 ) -> anyhow::Result<Exit> {
     let buddy = reader(environment)?;
     let summary = match &show.id {
-        Some(id) => find(&buddy, id).await?,
-        None => last(&buddy, named).await?,
+        Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
+        None => find_last_session(&*buddy.hub, &buddy.who, named).await?,
     };
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let mut transcript = Transcript::default();
     let damage = loop {
         let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {

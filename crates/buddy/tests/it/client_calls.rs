@@ -17,7 +17,7 @@ use buddy_exec::{
 };
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_model::{Model, ModelFacts};
-use buddy_policy::{Approvals, Attendance, Grant, Mode, Policy};
+use buddy_policy::{Attendance, Grant, Mode, Policy};
 use buddy_protocol::{
     AgentId, Answer, ApprovalPolicy, Asked, Clock, Command, Content, Event, Fact, Failure, FailureKind,
     GrantScope, Ids, Item, ItemStatus, NewSession, Principal, SessionId, SessionTerms, Sessions,
@@ -173,7 +173,7 @@ impl Office {
             calls,
             models: Arc::new(Modelless),
             mode: "development".to_owned(),
-            approvals: Approvals::Ask,
+            approvals: ApprovalPolicy::Ask,
             keeps_asking: false,
             window: None,
             max_steps: 5,

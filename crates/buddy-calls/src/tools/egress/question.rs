@@ -236,7 +236,8 @@ impl HostsQuestion {
 
 #[cfg(test)]
 mod tests {
-    use buddy_policy::{Action, Approvals, Intent, Now, Policy, decide};
+    use buddy_policy::{Action, Intent, Now, Policy, decide};
+    use buddy_protocol::ApprovalPolicy;
 
     use super::*;
 
@@ -244,7 +245,7 @@ mod tests {
     fn a_question_after_an_index_that_could_not_be_read_covers_its_own_host_alone() {
         let host = "files.pythonhosted.org".to_owned();
         let intent = Intent::of(Action::Fetch(format!("https://{host}/")));
-        let decision = decide(&intent, &Policy::plain("/w".into()), &Now::with(Approvals::Ask));
+        let decision = decide(&intent, &Policy::plain("/w".into()), &Now::with(ApprovalPolicy::Ask));
         let mut question = HostsQuestion::unnamed("pip", Some("pip"));
         question.add(NewHost { host, port: Some(443), decision }, None);
         assert!(

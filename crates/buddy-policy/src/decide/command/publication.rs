@@ -4,13 +4,13 @@ use buddy_protocol::Risk;
 
 use crate::SentWork;
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Examination, Leaf, PUBLISHES_PACKAGE, git_alias, publishes, risky_words};
+use crate::effect::{CommandExamination, CommandLeaf, PUBLISHES_PACKAGE, git_alias, publishes, risky_words};
 
 /// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
 
 /// The work that a line sends to others.
-pub(super) fn sent_work(examination: &Examination) -> Option<SentWork> {
+pub(super) fn sent_work(examination: &CommandExamination) -> Option<SentWork> {
     let has_package =
         || examination.concerns.iter().any(|concern| concern.reason.contains(PUBLISHES_PACKAGE));
     if examination.leaves.iter().any(is_publishing) {
@@ -20,20 +20,20 @@ pub(super) fn sent_work(examination: &Examination) -> Option<SentWork> {
 }
 
 /// Whether a simple command publishes commits.
-pub(super) fn is_publishing(leaf: &Leaf) -> bool {
+pub(super) fn is_publishing(leaf: &CommandLeaf) -> bool {
     leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes)
 }
 
 /// Whether a simple command publishes commits, or runs an alias that can.
-pub(super) fn may_publish(leaf: &Leaf) -> bool {
+pub(super) fn may_publish(leaf: &CommandLeaf) -> bool {
     let is_alias = || leaf.words.get(1..).is_some_and(|words| git_alias(words).is_some());
     is_publishing(leaf) || (leaf.program == "git" && is_alias())
 }
 
 /// Asks about publishing the work here.
-pub(super) fn ask_about_publishing(uncovered: &[&Leaf], sheet: &mut Sheet) {
+pub(super) fn ask_about_publishing(uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
     let network = if sheet.opens_network { "; a yes gives the command the whole network" } else { "" };
-    let publishing: Vec<&&Leaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
+    let publishing: Vec<&&CommandLeaf> = uncovered.iter().filter(|leaf| is_publishing(leaf)).collect();
     publishing.iter().filter_map(|leaf| risky_words(&leaf.words)).for_each(|words| sheet.mark(&words));
     if !publishing.is_empty() {
         sheet.ask(Weight::Seen, Risk::High, format!("{PUBLISHES}{network}"));

@@ -5,7 +5,7 @@ use buddy_protocol::Risk;
 use super::Judge;
 use super::publication::is_publishing;
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Leaf, LineTrips, leaf_trips};
+use crate::effect::{CommandLeaf, LineTrips, leaf_trips};
 use crate::path::shown;
 use crate::{GitTrip, Grant, Offer, Scope, TripEnd, TripRemote};
 
@@ -24,7 +24,7 @@ impl Judge<'_> {
     }
 
     /// The trips of a simple command, which are whole only if nothing else in the line changes where they lead.
-    pub(super) fn trips_of(&self, leaf: &Leaf) -> LineTrips {
+    pub(super) fn trips_of(&self, leaf: &CommandLeaf) -> LineTrips {
         let own = leaf_trips(leaf);
         let is_whole = own.is_whole && (!own.connects() || self.trips.is_whole);
         LineTrips { is_whole, ..own }
@@ -36,7 +36,7 @@ impl Judge<'_> {
 
     /// The same offer for the trips of the line, or of these simple commands, as they end now. None if one of them cannot be told
     /// from another and nothing else judges it.
-    pub(super) fn bound(&self, offer: Offer, uncovered: &[&Leaf]) -> Option<Offer> {
+    pub(super) fn bound(&self, offer: Offer, uncovered: &[&CommandLeaf]) -> Option<Offer> {
         let is_exact = matches!(offer.grant.scope, Scope::Command { .. });
         let own = if is_exact {
             vec![self.trips.clone()]
@@ -61,7 +61,7 @@ impl Judge<'_> {
     }
 
     /// Tells of trips that the user allowed and that end elsewhere now.
-    pub(super) fn redirected(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+    pub(super) fn redirected(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
         let (places, links) = (&self.policy.places, self.now.named_links);
         let is_by_words = |grant: &&Grant| {
             self.cwd.is_some_and(|cwd| grant.covers_line(self.command, cwd, places))
@@ -80,7 +80,7 @@ impl Judge<'_> {
     }
 
     /// Tells of a push whose end is not known, so that nothing is offered for it.
-    pub(super) fn unread(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+    pub(super) fn unread(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
         let is_known = self.trips.is_whole && self.trips.trips.iter().all(|trip| self.end(trip).is_some());
         if !is_known && !self.leaves_to_broker && uncovered.iter().any(|leaf| is_publishing(leaf)) {
             sheet.ask(Weight::Seen, Risk::High, UNREAD);
