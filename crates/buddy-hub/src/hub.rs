@@ -189,7 +189,7 @@ impl Hub {
     /// An id that a client chose, if no session has it.
     async fn unused(&self, chosen: SessionId) -> Result<SessionId, SessionsError> {
         match self.parts.store.find(&chosen).await? {
-            Some(_) => Err(SessionsError::Conflict(format!("there is a session `{chosen}` already"))),
+            Some(_) => Err(id_taken(&chosen)),
             None => Ok(chosen),
         }
     }
@@ -211,6 +211,10 @@ impl Hub {
         }
         Ok(cell)
     }
+}
+
+fn id_taken(chosen: &SessionId) -> SessionsError {
+    SessionsError::Conflict(format!("there is a session `{chosen}` already"))
 }
 
 fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
@@ -252,7 +256,16 @@ impl Sessions for Hub {
         };
         let cell = self.live.cell(&session).await?;
         let first = AuthoredFact::new(who, Fact::SessionStarted(started));
-        cell.get_or_try_init(|| Live::create(parts, first)).await?;
+        let mut is_made_here = false;
+        let make = || {
+            is_made_here = true;
+            Live::create(parts, first)
+        };
+        cell.get_or_try_init(make).await?;
+        if !is_made_here {
+            // Somebody else chose the same id since it was looked up.
+            return Err(id_taken(&session));
+        }
         self.live.note_opened();
         Ok(session)
     }

@@ -122,11 +122,10 @@ impl SessionTerms {
     pub fn of(transcript: &Transcript) -> Self {
         let started = transcript.started();
         let began_with = started.and_then(|started| started.began_with.as_ref());
-        Self {
-            approvals: transcript.approvals().or_else(|| began_with.map(|with| with.approvals)),
-            plan_only: transcript.is_plan_only(),
-            ..started.map(|started| started.terms.clone()).unwrap_or_default()
-        }
+        let terms = started.map(|started| started.terms.clone()).unwrap_or_default();
+        let approvals = transcript.approvals().or_else(|| began_with.map(|with| with.approvals));
+        // A fork does not say what it began with, and has the terms of its original.
+        Self { approvals: approvals.or(terms.approvals), plan_only: transcript.is_plan_only(), ..terms }
     }
 
     /// These terms for a session below one with other terms: what is absent is as it is there. An error if something is wider
@@ -142,14 +141,16 @@ impl SessionTerms {
             }
             (wanted, known) => wanted.or_else(|| known.clone()),
         };
-        let approvals = match (self.approvals, above.approvals) {
+        // A window is the time that the session above has, and its log does not say when it is over.
+        let known = above.approvals.map(|known| match known {
+            ApprovalPolicy::Window { .. } => ApprovalPolicy::Ask,
+            lasting => lasting,
+        });
+        let approvals = match (self.approvals, known) {
             (Some(wanted), Some(known)) if !wanted.is_within(known) => {
                 return wider("more calls without an approval".to_owned());
             }
-            (Some(wanted), _) => Some(wanted),
-            // A window is the time that the session above has.
-            (None, Some(ApprovalPolicy::Window { .. })) => Some(ApprovalPolicy::Ask),
-            (None, known) => known,
+            (wanted, known) => wanted.or(known),
         };
         if exceeds(self.budget, above.budget) {
             return wider("a larger budget".to_owned());
@@ -171,7 +172,10 @@ fn exceeds(wanted: SpendingLimit, known: SpendingLimit) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::{SessionStarted, ToolCall};
 
     fn terms(tools: &[&str], approvals: ApprovalPolicy, tokens: u64) -> SessionTerms {
         SessionTerms {
@@ -212,6 +216,10 @@ mod tests {
             ..SessionTerms::default()
         };
         assert_eq!(SessionTerms::default().below(&above).unwrap().approvals, Some(ApprovalPolicy::Ask));
+        for wanted in [ApprovalPolicy::Window { seconds: 1 }, ApprovalPolicy::Auto] {
+            let wider = SessionTerms { approvals: Some(wanted), ..SessionTerms::default() };
+            assert!(wider.below(&above).is_err(), "{wanted:?}: the window may be over");
+        }
     }
 
     #[test]
@@ -222,5 +230,21 @@ mod tests {
         assert!(matches!(long.check(), Err(BadTerms::OutOfBounds(_))));
         let labels = (0..=MAX_LABELS).map(|at| (at.to_string(), String::new())).collect();
         assert!(SessionTerms { labels, ..SessionTerms::default() }.check().is_err());
+    }
+
+    #[test]
+    fn a_log_from_before_terms_and_callers_is_read_and_written_as_it_was() {
+        let owner = json!({"kind": "user", "id": "usr_00000000000000000000000001", "name": "ann"});
+        let started = json!({"owner": owner, "agent": "buddy", "cwd": "/w"});
+        let read: SessionStarted = serde_json::from_value(started).unwrap();
+        assert!(read.terms.is_unset());
+        let again = serde_json::to_value(&read).unwrap();
+        assert_eq!(again.get("terms"), None, "{again}");
+        let call = json!({
+            "call_id": "a", "name": "grep", "kind": "search", "title": "grep", "input": {}, "output": null
+        });
+        let read: ToolCall = serde_json::from_value(call).unwrap();
+        assert_eq!(read.caller, None);
+        assert_eq!(serde_json::to_value(&read).unwrap().get("caller"), None);
     }
 }

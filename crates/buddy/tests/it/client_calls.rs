@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
-use buddy_calls::{BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicySource, TextLimits};
+use buddy_calls::{
+    BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicySource, TextLimits, ToolSource,
+};
 use buddy_exec::undo::{Header, UndoSettings, UndoStore, Which};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, HostMeans, LocalSettings, LocalTarget, ProgramPath, Reach,
@@ -23,7 +25,7 @@ use buddy_protocol::{
     GrantScope, Ids, Item, ItemStatus, NewSession, Principal, SessionId, SessionTerms, Sessions,
     SessionsError, SingleUser, Subscription, TargetHost, TargetWish, UnixMillis, UserId,
 };
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -135,8 +137,8 @@ impl Hosts for ThisHost {
 }
 
 /// A hub with the real agent, and a folder to work in.
-struct Office {
-    hub: Hub,
+pub(crate) struct Office {
+    pub(crate) hub: Hub,
     undo: UndoStore,
     workspace: PathBuf,
     outside: PathBuf,
@@ -145,13 +147,18 @@ struct Office {
 
 impl Office {
     fn new() -> Self {
+        Self::with(Arc::new(Modelless), Arc::new(BuiltInTools))
+    }
+
+    /// The same with models and a source of more tools.
+    pub(crate) fn with(models: Arc<dyn ModelSource>, tools: Arc<dyn ToolSource>) -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
         let (workspace, outside) = (top.join("w"), top.join("outside"));
         fs::create_dir(&workspace).unwrap();
         fs::create_dir(&outside).unwrap();
         let (clock, ids) = (Arc::new(Still), Arc::new(Counter::default()));
-        let role = Role::Terminal;
+        let role = StoreRole::Terminal;
         let settings =
             StoreSettings { directory: top.join("data"), role, boot_id: None, clock: clock.clone() };
         let store = Arc::new(SqliteStore::open(settings).unwrap());
@@ -162,7 +169,7 @@ impl Office {
             logs: top.join("logs"),
             attendance: Attendance::Somebody,
             ask_within: None,
-            tools: Arc::new(BuiltInTools),
+            tools,
             tools_off: Vec::new(),
             checks: Vec::new(),
             texts: TextLimits::default(),
@@ -171,7 +178,7 @@ impl Office {
         });
         let agent = BuddyAgent::new(AgentSettings {
             calls,
-            models: Arc::new(Modelless),
+            models,
             mode: "development".to_owned(),
             approvals: ApprovalPolicy::Ask,
             keeps_asking: false,
@@ -196,7 +203,7 @@ impl Office {
         Self { hub, undo, workspace, outside, _temporary: temporary }
     }
 
-    async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
+    pub(crate) async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
         let new = NewSession { terms, ..NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy()) };
         let session = self.hub.create(who, new).await.unwrap();
         let events = self.hub.subscribe(who, &session, 0).await.unwrap();
@@ -209,7 +216,7 @@ fn run(command: &str) -> Command {
     Command::Call { tool: "run_shell".to_owned(), input: input.into() }
 }
 
-async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
+pub(crate) async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
     let look = async {
         loop {
             let event = events.next().await.unwrap().unwrap();

@@ -31,6 +31,7 @@ mod floods;
 mod foreign;
 mod futile;
 mod git;
+mod growing_tools;
 mod headless;
 mod hosts;
 mod images;
