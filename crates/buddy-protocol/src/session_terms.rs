@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_log_from_before_terms_and_callers_is_read_and_written_as_it_was() {
-        let owner = json!({"kind": "user", "id": "usr_00000000000000000000000001", "name": "ann"});
+        let owner = json!({"kind": "person", "name": "ann"});
         let started = json!({"owner": owner, "agent": "buddy", "cwd": "/w"});
         let read: SessionStarted = serde_json::from_value(started).unwrap();
         assert!(read.terms.is_unset());
