@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
-use buddy_calls::{
-    BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicySource, TextLimits, ToolSource,
-};
+use buddy_calls::{BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicySource, TextLimits};
 use buddy_exec::undo::{Header, UndoSettings, UndoStore, Which};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, HostMeans, LocalSettings, LocalTarget, ProgramPath, Reach,
@@ -137,8 +135,8 @@ impl Hosts for ThisHost {
 }
 
 /// A hub with the real agent, and a folder to work in.
-pub(crate) struct Office {
-    pub(crate) hub: Hub,
+struct Office {
+    hub: Hub,
     undo: UndoStore,
     workspace: PathBuf,
     outside: PathBuf,
@@ -147,11 +145,6 @@ pub(crate) struct Office {
 
 impl Office {
     fn new() -> Self {
-        Self::with(Arc::new(Modelless), Arc::new(BuiltInTools))
-    }
-
-    /// The same with models and a source of more tools.
-    pub(crate) fn with(models: Arc<dyn ModelSource>, tools: Arc<dyn ToolSource>) -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
         let (workspace, outside) = (top.join("w"), top.join("outside"));
@@ -169,7 +162,7 @@ impl Office {
             logs: top.join("logs"),
             attendance: Attendance::Somebody,
             ask_within: None,
-            tools,
+            tools: Arc::new(BuiltInTools),
             tools_off: Vec::new(),
             checks: Vec::new(),
             texts: TextLimits::default(),
@@ -178,7 +171,7 @@ impl Office {
         });
         let agent = BuddyAgent::new(AgentSettings {
             calls,
-            models,
+            models: Arc::new(Modelless),
             mode: "development".to_owned(),
             approvals: ApprovalPolicy::Ask,
             keeps_asking: false,
@@ -203,7 +196,7 @@ impl Office {
         Self { hub, undo, workspace, outside, _temporary: temporary }
     }
 
-    pub(crate) async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
+    async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
         let new = NewSession { terms, ..NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy()) };
         let session = self.hub.create(who, new).await.unwrap();
         let events = self.hub.subscribe(who, &session, 0).await.unwrap();
@@ -216,7 +209,7 @@ fn run(command: &str) -> Command {
     Command::Call { tool: "run_shell".to_owned(), input: input.into() }
 }
 
-pub(crate) async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
+async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
     let look = async {
         loop {
             let event = events.next().await.unwrap().unwrap();

@@ -31,7 +31,6 @@ mod floods;
 mod foreign;
 mod futile;
 mod git;
-mod growing_tools;
 mod headless;
 mod hosts;
 mod images;
