@@ -2,7 +2,8 @@
 //! itself has no way to run more: no substitution, no line that hides behind another, no computed word.
 #![no_main]
 
-use buddy_policy::{Action, Approvals, Intent, Mode, Now, Places, Policy, Verdict, decide, display_command};
+use buddy_policy::{Action, Intent, Mode, Now, Places, Policy, Verdict, decide, display_command};
+use buddy_protocol::ApprovalPolicy;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|command: &str| {
@@ -19,10 +20,10 @@ fuzz_target!(|command: &str| {
         let policy = Policy { mode, places: places.clone(), ..Policy::default() };
         decide(&intent, &policy, &Now::with(approvals))
     };
-    let planned = judge(Mode::Plan, Approvals::All);
-    let developing = judge(Mode::Development, Approvals::Ask);
+    let planned = judge(Mode::Plan, ApprovalPolicy::All);
+    let developing = judge(Mode::Development, ApprovalPolicy::Ask);
     assert_eq!(planned.verdict == Verdict::Allow, developing.verdict == Verdict::Allow);
-    let produced = judge(Mode::Production, Approvals::Ask);
+    let produced = judge(Mode::Production, ApprovalPolicy::Ask);
     assert!(developing.verdict != Verdict::Allow || produced.verdict == Verdict::Allow);
     if developing.verdict == Verdict::Allow {
         assert!(developing.is_read_only && developing.reasons.is_empty());

@@ -1,130 +1,29 @@
 //! The agent as the hub sees it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::managed::Owner;
-use buddy_model::{FamilyGates, ModelFamily};
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{
-    Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
-    Failure, FailureKind, Ids, Image, Introduction, Item, Ledger, NewSession, Opening, Principal,
-    SessionChanged, SessionTarget, SinkClosed,
+use buddy_calls::{
+    Background, Gate, Pipeline, PipelineParts, Targets, TextRoom, all_attached, retrace, reword_fact,
 };
-use buddy_web::Web;
+use buddy_exec::managed::Owner;
+use buddy_policy::Attendance;
+use buddy_protocol::{
+    Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Command, Content, EventSink, Fact, Failure,
+    FailureKind, Image, Introduction, Item, NewSession, Opening, Principal, SessionChanged, SessionTarget,
+    SinkClosed,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::absent_user::reword_fact;
+use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
-use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
-use crate::gate::Gate;
-use crate::hosts::Hosts;
-use crate::images::all_attached;
-use crate::models::{Meter, ModelSource, Models};
-use crate::targets::Targets;
-use crate::tools::{Background, EditCheck, Pipeline, PipelineParts, TextLimits, TextRoom};
-use crate::trail::retrace;
-use crate::turn::{LoopGates, Machine};
+use crate::models::{Meter, Models};
+use crate::turn::Machine;
 
 /// Commands that may wait for a driver.
 const ORDERS: usize = 16;
-
-/// What the agent works with in all its sessions.
-pub struct AgentSettings {
-    /// The models.
-    pub models: Arc<dyn ModelSource>,
-    /// The hosts.
-    pub hosts: Arc<dyn Hosts>,
-    /// The web.
-    pub web: Arc<Web>,
-    /// Where the logs of calls go.
-    pub logs: PathBuf,
-    /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
-    pub mode: String,
-    /// The policy for calls that need an approval.
-    pub approvals: Approvals,
-    /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
-    pub keeps_asking: bool,
-    /// Whether a user can be asked.
-    pub attendance: Attendance,
-    /// For how long what is not dangerous is taken as approved, from the start of a session.
-    pub window: Option<Duration>,
-    /// How long a user has to answer; none means for ever.
-    pub ask_within: Option<Duration>,
-    /// The cap on model calls in one turn.
-    pub max_steps: u32,
-    /// The time that the run may take, which its face keeps.
-    pub time_limit: Option<Duration>,
-    /// What the agent calls itself.
-    pub name: String,
-    /// Standing instructions of the user, added to the built-in ones.
-    pub instructions: Option<String>,
-    /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
-    pub tools_off: Vec<String>,
-    /// The gates of the control loop that the user switched on or off.
-    pub gates: GateSwitches,
-    /// Checks of edited files.
-    pub checks: Vec<EditCheck>,
-    /// What may be spent.
-    pub budget: Budget,
-    /// What was spent.
-    pub ledger: Arc<dyn Ledger>,
-    /// How much of a tool's texts the model is given.
-    pub texts: TextSettings,
-    /// Wall-clock time.
-    pub clock: Arc<dyn Clock>,
-    /// Fresh ids.
-    pub ids: Arc<dyn Ids>,
-}
-
-/// The gates of the control loop that a user switched on or off, whatever suits the family of the model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GateSwitches {
-    /// Ask once to check the changes of a turn before it ends. By itself only where nobody watches.
-    pub finish: Option<bool>,
-    /// Tell a model that repeats itself, then end the turn.
-    pub stuck: Option<bool>,
-    /// Ask once for a complete answer after one that is empty or cut off.
-    pub retry: Option<bool>,
-    /// Ask for a report when a limit ends the turn.
-    pub report: Option<bool>,
-    /// Repeat the plan in a long turn.
-    pub recite: Option<bool>,
-}
-
-impl GateSwitches {
-    /// The gates for a model of a family.
-    pub(crate) fn gates(self, family: &ModelFamily, attendance: Attendance) -> LoopGates {
-        let FamilyGates { finish, stuck, retry, report, recite } = &family.gates;
-        LoopGates {
-            finish: self.finish.unwrap_or(finish.on && attendance == Attendance::Nobody),
-            stuck: self.stuck.unwrap_or(stuck.on),
-            retry: self.retry.unwrap_or(retry.on),
-            report: self.report.unwrap_or(report.on),
-            recite: self.recite.unwrap_or(recite.on),
-        }
-    }
-}
-
-/// How many characters of a tool's texts the model is given.
-#[derive(Debug, Clone, Copy)]
-pub struct TextSettings {
-    /// Of each text that a command printed.
-    pub command: usize,
-    /// Of files and lists.
-    pub file: usize,
-}
-
-impl Default for TextSettings {
-    fn default() -> Self {
-        let TextLimits { command, file } = TextLimits::default();
-        Self { command, file }
-    }
-}
 
 /// buddy's own agent.
 pub struct BuddyAgent {
@@ -154,7 +53,7 @@ impl Agent for BuddyAgent {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: settings.models.model(model).ok().map(|model| model.name().to_owned()),
             mode: settings.mode.clone(),
-            approvals: begins_with(settings.approvals),
+            approvals: settings.approvals,
             tools: offered(settings, new).await,
         })
     }
@@ -177,9 +76,10 @@ impl Agent for BuddyAgent {
 async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String> {
     let here = [SessionTarget::local(&new.cwd)];
     let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
-    let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
+    let opened =
+        Targets::open(settings.calls.hosts.clone(), settings.calls.web.endpoints.clone(), recorded).await;
     let facts = settings.models.facts(new.model.as_deref());
-    let gate = Gate::new(settings.approvals, settings.attendance, false);
+    let gate = Gate::new(settings.approvals, settings.calls.attendance, false);
     gate.open_window(settings.window);
     let offer = opened.and_then(|(targets, _)| Briefing::new(settings, &targets, &gate).offer(&facts));
     offer.map(|offer| offer.tools.iter().map(|tool| tool.name.clone()).collect()).unwrap_or_default()
@@ -194,7 +94,7 @@ async fn driver(
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let targets = targets(settings, &opening, &started.cwd, &*sink).await?;
     let gate =
-        Arc::new(Gate::new(settings.approvals, settings.attendance, opening.transcript.is_plan_only()));
+        Arc::new(Gate::new(settings.approvals, settings.calls.attendance, opening.transcript.is_plan_only()));
     gate.open_window(settings.window);
     let trail = retrace(&opening.transcript, &targets);
     gate.trace(|blank| *blank = trail);
@@ -204,7 +104,7 @@ async fn driver(
     if keeps_asking {
         gate.set_approvals(ApprovalPolicy::Ask);
     }
-    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { begins_with(settings.approvals) };
+    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { settings.approvals };
     if recorded.is_some_and(|recorded| recorded != approvals) {
         let changed = SessionChanged { approvals: Some(approvals), ..SessionChanged::default() };
         let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
@@ -212,15 +112,10 @@ async fn driver(
     }
     let pipeline = Pipeline::new(PipelineParts {
         targets: targets.clone(),
-        settings: settings.clone(),
-        web: settings.web.clone(),
+        settings: settings.calls.clone(),
         gate: gate.clone(),
         owner: Owner { person: started.owner.id.to_string(), session: opening.session.to_string() },
-        logs: settings.logs.clone(),
-        texts: TextRoom::new(TextLimits { command: settings.texts.command, file: settings.texts.file }),
-        ask_within: settings.ask_within,
-        clock: settings.clock.clone(),
-        ids: settings.ids.clone(),
+        texts: TextRoom::new(settings.calls.texts),
         sink: sink.clone(),
     });
     let briefing = Briefing::new(settings, &targets, &gate);
@@ -236,17 +131,20 @@ async fn driver(
         ledger: settings.ledger.clone(),
         session: opening.session.clone(),
         owner: started.owner.id.clone(),
-        is_attended: settings.attendance == Attendance::Somebody
-            && matches!(settings.approvals, Approvals::Ask | Approvals::Auto | Approvals::Edits),
-        ids: settings.ids.clone(),
+        is_attended: settings.calls.attendance == Attendance::Somebody
+            && matches!(
+                settings.approvals,
+                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
+            ),
+        ids: settings.calls.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
     };
     let is_plan_only = opening.transcript.is_plan_only();
     let items = opening.transcript.into_items();
-    let mut machine = Machine::new(settings.ids.clone(), targets.names(), settings.max_steps, items);
+    let mut machine = Machine::new(settings.calls.ids.clone(), targets.names(), settings.max_steps, items);
     machine.set_planning(is_plan_only);
-    let clock = settings.clock.clone();
+    let clock = settings.calls.clock.clone();
     let settings = settings.clone();
     Ok(Driver {
         machine,
@@ -262,17 +160,6 @@ async fn driver(
     })
 }
 
-/// The policy on approvals that a run begins with, as the log has it.
-fn begins_with(approvals: Approvals) -> ApprovalPolicy {
-    match approvals {
-        Approvals::Ask | Approvals::Window => ApprovalPolicy::Ask,
-        Approvals::All => ApprovalPolicy::All,
-        Approvals::None => ApprovalPolicy::None,
-        Approvals::Edits => ApprovalPolicy::Edits,
-        Approvals::Auto => ApprovalPolicy::Auto,
-    }
-}
-
 /// The targets of a session that is taken up. What is to be said about them goes to the log.
 async fn targets(
     settings: &AgentSettings,
@@ -285,7 +172,8 @@ async fn targets(
         [] => &here,
         recorded => recorded,
     };
-    let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
+    let opened =
+        Targets::open(settings.calls.hosts.clone(), settings.calls.web.endpoints.clone(), recorded).await;
     let (targets, facts) = opened.map_err(|error| closed(&error))?;
     if let Some(other) =
         other_target(opening.transcript.items(), &targets.names(), opening.transcript.targets())
@@ -294,7 +182,7 @@ async fn targets(
             "this session works on `{other}`, which its log does not say how to reach; name it on the command line"
         )));
     }
-    let facts = facts.into_iter().map(|fact| reword_fact(fact, settings.attendance)).collect();
+    let facts = facts.into_iter().map(|fact| reword_fact(fact, settings.calls.attendance)).collect();
     sink.push(facts).await.map_err(|SinkClosed| closed("the session is closed"))?;
     Ok(Arc::new(targets))
 }

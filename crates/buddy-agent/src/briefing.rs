@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use buddy_calls::{Attached, Gate, Ground, Means, ProjectFile, Slot, Standing, Targets, registry};
 use buddy_model::{EditTools, ModelFacts, ModelFamily, ToolDefinition, ToolRange};
 use buddy_policy::{Attendance, CallClass, Mode, Verdict};
 use buddy_protocol::SessionTarget;
 
-use crate::agent::AgentSettings;
-use crate::gate::{Gate, Ground, Standing};
-use crate::prompt::{ProjectFile, SystemPrompt, TargetLine};
-use crate::targets::{Attached, Slot, Targets};
-use crate::tools::{Means, registry};
+use crate::agent_settings::AgentSettings;
+use crate::prompt::{SystemPrompt, TargetLine};
 
 /// Characters of what a host says about itself.
 const SAID_CHARS: usize = 200;
@@ -54,9 +52,20 @@ impl Room {
             Self::Small => registry::off_when_small(off),
             Self::Tiny => registry::off_when_tiny(off),
         };
-        off.extend(registry::other_edit_tools(edit, self == Self::Tiny));
+        off.extend(other_edit_tools(edit, self == Self::Tiny));
         off
     }
+}
+
+/// The edit tools that a model of a family is not offered. A call of one is taken all the same. The few tools of a tiny window
+/// have `edit_file` for everybody.
+fn other_edit_tools(edit: EditTools, is_tiny: bool) -> Option<String> {
+    let other = match edit {
+        EditTools::Patch if !is_tiny => registry::REPLACE_TOOL,
+        EditTools::Replace => registry::PATCH_TOOL,
+        EditTools::Patch | EditTools::Both => return None,
+    };
+    Some(other.to_owned())
 }
 
 /// The system prompt and the tools of a model.
@@ -81,18 +90,18 @@ impl Briefing {
     /// The text about these targets for the model. Tools that the gate denies on all of them are not offered.
     pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets, gate: &Gate) -> Self {
         let slots = targets.all();
-        let (settings, mut off) = (settings.clone(), tools_off(settings, targets));
+        let (settings, mut off) = (settings.clone(), registry::tools_off(&settings.calls, targets));
         let attached = slots.iter().filter_map(Slot::attached);
         let standing: Vec<Standing> = attached.filter_map(|attached| standing(gate, attached)).collect();
         let has_some =
             |is_open: &dyn Fn(&Standing) -> bool| standing.is_empty() || standing.iter().any(is_open);
         // A user who is there can change what is denied.
-        let runs_on = settings.attendance == Attendance::Somebody
+        let runs_on = settings.calls.attendance == Attendance::Somebody
             || has_some(&|standing| standing.verdict(CallClass::Background) != Verdict::Deny);
         if !runs_on {
             off.push("process_start".to_owned());
         }
-        if settings.attendance == Attendance::Nobody {
+        if settings.calls.attendance == Attendance::Nobody {
             let is_denied = |class| !has_some(&|standing| standing.verdict(class) != Verdict::Deny);
             off.extend(is_denied(CallClass::Publishing).then(|| "git_push".to_owned()));
             if is_denied(CallClass::Typing) {
@@ -115,24 +124,13 @@ impl Briefing {
         }
         let project = if room == Room::Tiny { TINY_PROJECT } else { usize::MAX };
         let mut off = room.off(&self.off, facts.family.edit);
-        if self.settings.attendance == Attendance::Nobody {
+        if self.settings.calls.attendance == Attendance::Nobody {
             off.push("ask_user".to_owned());
         }
         let offer = Arc::new(self.make(&off, project, &facts.family)?);
         made.insert(key, offer.clone());
         Ok(offer)
     }
-}
-
-/// What is switched off, what would be a way around that, and what no target has the means for.
-pub(crate) fn tools_off(settings: &AgentSettings, targets: &Targets) -> Vec<String> {
-    let attached = targets.attached();
-    let has_managed = attached.iter().any(|attached| attached.host.target.managed().is_some());
-    let mut off = registry::off(&settings.tools_off, has_managed);
-    if !attached.iter().any(|attached| attached.host.target.panes().is_some()) {
-        off.extend(registry::pane_tools());
-    }
-    off
 }
 
 impl Briefing {
@@ -144,7 +142,7 @@ impl Briefing {
         let jail = is_here && default.is_some_and(is_development);
         let means = Means {
             runs_on: *runs_on,
-            headless: settings.attendance == Attendance::Nobody,
+            headless: settings.calls.attendance == Attendance::Nobody,
             jail,
             throwaway: attached().any(|attached| attached.host.policy.is_throwaway()),
             remote: attached().any(|attached| attached.host.is_remote),
@@ -160,7 +158,7 @@ impl Briefing {
         let system = SystemPrompt {
             name: &settings.name,
             tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-            headless: settings.attendance == Attendance::Nobody,
+            headless: settings.calls.attendance == Attendance::Nobody,
             parallel: family.parallel,
             advice: &family.advice,
             jail,

@@ -5,6 +5,7 @@ mod person;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use buddy_calls::{Attached, Call, Gate, Pipeline, changed, news};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, AuthoredFact, Change, Clock, Command, Content, Envelope,
@@ -17,16 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::AgentSettings;
+use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, is_brief};
 use crate::budget::Budget;
-use crate::gate::Gate;
 use crate::look_around::LookAround;
 use crate::models::Models;
 use crate::person_run::Underway;
 use crate::summarise::summarise;
-use crate::targets::{Attached, changed, news};
-use crate::tools::{Call, Pipeline};
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
 /// A command on its way to the driver.
@@ -317,7 +315,7 @@ impl Driver {
         let look = LookAround {
             slot,
             gate: self.gate.clone(),
-            web: parts.web.clone(),
+            web: parts.settings.web.clone(),
             clock: self.clock.clone(),
             budget: self.settings.budget,
             max_steps: self.settings.max_steps,
@@ -346,7 +344,7 @@ impl Driver {
         }
         self.models.ready().await;
         let facts = self.models.facts();
-        self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.attendance));
+        self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.calls.attendance));
         self.pipeline.parts.texts.set_window(facts.context_window);
         let ready = match self.models.prepare(history, is_text_only) {
             Ok(ready) => ready,

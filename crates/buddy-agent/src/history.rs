@@ -10,8 +10,9 @@ use buddy_model::PromptItem;
 use buddy_protocol::{Content, Envelope, Item, ItemId, ItemStatus, ToolCall, ToolKind, TurnId};
 
 use crate::environment::{block, changes, known};
-use crate::person_run::told;
+use crate::reminder_text::reminder;
 use crate::result_text::result_text;
+use crate::run_text::told;
 
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str = "error interrupted: the call was not finished";
@@ -28,7 +29,7 @@ const MAX_IMAGE_TEXT: usize = 20 * 1024 * 1024;
 
 /// Where an item stands in the history. Fields count in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct HistoryPlace {
     turn: usize,
     step: u32,
     rank: Rank,
@@ -121,7 +122,7 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
         None => (None, 0),
     };
     let mut turns: HashMap<Option<&TurnId>, usize> = HashMap::new();
-    let mut ordered: Vec<(Place, &Item)> = Vec::with_capacity(items.len());
+    let mut ordered: Vec<(HistoryPlace, &Item)> = Vec::with_capacity(items.len());
     for item in items.iter().skip(kept_from) {
         if matches!(item.content, Content::Compaction { .. }) {
             continue;
@@ -134,7 +135,7 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
             _ => Rank::Answer,
         };
         let step = item.step.unwrap_or(0);
-        ordered.push((Place { turn, step, rank, order: item.place.unwrap_or(0) }, item));
+        ordered.push((HistoryPlace { turn, step, rank, order: item.place.unwrap_or(0) }, item));
     }
     // A message of the user during a step belongs before the next step, where the model first saw it. The sort is
     // stable, so everything else keeps the order of the log.
@@ -186,11 +187,6 @@ fn push_step<'a>(
         }
     }
     prompt.append(&mut results);
-}
-
-/// A message with instructions of buddy.
-pub(crate) fn reminder(text: &str) -> String {
-    format!("<reminder from=\"buddy\">\n{text}\n</reminder>")
 }
 
 fn said(text: &str, item: &Item) -> PromptItem {

@@ -1,40 +1,33 @@
-//! buddy's own agent: a pure turn machine, the driver that does what it says, and the tools.
+//! buddy's own agent: a pure turn machine, and the driver that does what it says.
 //!
-//! It reports facts and asks through an `EventSink`, talks to models through `buddy-model` and to hosts through
-//! `buddy-exec`. It knows no HTTP server, no SQL and no terminal.
+//! It reports facts and asks through an `EventSink`, talks to models through `buddy-model` and makes calls through
+//! `buddy-calls`. It knows no HTTP server, no SQL and no terminal.
 
-mod absent_user;
 mod agent;
+mod agent_settings;
 mod briefing;
 mod budget;
 mod compaction;
 mod driver;
 mod environment;
-mod gate;
 mod history;
-mod hosts;
-mod images;
 mod live;
 mod look_around;
-mod model_words;
+mod model_source;
 mod models;
 mod person_run;
 mod project;
 mod prompt;
+mod reminder_text;
 mod repeat;
 mod result_text;
+mod run_text;
 mod stuck;
 mod summarise;
-mod targets;
-mod tools;
-mod trail;
 mod turn;
 
-pub use agent::{AgentSettings, BuddyAgent, GateSwitches, TextSettings};
+pub use agent::BuddyAgent;
+pub use agent_settings::{AgentSettings, GateSwitches};
 pub use budget::{Budget, Limit};
-pub use gate::{AllowedBy, CallRights, PolicySource};
-pub use hosts::{Host, Hosts, WithheldVariable};
-pub use models::ModelSource;
+pub use model_source::ModelSource;
 pub use project::{Project, ProjectTop};
-pub use prompt::ProjectFile;
-pub use tools::{EditCheck, RepositoryChanges};

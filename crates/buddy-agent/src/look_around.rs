@@ -4,23 +4,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use buddy_calls::{
+    Attached, Gate, Ground, RepositoryGlance, Sight, Slot, Standing, glance_at_repository, look_at_workspace,
+};
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
-use buddy_policy::{Action, Attendance, CallClass, Intent, Mode, Policy, Verdict};
+use buddy_policy::{Attendance, CallClass, Mode, Policy, Verdict};
 use buddy_protocol::{Clock, EnvironmentFact};
 use buddy_web::Web;
 use futures::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use crate::briefing::place;
 use crate::budget::{Budget, Limit};
 use crate::environment::{UNCOMMITTED, clean, fact, fitted, long_fact};
-use crate::gate::{Gate, Ground, Standing};
 use crate::project::{Project, ProjectTop};
-use crate::targets::{Attached, Slot};
-use crate::tools::{RepositoryGlance, Sight, glance_at_repository};
 
 /// How long each part of the look may take.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
@@ -93,24 +92,9 @@ impl LookAround {
         ]
     }
 
-    /// A view for reading the working directory, if policy lets the agent read it.
-    fn sight(&self, attached: &Attached) -> Option<Sight> {
-        let intent = Intent::of(Action::Read(attached.place.cwd.clone()));
-        let judged = self.gate.judge(&intent, ground(attached)).ok()?;
-        (judged.decision.verdict == Verdict::Allow).then(|| Sight {
-            target: attached.host.target.clone(),
-            place: attached.place.clone(),
-            bounds: judged.bounds,
-            web: self.web.clone(),
-            env: attached.host.env.clone(),
-            programs: attached.host.programs.clone(),
-            cancel: CancellationToken::new(),
-        })
-    }
-
     /// The names in the working directory, and the files there that name commands.
     async fn top(&self, attached: &Attached) -> Option<(Vec<String>, ProjectTop)> {
-        let sight = self.sight(attached)?;
+        let sight = look_at_workspace(&self.gate, attached, &self.web)?;
         let cwd = &attached.place.cwd;
         let options = ListOptions { depth: 1, limit: MAX_ENTRIES, with_ignored: true };
         let look = async {
@@ -141,7 +125,7 @@ impl LookAround {
 
     /// A glance at the repository that the working directory belongs to.
     async fn repository(&self, attached: &Attached) -> Option<RepositoryGlance> {
-        let sight = self.sight(attached)?;
+        let sight = look_at_workspace(&self.gate, attached, &self.web)?;
         let cancel = sight.cancel.clone();
         let look = async {
             if !attached.host.is_remote && !is_in_repository(&sight, attached).await {
@@ -387,11 +371,11 @@ mod tests {
     use std::path::PathBuf;
 
     use buddy_exec::Bounds;
-    use buddy_policy::{Approvals, Found, Grant, Landing};
-    use buddy_protocol::GrantScope;
+    use buddy_policy::{Action, Found, Grant, Intent, Landing};
+    use buddy_protocol::{ApprovalPolicy, GrantScope};
 
     use super::*;
-    use crate::gate::{CallRights, PolicySource};
+    use buddy_calls::{CallRights, PolicySource};
 
     const CWD: &str = "/home/ann/w";
 
@@ -460,7 +444,7 @@ mod tests {
         assert_eq!(approvals(&standing, &CallClass::ALL), told);
         assert_eq!(writable(&standing, Path::new(CWD)), writes);
         for (class, intent) in calls() {
-            let verdict = gate.judge(&intent, ground).unwrap().decision.verdict;
+            let verdict = gate.decide(&intent, ground).unwrap().verdict;
             assert_eq!(verdict, standing.verdict(class), "{class:?}: {told}");
         }
     }
@@ -476,19 +460,19 @@ mod tests {
         let auto = format!(
             "{AT_ONCE}; the user is asked about `AGENTS.md`, CI, hook and editor files, servers and other processes that are to run on, dangerous commands such as `pkill`, deletions that undo cannot restore, pushes, {REST}"
         );
-        check(&gate(Approvals::Auto), development(), &auto, HELD);
+        check(&gate(ApprovalPolicy::Auto), development(), &auto, HELD);
         let ask = format!(
             "reading runs at once; the user is asked about file edits in the workspace, commands in the workspace, {REST}"
         );
-        check(&gate(Approvals::Ask), development(), &ask, HELD);
+        check(&gate(ApprovalPolicy::Ask), development(), &ask, HELD);
         check(
-            &gate(Approvals::All),
+            &gate(ApprovalPolicy::All),
             development(),
             &format!("{AT_ONCE}; the user is asked about {REST}"),
             HELD,
         );
         check(
-            &gate(Approvals::All),
+            &gate(ApprovalPolicy::All),
             policy(Mode::Production),
             "every call runs at once, unless a rule denies it",
             "everything that the account can write (no sandbox)",
@@ -497,7 +481,7 @@ mod tests {
 
     #[test]
     fn plan_mode_writes_nothing() {
-        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, true);
+        let gate = Gate::new(ApprovalPolicy::Auto, Attendance::Somebody, true);
         let told = "reading runs at once; the user is asked about keys in a shared pane, files with secrets and new hosts; plan mode refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
@@ -513,7 +497,7 @@ mod tests {
 
     #[test]
     fn an_untrusted_folder_is_read_only() {
-        let gate = Gate::new(Approvals::Auto, Attendance::Somebody, false);
+        let gate = Gate::new(ApprovalPolicy::Auto, Attendance::Somebody, false);
         let mut policy = policy(Mode::Development);
         policy.places.untrusted = Some(CWD.into());
         policy.places.workspace = Vec::new();

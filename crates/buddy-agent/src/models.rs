@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, tokens};
 use buddy_protocol::{Failure, FailureKind, Usage};
 
 use crate::briefing::Briefing;
+use crate::model_source::ModelSource;
 use crate::turn::{Answered, Charge};
 
 /// Room is made when a prompt fills so much of the window, in percent.
@@ -16,19 +16,6 @@ const NEARLY_FULL: u64 = 80;
 
 /// How many times more an estimate must be than a provider's count for the count not to be believed.
 const UNDERCOUNT: u64 = 2;
-
-/// Where models come from.
-#[async_trait]
-pub trait ModelSource: Send + Sync {
-    /// Finds out what must be known before a model is called, within a short time; most often nothing.
-    async fn ready(&self, name: Option<&str>);
-
-    /// The model of a name, or the one to use when no name is given.
-    fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
-
-    /// What is known about that model.
-    fn facts(&self, name: Option<&str>) -> ModelFacts;
-}
 
 /// The model of a session.
 pub(crate) struct Models {

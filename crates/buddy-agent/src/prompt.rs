@@ -1,5 +1,6 @@
 //! The system prompt, from one template and nothing that changes from call to call.
 
+use buddy_calls::ProjectFile;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
@@ -40,15 +41,6 @@ pub(crate) struct TargetLine {
     pub(crate) name: String,
     /// Where it is and what is there.
     pub(crate) about: String,
-}
-
-/// A file with instructions of a project that the user trusts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectFile {
-    /// Where it is, relative to the project's root.
-    pub path: String,
-    /// What it says.
-    pub text: String,
 }
 
 impl SystemPrompt<'_> {
@@ -113,7 +105,7 @@ impl SystemPrompt<'_> {
 mod tests {
     use super::*;
     use crate::briefing::Room;
-    use crate::tools::{Means, registry};
+    use buddy_calls::{Means, registry};
 
     fn prompt<'a>() -> SystemPrompt<'a> {
         SystemPrompt {

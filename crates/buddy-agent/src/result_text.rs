@@ -1,10 +1,8 @@
 //! The result of a call as the model reads it: a short header and plain text. The log keeps the whole result as JSON.
 
+use buddy_calls::{ADVICE_FIELDS, CHECKS, for_model};
 use buddy_protocol::{Envelope, Json, ToolCall, ToolFailure, ToolKind};
 use serde_json::Value;
-
-use crate::model_words::{ADVICE_FIELDS, for_model};
-use crate::tools::CHECKS;
 
 /// The longest text that stands in the header.
 const HEADER_CHARS: usize = 120;

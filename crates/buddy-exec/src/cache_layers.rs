@@ -2,13 +2,14 @@
 //! holds its lock.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::jail::CACHE_LOCK;
+use crate::{FileLock, LockKind};
 
 /// The most bytes that the layers of all workspaces may take together.
 pub const LAYERS_CAP_BYTES: u64 = 20 * 1024 * 1024 * 1024;
@@ -50,8 +51,8 @@ pub fn evict(directory: &Path, cap_bytes: u64) -> io::Result<u64> {
         if total <= cap_bytes {
             break;
         }
-        let lock = File::open(slot.path.join(CACHE_LOCK));
-        if lock.as_ref().is_ok_and(|lock| lock.try_lock().is_err()) {
+        let lock = FileLock::try_take(&slot.path.join(CACHE_LOCK), LockKind::Exclusive);
+        if matches!(lock, Ok(None)) {
             continue;
         }
         remove(&slot.path)?;
@@ -112,6 +113,8 @@ fn remove(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     fn slot(root: &Path, name: &str, bytes: usize) -> PathBuf {

@@ -21,7 +21,7 @@ use crate::control::{Outcome, Report};
 use crate::jail::clear_litter;
 use crate::local::{Supervisor, Terms};
 use crate::{Exec, Exit, Reach, Running, StdinWriter, Stopper, Stream, SupervisorCommand, TargetError};
-pub(crate) use output::{LiveOutput, Output, Taken};
+pub(crate) use output::{LiveOutput, Output, READ_BYTES, Taken};
 
 /// The time that the streams are still read after the supervisor reported the end. All writers are dead by then,
 /// so the end of file comes at once unless one of them could not be killed.
@@ -35,9 +35,6 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// The pause between two checks of the backstop.
 const TICK: Duration = Duration::from_secs(1);
-
-/// Bytes per read: fits the second-level cache, and makes the cost per call vanish.
-pub(crate) const READ_BYTES: usize = 128 * 1024;
 
 /// Starts a run and returns once the command runs.
 pub(crate) async fn start(

@@ -30,6 +30,8 @@ pub struct Exec {
     pub bounds: Bounds,
     /// The way to the network where its bounds give it none, in a jail with namespaces.
     pub way_out: Option<WayOut>,
+    /// The file on this machine in which the supervisor marks the end of the command's last process, for undo.
+    pub end_mark: Option<PathBuf>,
 }
 
 /// The stdin of a command.

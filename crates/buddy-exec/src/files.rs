@@ -21,7 +21,6 @@ mod write;
 
 pub(crate) use delete::delete;
 pub use delete::{Deleted, Deletion};
-pub(crate) use draft::Draft;
 pub(crate) use ignored::Ignored;
 pub(crate) use list::list;
 pub use list::{Entry, EntryKind, ListOptions, Listing};

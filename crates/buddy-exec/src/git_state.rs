@@ -4,11 +4,13 @@
 //! go on with a rebase, a merge or a series of patches are judged by their text: only options that run no program and write to no other
 //! place are let through. The names are those that git 2.39 to 2.47 writes; a test makes git write them.
 
+mod index_content;
+mod index_extensions;
 mod index_file;
 mod texts;
 
-pub(crate) use index_file::sound_entries;
-pub use index_file::{GitIndex, IndexEntry};
+pub use index_content::{GitIndex, IndexEntry};
+pub(crate) use index_file::{SoundIndex, sound_index};
 pub(crate) use texts::{replacements, without_replacements};
 
 use texts::{

@@ -26,7 +26,9 @@ mod git_lines;
 mod ground;
 mod guards;
 mod inside;
+mod landlock_rules;
 mod layers;
+mod links;
 mod litter;
 mod look;
 mod mounts;
@@ -36,6 +38,7 @@ mod overlays;
 mod plain_settings;
 mod probe;
 mod quarantine;
+mod raw_path;
 mod refusal;
 mod repositories;
 mod resolve;
@@ -59,7 +62,7 @@ pub(crate) use cache_layers::LOCK as CACHE_LOCK;
 pub use denial::{Denial, DenialKind, denials};
 pub(crate) use git_config::local_directory;
 pub(crate) use guards::sealed;
-pub use inside::jail;
+pub use inside::{JAIL, jail};
 pub use layers::{Layer, LayerState, layers};
 pub use litter::clear_litter;
 pub(crate) use look::{secrets_beneath, secrets_in};
@@ -78,6 +81,3 @@ pub(crate) use words::Status;
 pub fn has_namespaces() -> bool {
     matches!(bubblewrap::find(), Ok(Some(_)))
 }
-
-/// The first argument under which this program becomes the process inside the jail.
-pub const JAIL: &str = "__jail";

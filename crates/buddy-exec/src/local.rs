@@ -20,7 +20,8 @@ use crate::{
     GrepQuery, GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running,
     Stdin, Target, TargetError, Written, drain, jail,
 };
-pub(crate) use supervisor::{PIPE_BYTES, Supervisor};
+pub use supervisor::SupervisorCommand;
+pub(crate) use supervisor::{PIPE_BYTES, Supervisor, Terms};
 
 /// The time between asking a process tree to end and killing it.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
@@ -30,15 +31,6 @@ pub(crate) const NOBODY_WRITES: &str = "a command that is run to its end has nob
 
 /// The time limit of a command that does nothing.
 const TRY_LIMIT: Duration = Duration::from_secs(20);
-
-/// The command line of a supervisor: in service this program itself in its hidden mode.
-#[derive(Debug, Clone)]
-pub struct SupervisorCommand {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
-}
 
 /// The settings of a [`LocalTarget`].
 #[derive(Debug, Clone)]
@@ -63,19 +55,6 @@ pub struct LocalTarget {
     quarantine: Option<PathBuf>,
     /// Whether files can be hidden from commands that are not confined otherwise.
     can_hide: OnceCell<bool>,
-}
-
-/// Conditions of a run that the command does not choose itself.
-#[derive(Debug, Clone)]
-pub(crate) struct Terms {
-    pub(crate) grace: Duration,
-    pub(crate) limits: Limits,
-    /// The fate of background processes that the command leaves.
-    pub(crate) leftovers: Leftovers,
-    /// The handling of live output that its reader is too slow for.
-    pub(crate) chunks: Chunks,
-    /// The directory for files that commands leave where programs take orders from them.
-    pub(crate) quarantine: Option<PathBuf>,
 }
 
 impl LocalTarget {
@@ -126,6 +105,7 @@ impl LocalTarget {
             output: OutputLimits::default(),
             bounds,
             way_out: None,
+            end_mark: None,
         };
         match self.start(exec).await {
             Ok(mut running) => running.wait().await.is_ok_and(|exit| exit.code == Some(0)),

@@ -7,6 +7,7 @@
 //! mark in its resource limits that all its descendants inherit, by which they are found and killed. The
 //! script reports over stderr between marks that the command does not know.
 
+mod call;
 mod drive;
 mod ere;
 mod feed;

@@ -10,30 +10,29 @@
 //! over, closes its own ends, and never writes to them. It is synchronous, so that it starts in about a
 //! millisecond.
 
+mod start;
 mod tree;
 pub(crate) mod watch;
 
 use std::ffi::OsStr;
-use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
 
-use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_behavior, setsid};
+use rustix::process::{DumpableBehavior, set_child_subreaper, set_dumpable_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use crate::cgroup::Group;
-use crate::control::{self, MAX_SPEC_BYTES, Report, Spec, StdinSource};
-use crate::jail::{self, Jail, SweepNote};
-use crate::rlimits::{self, Memory};
+use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec, StdinSource};
+use crate::descriptors::receive_descriptors;
+use crate::end_mark::EndMark;
+use crate::given::{Given, null};
 use crate::terminal;
+pub(crate) use start::{Started, start};
 use watch::{Notice, Watch};
 
 /// Runs one command under supervision and returns when its last process is gone.
@@ -52,7 +51,7 @@ fn supervise_stdin() -> io::Result<()> {
     // Fails on anything but a socket: this mode is of no use at a terminal.
     control.peer_addr()?;
     let mut reports = control.try_clone()?;
-    let mut descriptors = control::receive_descriptors(&control)?.into_iter();
+    let mut descriptors = receive_descriptors(&control)?.into_iter();
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
     let piped = if spec.stdin == StdinSource::Piped { descriptors.next() } else { None };
@@ -62,6 +61,7 @@ fn supervise_stdin() -> io::Result<()> {
         terminal::ignore_its_signals()?;
     }
     let (their_stdin, feeder) = stdin_for(&spec, piped)?;
+    let mark = begin_mark(&spec);
     let mut started = match start(&spec, Given { stdin: their_stdin, way_out }) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
@@ -80,11 +80,21 @@ fn supervise_stdin() -> io::Result<()> {
     outcome.swept = started.sweep();
     // The jail's files on the disk are gone when the end is reported.
     drop(started);
+    if let Some(mark) = mark.filter(|_| spec.leftovers == Leftovers::End && outcome.survivors == 0) {
+        // Without it the end counts as unknown.
+        let _ = mark.complete();
+    }
     if outcome.is_lost {
         // To the target this is the same as losing this process.
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     reports.write_all(&control::line(&Report::Exited(outcome))?)
+}
+
+/// The mark of the command's end, if undo asked for one. A mark that cannot be made leaves the end unknown.
+fn begin_mark(spec: &Spec) -> Option<EndMark> {
+    let path = spec.end_mark.as_ref()?;
+    EndMark::begin(Path::new(OsStr::from_bytes(path))).ok()
 }
 
 /// The command to run and its stdin.
@@ -116,21 +126,6 @@ pub(crate) fn own_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// A command that runs.
-pub(crate) struct Started {
-    pub(crate) main: Pid,
-    pub(crate) jail: Option<Jail>,
-    /// Removed when this is dropped, so it is kept until the last process of the command is gone.
-    pub(crate) group: Option<Group>,
-}
-
-impl Started {
-    /// Moves away files that the command left where programs would take orders from them.
-    pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
-        self.jail.as_mut().map(Jail::sweep).unwrap_or_default()
-    }
-}
-
 /// The stdin of the command, and the pipe that feeds it.
 fn stdin_for(spec: &Spec, piped: Option<OwnedFd>) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
     if spec.has_terminal {
@@ -142,73 +137,6 @@ fn stdin_for(spec: &Spec, piped: Option<OwnedFd>) -> io::Result<(OwnedFd, Option
         // The target writes to it: its end is that of the target, and its bytes never pass through here.
         StdinSource::Piped => Ok((piped.ok_or(io::ErrorKind::InvalidData)?, None)),
     }
-}
-
-/// Descriptors that a command is given.
-pub(crate) struct Given {
-    pub(crate) stdin: OwnedFd,
-    /// The socket that takes the listener for the network, if the command has no network of its own.
-    pub(crate) way_out: Option<OwnedFd>,
-}
-
-impl Given {
-    /// A stdin and no way out.
-    pub(crate) fn stdin(stdin: OwnedFd) -> Self {
-        Self { stdin, way_out: None }
-    }
-
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        let way_out = self.way_out.as_ref().map(OwnedFd::try_clone).transpose()?;
-        Ok(Self { stdin: self.stdin.try_clone()?, way_out })
-    }
-}
-
-/// Starts a command in a group of its own, where this machine has them, and with limits for each process.
-pub(crate) fn start(spec: &Spec, given: Given) -> Result<Started, Report> {
-    let mut group = Group::make(spec.limits);
-    let is_kept = group.as_ref().is_some_and(Group::keeps_memory);
-    let memory = if is_kept { Memory::Group } else { Memory::EachProcess };
-    rlimits::lower(spec.limits, memory).map_err(|error| Report::NotStarted(error.into()))?;
-    let started = match &mut group {
-        Some(group) => group.with(|| start_here(spec, given)),
-        None => start_here(spec, given),
-    };
-    started.map(|started| Started { group, ..started })
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
-fn start_here(spec: &Spec, given: Given) -> Result<Started, Report> {
-    let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
-    // The error of a start does not tell a missing directory from a missing program.
-    match cwd.metadata() {
-        Ok(found) if found.is_dir() => {}
-        Ok(_) => return Err(Report::BadCwd(io::Error::from(Errno::NOTDIR).into())),
-        Err(error) => return Err(Report::BadCwd(error.into())),
-    }
-    let Some((program, arguments)) = spec.argv.split_first() else {
-        return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
-    };
-    if !spec.bounds.is_open() {
-        return jail::start(spec, cwd, given).map(|jail| Started {
-            main: jail.main,
-            jail: Some(jail),
-            group: None,
-        });
-    }
-    let not_started = |error: io::Error| Report::NotStarted(error.into());
-    if spec.has_terminal {
-        terminal::take(io::stdout()).map_err(not_started)?;
-    }
-    let mut command = if spec.has_terminal { terminal::held(program) } else { Command::new(program) };
-    command.args(arguments).current_dir(cwd).process_group(0);
-    command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::from(given.stdin));
-    let child = terminal::with_signals(|| command.spawn()).flatten().map_err(not_started)?;
-    let main = Pid::from_child(&child);
-    if spec.has_terminal {
-        terminal::give(io::stdout(), main).map_err(not_started)?;
-    }
-    Ok(Started { main, jail: None, group: None })
 }
 
 /// Writes stdin on a thread of its own: the command may read it slowly or not at all.
@@ -225,8 +153,4 @@ pub(crate) fn release_streams() -> io::Result<()> {
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
     Ok(())
-}
-
-pub(crate) fn null() -> io::Result<std::fs::File> {
-    OpenOptions::new().read(true).write(true).open("/dev/null")
 }

@@ -21,6 +21,7 @@ mod lock;
 pub mod marker;
 mod marks;
 mod names;
+mod nonce;
 mod panes;
 mod person;
 mod place;
@@ -36,6 +37,7 @@ mod source;
 mod spool;
 mod stop;
 mod target;
+mod wish;
 
 pub use error::PaneError;
 pub use key::{BadKey, Key};

@@ -23,12 +23,13 @@ use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::SweepNote;
 use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::given::Given;
 use crate::jail::{Jail, SweepLine};
 use crate::supervise::watch::{Notice, Watch};
-use crate::supervise::{self, Given, Started};
+use crate::supervise::{self, Started};
 use crate::terminal;
+use crate::{FileMode, FileSync, SweepNote, replace_file};
 
 /// The first argument under which this program becomes a warden. The second is the file with its task.
 pub const WARD: &str = "__ward";
@@ -204,9 +205,7 @@ fn answer_sweeps(line: SweepLine, tell: &Path) -> io::Result<()> {
 
 /// Writes in one step, so that no reader sees a half.
 fn say(path: &Path, told: &Told) -> io::Result<()> {
-    let new = path.with_extension(format!("new-{}", getpid().as_raw_pid()));
-    fs::write(&new, serde_json::to_vec(told)?)?;
-    fs::rename(&new, path)
+    replace_file(path, &serde_json::to_vec(told)?, FileMode::PRIVATE, FileSync::Later)
 }
 
 /// Sends a notice when the terminal has gone away.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tokio::io::Interest;
 
-use crate::control::receive_descriptors;
+use crate::descriptors::receive_descriptors;
 
 /// The port of the listener. The network of a jail is its own, so it is always free.
 pub const WAY_OUT_PORT: u16 = 17_787;

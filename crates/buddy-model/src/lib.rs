@@ -35,6 +35,7 @@ pub mod tokens;
 pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
 pub use auth::Auth;
 pub use buddy_protocol::Private;
+pub use buddy_protocol::ToolDefinition;
 pub use catalogue::{Catalogue, CatalogueError, Encoding, ModelFacts, Price, SAFE_CONTEXT_WINDOW};
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use endpoint::{Endpoint, EndpointError};
@@ -49,7 +50,7 @@ pub use login::{
 };
 pub use model::{Model, ReplyStream};
 pub use options::{MaxTokensField, Options, PromptCache, ReasoningForm, ReasoningReplay};
-pub use prompt::{Prompt, PromptItem, ToolDefinition};
+pub use prompt::{Prompt, PromptItem};
 pub use protocol::chat::Chat;
 pub use protocol::messages::Messages;
 pub use protocol::ollama::Ollama;

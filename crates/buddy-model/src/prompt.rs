@@ -6,9 +6,8 @@
 
 use std::fmt::Write;
 
-use buddy_protocol::{Image, Private};
+use buddy_protocol::{Image, Private, ToolDefinition};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One request to a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,17 +27,6 @@ pub struct Prompt {
     /// Whether the answer must be text: the tools stay in the request, so that the prompt cache holds, but the model must not call one.
     #[serde(default)]
     pub is_text_only: bool,
-}
-
-/// A tool as the model sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolDefinition {
-    /// The name the model calls it by.
-    pub name: String,
-    /// Its purpose and when to use it.
-    pub description: String,
-    /// JSON schema of the arguments.
-    pub parameters: Value,
 }
 
 /// One element of the conversation.

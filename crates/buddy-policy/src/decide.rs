@@ -1,5 +1,6 @@
 //! The decision: an intent judged by the policy.
 
+mod advice;
 mod command;
 mod egress;
 mod file;
@@ -20,6 +21,7 @@ use crate::{
     Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
     RepositoryChange, Tier, Typing,
 };
+use advice::{AdvisedRule, AdvisedWay, JudgeOnce, advise};
 use command::{JudgedLine, MAX_TOUCHED};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
@@ -31,14 +33,34 @@ const MAX_REPOSITORIES: usize = 8;
 ///
 /// The strictest answer on any of its parts is the answer. Rules and grants allow a part only if nothing in
 /// it is dangerous or unclear. The model's claims about its call raise the gate and cannot lower it.
+///
+/// A denial only because nobody can be asked names the options that let the call run.
 pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
+    let Judgement { decision, ways, commands } = judge(intent, policy, now);
+    if !decision.is_unasked {
+        return decision;
+    }
+    let judge_once: JudgeOnce = |intent, policy, now| judge(intent, policy, now).decision;
+    Decision { ways: advise((intent, policy, now), &ways, &commands, judge_once), ..decision }
+}
+
+/// A decision, and what could be advised if it is a denial.
+struct Judgement {
+    decision: Decision,
+    /// The ways that its findings name.
+    ways: Vec<AdvisedWay>,
+    /// Rules for its commands that no rule covers.
+    commands: Vec<AdvisedRule>,
+}
+
+fn judge(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Judgement {
     // The tool names the folder that it pushes to itself.
     let is_told =
         |action: &Action| matches!(action, Action::Repository { change: RepositoryChange::Receive, .. });
     if policy.places.remotes != RemoteLookup::default() && intent.actions.iter().any(is_told) {
         let mut policy = policy.clone();
         policy.places.remotes = RemoteLookup::default();
-        return decide(intent, &policy, now);
+        return judge(intent, &policy, now);
     }
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
@@ -58,7 +80,14 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
             }
             Action::Delete(path) => file::delete(path, policy, now, &mut sheet),
             Action::Repository { top, change: RepositoryChange::Receive } => {
-                file::receive(top, now.real(top).unwrap_or(top), policy, &mut sheet);
+                let is_granted = commands(intent).any(|(command, cwd)| {
+                    command::is_granted_line(
+                        JudgedLine { command, cwd, runs_on: intent.runs_on },
+                        policy,
+                        now,
+                    )
+                });
+                file::receive(top, now.real(top).unwrap_or(top), is_granted, policy, &mut sheet);
             }
             Action::Repository { top, change } => file::repository(top, *change, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
@@ -80,8 +109,13 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         }
         sheet.changes_something();
     }
+    if intent.actions.iter().any(is_told) {
+        // A pattern would not say which folder it opens.
+        sheet.offer_only_lines();
+    }
     claims(intent, policy, &mut sheet);
-    sheet.decide(policy, now)
+    let (ways, commands) = sheet.advice();
+    Judgement { decision: sheet.decide(policy, now), ways, commands }
 }
 
 /// Why the path of a tool is refused: `..` stands after a link in it, or after a name that may be one.

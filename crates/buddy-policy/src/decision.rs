@@ -50,6 +50,8 @@ pub struct Decision {
     pub sends: Option<SentWork>,
     /// Whether it is denied only because nobody can be asked.
     pub is_unasked: bool,
+    /// Whether it is denied because the approval mode `none` denies what would ask.
+    pub is_mode_denial: bool,
     /// If it is denied for that reason: the ways for the user to allow it beforehand.
     pub ways: Vec<String>,
     /// Whether it would read a secret.
@@ -83,6 +85,8 @@ pub struct Decision {
     pub is_read_only: bool,
     /// Whether a part of it needs the user each time, regardless of windows and grants.
     pub is_grave: bool,
+    /// Whether a part of it is dangerous or crosses a boundary, and not only unclear.
+    pub is_dangerous: bool,
     /// The protected places that it would use, which are closed to calls that nobody was asked
     /// about.
     pub needs: Needs,

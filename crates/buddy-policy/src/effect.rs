@@ -32,7 +32,9 @@ mod wrappers;
 
 pub use barred::ENGINE_VARIABLES;
 pub(crate) use barred::{barred_in_jail, names_engine};
-pub(crate) use examination::{Class, Concern, Effect, Examination, GivenVariable, Leaf};
+pub(crate) use examination::{
+    Class, CommandConcern, CommandEffect, CommandExamination, CommandLeaf, GivenVariable,
+};
 pub(crate) use examine::{examine, examine_words, reads_variables};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use flags::might_give;
@@ -44,12 +46,12 @@ pub(crate) use guards::{PUBLISHES as PUBLISHES_PACKAGE, gains_rights};
 pub(crate) use hosts::{destinations, goes_by_proxy, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
-pub(crate) use named_files::uses_only_named_files;
+pub(crate) use named_files::{connects_by_git, uses_only_named_files};
 pub(crate) use names::PLAIN as PLAIN_VARIABLES;
 pub(crate) use readers::READERS;
 pub(crate) use recipes::RECIPES;
 pub(crate) use risky::risky_words;
 pub(crate) use telling::TELLING;
-pub(crate) use touch::{Access, Reach, Touch};
+pub(crate) use touch::{Touch, TouchAccess, TouchReach};
 pub(crate) use trips::{LineTrips, leaf_trips, line_trips};
 pub(crate) use wrappers::is_wrapper;

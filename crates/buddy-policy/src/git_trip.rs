@@ -70,6 +70,22 @@ pub struct PinnedTrip {
     pub end: TripEnd,
 }
 
+impl TripEnd {
+    /// Whether every address is a folder of the host itself, which git reaches without a network.
+    pub(crate) fn is_here(&self) -> bool {
+        !self.addresses.is_empty() && self.addresses.iter().all(|address| is_folder(address))
+    }
+}
+
+/// Whether git takes an address for a folder: `host:path`, `scheme://…` and `helper::…` are none.
+fn is_folder(address: &str) -> bool {
+    if let Some(path) = address.strip_prefix("file://") {
+        return path.starts_with('/');
+    }
+    let before = address.split('/').next().unwrap_or_default();
+    !address.is_empty() && !before.contains(':')
+}
+
 /// An address without the login in it. An account of `ssh` stays, as it is a part of the place.
 pub fn without_login(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };

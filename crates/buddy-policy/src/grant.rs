@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{Climbed, ClimbedBy};
 use serde::{Deserialize, Serialize};
 
-use crate::effect::{Leaf, is_interpreter, is_wrapper};
+use crate::effect::{CommandLeaf, is_interpreter, is_wrapper};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Match;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 use crate::{
     ChangeableProgram, CommandPattern, GitTrip, PatternError, PinnedTrip, Places, RepositoryChange, TripEnd,
     TripRemote,
 };
+
+/// The name of the machine that buddy runs on.
+const LOCAL: &str = "local";
 
 /// A lasting permission. It applies on one target, and the caller decides how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -316,9 +319,14 @@ impl Grant {
 
     /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks
     /// about them regardless of grants.
-    pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places, links: &[(PathBuf, PathBuf)]) -> bool {
+    pub(crate) fn covers_command(
+        &self,
+        leaf: &CommandLeaf,
+        places: &Places,
+        links: &[(PathBuf, PathBuf)],
+    ) -> bool {
         let Scope::Commands(pattern) = &self.scope else { return false };
-        let is_certain = |word: &Word| matches!(word, Word::Literal(_) | Word::Glob(_));
+        let is_certain = |word: &ShellWord| matches!(word, ShellWord::Literal(_) | ShellWord::Glob(_));
         let is_inside = leaf
             .cwds
             .as_ref()
@@ -387,6 +395,11 @@ impl Grant {
     }
 }
 
+/// The end of a sentence that names the target, where it is another one than this machine.
+fn describe_target(target: &str) -> String {
+    if target == LOCAL { String::new() } else { format!(" on `{target}`") }
+}
+
 /// What can be offered for several hosts that one question names: `fetches` by their names, `nearby` with their ports.
 pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> Offer {
     let list = |hosts: &[String]| hosts.iter().map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ");
@@ -397,15 +410,15 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
     if !nearby.is_empty() {
         covers.push(format!("every connection of tools and commands to {}", list(&nearby)));
     }
-    let covers = format!("{}, and at no other host, on `{target}`", covers.join(", "));
+    let at = describe_target(target);
+    let covers = format!("{}, and at no other host{at}", covers.join(", "));
     Offer { grant: Grant::of(Scope::Hosts { fetches, nearby }, target), covers }
 }
 
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
 pub fn nearby_offer(authority: &str, target: &str) -> Offer {
-    let covers = format!(
-        "every connection of tools and commands to `{authority}`, and to no other port, on `{target}`"
-    );
+    let at = describe_target(target);
+    let covers = format!("every connection of tools and commands to `{authority}`, and to no other port{at}");
     Offer { grant: Grant::of(Scope::Nearby(authority.to_owned()), target), covers }
 }
 
@@ -413,11 +426,12 @@ pub fn nearby_offer(authority: &str, target: &str) -> Offer {
 pub(crate) fn offers(
     command: &str,
     cwd: &Path,
-    leaves: &[&Leaf],
+    leaves: &[&CommandLeaf],
     places: &Places,
     links: &[(PathBuf, PathBuf)],
 ) -> Vec<Offer> {
     let target = &places.target;
+    let at = describe_target(target);
     let mut patterns: Vec<Option<CommandPattern>> = leaves.iter().map(|leaf| pattern(leaf)).collect();
     patterns.dedup();
     let mut offers = Vec::new();
@@ -426,13 +440,13 @@ pub(crate) fn offers(
         if leaves.iter().all(|leaf| grant.covers_command(leaf, places, links)) {
             let start = pattern.as_str().trim_end_matches(" *");
             let covers = format!(
-                "every command on `{target}` that starts with `{start}` and names no file outside this project"
+                "every command{at} that starts with `{start}` and names no file outside the workspace"
             );
             offers.push(Offer { grant, covers });
         }
     }
     let covers = format!(
-        "exactly `{}`, in `{}` on `{target}`, whatever the files it uses contain then",
+        "exactly `{}`, in `{}`{at}, whatever the files it uses contain then",
         crate::display_command(command),
         shown(cwd)
     );
@@ -447,16 +461,17 @@ pub(crate) fn write_offer(path: &Path, places: &Places) -> Option<Offer> {
     let directory =
         roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count())?;
     let covers = format!(
-        "every write of a file beneath `{}` on `{}`, except places that decide what runs later",
+        "every write of a file beneath `{}`{}, except places that decide what runs later",
         shown(&directory),
-        places.target
+        describe_target(&places.target)
     );
     Some(Offer { grant: Grant::of(Scope::Writes(directory), &places.target), covers })
 }
 
 /// The offer to write one file.
 pub(crate) fn file_offer(path: &Path, places: &Places) -> Offer {
-    let covers = format!("every write of `{}`, and of no other file, on `{}`", shown(path), places.target);
+    let covers =
+        format!("every write of `{}`, and of no other file{}", shown(path), describe_target(&places.target));
     Offer { grant: Grant::of(Scope::File(path.to_owned()), &places.target), covers }
 }
 
@@ -467,7 +482,7 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
         RepositoryChange::Commit => "every `git_commit` in the repository",
         RepositoryChange::Receive => "every `git_push` to the repository",
     };
-    let covers = format!("{what} `{}`, and nothing else, on `{}`", shown(top), places.target);
+    let covers = format!("{what} `{}`, and nothing else{}", shown(top), describe_target(&places.target));
     let scope = Scope::Repository { top: top.to_owned(), change };
     Offer { grant: Grant::of(scope, &places.target), covers }
 }
@@ -475,8 +490,8 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
 /// The offer to fetch from a host.
 pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     let covers = format!(
-        "every fetch and upload of tools and commands at `{host}`, and at no other host, on `{}`",
-        places.target
+        "every fetch and upload of tools and commands at `{host}`, and at no other host{}",
+        describe_target(&places.target)
     );
     Offer { grant: Grant::of(Scope::Fetches(host.to_owned()), &places.target), covers }
 }
@@ -484,7 +499,7 @@ pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
 /// Whether no word of a command leads out of the workspace, by itself or by way of these links, except words that the user
 /// wrote down.
 pub(crate) fn stays_inside(
-    leaf: &Leaf,
+    leaf: &CommandLeaf,
     is_written_down: impl Fn(&str) -> bool,
     places: &Places,
     links: &[(PathBuf, PathBuf)],
@@ -495,7 +510,7 @@ pub(crate) fn stays_inside(
         let Climbed { path, by } = places.climb(&cwd.join(path), None);
         is_open(&path) && by != ClimbedBy::Unknown
     };
-    let leads_inside = |word: &Word| {
+    let leads_inside = |word: &ShellWord| {
         let text = word.unexpanded();
         let mut cwds = leaf.cwds.iter().flatten();
         is_written_down(&text) || cwds.all(|cwd| leading(&text).iter().all(|path| is_inside(cwd, path)))
@@ -529,13 +544,13 @@ const MAX_LETTERS: usize = 8;
 
 impl NamedPaths {
     /// Those of a command; none where there are too many.
-    pub(crate) fn of(leaf: &Leaf, is_past: impl Fn(&Word) -> bool) -> Option<Self> {
+    pub(crate) fn of(leaf: &CommandLeaf, is_past: impl Fn(&ShellWord) -> bool) -> Option<Self> {
         let mut named = Self::default();
         for word in leaf.words.iter().skip(1).filter(|word| !is_past(word)) {
             let text = word.unexpanded();
             for cwd in leaf.cwds.iter().flatten() {
                 for piece in pieces(&text) {
-                    named.add(cwd, piece, matches!(word, Word::Glob(_)));
+                    named.add(cwd, piece, matches!(word, ShellWord::Glob(_)));
                 }
             }
             if named.paths.len() + named.patterns.len() > MAX_NAMED {
@@ -606,12 +621,12 @@ fn leading(word: &str) -> Vec<&str> {
 }
 
 /// The widest pattern that may be offered for a command: its program, with its subcommand.
-fn pattern(leaf: &Leaf) -> Option<CommandPattern> {
+fn pattern(leaf: &CommandLeaf) -> Option<CommandPattern> {
     if is_too_broad(&leaf.program) || leaf.is_foreign || leaf.has_assignments {
         return None;
     }
     let text = if WITH_SUBCOMMANDS.contains(&leaf.program.as_str()) {
-        let subcommand = leaf.words.get(1).and_then(Word::literal).filter(|word| is_subcommand(word))?;
+        let subcommand = leaf.words.get(1).and_then(ShellWord::literal).filter(|word| is_subcommand(word))?;
         format!("{} {subcommand} *", leaf.program)
     } else {
         format!("{} *", leaf.program)

@@ -35,10 +35,13 @@ const fn like_code(title: &'static str, names: &'static [&'static str]) -> Later
     LaterKind { title, later: Later::LikeCode, names }
 }
 
+const AGENTS: &str = "instructions for agents";
+const INTEGRATION: &str = "continuous integration";
+
 /// The table.
 pub(crate) const LATER: &[LaterKind] = &[
     unseen(
-        "instructions for agents",
+        AGENTS,
         &[
             "agents.md",
             "agents.override.md",
@@ -54,7 +57,7 @@ pub(crate) const LATER: &[LaterKind] = &[
         ],
     ),
     unseen(
-        "continuous integration",
+        INTEGRATION,
         &[
             ".github/workflows/",
             ".github/actions/",
@@ -275,10 +278,23 @@ pub(crate) const LATER: &[LaterKind] = &[
 
 /// The time at which a file in a workspace takes effect; `None` for ordinary files.
 pub(crate) fn runs_later(path: &Path, places: &Places) -> Option<Later> {
+    find_kind(path, places).map(|kind| kind.later)
+}
+
+fn find_kind(path: &Path, places: &Places) -> Option<&'static LaterKind> {
     let parts = fold_path(&clean(path));
     let opened = OpenedRoots::new(places.workspace.iter().map(|root| clean(root))).depth_above(&parts);
     let is_kind = |kind: &&LaterKind| kind.names.iter().any(|name| is_named(&parts, opened, name));
-    LATER.iter().find(is_kind).map(|kind| kind.later)
+    LATER.iter().find(is_kind)
+}
+
+/// The effect of such a file in words that follow `which`.
+pub(crate) fn describe_later(path: &Path, places: &Places) -> Option<&'static str> {
+    find_kind(path, places).map(|kind| match kind.title {
+        AGENTS => "steers later runs of agents",
+        INTEGRATION => "decides what runs after a push",
+        _ => "can run code later",
+    })
 }
 
 /// Whether a file of a workspace takes effect where you do not look: at a push, a commit, an install, or the start of an editor or
@@ -313,6 +329,19 @@ fn fits(part: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_words_say_what_a_kind_of_files_does() {
+        let places = Places { workspace: vec!["/w".into()], ..Places::default() };
+        for (path, words) in [
+            ("/w/AGENTS.md", Some("steers later runs of agents")),
+            ("/w/.github/workflows/a.yml", Some("decides what runs after a push")),
+            ("/w/.vimrc", Some("can run code later")),
+            ("/w/a.txt", None),
+        ] {
+            assert_eq!(describe_later(Path::new(path), &places), words, "{path}");
+        }
+    }
 
     fn check(path: &str, expected: bool) {
         let places = Places { workspace: vec!["/home/u/.circleci/w".into()], ..Places::default() };

@@ -53,7 +53,7 @@ pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use places::{LinkedPlaces, Places};
-pub use policy::{Approvals, Attendance, CommandMode, Discarded, Mode, Now, Policy};
+pub use policy::{Attendance, CommandMode, Discarded, Mode, Now, Policy};
 pub use probe::CallClass;
 pub use program::{ChangeableProgram, ProgramUse};
 pub use reference::command_reference;

@@ -26,6 +26,10 @@ pub struct Needs {
     pub is_ruled: bool,
     /// Whether it uses only files that its words name, and no secret is among them: a yes leaves secrets sealed.
     pub keeps_seals: bool,
+    /// Whether it connects by git, which takes a login from its own places: a yes opens those, also where it leaves secrets sealed.
+    pub takes_logins: bool,
+    /// Whether a grant of exactly this call opens the directories that it changes outside the workspace.
+    pub opens_granted: bool,
     /// Whether it runs a program that takes rights which no jail leaves to a command, such as those of another account.
     pub gains_rights: bool,
 }

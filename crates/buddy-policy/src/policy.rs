@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
 use crate::places::is_untrusted;
@@ -88,28 +89,6 @@ impl Policy {
     }
 }
 
-/// A session's policy on calls that the user would have to approve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approvals {
-    /// Ask the user.
-    #[default]
-    Ask,
-    /// Take them as approved.
-    All,
-    /// Take them as denied: nobody is there to ask.
-    None,
-    /// Take calls as approved that are neither flagged nor unclear: the user opened a window of time, and it
-    /// is open now.
-    Window,
-    /// Take as approved changes of files in the workspace by the tools for files; ask for everything else.
-    Edits,
-    /// Take calls as approved that the jail holds, that stay in the workspace and that undo brings back; ask
-    /// for the rest. If nothing holds a command, and in a directory that the user does not trust, this is the
-    /// same as `Ask`.
-    Auto,
-}
-
 /// Whether a user can be asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Attendance {
@@ -133,7 +112,7 @@ pub enum Discarded {
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
     /// The handling of calls that the user would have to approve.
-    pub approvals: Approvals,
+    pub approvals: ApprovalPolicy,
     /// Whether a user can be asked.
     pub attendance: Attendance,
     /// The grants that apply now.
@@ -184,7 +163,7 @@ impl Now<'_> {
     }
 
     /// This policy on approvals, without grants, in an empty conversation.
-    pub fn with(approvals: Approvals) -> Self {
+    pub fn with(approvals: ApprovalPolicy) -> Self {
         Self {
             approvals,
             attendance: Attendance::Somebody,

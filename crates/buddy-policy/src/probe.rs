@@ -109,7 +109,8 @@ fn outside(cwd: &Path, policy: &Policy) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Approvals, Attendance, Found, Landing, Mode, Now, Verdict, decide};
+    use crate::{Attendance, Found, Landing, Mode, Now, Verdict, decide};
+    use buddy_protocol::ApprovalPolicy;
 
     /// Verdicts on all classes, in their order: allow, ask, deny.
     #[track_caller]
@@ -141,15 +142,15 @@ mod tests {
     #[test]
     fn each_class_has_its_verdict_in_each_mode() {
         let development = policy(Mode::Development);
-        check(&development, &Now::with(Approvals::Auto), "aaaaa?aa????????");
-        check(&development, &Now::with(Approvals::Ask), "a???????????????");
-        check(&development, &Now::with(Approvals::Edits), "aa??????????????");
-        check(&development, &Now::with(Approvals::Window), "aaaaaaaaa???a???");
-        check(&development, &Now::with(Approvals::All), "aaaaaaaaaaaaa???");
-        check(&development, &Now::with(Approvals::None), "addddddddddddddd");
-        check(&policy(Mode::Production), &Now::with(Approvals::All), "aaaaaaaaaaaaaaaa");
-        check(&policy(Mode::Plan), &Now::with(Approvals::Auto), "addddddddd?dd?d?");
-        let alone = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::Auto) };
+        check(&development, &Now::with(ApprovalPolicy::Auto), "aaaaa?aa????????");
+        check(&development, &Now::with(ApprovalPolicy::Ask), "a???????????????");
+        check(&development, &Now::with(ApprovalPolicy::Edits), "aa??????????????");
+        check(&development, &Now::with(ApprovalPolicy::Window { seconds: 60 }), "aaaaaaaaa???a???");
+        check(&development, &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaa???");
+        check(&development, &Now::with(ApprovalPolicy::None), "addddddddddddddd");
+        check(&policy(Mode::Production), &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaaaaa");
+        check(&policy(Mode::Plan), &Now::with(ApprovalPolicy::Auto), "addddddddd?dd?d?");
+        let alone = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::Auto) };
         check(&development, &alone, "aaaaadaadddddddd");
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::Places;
 use crate::effect::{
-    Access, GIT_READERS, PLAIN_VARIABLES, READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses,
-    rows,
+    GIT_READERS, PLAIN_VARIABLES, READERS, RECIPES, RUNNERS, TELLING, TouchAccess, TouchReach, examine,
+    launcher_uses, rows,
 };
 use crate::later::{LATER, Later};
 
@@ -106,12 +106,12 @@ fn effects(page: &mut String) {
 fn effect(line: &str) -> String {
     let places = Places { workspace: vec![HERE.into()], target: "local".to_owned(), ..Places::default() };
     let Ok(examination) = examine(line, Some(Path::new(HERE)), &places) else { return String::new() };
-    let named = |wanted: Access| {
+    let named = |wanted: TouchAccess| {
         let touches = examination.touches.iter().filter(|touch| touch.access == wanted);
         let names: Vec<String> = touches.map(|touch| name(&touch.reach)).collect();
         names.join(", ")
     };
-    let parts = [("writes", named(Access::Write)), ("removes", named(Access::Delete))];
+    let parts = [("writes", named(TouchAccess::Write)), ("removes", named(TouchAccess::Delete))];
     let parts: Vec<String> = parts
         .iter()
         .filter(|(_, names)| !names.is_empty())
@@ -120,12 +120,12 @@ fn effect(line: &str) -> String {
     if parts.is_empty() { "reads".to_owned() } else { parts.join("; ") }
 }
 
-fn name(reach: &Reach) -> String {
+fn name(reach: &TouchReach) -> String {
     let relative = |path: &Path| path.strip_prefix(HERE).unwrap_or(path).to_string_lossy().into_owned();
     match reach {
-        Reach::Path(path) => code(&relative(path)),
-        Reach::Beneath(path) if path == Path::new(HERE) => "files here".to_owned(),
-        Reach::Beneath(path) => format!("files in {}", code(&relative(path))),
-        Reach::Unknown(words) => words.clone(),
+        TouchReach::Path(path) => code(&relative(path)),
+        TouchReach::Beneath(path) if path == Path::new(HERE) => "files here".to_owned(),
+        TouchReach::Beneath(path) => format!("files in {}", code(&relative(path))),
+        TouchReach::Unknown(words) => words.clone(),
     }
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::path::{clean, shown};
 use crate::{
-    Approvals, CommandPattern, GitDestination, Grant, Intent, Now, Offer, PatternError, PinnedTrip, Policy,
-    Scope, Verdict, decide,
+    CommandPattern, GitDestination, Grant, Intent, Now, Offer, PatternError, PinnedTrip, Policy, Scope,
+    Verdict, decide,
 };
+use buddy_protocol::ApprovalPolicy;
 
 /// The reason why the user's words cannot be saved as a grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -112,6 +113,6 @@ fn is_covering(grant: &Grant, intent: &Intent, policy: &Policy, grants: &[Grant]
     let grants: Vec<Grant> = grants.iter().chain([grant]).cloned().collect();
     let end = |PinnedTrip { trip, end }: PinnedTrip| GitDestination { trip, end: Some(end) };
     let destinations: Vec<GitDestination> = grant.destinations.iter().cloned().map(end).collect();
-    let now = Now { grants: &grants, destinations: &destinations, ..Now::with(Approvals::Ask) };
+    let now = Now { grants: &grants, destinations: &destinations, ..Now::with(ApprovalPolicy::Ask) };
     decide(&intent, policy, &now).verdict == Verdict::Allow
 }

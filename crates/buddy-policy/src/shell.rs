@@ -13,8 +13,8 @@ mod word;
 
 pub(crate) use computed::{is_counted, is_number_variable, is_plain_name, is_plain_setting};
 pub(crate) use read::read;
-pub(crate) use script::{Direction, Redirect, Script, Simple, Unreadable};
-pub(crate) use word::Word;
+pub(crate) use script::{Direction, Redirect, ShellScript, Simple, UnreadableScript};
+pub(crate) use word::ShellWord;
 
 /// The longest command line that is parsed. A kernel takes no argument over 128 KiB, and nobody reviews even
 /// this much.

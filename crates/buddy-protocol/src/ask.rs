@@ -382,9 +382,19 @@ impl Question {
 }
 
 impl Approval {
-    /// A line for users that names the files with secrets which a yes opens; `None` if it opens none.
+    /// Sentences for users that name the files with secrets which a yes opens, and what follows from that; `None` if it opens none that
+    /// the reasons do not name.
     pub fn opens_line(&self) -> Option<String> {
-        sealed_line(&self.opens).map(|files| format!("It can read {files}."))
+        let is_named = |file: &str| {
+            let says = |reason: &String| {
+                let mut quoted = reason.split('`').skip(1).step_by(2);
+                let is_it = |name: &str| name == file || name.ends_with(&format!("/{file}"));
+                reason.contains("which can hold secrets") && quoted.any(is_it)
+            };
+            self.reasons.iter().any(says)
+        };
+        let files: Vec<String> = self.opens.iter().filter(|file| !is_named(file)).cloned().collect();
+        sealed_line(&files).map(|files| format!("It can read {files}. After that, every host asks."))
     }
 
     /// Whether the answer has the word, if it allows this approval and the approval has one.
@@ -441,9 +451,27 @@ mod tests {
             Approval { opens, ..approval(0) }.opens_line()
         };
         assert_eq!(line(&[]), None);
-        assert_eq!(line(&[".env"]).unwrap(), "It can read .env, a file with secrets.");
-        assert_eq!(line(&[".env", "a.key"]).unwrap(), "It can read .env and 1 other file with secrets.");
-        assert_eq!(line(&[".env", "a", "b"]).unwrap(), "It can read .env and 2 other files with secrets.");
+        assert_eq!(
+            line(&[".env"]).unwrap(),
+            "It can read .env, a file with secrets. After that, every host asks."
+        );
+        assert_eq!(
+            line(&[".env", "a.key"]).unwrap(),
+            "It can read .env and 1 other file with secrets. After that, every host asks."
+        );
+        assert_eq!(
+            line(&[".env", "a", "b"]).unwrap(),
+            "It can read .env and 2 other files with secrets. After that, every host asks."
+        );
+    }
+
+    #[test]
+    fn a_file_that_a_reason_names_is_not_named_twice() {
+        let opens = vec![".env".to_owned()];
+        let reasons = vec!["it reads `/w/.env`, which can hold secrets".to_owned()];
+        assert_eq!(Approval { opens: opens.clone(), reasons, ..approval(0) }.opens_line(), None);
+        let other = vec!["it reads `/w/b.env`, which can hold secrets".to_owned()];
+        assert!(Approval { opens, reasons: other, ..approval(0) }.opens_line().is_some());
     }
 
     fn approval(offers: usize) -> Approval {

@@ -104,7 +104,7 @@ pub struct Change {
 }
 
 /// A session's policy on calls that need an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ApprovalPolicy {
     /// Ask the user.
@@ -123,7 +123,31 @@ pub enum ApprovalPolicy {
     /// later. Ask for everything else.
     Edits,
     /// Approve calls that run in the jail, stay in the workspace and can be undone. Ask for everything else.
+    #[default]
     Auto,
+}
+
+impl ApprovalPolicy {
+    /// The names of all policies but a window, which has a time for a name.
+    pub const NAMES: [&str; 5] = ["ask", "none", "all", "edits", "auto"];
+
+    /// The name, as people write it on the command line, in files and in a conversation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::All => "all",
+            Self::None => "none",
+            Self::Window { .. } => "window",
+            Self::Edits => "edits",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// The policy of a name. A time is read by the caller, who knows how people write it there.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Ask, Self::None, Self::All, Self::Edits, Self::Auto];
+        all.into_iter().find(|policy| policy.name() == name)
+    }
 }
 
 /// The settings of a new session.
@@ -142,4 +166,19 @@ pub struct NewSession {
     /// The hosts it works on, the default first; empty means this machine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<SessionTarget>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_found_by_its_name_and_a_window_has_none() {
+        for name in ApprovalPolicy::NAMES {
+            assert_eq!(ApprovalPolicy::from_name(name).map(ApprovalPolicy::name), Some(name));
+        }
+        for name in ["window", "Auto", "10m", ""] {
+            assert_eq!(ApprovalPolicy::from_name(name), None, "{name}");
+        }
+    }
 }

@@ -24,6 +24,8 @@ mod item;
 mod json;
 mod members;
 mod name_set;
+pub mod operations;
+mod path_text;
 mod port;
 mod principal;
 mod ran;
@@ -35,6 +37,7 @@ mod store_error;
 mod summary;
 mod target;
 mod time;
+mod tool_definition;
 mod transcript;
 mod usage;
 
@@ -68,6 +71,8 @@ pub use item::{
 pub use json::Json;
 pub use members::{Members, Role, SingleUser};
 pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, originals};
+pub use operations::{OperationError, OperationErrorCode, Operations};
+pub use path_text::PathText;
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionPage, SessionQuery,
     SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges, Subscription,
@@ -83,5 +88,6 @@ pub use store_error::StoreError;
 pub use summary::{SessionState, SessionSummary};
 pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};
 pub use time::{Clock, UnixMillis};
+pub use tool_definition::ToolDefinition;
 pub use transcript::{Decision, FoldError, LogEntry, Transcript};
 pub use usage::Usage;

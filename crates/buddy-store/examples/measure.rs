@@ -10,7 +10,7 @@ use buddy_protocol::{
     Clock, Content, Envelope, Event, Fact, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, Principal,
     SessionId, SessionStarted, SessionStore, ToolCall, ToolKind, Transcript, TurnId, TurnStarted, UnixMillis,
 };
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use serde_json::json;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -48,7 +48,7 @@ async fn main() -> Outcome<()> {
 fn open(directory: &Path) -> Outcome<SqliteStore> {
     let clock = Arc::new(Fixed(0));
     let directory = directory.to_owned();
-    Ok(SqliteStore::open(StoreSettings { directory, role: Role::Terminal, boot_id: None, clock })?)
+    Ok(SqliteStore::open(StoreSettings { directory, role: StoreRole::Terminal, boot_id: None, clock })?)
 }
 
 fn session(number: u64) -> SessionId {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use buddy_protocol::{SessionId, StoreError};
 
 use crate::chain::Hash;
-use crate::directory::{Directory, open_private};
+use crate::directory::{StoreDirectory, open_private};
 use crate::error::from_io;
 
 /// The size of a slot. It divides a page, so that a slot is written in one piece.
@@ -78,11 +78,11 @@ impl Drift {
 }
 
 /// The result of reading a slot: `None` if it was never written, an anchor, or unreadable bytes.
-pub(crate) type Reading = Result<Option<Anchor>, Unreadable>;
+pub(crate) type AnchorReading = Result<Option<Anchor>, UnreadableAnchor>;
 
 /// A slot that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unreadable;
+pub(crate) struct UnreadableAnchor;
 
 /// The file of anchors.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub(crate) struct Anchors {
 
 impl Anchors {
     /// Opens the file or creates it. Returns whether it was created.
-    pub(crate) fn open(directory: &Directory) -> Result<(Self, bool), StoreError> {
+    pub(crate) fn open(directory: &StoreDirectory) -> Result<(Self, bool), StoreError> {
         let path = directory.anchors();
         let is_new = !path.exists();
         let file = open_private(&path).map_err(|error| from_io("open", &path, &error))?;
@@ -102,21 +102,21 @@ impl Anchors {
     }
 
     /// Opens the file for reading, if it exists.
-    pub(crate) fn existing(directory: &Directory) -> Self {
+    pub(crate) fn existing(directory: &StoreDirectory) -> Self {
         let path = directory.anchors();
         let file = File::open(&path).ok();
         Self { path, file }
     }
 
     /// The anchor of a log.
-    pub(crate) fn read(&self, log: i64) -> Reading {
-        let (Some(file), Ok(number)) = (&self.file, u64::try_from(log)) else { return Err(Unreadable) };
+    pub(crate) fn read(&self, log: i64) -> AnchorReading {
+        let (Some(file), Ok(number)) = (&self.file, u64::try_from(log)) else { return Err(UnreadableAnchor) };
         for _ in 0..ATTEMPTS {
             let mut slot = [0; SLOT];
             match file.read_exact_at(&mut slot, number * SLOT as u64) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-                Err(_) => return Err(Unreadable),
+                Err(_) => return Err(UnreadableAnchor),
             }
             if slot == [0; SLOT] {
                 return Ok(None);
@@ -125,7 +125,7 @@ impl Anchors {
                 return Ok(Some(anchor));
             }
         }
-        Err(Unreadable)
+        Err(UnreadableAnchor)
     }
 
     /// The number of slots.
@@ -150,7 +150,7 @@ impl Anchors {
 
 /// Compares the end of a log with its anchor, read before and after that end. While another process writes,
 /// the two readings differ, and only the end settled in the first one must be there.
-pub(crate) fn hold(before: &Reading, end: LogEnd, after: &Reading) -> Result<(), Drift> {
+pub(crate) fn hold(before: &AnchorReading, end: LogEnd, after: &AnchorReading) -> Result<(), Drift> {
     let (Ok(before), Ok(after)) = (before, after) else { return Err(Drift::Unknown) };
     let floor = before.as_ref().map_or(0, |anchor| anchor.settled.count);
     if end.count < floor {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(check(at(8, 2)), Err(Drift::Foreign(6)));
         assert_eq!(hold(&Ok(None), at(1, 1), &Ok(None)), Err(Drift::Foreign(1)));
         assert_eq!(hold(&Ok(None), at(0, 1), &Ok(None)), Ok(()));
-        assert_eq!(hold(&Err(Unreadable), at(5, 1), &quiet), Err(Drift::Unknown));
+        assert_eq!(hold(&Err(UnreadableAnchor), at(5, 1), &quiet), Err(Drift::Unknown));
     }
 
     #[test]

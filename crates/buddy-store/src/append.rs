@@ -3,37 +3,18 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{SessionId, SessionSummary, StoreError};
+use buddy_protocol::{SessionId, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::anchors::{Anchor, Anchors, LogEnd};
 use crate::chain::{Hash, link, origin};
 use crate::error::from_sqlite;
 use crate::lease::Lease;
-use crate::record::{MAX_LOG, Record, VERSION, place};
+use crate::log_state::WriterLogState;
+use crate::record::{EventRecord, MAX_LOG, VERSION, place};
 use crate::summaries;
 use crate::verify::{self, Checked};
 use crate::words;
-
-/// The writer's cached state of a log that it may write to.
-#[derive(Debug)]
-pub(crate) struct LogState {
-    number: i64,
-    head: u64,
-    /// The link of the last event.
-    link: Hash,
-    /// The end of the log according to its anchor.
-    anchored: LogEnd,
-    summary: Option<SessionSummary>,
-    /// Whether the summary is newer than its row.
-    stale: bool,
-}
-
-impl LogState {
-    fn end(&self) -> LogEnd {
-        LogEnd { count: self.head, link: self.link }
-    }
-}
 
 /// Evidence outside the database that an append is checked against.
 #[derive(Debug)]
@@ -44,20 +25,20 @@ pub(crate) struct Witness {
 
 /// The reason why a transaction failed.
 #[derive(Debug)]
-pub(crate) enum Failed {
+pub(crate) enum AppendFailure {
     /// An error of `SQLite`.
     Sqlite(rusqlite::Error),
     /// The stored data is invalid.
     Stored(StoreError),
 }
 
-impl From<rusqlite::Error> for Failed {
+impl From<rusqlite::Error> for AppendFailure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl Failed {
+impl AppendFailure {
     pub(crate) fn to_error(&self) -> StoreError {
         match self {
             Self::Sqlite(error) => from_sqlite(error),
@@ -72,8 +53,8 @@ impl Failed {
 pub(crate) fn append_all(
     connection: &mut Connection,
     witness: &Witness,
-    appends: &[(&Lease, &[Record])],
-) -> Result<Vec<Result<(), StoreError>>, Failed> {
+    appends: &[(&Lease, &[EventRecord])],
+) -> Result<Vec<Result<(), StoreError>>, AppendFailure> {
     let outcome = try_append_all(connection, witness, appends);
     if outcome.is_err() {
         // The states include events that were not written, so they are reloaded when next needed.
@@ -87,8 +68,8 @@ pub(crate) fn append_all(
 fn try_append_all(
     connection: &mut Connection,
     witness: &Witness,
-    appends: &[(&Lease, &[Record])],
-) -> Result<Vec<Result<(), StoreError>>, Failed> {
+    appends: &[(&Lease, &[EventRecord])],
+) -> Result<Vec<Result<(), StoreError>>, AppendFailure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut results = Vec::with_capacity(appends.len());
     for (lease, records) in appends {
@@ -96,7 +77,7 @@ fn try_append_all(
     }
     for (lease, _) in appends {
         save_summary(&transaction, lease)?;
-        announce(&witness.anchors, lease).map_err(Failed::Stored)?;
+        announce(&witness.anchors, lease).map_err(AppendFailure::Stored)?;
     }
     transaction.commit()?;
     for (lease, _) in appends {
@@ -109,8 +90,8 @@ fn append(
     transaction: &Transaction<'_>,
     witness: &Witness,
     lease: &Lease,
-    records: &[Record],
-) -> Result<Result<(), StoreError>, Failed> {
+    records: &[EventRecord],
+) -> Result<Result<(), StoreError>, AppendFailure> {
     let mut held = state_of(lease);
     let state = match &mut *held {
         Some(state) => state,
@@ -140,7 +121,7 @@ fn append(
     Ok(Ok(()))
 }
 
-fn follows(session: &SessionId, head: u64, records: &[Record]) -> Result<(), StoreError> {
+fn follows(session: &SessionId, head: u64, records: &[EventRecord]) -> Result<(), StoreError> {
     for (expected, record) in (head + 1..).zip(records) {
         if record.seq != expected {
             let head = expected - 1;
@@ -157,11 +138,15 @@ fn follows(session: &SessionId, head: u64, records: &[Record]) -> Result<(), Sto
 }
 
 /// Loads the state of a log. Refuses a log with any event that differs from what buddy wrote.
-fn load(connection: &Connection, witness: &Witness, session: &SessionId) -> Result<LogState, StoreError> {
+fn load(
+    connection: &Connection,
+    witness: &Witness,
+    session: &SessionId,
+) -> Result<WriterLogState, StoreError> {
     let link = origin(session);
     let anchored = LogEnd { count: 0, link };
     let Some(number) = summaries::log_of(connection, session)? else {
-        return Ok(LogState { number: 0, head: 0, link, anchored, summary: None, stale: false });
+        return Ok(WriterLogState { number: 0, head: 0, link, anchored, summary: None, stale: false });
     };
     let end = verify::check_end(connection, &witness.anchors, session, number)?;
     let head = end.count;
@@ -175,7 +160,7 @@ fn load(connection: &Connection, witness: &Witness, session: &SessionId) -> Resu
         // The row is missing or does not match the end of this log, so the log decides.
         None => summaries::derive(connection, session, number)?.0,
     };
-    Ok(LogState { number, head, link: end.link, anchored: end, summary, stale: false })
+    Ok(WriterLogState { number, head, link: end.link, anchored: end, summary, stale: false })
 }
 
 fn begin(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<i64> {
@@ -192,7 +177,12 @@ fn begin(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result
     Ok(number)
 }
 
-fn insert(transaction: &Transaction<'_>, log: i64, record: &Record, link: &Hash) -> rusqlite::Result<()> {
+fn insert(
+    transaction: &Transaction<'_>,
+    log: i64,
+    record: &EventRecord,
+    link: &Hash,
+) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
             "INSERT INTO events (place, version, time, kind, data, private, author, crc, link)
@@ -238,7 +228,7 @@ fn settle(anchors: &Anchors, lease: &Lease) {
     }
 }
 
-fn state_of(lease: &Lease) -> std::sync::MutexGuard<'_, Option<LogState>> {
+fn state_of(lease: &Lease) -> std::sync::MutexGuard<'_, Option<WriterLogState>> {
     // A panic under this lock cannot leave a half-changed state that is later trusted: a poisoned state is
     // reloaded.
     lease.state.lock().unwrap_or_else(|poisoned| {

@@ -20,10 +20,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The watch over one database.
 pub(crate) struct ChangeWatch {
     path: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<WatchShared>,
 }
 
-struct Shared {
+struct WatchShared {
     state: Mutex<WatchState>,
     closing: Condvar,
 }
@@ -38,7 +38,7 @@ struct WatchState {
 impl ChangeWatch {
     pub(crate) fn new(path: PathBuf) -> Self {
         let state = WatchState { changes: Some(watch::Sender::new(0)), is_watched: false };
-        Self { path, shared: Arc::new(Shared { state: Mutex::new(state), closing: Condvar::new() }) }
+        Self { path, shared: Arc::new(WatchShared { state: Mutex::new(state), closing: Condvar::new() }) }
     }
 
     /// A receiver that changes after commits, and once at the beginning.
@@ -66,7 +66,7 @@ impl ChangeWatch {
     }
 }
 
-impl Shared {
+impl WatchShared {
     fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

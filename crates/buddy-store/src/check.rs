@@ -6,7 +6,7 @@ use std::fmt;
 use buddy_protocol::{Event, SessionId, SessionSummary, StoreError};
 use rusqlite::{Connection, Row};
 
-use crate::anchors::{Anchors, Reading as AnchorReading, hold};
+use crate::anchors::{AnchorReading, Anchors, hold};
 use crate::chain::{Hash, link_of, origin};
 use crate::connection::problems;
 use crate::error::from_sqlite;
@@ -30,7 +30,7 @@ pub struct CheckReport {
     /// The events that were read.
     pub events: u64,
     /// The problems found, up to `MAX_FINDINGS`.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StoreFinding>,
     /// The number of findings beyond the bound.
     pub more: u64,
 }
@@ -41,7 +41,7 @@ impl CheckReport {
         self.findings.is_empty()
     }
 
-    fn add(&mut self, finding: Finding) {
+    fn add(&mut self, finding: StoreFinding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         } else {
@@ -52,7 +52,7 @@ impl CheckReport {
 
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum StoreFinding {
     /// `SQLite` reports that its file is damaged.
     Database(String),
     /// Events are missing from a log.
@@ -110,7 +110,7 @@ pub enum Finding {
     },
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for StoreFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Database(reason) => write!(formatter, "database: {reason}"),
@@ -142,8 +142,8 @@ pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<Ch
     let mut report = CheckReport::default();
     for pragma in ["PRAGMA integrity_check", DANGLING] {
         match problems(&moment, pragma) {
-            Ok(found) => found.into_iter().for_each(|problem| report.add(Finding::Database(problem))),
-            Err(error) => report.add(Finding::Database(error.to_string())),
+            Ok(found) => found.into_iter().for_each(|problem| report.add(StoreFinding::Database(problem))),
+            Err(error) => report.add(StoreFinding::Database(error.to_string())),
         }
     }
     match summaries::logs(&moment) {
@@ -154,19 +154,19 @@ pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<Ch
                 check_end(&moment, anchors, known, (*log, session), &mut report);
             }
         }
-        Err(error) => report.add(Finding::Database(error.to_string())),
+        Err(error) => report.add(StoreFinding::Database(error.to_string())),
     }
     let total = moment.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0));
     match total.map(|total| total.cast_unsigned().saturating_sub(report.events)) {
         Ok(0) => {}
-        Ok(events) if report.is_clean() => report.add(Finding::Orphans { events }),
+        Ok(events) if report.is_clean() => report.add(StoreFinding::Orphans { events }),
         // An unreadable log was reported already.
         Ok(_) => {}
-        Err(error) => report.add(Finding::Database(error.to_string())),
+        Err(error) => report.add(StoreFinding::Database(error.to_string())),
     }
     if anchors.is_kept() {
         for (session, drift) in verify::lost(&moment, anchors)? {
-            report.add(Finding::Lost { session, reason: drift.describe() });
+            report.add(StoreFinding::Lost { session, reason: drift.describe() });
         }
     }
     Ok(report)
@@ -185,12 +185,12 @@ fn check_end(
     if anchors.is_kept()
         && let Err(drift) = hold(before, end, &anchors.read(log))
     {
-        report.add(Finding::End { session: session.clone(), reason: drift.describe() });
+        report.add(StoreFinding::End { session: session.clone(), reason: drift.describe() });
     }
 }
 
 /// The state of reading one log.
-struct Reading {
+struct LogReading {
     /// The last event that was read.
     after: u64,
     /// Whether no problem was found so far.
@@ -202,7 +202,7 @@ struct Reading {
     missed: u64,
 }
 
-impl Reading {
+impl LogReading {
     /// Counts an event that has words, and checks whether the index has them.
     fn hear(&mut self, connection: &Connection, place: i64, event: &Event) -> rusqlite::Result<()> {
         if words::text(&event.fact).is_some() {
@@ -215,7 +215,7 @@ impl Reading {
 
 fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mut CheckReport) {
     report.sessions += 1;
-    let mut reading = Reading { after: 0, whole: true, summary: None, spoken: 0, missed: 0 };
+    let mut reading = LogReading { after: 0, whole: true, summary: None, spoken: 0, missed: 0 };
     match read_log(connection, log, session, &mut reading, report) {
         Ok(()) if reading.whole => {
             check_row(connection, log, session, reading.summary.as_ref(), report);
@@ -225,7 +225,7 @@ fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mu
         Ok(()) => {}
         Err(error) => {
             let reason = error.to_string();
-            report.add(Finding::Unreadable { session: session.clone(), after: reading.after, reason });
+            report.add(StoreFinding::Unreadable { session: session.clone(), after: reading.after, reason });
         }
     }
 }
@@ -234,7 +234,7 @@ fn read_log(
     connection: &Connection,
     log: i64,
     session: &SessionId,
-    reading: &mut Reading,
+    reading: &mut LogReading,
     report: &mut CheckReport,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
@@ -249,7 +249,11 @@ fn read_log(
         if seq != reading.after + 1 {
             reading.whole = false;
             before = None;
-            report.add(Finding::Gap { session: session.clone(), expected: reading.after + 1, found: seq });
+            report.add(StoreFinding::Gap {
+                session: session.clone(),
+                expected: reading.after + 1,
+                found: seq,
+            });
         }
         let stored = link_of(row, LINK)?;
         match linked_event(session, row, before, stored) {
@@ -261,7 +265,7 @@ fn read_log(
             Err(flaw) => {
                 reading.whole = false;
                 let reason = flaw.into_error(session, seq).to_string();
-                report.add(Finding::Event { session: session.clone(), seq, reason });
+                report.add(StoreFinding::Event { session: session.clone(), seq, reason });
             }
         }
         reading.after = seq;
@@ -290,7 +294,7 @@ fn check_words(
     connection: &Connection,
     log: i64,
     session: &SessionId,
-    reading: &Reading,
+    reading: &LogReading,
     report: &mut CheckReport,
 ) {
     let reason = match words::count(connection, log) {
@@ -301,7 +305,7 @@ fn check_words(
         ),
         Err(error) => error.to_string(),
     };
-    report.add(Finding::Derived { session: session.clone(), reason });
+    report.add(StoreFinding::Derived { session: session.clone(), reason });
 }
 
 fn check_row(
@@ -326,5 +330,5 @@ fn check_row(
         },
         (Err(error), _) => error.to_string(),
     };
-    report.add(Finding::Derived { session: session.clone(), reason });
+    report.add(StoreFinding::Derived { session: session.clone(), reason });
 }

@@ -32,11 +32,11 @@ const NETWORK_FILE_SYSTEMS: &[(i64, &str)] = &[
 
 /// The data directory of a store.
 #[derive(Debug, Clone)]
-pub(crate) struct Directory {
+pub(crate) struct StoreDirectory {
     root: PathBuf,
 }
 
-impl Directory {
+impl StoreDirectory {
     /// Creates missing directories, removes the access of others, and refuses an untrustworthy file system.
     /// Returns the paths that were open to others.
     pub(crate) fn prepare(root: &Path) -> Result<(Self, Vec<PathBuf>), StoreError> {
@@ -143,7 +143,7 @@ fn make_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| from_io("make the directory", path, &error))
 }
 
-/// Removes the access of others. Works by path and not by descriptor, see [`Directory::make_database`]. By
+/// Removes the access of others. Works by path and not by descriptor, see [`StoreDirectory::make_database`]. By
 /// then the parent directory belongs to this user alone, so that nobody can swap the file.
 fn close_to_others(path: &Path, mode: u32, fixed: &mut Vec<PathBuf>) -> Result<(), StoreError> {
     let metadata = match fs::symlink_metadata(path) {

@@ -9,7 +9,7 @@ use rusqlite::ffi;
 
 /// The consequence of a failed transaction for later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum TransactionVerdict {
     /// Nothing was written, and the next attempt is independent.
     Transient,
     /// One of the appends may be at fault, so the writer tries them one by one.
@@ -20,16 +20,20 @@ pub(crate) enum Verdict {
 }
 
 /// Classifies a failed write.
-pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
-    let Some(failure) = error.sqlite_error() else { return Verdict::Suspect };
+pub(crate) fn verdict(error: &rusqlite::Error) -> TransactionVerdict {
+    let Some(failure) = error.sqlite_error() else { return TransactionVerdict::Suspect };
     match failure.code {
-        ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Verdict::Transient,
+        ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            TransactionVerdict::Transient
+        }
         // The shared index cannot grow on a full disk; it is not part of the durable data.
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
-            Verdict::Transient
+            TransactionVerdict::Transient
         }
-        ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Verdict::Fatal,
-        _ => Verdict::Suspect,
+        ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            TransactionVerdict::Fatal
+        }
+        _ => TransactionVerdict::Suspect,
     }
 }
 
@@ -79,11 +83,11 @@ mod tests {
 
     #[test]
     fn only_a_failed_write_to_the_file_is_fatal() {
-        assert_eq!(verdict(&failure(ffi::SQLITE_IOERR_FSYNC)), Verdict::Fatal);
-        assert_eq!(verdict(&failure(ffi::SQLITE_IOERR_WRITE)), Verdict::Fatal);
-        assert_eq!(verdict(&failure(ffi::SQLITE_FULL)), Verdict::Transient);
-        assert_eq!(verdict(&failure(ffi::SQLITE_BUSY)), Verdict::Transient);
-        assert_eq!(verdict(&failure(ffi::SQLITE_CONSTRAINT_PRIMARYKEY)), Verdict::Suspect);
+        assert_eq!(verdict(&failure(ffi::SQLITE_IOERR_FSYNC)), TransactionVerdict::Fatal);
+        assert_eq!(verdict(&failure(ffi::SQLITE_IOERR_WRITE)), TransactionVerdict::Fatal);
+        assert_eq!(verdict(&failure(ffi::SQLITE_FULL)), TransactionVerdict::Transient);
+        assert_eq!(verdict(&failure(ffi::SQLITE_BUSY)), TransactionVerdict::Transient);
+        assert_eq!(verdict(&failure(ffi::SQLITE_CONSTRAINT_PRIMARYKEY)), TransactionVerdict::Suspect);
     }
 
     #[test]

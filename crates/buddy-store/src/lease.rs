@@ -11,10 +11,10 @@ use std::sync::Mutex;
 
 use buddy_protocol::{Clock, SessionId, StoreError};
 
-use crate::append::LogState;
-use crate::directory::Directory;
+use crate::directory::StoreDirectory;
 use crate::error::from_io;
-use crate::lock::{Attempt, try_exclusive, write_holder};
+use crate::lock::{LockAttempt, try_exclusive, write_holder};
+use crate::log_state::WriterLogState;
 
 /// The number of attempts to take a lease whose file is removed at that moment. Each miss means that another
 /// process had the lease in between, so only heavy contention gets near the bound.
@@ -29,7 +29,7 @@ pub(crate) struct Lease {
     pub(crate) session: SessionId,
     /// The writer thread's cached state of the log. It is valid while the lease is held, because nobody else
     /// can write. `None` until the first append and after a failed one. Only the writer thread locks it.
-    pub(crate) state: Mutex<Option<LogState>>,
+    pub(crate) state: Mutex<Option<WriterLogState>>,
     path: PathBuf,
     /// Holds the lock.
     _file: File,
@@ -37,15 +37,15 @@ pub(crate) struct Lease {
 
 impl Lease {
     pub(crate) fn take(
-        directory: &Directory,
+        directory: &StoreDirectory,
         session: &SessionId,
         clock: &dyn Clock,
     ) -> Result<Self, StoreError> {
         let path = directory.leases().join(format!("{session}.lock"));
         for _ in 0..ATTEMPTS {
             let mut file = match try_exclusive(&path)? {
-                Attempt::Locked(file) => file,
-                Attempt::Held { holder } => {
+                LockAttempt::Locked(file) => file,
+                LockAttempt::Held { holder } => {
                     return Err(StoreError::Busy { session: session.clone(), holder });
                 }
             };
@@ -58,13 +58,27 @@ impl Lease {
     }
 }
 
+/// Whether a process that lives holds the lease of a session.
+///
+/// The note in the file names the holder. Only if that process is gone is the lock itself tried, because a look that holds the lock
+/// for a moment would turn away a process that takes the lease.
+pub(crate) fn is_held(directory: &StoreDirectory, session: &SessionId) -> bool {
+    let path = directory.leases().join(format!("{session}.lock"));
+    let Ok(note) = fs::read_to_string(&path) else { return false };
+    let holder = note.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok());
+    if holder.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists()) {
+        return true;
+    }
+    File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
 /// Removes lease files whose holders died.
-pub(crate) fn sweep(directory: &Directory) {
+pub(crate) fn sweep(directory: &StoreDirectory) {
     let Ok(entries) = fs::read_dir(directory.leases()) else { return };
     for entry in entries.flatten().take(SWEPT) {
         let path = entry.path();
         match try_exclusive(&path) {
-            Ok(Attempt::Locked(file)) if leads_to(&path, &file) => drop(fs::remove_file(&path)),
+            Ok(LockAttempt::Locked(file)) if leads_to(&path, &file) => drop(fs::remove_file(&path)),
             _ => {}
         }
     }

@@ -18,7 +18,7 @@ const HOLDER_BYTES: u64 = 200;
 const POLL: Duration = Duration::from_millis(2);
 
 /// The result of an attempt to take a lock.
-pub(crate) enum Attempt {
+pub(crate) enum LockAttempt {
     /// This process has the lock while the file is open.
     Locked(File),
     /// Another process has it.
@@ -29,21 +29,21 @@ pub(crate) enum Attempt {
 }
 
 /// Opens a lock file and takes its lock exclusively, if it is free.
-pub(crate) fn try_exclusive(path: &Path) -> Result<Attempt, StoreError> {
+pub(crate) fn try_exclusive(path: &Path) -> Result<LockAttempt, StoreError> {
     let mut file = open_private(path).map_err(|error| from_io("open the lock", path, &error))?;
     match file.try_lock() {
-        Ok(()) => Ok(Attempt::Locked(file)),
-        Err(TryLockError::WouldBlock) => Ok(Attempt::Held { holder: read_holder(&mut file) }),
+        Ok(()) => Ok(LockAttempt::Locked(file)),
+        Err(TryLockError::WouldBlock) => Ok(LockAttempt::Held { holder: read_holder(&mut file) }),
         Err(TryLockError::Error(error)) => Err(from_io("lock", path, &error)),
     }
 }
 
 /// Takes a lock exclusively and waits for it up to `patience`.
-pub(crate) fn wait_exclusive(path: &Path, patience: Duration) -> Result<Attempt, StoreError> {
+pub(crate) fn wait_exclusive(path: &Path, patience: Duration) -> Result<LockAttempt, StoreError> {
     let start = Instant::now();
     loop {
         match try_exclusive(path)? {
-            Attempt::Held { .. } if start.elapsed() < patience => thread::sleep(POLL),
+            LockAttempt::Held { .. } if start.elapsed() < patience => thread::sleep(POLL),
             outcome => return Ok(outcome),
         }
     }

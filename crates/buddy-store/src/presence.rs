@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use buddy_protocol::StoreError;
 
-use crate::directory::{Directory, create_new, open_private};
+use crate::directory::{StoreDirectory, create_new, open_private};
 use crate::error::from_io;
-use crate::lock::{Attempt, wait_exclusive};
+use crate::lock::{LockAttempt, wait_exclusive};
 
 /// The timeout for opening at the gate: another process may be checking a large database.
 const OPEN_PATIENCE: Duration = Duration::from_mins(2);
@@ -40,12 +40,12 @@ pub(crate) struct Arrival {
     presence: Presence,
     _gate: File,
     /// The state in which the store was found.
-    pub(crate) found: Found,
+    pub(crate) found: FoundStore,
 }
 
 /// The state in which an opener finds the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FoundStore {
     /// Others have it open.
     Open,
     /// No process has it open; the last one closed it.
@@ -56,12 +56,12 @@ pub(crate) enum Found {
 
 impl Presence {
     /// Enters the gate. Others wait there until [`Arrival::settle`].
-    pub(crate) fn arrive(directory: &Directory, boot: Option<String>) -> Result<Arrival, StoreError> {
+    pub(crate) fn arrive(directory: &StoreDirectory, boot: Option<String>) -> Result<Arrival, StoreError> {
         let run = directory.run();
         let gate = run.join("gate.lock");
         let held = match wait_exclusive(&gate, OPEN_PATIENCE)? {
-            Attempt::Locked(file) => file,
-            Attempt::Held { .. } => {
+            LockAttempt::Locked(file) => file,
+            LockAttempt::Held { .. } => {
                 return Err(StoreError::Io(
                     "another process has been opening the store for too long".to_owned(),
                 ));
@@ -74,7 +74,7 @@ impl Presence {
         Ok(Arrival { presence, _gate: held, found })
     }
 
-    fn look(&self) -> io::Result<Found> {
+    fn look(&self) -> io::Result<FoundStore> {
         let is_alone = alone(&self.store)?;
         let mark = fs::read_to_string(&self.mark).ok();
         // Every opener removes the mark, not only the first: a lock can look held for a moment after its last
@@ -84,15 +84,15 @@ impl Presence {
             _ => {}
         }
         if !is_alone {
-            return Ok(Found::Open);
+            return Ok(FoundStore::Open);
         }
         let clean = self.boot.is_some() && mark.as_deref() == self.boot.as_deref();
-        Ok(if clean { Found::Clean } else { Found::Abandoned })
+        Ok(if clean { FoundStore::Clean } else { FoundStore::Abandoned })
     }
 
     /// Leaves. The last process marks the store as clean, unless `clean` is false.
     pub(crate) fn leave(self, clean: bool) -> Result<(), StoreError> {
-        let Attempt::Locked(gate) = wait_exclusive(&self.gate, CLOSE_PATIENCE)? else {
+        let LockAttempt::Locked(gate) = wait_exclusive(&self.gate, CLOSE_PATIENCE)? else {
             return Ok(());
         };
         let outcome = self.mark_when_last(clean).map_err(|error| from_io("write", &self.mark, &error));
@@ -123,7 +123,7 @@ impl Arrival {
 
     /// Gives up because the store is unusable. The next opener finds the store in the same state.
     pub(crate) fn turn_round(self) {
-        if self.found == Found::Clean {
+        if self.found == FoundStore::Clean {
             let _ = self.presence.mark_when_last(true);
         }
     }

@@ -30,7 +30,7 @@ const CONNECTIONS: usize = 4;
 /// The pool of read-only connections.
 pub(crate) struct Readers {
     path: PathBuf,
-    open: OpenConnection,
+    open: ReadConnection,
     /// Unused connections.
     idle: Mutex<Vec<Connection>>,
     /// One permit for each connection that may be in use.
@@ -38,10 +38,10 @@ pub(crate) struct Readers {
 }
 
 /// The way to open a connection.
-type OpenConnection = fn(&Path) -> Result<Connection, StoreError>;
+type ReadConnection = fn(&Path) -> Result<Connection, StoreError>;
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, open: OpenConnection) -> Self {
+    pub(crate) fn new(path: PathBuf, open: ReadConnection) -> Self {
         Self { path, open, idle: Mutex::new(Vec::new()), room: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
@@ -101,7 +101,7 @@ pub(crate) fn read_page(
     // One transaction reads everything from one snapshot.
     let moment = connection.transaction().map_err(sql)?;
     let before = link_at(&moment, session, log, after).map_err(sql)?;
-    let mut page = Page { session, events: Vec::new(), bytes: 0, expected: after, chain: before };
+    let mut page = EventPage { session, events: Vec::new(), bytes: 0, expected: after, chain: before };
     let ended = fill(&moment, log, limit, &mut page)?;
     drop(moment);
     match ended {
@@ -115,7 +115,7 @@ pub(crate) fn read_page(
 }
 
 /// A page of events that is being read.
-struct Page<'a> {
+struct EventPage<'a> {
     session: &'a SessionId,
     events: Vec<Event>,
     bytes: usize,
@@ -130,7 +130,7 @@ fn fill(
     connection: &Connection,
     log: i64,
     limit: usize,
-    page: &mut Page<'_>,
+    page: &mut EventPage<'_>,
 ) -> Result<Option<StoreError>, StoreError> {
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     let (start, end) = range(log, page.expected);
@@ -167,7 +167,7 @@ fn end_at(error: &rusqlite::Error) -> Result<Option<StoreError>, StoreError> {
     }
 }
 
-impl Page<'_> {
+impl EventPage<'_> {
     fn take(&mut self, row: &Row<'_>) -> Result<(), Flaw> {
         let Some(chain) = self.chain else { return Err(Flaw::Missing(self.expected)) };
         let seq = self.expected + 1;

@@ -33,7 +33,7 @@ pub(crate) const LINK: usize = 8;
 
 /// An event ready to be written.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct EventRecord {
     pub(crate) event: Arc<Event>,
     pub(crate) seq: u64,
     pub(crate) time: i64,
@@ -45,7 +45,7 @@ pub(crate) struct Record {
     pub(crate) digest: Hash,
 }
 
-impl Record {
+impl EventRecord {
     pub(crate) fn new(event: Arc<Event>) -> Result<Self, StoreError> {
         let Some(seq) = event.seq.filter(|_| event.fact.is_durable()) else {
             return Err(StoreError::Io(format!(

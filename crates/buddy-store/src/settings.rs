@@ -12,7 +12,7 @@ pub struct StoreSettings {
     /// The data directory. It holds `buddy.db` and `run/`, and is created if missing.
     pub directory: PathBuf,
     /// The role of the process.
-    pub role: Role,
+    pub role: StoreRole,
     /// Identifies the boot of the machine, so that a clean mark from before a power cut is ignored. `None`
     /// means the kernel's own id.
     pub boot_id: Option<String>,
@@ -22,7 +22,7 @@ pub struct StoreSettings {
 
 /// The role of a process that opens the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum StoreRole {
     /// A terminal or a one-shot run. Any number of them share a store with each other and with a server.
     Terminal,
     /// A server. A store has one server at a time.

@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Bill, Clock, CommandKeys, Event, Found as FoundSession, KeyClaim, KeyedCommand, Ledger, LogEntry,
-    PrincipalId, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter, Spending,
-    StoreChanges, StoreError, UnixMillis,
+    PrincipalId, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
+    Spending, StoreChanges, StoreError, UnixMillis,
 };
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -21,21 +21,21 @@ use crate::backup::{self, BackupReport};
 use crate::changes::ChangeWatch;
 use crate::check::{self, CheckReport};
 use crate::connection::{open_reader, open_salvager, open_writer, quick_check};
-use crate::directory::Directory;
+use crate::directory::StoreDirectory;
 use crate::error::from_io;
 use crate::keys::KeyJob;
 use crate::lease::{self, Lease};
 use crate::ledger;
-use crate::lock::{Attempt, try_exclusive, write_holder};
-use crate::presence::{Arrival, Found, Presence, boot_id};
+use crate::lock::{LockAttempt, try_exclusive, write_holder};
+use crate::presence::{Arrival, FoundStore, Presence, boot_id};
 use crate::readers::{MAX_LIST, Readers, read_page, read_settled};
-use crate::record::Record;
+use crate::record::EventRecord;
 use crate::schema::{self, SCHEMA};
-use crate::settings::{Integrity, OpenReport, Role, StoreSettings};
+use crate::settings::{Integrity, OpenReport, StoreRole, StoreSettings};
 use crate::summaries::{self, RebuildReport};
 use crate::verify::{self, Checked};
 use crate::words;
-use crate::writer::{StoreStats, Writer};
+use crate::writer::{StoreStats, WriterThread};
 
 /// The timeout of closing for queued writes: longer than any wait for another process or a slow disk.
 const CLOSE_PATIENCE: Duration = Duration::from_mins(1);
@@ -46,11 +46,11 @@ const DROP_PATIENCE: Duration = Duration::from_secs(10);
 /// The event logs of all sessions, in `SQLite`. Clones are handles of one store.
 #[derive(Clone)]
 pub struct SqliteStore {
-    inner: Arc<Inner>,
+    inner: Arc<StoreInner>,
 }
 
-struct Inner {
-    directory: Directory,
+struct StoreInner {
+    directory: StoreDirectory,
     clock: Arc<dyn Clock>,
     report: OpenReport,
     readers: Arc<Readers>,
@@ -58,7 +58,7 @@ struct Inner {
     checked: Arc<Checked>,
     changes: ChangeWatch,
     /// `None` if the store is open for reading only.
-    writer: Option<Writer>,
+    writer: Option<WriterThread>,
     /// Released when the store is closed.
     presence: Mutex<Option<Presence>>,
     /// Keeps other servers out; released when the store is closed.
@@ -69,10 +69,10 @@ impl SqliteStore {
     /// Opens the store of a directory and creates it if there is none. Brings it up to date, and checks it if
     /// it was not closed cleanly. Blocks while another process does the same.
     pub fn open(settings: StoreSettings) -> Result<Self, StoreError> {
-        let (directory, modes_fixed) = Directory::prepare(&settings.directory)?;
+        let (directory, modes_fixed) = StoreDirectory::prepare(&settings.directory)?;
         let server = match settings.role {
-            Role::Server => Some(lock_server(&directory, &*settings.clock)?),
-            Role::Terminal => None,
+            StoreRole::Server => Some(lock_server(&directory, &*settings.clock)?),
+            StoreRole::Terminal => None,
         };
         let arrival = Presence::arrive(&directory, settings.boot_id.or_else(boot_id))?;
         let (connection, report) = match open_database(&directory, arrival.found, &*settings.clock) {
@@ -86,13 +86,23 @@ impl SqliteStore {
         let presence = arrival.settle()?;
         let checked = Arc::<Checked>::default();
         let witness = Witness { anchors: anchors.clone(), checked: checked.clone() };
-        let writer = Writer::start(connection, directory.clone(), witness)?;
+        let writer = WriterThread::start(connection, directory.clone(), witness)?;
         let (writer, presence) = (Some(writer), Mutex::new(Some(presence)));
         let readers = Arc::new(Readers::new(directory.database(), open_reader));
         let (clock, server) = (settings.clock, Mutex::new(server));
         let changes = ChangeWatch::new(directory.database());
-        let inner =
-            Inner { directory, clock, report, readers, anchors, checked, changes, writer, presence, server };
+        let inner = StoreInner {
+            directory,
+            clock,
+            report,
+            readers,
+            anchors,
+            checked,
+            changes,
+            writer,
+            presence,
+            server,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -104,7 +114,7 @@ impl SqliteStore {
 
     /// Opens an existing store for reading only, even if it is damaged, to read as much as possible.
     pub fn open_read_only(settings: StoreSettings) -> Result<Self, StoreError> {
-        let directory = Directory::existing(&settings.directory)?;
+        let directory = StoreDirectory::existing(&settings.directory)?;
         schema::version(&open_salvager(&directory.database())?)?;
         let report = OpenReport {
             created: false,
@@ -118,8 +128,18 @@ impl SqliteStore {
         let (clock, presence, server) = (settings.clock, Mutex::new(None), Mutex::new(None));
         let changes = ChangeWatch::new(directory.database());
         let writer = None;
-        let inner =
-            Inner { directory, clock, report, readers, anchors, checked, changes, writer, presence, server };
+        let inner = StoreInner {
+            directory,
+            clock,
+            report,
+            readers,
+            anchors,
+            checked,
+            changes,
+            writer,
+            presence,
+            server,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -130,7 +150,7 @@ impl SqliteStore {
 
     /// Counters of the writes since the store was opened.
     pub fn stats(&self) -> StoreStats {
-        self.inner.writer.as_ref().map(Writer::stats).unwrap_or_default()
+        self.inner.writer.as_ref().map(WriterThread::stats).unwrap_or_default()
     }
 
     /// Rebuilds the list of sessions and the search index from the log.
@@ -214,7 +234,18 @@ impl SessionStore for SqliteStore {
 
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
-        self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
+        let mut found =
+            self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await?;
+        let is_active = |summary: &&mut SessionSummary| {
+            matches!(summary.state, SessionState::Running | SessionState::Waiting)
+        };
+        for summary in found.iter_mut().filter(is_active) {
+            // Its process died, and what it left open is closed when the session is taken up again.
+            if !lease::is_held(&self.inner.directory, &summary.id) {
+                summary.state = SessionState::Idle;
+            }
+        }
+        Ok(found)
     }
 
     async fn search(
@@ -253,20 +284,20 @@ impl CommandKeys for SqliteStore {
 
 /// The right to write to one session, in this store.
 struct LeasedWriter {
-    store: Arc<Inner>,
+    store: Arc<StoreInner>,
     lease: Arc<Lease>,
 }
 
 #[async_trait]
 impl SessionWriter for LeasedWriter {
     async fn append(&self, events: Vec<Arc<Event>>) -> Result<(), StoreError> {
-        let records = events.into_iter().map(Record::new).collect::<Result<_, _>>()?;
+        let records = events.into_iter().map(EventRecord::new).collect::<Result<_, _>>()?;
         self.store.writing()?.append(self.lease.clone(), records).await
     }
 }
 
-impl Inner {
-    fn writing(&self) -> Result<&Writer, StoreError> {
+impl StoreInner {
+    fn writing(&self) -> Result<&WriterThread, StoreError> {
         self.writer.as_ref().ok_or_else(|| StoreError::Io("the store is open for reading only".to_owned()))
     }
 
@@ -285,7 +316,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         if let Err(error) = self.close(DROP_PATIENCE) {
             tracing::warn!(%error, "the store was not closed cleanly");
@@ -304,8 +335,8 @@ impl fmt::Debug for SqliteStore {
 }
 
 fn open_database(
-    directory: &Directory,
-    found: Found,
+    directory: &StoreDirectory,
+    found: FoundStore,
     clock: &dyn Clock,
 ) -> Result<(Connection, OpenReport), StoreError> {
     let created = directory.make_database()?;
@@ -313,9 +344,9 @@ fn open_database(
     let mut connection = open_writer(&path)?;
     let integrity = match found {
         _ if created => Integrity::Clean,
-        Found::Clean => Integrity::Clean,
-        Found::Open => Integrity::Shared,
-        Found::Abandoned => {
+        FoundStore::Clean => Integrity::Clean,
+        FoundStore::Open => Integrity::Shared,
+        FoundStore::Abandoned => {
             lease::sweep(directory);
             quick_check(&connection, &path)?;
             Integrity::Checked
@@ -323,7 +354,7 @@ fn open_database(
     };
     let mut migrated = Vec::new();
     let version = schema::version(&connection)?;
-    if version < SCHEMA && found == Found::Open {
+    if version < SCHEMA && found == FoundStore::Open {
         // The processes that have it open know only the old tables.
         return Err(StoreError::InUse { holder: "an older buddy that still runs".to_owned() });
     }
@@ -336,9 +367,13 @@ fn open_database(
 
 /// Opens the anchors. If there are none yet, all logs are anchored in their current state. If no process
 /// closed the store, anchors may be behind their logs.
-fn open_anchors(directory: &Directory, connection: &Connection, found: Found) -> Result<Anchors, StoreError> {
+fn open_anchors(
+    directory: &StoreDirectory,
+    connection: &Connection,
+    found: FoundStore,
+) -> Result<Anchors, StoreError> {
     let (anchors, is_new) = Anchors::open(directory)?;
-    if is_new || found == Found::Abandoned {
+    if is_new || found == FoundStore::Abandoned {
         verify::anchor(connection, &anchors, is_new)?;
     }
     Ok(anchors)
@@ -349,11 +384,11 @@ fn turn_round(arrival: Arrival, error: StoreError) -> StoreError {
     error
 }
 
-fn lock_server(directory: &Directory, clock: &dyn Clock) -> Result<File, StoreError> {
+fn lock_server(directory: &StoreDirectory, clock: &dyn Clock) -> Result<File, StoreError> {
     let path = directory.run().join("server.lock");
     match try_exclusive(&path)? {
-        Attempt::Held { holder } => Err(StoreError::InUse { holder }),
-        Attempt::Locked(mut file) => {
+        LockAttempt::Held { holder } => Err(StoreError::InUse { holder }),
+        LockAttempt::Locked(mut file) => {
             write_holder(&mut file, clock).map_err(|error| from_io("write", &path, &error))?;
             Ok(file)
         }

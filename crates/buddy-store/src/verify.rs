@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use buddy_protocol::{SessionId, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-use crate::anchors::{Anchor, Anchors, Drift, LogEnd, Reading, hold};
+use crate::anchors::{Anchor, AnchorReading, Anchors, Drift, LogEnd, hold};
 use crate::chain::{Hash, digest_of, link, link_of, origin};
 use crate::error::from_sqlite;
 use crate::record::{COLUMNS, COLUMNS_BEFORE_AUTHORS, Flaw, LINK, at, place, range, raw};
@@ -143,7 +143,13 @@ pub(crate) fn anchor(connection: &Connection, anchors: &Anchors, is_new: bool) -
 }
 
 /// Whether a log matches its anchor and continues with intact events.
-fn goes_on(connection: &Connection, session: &SessionId, log: i64, known: &Reading, end: LogEnd) -> bool {
+fn goes_on(
+    connection: &Connection,
+    session: &SessionId,
+    log: i64,
+    known: &AnchorReading,
+    end: LogEnd,
+) -> bool {
     let from = match known {
         Ok(Some(anchor)) => anchor.settled,
         Ok(None) => LogEnd { count: 0, link: origin(session) },

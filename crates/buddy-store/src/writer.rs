@@ -15,13 +15,13 @@ use buddy_protocol::{KeyClaim, StoreError};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::append::{Failed, Witness, append_all};
+use crate::append::{AppendFailure, Witness, append_all};
 use crate::connection::BUSY_TIMEOUT;
-use crate::directory::Directory;
-use crate::error::{Verdict, from_sqlite, verdict};
+use crate::directory::StoreDirectory;
+use crate::error::{TransactionVerdict, from_sqlite, verdict};
 use crate::keys::KeyJob;
 use crate::lease::Lease;
-use crate::record::Record;
+use crate::record::EventRecord;
 use crate::summaries::{self, RebuildReport};
 use crate::words;
 
@@ -50,13 +50,13 @@ const IDLE: Duration = Duration::from_secs(1);
 const CUT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// The handle of the writer thread.
-pub(crate) struct Writer {
+pub(crate) struct WriterThread {
     /// The sender of the thread's queue; `None` once the writer is closed.
-    queue: Mutex<Option<Sender<Job>>>,
+    queue: Mutex<Option<Sender<WriterJob>>>,
     /// Room in the queue, in KiB.
     room: Arc<Semaphore>,
     counters: Arc<Counters>,
-    ended: Arc<Ended>,
+    ended: Arc<EndedFlag>,
 }
 
 /// Counters of the writer since its start.
@@ -72,7 +72,7 @@ pub struct StoreStats {
     pub cuts: u64,
 }
 
-enum Job {
+enum WriterJob {
     Append(Append),
     Rebuild(oneshot::Sender<Result<RebuildReport, StoreError>>),
     Key(KeyJob, oneshot::Sender<Result<KeyClaim, StoreError>>),
@@ -82,7 +82,7 @@ struct Append {
     /// Held until the append is done, even if its caller no longer waits, because nobody else may write
     /// before.
     lease: Arc<Lease>,
-    records: Vec<Record>,
+    records: Vec<EventRecord>,
     bytes: usize,
     done: oneshot::Sender<Result<(), StoreError>>,
     _room: OwnedSemaphorePermit,
@@ -98,21 +98,21 @@ struct Counters {
 
 /// The outcome of the thread, once it has ended.
 #[derive(Default)]
-struct Ended {
+struct EndedFlag {
     clean: Mutex<Option<bool>>,
     changed: Condvar,
 }
 
-impl Writer {
+impl WriterThread {
     /// Starts the thread.
     pub(crate) fn start(
         connection: Connection,
-        directory: Directory,
+        directory: StoreDirectory,
         witness: Witness,
     ) -> Result<Self, StoreError> {
         let (sender, queue) = channel();
         let counters = Arc::<Counters>::default();
-        let ended = Arc::<Ended>::default();
+        let ended = Arc::<EndedFlag>::default();
         let worker = Worker {
             connection,
             directory,
@@ -122,7 +122,7 @@ impl Writer {
             failed: None,
             clean: true,
         };
-        let end = End(ended.clone());
+        let end = EndSignal(ended.clone());
         thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || worker.run(&end))
@@ -132,28 +132,32 @@ impl Writer {
     }
 
     /// Appends to the lease's session and returns when the events are durable.
-    pub(crate) async fn append(&self, lease: Arc<Lease>, records: Vec<Record>) -> Result<(), StoreError> {
-        let bytes = records.iter().map(Record::bytes).sum::<usize>();
+    pub(crate) async fn append(
+        &self,
+        lease: Arc<Lease>,
+        records: Vec<EventRecord>,
+    ) -> Result<(), StoreError> {
+        let bytes = records.iter().map(EventRecord::bytes).sum::<usize>();
         let Some(kib) = u32::try_from((bytes >> 10).max(1)).ok().filter(|_| bytes <= MAX_APPEND_BYTES) else {
             return Err(StoreError::Io(format!("an append of {bytes} bytes is too large")));
         };
         let room = self.room.clone().acquire_many_owned(kib).await.map_err(|_| closed())?;
         let (done, answer) = oneshot::channel();
-        self.send(Job::Append(Append { lease, records, bytes, done, _room: room }))?;
+        self.send(WriterJob::Append(Append { lease, records, bytes, done, _room: room }))?;
         answer.await.map_err(|_| closed())?
     }
 
     /// Rebuilds the list of sessions.
     pub(crate) async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
         let (done, answer) = oneshot::channel();
-        self.send(Job::Rebuild(done))?;
+        self.send(WriterJob::Rebuild(done))?;
         answer.await.map_err(|_| closed())?
     }
 
     /// Changes the memory of keys.
     pub(crate) async fn change_keys(&self, job: KeyJob) -> Result<KeyClaim, StoreError> {
         let (done, answer) = oneshot::channel();
-        self.send(Job::Key(job, done))?;
+        self.send(WriterJob::Key(job, done))?;
         answer.await.map_err(|_| closed())?
     }
 
@@ -177,23 +181,23 @@ impl Writer {
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn send(&self, job: Job) -> Result<(), StoreError> {
+    fn send(&self, job: WriterJob) -> Result<(), StoreError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.as_ref().and_then(|queue| queue.send(job).ok()).ok_or_else(closed)
     }
 }
 
 /// Signals the end of the thread, even if it panicked.
-struct End(Arc<Ended>);
+struct EndSignal(Arc<EndedFlag>);
 
-impl End {
+impl EndSignal {
     fn tell(&self, clean: bool) {
         self.0.clean.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(clean);
         self.0.changed.notify_all();
     }
 }
 
-impl Drop for End {
+impl Drop for EndSignal {
     fn drop(&mut self) {
         self.tell(false);
     }
@@ -202,9 +206,9 @@ impl Drop for End {
 /// The state of the thread.
 struct Worker {
     connection: Connection,
-    directory: Directory,
+    directory: StoreDirectory,
     witness: Witness,
-    queue: Receiver<Job>,
+    queue: Receiver<WriterJob>,
     counters: Arc<Counters>,
     /// The reason why nothing can be written any more.
     failed: Option<StoreError>,
@@ -213,7 +217,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(mut self, end: &End) {
+    fn run(mut self, end: &EndSignal) {
         let mut written = false;
         loop {
             let next =
@@ -231,12 +235,12 @@ impl Worker {
     }
 
     /// Does a job, together with all appends that are already queued.
-    fn work(&mut self, first: Job) {
+    fn work(&mut self, first: WriterJob) {
         let mut batch = Vec::new();
         let mut events = 0;
         let mut bytes = 0;
         let mut next = Some(first);
-        while let Some(Job::Append(append)) = next {
+        while let Some(WriterJob::Append(append)) = next {
             events += append.records.len();
             bytes += append.bytes;
             batch.push(append);
@@ -247,7 +251,7 @@ impl Worker {
             self.write(batch);
         }
         match next {
-            Some(Job::Rebuild(done)) => {
+            Some(WriterJob::Rebuild(done)) => {
                 let report = self.transact(|transaction| {
                     let report = summaries::rebuild(transaction)?;
                     words::rebuild(transaction)?;
@@ -255,12 +259,12 @@ impl Worker {
                 });
                 let _ = done.send(report);
             }
-            Some(Job::Key(job, done)) => {
+            Some(WriterJob::Key(job, done)) => {
                 let claim = self
                     .transact(|transaction| job.perform(transaction).map_err(|error| from_sqlite(&error)));
                 let _ = done.send(claim);
             }
-            Some(Job::Append(_)) | None => {}
+            Some(WriterJob::Append(_)) | None => {}
         }
     }
 
@@ -273,28 +277,30 @@ impl Worker {
             Err(failed) => failed,
         };
         match judge(&failed) {
-            Verdict::Suspect if batch.len() > 1 => {
+            TransactionVerdict::Suspect if batch.len() > 1 => {
                 for append in batch {
                     self.write(vec![append]);
                 }
             }
-            Verdict::Fatal => {
+            TransactionVerdict::Fatal => {
                 self.fail(&failed);
                 self.write(batch);
             }
-            Verdict::Suspect | Verdict::Transient => {
-                self.clean &= !matches!(failed, Failed::Stored(_));
+            TransactionVerdict::Suspect | TransactionVerdict::Transient => {
+                self.clean &= !matches!(failed, AppendFailure::Stored(_));
                 refuse(batch, &failed.to_error());
             }
         }
     }
 
-    fn attempt(&mut self, batch: &[Append]) -> Result<Vec<Result<(), StoreError>>, Failed> {
+    fn attempt(&mut self, batch: &[Append]) -> Result<Vec<Result<(), StoreError>>, AppendFailure> {
         let appends: Vec<_> = batch.iter().map(|append| (&*append.lease, &append.records[..])).collect();
         let mut outcome = append_all(&mut self.connection, &self.witness, &appends);
         for _ in 1..BUSY_ATTEMPTS {
             match &outcome {
-                Err(Failed::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                Err(AppendFailure::Sqlite(error))
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+                {
                     outcome = append_all(&mut self.connection, &self.witness, &appends);
                 }
                 _ => break,
@@ -327,8 +333,8 @@ impl Worker {
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
         let done = work(&transaction)?;
         if let Err(error) = transaction.commit() {
-            let failed = Failed::Sqlite(error);
-            if judge(&failed) == Verdict::Fatal {
+            let failed = AppendFailure::Sqlite(error);
+            if judge(&failed) == TransactionVerdict::Fatal {
                 self.fail(&failed);
             }
             return Err(failed.to_error());
@@ -337,7 +343,7 @@ impl Worker {
         Ok(done)
     }
 
-    fn fail(&mut self, failed: &Failed) {
+    fn fail(&mut self, failed: &AppendFailure) {
         self.clean = false;
         let error = match failed.to_error() {
             StoreError::Io(reason) => StoreError::Io(format!(
@@ -382,10 +388,10 @@ fn refuse(batch: Vec<Append>, error: &StoreError) {
     }
 }
 
-fn judge(failed: &Failed) -> Verdict {
+fn judge(failed: &AppendFailure) -> TransactionVerdict {
     match failed {
-        Failed::Sqlite(error) => verdict(error),
-        Failed::Stored(_) => Verdict::Suspect,
+        AppendFailure::Sqlite(error) => verdict(error),
+        AppendFailure::Stored(_) => TransactionVerdict::Suspect,
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
+use crate::amounts::read_seconds;
 use crate::console::ApprovalWords;
-use crate::show::local_time;
-use crate::text::Look;
+use crate::list_time::describe_local_time;
+use crate::text::TerminalLook;
 
 /// How long a grant for a session holds when the user does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -15,7 +16,7 @@ const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
 /// The meaning of a line for a question.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum ReadLine {
     /// It answers it.
     Answer(Answer),
     /// It answers nothing; this is told, and the question waits on.
@@ -23,9 +24,11 @@ pub(crate) enum Said {
 }
 
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
-pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
-    let until =
-        ask.expires.map(|time| format!("denied automatically at {}\n", local_time(time))).unwrap_or_default();
+pub(crate) fn render_question(ask: &Ask, cwd: &str) -> String {
+    let until = ask
+        .expires
+        .map(|time| format!("denied automatically at {}\n", describe_local_time(time)))
+        .unwrap_or_default();
     format!("{until}{}", put(&ask.question, cwd))
 }
 
@@ -88,7 +91,7 @@ fn keys(approval: &Approval) -> String {
     }];
     if let Some(offer) = approval.offers.first() {
         let is_exact = offer.grant == approval.action;
-        let granted = ApprovalWords::of(approval, |_| true).granted(&offer.grant, &Look::plain());
+        let granted = ApprovalWords::of(approval, |_| true).granted(&offer.grant, &TerminalLook::plain());
         let what = if is_exact { "exactly this" } else { granted.as_str() };
         let covers = if is_exact { String::new() } else { format!(": {}", offer.covers) };
         allow.push(format!("a  Allow {what} this session{covers}"));
@@ -223,22 +226,22 @@ fn one_paragraph(text: &str) -> String {
 }
 
 /// The answer of a line to a question that takes words.
-pub(crate) fn answer(question: &Question, line: &str) -> Answer {
-    match read(question, line) {
-        Said::Answer(answer) => answer,
-        Said::Help(_) => Answer::Deny { reason: None },
+pub(crate) fn read_reply(question: &Question, line: &str) -> Answer {
+    match read_answer(question, line) {
+        ReadLine::Answer(answer) => answer,
+        ReadLine::Help(_) => Answer::Deny { reason: None },
     }
 }
 
 /// Reads a line as an answer. Only a clear yes is one.
-pub(crate) fn read(question: &Question, line: &str) -> Said {
+pub(crate) fn read_answer(question: &Question, line: &str) -> ReadLine {
     match question {
-        Question::Text { options, .. } => Said::Answer(Answer::Reply { text: picked(options, line) }),
+        Question::Text { options, .. } => ReadLine::Answer(Answer::Reply { text: picked(options, line) }),
         Question::Approval(approval) => with_word(approval, line)
             .or_else(|| one(approval, line))
             .unwrap_or_else(|| yes_or_no(question, line)),
         Question::Batch { approvals } => match numbers(line, approvals.len()) {
-            Some(allowed) => Said::Answer(Answer::Each {
+            Some(allowed) => ReadLine::Answer(Answer::Each {
                 answers: (1..=approvals.len())
                     .map(|number| {
                         if allowed.contains(&number) {
@@ -255,45 +258,46 @@ pub(crate) fn read(question: &Question, line: &str) -> Said {
 }
 
 /// Reads a line as an answer to an action that has a word. Only the word is a yes; a wrong one denies nothing.
-fn with_word(approval: &Approval, line: &str) -> Option<Said> {
+fn with_word(approval: &Approval, line: &str) -> Option<ReadLine> {
     let word = approval.word.as_ref()?;
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
     match (key, rest) {
-        ("y" | "Y" | "yes", "") => {
-            Some(Said::Help(format!("Type {word} to allow this. In production a key alone is not enough.")))
-        }
+        ("y" | "Y" | "yes", "") => Some(ReadLine::Help(format!(
+            "Type {word} to allow this. In production a key alone is not enough."
+        ))),
         ("y" | "Y" | "yes", guess) => {
-            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+            Some(ReadLine::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
         }
         ("e", rest) if approval.is_editable => Some(match rest.split_once(' ') {
             Some((guess, command)) => {
-                Said::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
+                ReadLine::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
             }
-            None => {
-                Said::Help(format!("Type e {word} and the command to run instead of:\n  {}", approval.action))
-            }
+            None => ReadLine::Help(format!(
+                "Type e {word} and the command to run instead of:\n  {}",
+                approval.action
+            )),
         }),
         ("no", "") => None,
         (guess, "") if guess.len() > 1 && guess.bytes().all(|letter| letter.is_ascii_alphabetic()) => {
-            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+            Some(ReadLine::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
         }
         _ => None,
     }
 }
 
-fn yes_or_no(question: &Question, line: &str) -> Said {
+fn yes_or_no(question: &Question, line: &str) -> ReadLine {
     let deny = |reason: &str| {
         let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        Said::Answer(Answer::Deny { reason })
+        ReadLine::Answer(Answer::Deny { reason })
     };
     let (key, words) = line.split_once(' ').unwrap_or((line, ""));
     match (key, words) {
-        ("y" | "Y" | "yes", "") => Said::Answer(Answer::allow()),
+        ("y" | "Y" | "yes", "") => ReadLine::Answer(Answer::allow()),
         ("d" | "D" | "no", "") => deny(""),
         ("n" | "N", words) => deny(words),
         // A key that means nothing here, and a line without one, may be a slip.
-        _ if line.chars().count() < 2 => Said::Help(help(question)),
+        _ if line.chars().count() < 2 => ReadLine::Help(help(question)),
         _ => deny(line),
     }
 }
@@ -304,7 +308,7 @@ fn picked(options: &[String], line: &str) -> String {
 }
 
 /// Reads an answer that only a single action takes: a lasting grant, or another command.
-fn one(approval: &Approval, line: &str) -> Option<Said> {
+fn one(approval: &Approval, line: &str) -> Option<ReadLine> {
     let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
     match key {
@@ -312,25 +316,25 @@ fn one(approval: &Approval, line: &str) -> Option<Said> {
         "u" => Some(for_longer(approval, GrantScope::User, rest)),
         "p" => Some(choice(approval, rest)),
         "e" if approval.is_editable && rest.is_empty() => {
-            Some(Said::Help(format!("Type e and the command to run instead of:\n  {}", approval.action)))
+            Some(ReadLine::Help(format!("Type e and the command to run instead of:\n  {}", approval.action)))
         }
-        "e" if approval.is_editable => Some(Said::Answer(Answer::edit(rest))),
-        "e" => Some(Said::Help("This cannot be edited. Answer y, d or n.".to_owned())),
+        "e" if approval.is_editable => Some(ReadLine::Answer(Answer::edit(rest))),
+        "e" => Some(ReadLine::Help("This cannot be edited. Answer y, d or n.".to_owned())),
         _ => None,
     }
 }
 
 /// A lasting yes to the first offer, such as `a`, `a 10m` or, with other words than those of the offer, `a 10m cargo test -p a *`.
-fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> Said {
+fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> ReadLine {
     let wish = lasting(approval).into_iter().map(|one| one.wish).find(|wish| wish.scope == scope);
     let Some(wish) = wish else {
-        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
+        return ReadLine::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     };
     within(&wish, rest)
 }
 
 /// One of all that can be allowed, such as `p 2` or `p 2 10m`; without a number they are listed.
-fn choice(approval: &Approval, rest: &str) -> Said {
+fn choice(approval: &Approval, rest: &str) -> ReadLine {
     let all = lasting(approval);
     let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -338,40 +342,26 @@ fn choice(approval: &Approval, rest: &str) -> Said {
         return within(&one.wish, rest);
     }
     if all.is_empty() {
-        return Said::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
+        return ReadLine::Help("buddy cannot remember a yes to this. Answer y, d or n.".to_owned());
     }
     let mut text = String::new();
     for (number, Lasting { words, covers, .. }) in (1..).zip(&all) {
         let _ = writeln!(text, "{number:>3}. {words}: {covers}");
     }
     text.push_str("Answer p and a number, such as `p 2`. To allow it for less time or less often, add a time or a pattern: `p 2 10m`, `p 2 PATTERN`.");
-    Said::Help(text)
+    ReadLine::Help(text)
 }
 
 /// The wish for some time, in other words, or both.
-fn within(wish: &GrantWish, rest: &str) -> Said {
+fn within(wish: &GrantWish, rest: &str) -> ReadLine {
     let rest = rest.trim();
     let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    let (seconds, words) = match seconds(first) {
+    let (seconds, words) = match read_seconds(first) {
         Some(seconds) => (seconds.min(MAX_GRANT_SECONDS), after.trim()),
         None => (wish.seconds, rest),
     };
     let words = Some(words.to_owned()).filter(|words| !words.is_empty());
-    Said::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
-}
-
-/// A time such as `90s`, `10m`, `2h` or `3d`.
-pub(crate) fn seconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
-    let unit = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit).filter(|seconds| *seconds > 0)
+    ReadLine::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
 }
 
 /// The numbers in a line of numbers from 1 to `most`.
@@ -424,20 +414,20 @@ mod tests {
     fn the_addresses_that_git_connects_to_stand_before_the_risk_and_in_the_help() {
         let destinations = vec!["https://a.test/x".to_owned(), "https://b.test/x".to_owned()];
         let push = Question::Approval(Approval { destinations, ..approval("git push", vec![]) });
-        let shown = question(&ask(push.clone()), "/w");
+        let shown = render_question(&ask(push.clone()), "/w");
         assert!(shown.contains("  to     https://a.test/x\n         https://b.test/x\n  risk "), "{shown}");
         assert!(help(&push).contains("connects to https://b.test/x\n"), "{}", help(&push));
     }
 
     #[test]
     fn an_approval_says_what_it_is_and_why_and_has_its_keys_one_a_line() {
-        let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
         let facts = "  risk   it runs a command\n  why    \"To see whether it works\"\n";
         let keys = "  y  Allow once\n  d  Deny\n  n  Deny and say why: n WORDS\n  e  Edit: e COMMAND\n  ?  Details\n";
         let title = "Run this command?  Medium risk\n";
         assert_eq!(shown, format!("{title}{facts}{keys}ann@atlas$ ls -- approve? [y/n] "));
         let grave = Approval { risk: Risk::High, ..approval("ls", vec![]) };
-        let shown = question(&ask(Question::Approval(grave)), "/w");
+        let shown = render_question(&ask(Question::Approval(grave)), "/w");
         assert!(shown.find("  d  Deny") < shown.find("  y  Allow once"), "{shown}");
     }
 
@@ -445,8 +435,10 @@ mod tests {
     fn what_would_change_is_shown_before_the_question() {
         let added = "+new\n".repeat(300);
         let diff = Some(format!("--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-old\n{added}"));
-        let shown =
-            question(&ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })), "/w");
+        let shown = render_question(
+            &ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })),
+            "/w",
+        );
         assert!(shown.contains("\n  -old\n  +new\n") && shown.matches("+new\n").count() == 300, "{shown}");
         assert!(shown.ends_with("$ write /w/a -- approve? [y/n] "), "{shown}");
     }
@@ -454,26 +446,26 @@ mod tests {
     #[test]
     fn a_line_break_cannot_pass_for_a_line_of_buddys_own() {
         let action = "echo a\nann@atlas$ ls -- approve? [y/n] ";
-        let shown = question(&ask(Question::Approval(approval(action, vec![]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval(action, vec![]))), "/w");
         assert!(shown.contains("$ echo a⏎\n    ann@atlas$ ls"), "{shown}");
     }
 
     #[track_caller]
     fn helped(question: &Question, line: &str) -> String {
-        match read(question, line) {
-            Said::Help(text) => text,
-            Said::Answer(answer) => panic!("{line}: {answer:?}"),
+        match read_answer(question, line) {
+            ReadLine::Help(text) => text,
+            ReadLine::Answer(answer) => panic!("{line}: {answer:?}"),
         }
     }
 
     #[test]
     fn an_offer_is_taken_with_a_key_for_the_session_or_by_its_number() {
         let approval = approval("cargo test", vec![offer()]);
-        let shown = question(&ask(Question::Approval(approval.clone())), "/w");
+        let shown = render_question(&ask(Question::Approval(approval.clone())), "/w");
         assert!(shown.contains("  a  Allow cargo * this session: every command of cargo\n"), "{shown}");
         let question = Question::Approval(approval);
-        let wish = |line: &str| match read(&question, line) {
-            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
+        let wish = |line: &str| match read_answer(&question, line) {
+            ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(wish("a"), (GrantScope::Session, SESSION_SECONDS));
@@ -481,7 +473,7 @@ mod tests {
         assert_eq!(wish("p 2"), (GrantScope::Project, LASTING_SECONDS));
         assert_eq!(wish("p 2 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
-        assert_eq!(read(&question, "y"), Said::Answer(Answer::allow()));
+        assert_eq!(read_answer(&question, "y"), ReadLine::Answer(Answer::allow()));
         let listed = helped(&question, "p");
         assert!(
             listed.contains("  2. cargo * in this project, for 30 days: every command of cargo"),
@@ -497,13 +489,13 @@ mod tests {
         for slip in ["", "x", "e", "1"] {
             helped(&question, slip);
         }
-        assert_eq!(read(&question, "e ls -a"), Said::Answer(Answer::edit("ls -a")));
+        assert_eq!(read_answer(&question, "e ls -a"), ReadLine::Answer(Answer::edit("ls -a")));
     }
 
     #[test]
     fn an_action_with_a_word_is_allowed_by_writing_it() {
         let grave = Approval { word: Some("bcdfg".to_owned()), ..approval("rm -r x", vec![]) };
-        let shown = question(&ask(Question::Approval(grave.clone())), "/w");
+        let shown = render_question(&ask(Question::Approval(grave.clone())), "/w");
         assert!(
             shown.ends_with("$ rm -r x -- approve? [bcdfg/n] ") && !shown.contains("y  Allow"),
             "{shown}"
@@ -512,31 +504,39 @@ mod tests {
         for key in ["y", "Y", "yes", "", "?", "1", "a", "e", "e ls"] {
             helped(&question, key);
         }
-        let allow = |word: &str| Said::Answer(Answer::allow().with_word(word));
-        assert_eq!(read(&question, "bcdfg"), allow("bcdfg"));
-        assert_eq!(read(&question, "y BCDFG"), allow("bcdfg"));
-        assert_eq!(read(&question, "bcdgf"), allow("bcdgf"), "a slip denies nothing: the hub counts it");
-        assert_eq!(read(&question, "e bcdfg ls -a"), Said::Answer(Answer::edit("ls -a").with_word("bcdfg")));
+        let allow = |word: &str| ReadLine::Answer(Answer::allow().with_word(word));
+        assert_eq!(read_answer(&question, "bcdfg"), allow("bcdfg"));
+        assert_eq!(read_answer(&question, "y BCDFG"), allow("bcdfg"));
+        assert_eq!(
+            read_answer(&question, "bcdgf"),
+            allow("bcdgf"),
+            "a slip denies nothing: the hub counts it"
+        );
+        assert_eq!(
+            read_answer(&question, "e bcdfg ls -a"),
+            ReadLine::Answer(Answer::edit("ls -a").with_word("bcdfg"))
+        );
         for no in ["d", "n", "no", "n not that", "use git clean"] {
-            assert!(matches!(read(&question, no), Said::Answer(Answer::Deny { .. })), "{no}");
+            assert!(matches!(read_answer(&question, no), ReadLine::Answer(Answer::Deny { .. })), "{no}");
         }
     }
 
     #[test]
     fn a_no_can_say_why() {
         let question = Question::Approval(approval("ls", vec![]));
-        let deny = |reason: Option<&str>| Said::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
-        assert_eq!(read(&question, "n"), deny(None));
-        assert_eq!(read(&question, "d"), deny(None));
-        assert_eq!(read(&question, "n use grep"), deny(Some("use grep")));
-        assert_eq!(read(&question, "use grep"), deny(Some("use grep")));
+        let deny =
+            |reason: Option<&str>| ReadLine::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
+        assert_eq!(read_answer(&question, "n"), deny(None));
+        assert_eq!(read_answer(&question, "d"), deny(None));
+        assert_eq!(read_answer(&question, "n use grep"), deny(Some("use grep")));
+        assert_eq!(read_answer(&question, "use grep"), deny(Some("use grep")));
     }
 
     #[test]
     fn an_offer_is_taken_in_other_words_behind_the_letter_and_the_time() {
         let question = Question::Approval(approval("cargo test", vec![offer()]));
-        let wish = |line: &str| match read(&question, line) {
-            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
+        let wish = |line: &str| match read_answer(&question, line) {
+            ReadLine::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(wish("a"), (None, SESSION_SECONDS));
@@ -555,7 +555,7 @@ mod tests {
         let wish =
             GrantWish { offer: 0, words: Some("*".to_owned()), scope: GrantScope::Session, seconds: 60 };
         let unfit = Some(Unfit { wish, why: "`*`: no".to_owned() });
-        let shown = question(
+        let shown = render_question(
             &ask(Question::Approval(Approval { unfit, ..approval("cargo test", vec![offer()]) })),
             "/w",
         );
@@ -566,14 +566,14 @@ mod tests {
     fn an_offer_of_exactly_this_does_not_say_it_again() {
         let exact =
             Offer { grant: "./run.sh x".to_owned(), covers: "exactly `./run.sh x`, in `/w`".to_owned() };
-        let shown = question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))), "/w");
+        let shown = render_question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))), "/w");
         assert_eq!(shown.matches("./run.sh x").count(), 1, "{shown}");
     }
 
     #[test]
     fn another_directory_and_an_end_are_told() {
         let ask = Ask { expires: Some(UnixMillis(0)), ..ask(Question::Approval(approval("ls", vec![]))) };
-        let shown = question(&ask, "/elsewhere");
+        let shown = render_question(&ask, "/elsewhere");
         assert!(
             shown.starts_with("denied automatically at 19") && shown.contains("\n  where  in /w\n"),
             "{shown}"
@@ -584,7 +584,10 @@ mod tests {
     fn without_an_offer_a_letter_is_no_approval() {
         let question = Question::Approval(approval("rm -rf /", vec![]));
         for line in ["a", "s", "p", "p 1", "u 10m", "s forever", "Y?", ""] {
-            assert!(!matches!(read(&question, line), Said::Answer(Answer::Allow { .. })), "{line}");
+            assert!(
+                !matches!(read_answer(&question, line), ReadLine::Answer(Answer::Allow { .. })),
+                "{line}"
+            );
         }
     }
 
@@ -593,13 +596,13 @@ mod tests {
         let question =
             Question::Batch { approvals: vec![approval("write a", vec![]), approval("write b", vec![])] };
         let deny = Answer::Deny { reason: None };
-        assert_eq!(answer(&question, "y"), Answer::allow());
-        assert_eq!(answer(&question, "2"), Answer::Each { answers: vec![deny.clone(), Answer::allow()] });
+        assert_eq!(read_reply(&question, "y"), Answer::allow());
+        assert_eq!(read_reply(&question, "2"), Answer::Each { answers: vec![deny.clone(), Answer::allow()] });
         assert_eq!(
-            answer(&question, "1, 2"),
+            read_reply(&question, "1, 2"),
             Answer::Each { answers: vec![Answer::allow(), Answer::allow()] }
         );
-        assert_eq!(answer(&question, "n"), deny);
+        assert_eq!(read_reply(&question, "n"), deny);
         assert!(helped(&question, "3").contains("1 3       allow these"));
     }
 
@@ -607,16 +610,7 @@ mod tests {
     fn an_option_is_picked_by_its_number() {
         let question =
             Question::Text { text: "Which?".to_owned(), options: vec!["red".to_owned(), "blue".to_owned()] };
-        assert_eq!(answer(&question, "2"), Answer::Reply { text: "blue".to_owned() });
-        assert_eq!(answer(&question, "green"), Answer::Reply { text: "green".to_owned() });
-    }
-
-    #[test]
-    fn times_are_read() {
-        assert_eq!(seconds("90s"), Some(90));
-        assert_eq!(seconds("2h"), Some(7_200));
-        for bad in ["", "10", "m", "0m", "5y", "99999999999999999999s"] {
-            assert_eq!(seconds(bad), None, "{bad}");
-        }
+        assert_eq!(read_reply(&question, "2"), Answer::Reply { text: "blue".to_owned() });
+        assert_eq!(read_reply(&question, "green"), Answer::Reply { text: "green".to_owned() });
     }
 }

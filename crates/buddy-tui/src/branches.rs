@@ -1,27 +1,31 @@
 //! Other conversations to go on in: forks of one, new ones, old ones.
 
+use std::sync::Arc;
+
 use buddy_protocol::{
     Change, Command, Content, ForkKind, ForkPoint, Item, ItemId, NewSession, Principal, SessionId, Sessions,
-    SessionsError, Subscription, Transcript,
+    SessionsError, Transcript,
 };
 
+use crate::event_feed::{EventFeed, follow_events};
+
 /// A conversation to go on in.
-pub(crate) struct Opened {
+pub(crate) struct OpenedSession {
     pub(crate) session: SessionId,
     /// Its last event so far.
     pub(crate) head: u64,
     /// Its events from the first on.
-    pub(crate) events: Subscription,
+    pub(crate) events: EventFeed,
 }
 
 /// Forks a session. The fork goes on with the model that the session uses now, wherever it begins.
-pub(crate) async fn forked(
-    sessions: &dyn Sessions,
+pub(crate) async fn fork_session(
+    sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: &SessionId,
     point: ForkPoint,
     kind: ForkKind,
-) -> Result<Opened, SessionsError> {
+) -> Result<OpenedSession, SessionsError> {
     let now = sessions.find(who, session).await?.model;
     let fork = sessions.fork(who, session, point, kind).await?;
     let then = sessions.find(who, &fork).await?.model;
@@ -29,19 +33,19 @@ pub(crate) async fn forked(
         let change = Change { model: now, ..Change::default() };
         sessions.send(who, &fork, Command::Change(change)).await?;
     }
-    opened(sessions, who, fork).await
+    open_session(sessions, who, fork).await
 }
 
 /// Follows a session from its beginning.
-pub(crate) async fn opened(
-    sessions: &dyn Sessions,
+pub(crate) async fn open_session(
+    sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: SessionId,
-) -> Result<Opened, SessionsError> {
-    take_up(sessions, who, &session).await?;
+) -> Result<OpenedSession, SessionsError> {
+    take_up(&**sessions, who, &session).await?;
     let head = sessions.find(who, &session).await?.head;
-    let events = sessions.subscribe(who, &session, 0).await?;
-    Ok(Opened { session, head, events })
+    let events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
+    Ok(OpenedSession { session, head, events })
 }
 
 /// Takes a session up if it is free. If another process works on it, the session can still be read along, and the returned
@@ -61,7 +65,7 @@ pub(crate) async fn take_up(
 }
 
 /// The text about a refusal, with the next step where there is one.
-pub(crate) fn told(error: &SessionsError) -> String {
+pub(crate) fn describe_refusal(error: &SessionsError) -> String {
     match error {
         SessionsError::Agent(failure) => match &failure.hint {
             Some(hint) => format!("{}\n  {hint}", failure.message),
@@ -108,7 +112,7 @@ impl Another {
 }
 
 /// The prompts so far as they were typed, with their places among the items, the oldest first.
-pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &Item, &str)> {
+pub(crate) fn list_prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &Item, &str)> {
     transcript.items().iter().enumerate().filter_map(|(at, item)| match &item.content {
         Content::UserMessage { text, ran: None, typed, .. } => {
             let typed = typed.as_deref().filter(|typed| !typed.is_empty());
@@ -119,13 +123,13 @@ pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &
 }
 
 /// The calls from an item on.
-pub(crate) fn calls_since(transcript: &Transcript, at: usize) -> Vec<ItemId> {
+pub(crate) fn list_calls_since(transcript: &Transcript, at: usize) -> Vec<ItemId> {
     let later = transcript.items().iter().skip(at);
     later.filter(|item| matches!(item.content, Content::ToolCall(_))).map(|item| item.id.clone()).collect()
 }
 
 /// The text about calls that changed files since, as far as they are known.
-pub(crate) fn changed(count: Option<usize>) -> String {
+pub(crate) fn describe_changed_since(count: Option<usize>) -> String {
     match count {
         None => String::new(),
         Some(0) => "no call has changed files since\n".to_owned(),

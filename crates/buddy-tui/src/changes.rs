@@ -2,7 +2,7 @@
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
-use crate::asking::seconds;
+use crate::amounts::{describe_span, read_seconds};
 use crate::table::ListView;
 use crate::targets;
 
@@ -10,27 +10,16 @@ use crate::targets;
 const ALL: &str = "Approvals: buddy allows everything except secrets, new hosts, files that run code later and changes outside the workspace; in production, everything that no rule denies";
 
 /// Reads the mode after `/approve`.
-pub(crate) fn approve(policy: &str) -> Result<Command, String> {
-    let policy = match policy {
-        "ask" => ApprovalPolicy::Ask,
-        "all" => ApprovalPolicy::All,
-        "none" => ApprovalPolicy::None,
-        "edits" => ApprovalPolicy::Edits,
-        "auto" => ApprovalPolicy::Auto,
-        time => match seconds(time) {
-            Some(seconds) => ApprovalPolicy::Window { seconds },
-            None => {
-                return Err(
-                    "use /approve auto, ask, edits, all, none, or a time such as /approve 10m".to_owned()
-                );
-            }
-        },
-    };
+pub(crate) fn read_approvals(policy: &str) -> Result<Command, String> {
+    let window = || Some(ApprovalPolicy::Window { seconds: read_seconds(policy)? });
+    let policy = ApprovalPolicy::from_name(policy).or_else(window).ok_or_else(|| {
+        "use /approve auto, ask, edits, all, none, or a time such as /approve 10m".to_owned()
+    })?;
     Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
 }
 
 /// Plan mode on or off.
-pub(crate) fn plan(is_on: bool) -> Command {
+pub(crate) fn set_plan(is_on: bool) -> Command {
     Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
 }
 
@@ -48,21 +37,12 @@ pub(crate) fn is_go_ahead(transcript: &Transcript, line: &str) -> bool {
 }
 
 /// Takes the shared panes, or gives them back.
-pub(crate) fn panes(is_taken: bool) -> Command {
+pub(crate) fn set_panes(is_taken: bool) -> Command {
     Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
 }
 
-/// So many seconds in the largest unit that has no rest.
-pub(crate) fn span(seconds: u64) -> String {
-    match (seconds % 3600, seconds % 60) {
-        (0, _) if seconds > 0 => format!("{} h", seconds / 3600),
-        (_, 0) => format!("{} min", seconds / 60),
-        _ => format!("{seconds} s"),
-    }
-}
-
 /// The text about a change.
-pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
+pub(crate) fn describe_change(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "Approvals: buddy asks before every change".to_owned(),
         ApprovalPolicy::All => ALL.to_owned(),
@@ -74,7 +54,7 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
             "Approvals: buddy asks only for what leaves the workspace or is dangerous".to_owned()
         }
         ApprovalPolicy::Window { seconds } => {
-            let time = span(seconds);
+            let time = describe_span(seconds);
             format!(
                 "Approvals: for {time} buddy allows everything that is not dangerous; then the earlier mode returns"
             )
@@ -95,7 +75,7 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let targets = changed
         .targets
         .as_ref()
-        .map(|targets| targets::table(targets, &ListView::plain()).text(&ListView::plain()));
+        .map(|targets| targets::tabulate_targets(targets, &ListView::plain()).text(&ListView::plain()));
     let model = changed.model.as_ref().map(|model| format!("model: {model}"));
     let title = changed.title.as_ref().map(|title| format!("title: {title}"));
     plan.or(approvals).or(panes).or(targets).or(model).or(title)

@@ -2,7 +2,7 @@
 
 use crate::printer::{OutputClosed, Printer};
 use crate::table::ListView;
-use crate::text::{Line, Paint, encode, wrap};
+use crate::text::{Paint, StyledLine, encode, wrap};
 
 /// The column of the evidence.
 const EVIDENCE: usize = 20;
@@ -60,24 +60,29 @@ pub fn show_checks(
     printer.styled(&text)
 }
 
-fn check_lines(groups: &[CheckGroup], notes: &[String], exit_code: u8, view: &ListView) -> Vec<Line> {
+fn check_lines(groups: &[CheckGroup], notes: &[String], exit_code: u8, view: &ListView) -> Vec<StyledLine> {
     let look = view.look();
     let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));
     let mut lines = Vec::new();
     for group in groups.iter().filter(|group| !group.rows.is_empty()) {
-        lines.extend([Line::default(), Line::styled(&group.title, strong)]);
+        lines.extend([StyledLine::default(), StyledLine::styled(&group.title, strong)]);
         for row in &group.rows {
             lines.extend(row_lines(row, view));
         }
     }
-    lines.push(Line::default());
+    lines.push(StyledLine::default());
     for note in notes {
-        lines.extend(wrap(&Line::styled(note, dim), view.width(), &Line::default(), &Line::default()));
+        lines.extend(wrap(
+            &StyledLine::styled(note, dim),
+            view.width(),
+            &StyledLine::default(),
+            &StyledLine::default(),
+        ));
     }
     let count = |mark: CheckMark| {
         groups.iter().flat_map(|group| &group.rows).filter(|row| row.mark == mark).count() as u64
     };
-    let code = Line::styled(&format!("  exit code {exit_code}"), dim);
+    let code = StyledLine::styled(&format!("  exit code {exit_code}"), dim);
     let counts = [("problem", count(CheckMark::Failed)), ("warning", count(CheckMark::Limited))];
     let counts: Vec<String> = counts
         .into_iter()
@@ -85,12 +90,12 @@ fn check_lines(groups: &[CheckGroup], notes: &[String], exit_code: u8, view: &Li
         .map(|(noun, count)| crate::counting::counted(count, noun))
         .collect();
     let verdict = if counts.is_empty() { "No problems".to_owned() } else { counts.join(", ") };
-    let last = Line::styled(&verdict, strong).and_line(code);
+    let last = StyledLine::styled(&verdict, strong).and_line(code);
     lines.push(last.cut(view.width(), ""));
     lines
 }
 
-fn row_lines(row: &CheckRow, view: &ListView) -> Vec<Line> {
+fn row_lines(row: &CheckRow, view: &ListView) -> Vec<StyledLine> {
     let (look, width) = (view.look(), view.width());
     let (sign, ascii, paint) = match row.mark {
         CheckMark::Passed => ("✓", "+", Paint::Dim),
@@ -98,29 +103,29 @@ fn row_lines(row: &CheckRow, view: &ListView) -> Vec<Line> {
         CheckMark::Failed => ("✗", "x", Paint::Bad),
         CheckMark::Skipped => ("○", "o", Paint::Dim),
     };
-    let name = Line::plain("  ")
+    let name = StyledLine::plain("  ")
         .and(look.sign(sign, ascii), look.style(paint))
         .and(&format!(" {}", row.name), anstyle::Style::new());
     let is_narrow = width < NARROW;
-    let indent = Line::plain(&" ".repeat(if is_narrow { 4 } else { EVIDENCE }));
+    let indent = StyledLine::plain(&" ".repeat(if is_narrow { 4 } else { EVIDENCE }));
     let gap = " ".repeat(EVIDENCE.saturating_sub(name.width()).max(1));
     let first = if is_narrow { indent.clone() } else { name.clone().and(&gap, anstyle::Style::new()) };
-    let mut lines: Vec<Line> = if is_narrow { vec![name.cut(width, "")] } else { Vec::new() };
-    lines.extend(wrap(&Line::plain(&row.evidence), width, &first, &indent));
+    let mut lines: Vec<StyledLine> = if is_narrow { vec![name.cut(width, "")] } else { Vec::new() };
+    lines.extend(wrap(&StyledLine::plain(&row.evidence), width, &first, &indent));
     let next = row.next.iter().flat_map(|next| next_line(next, view, &indent));
     lines.extend(next);
     lines
 }
 
 /// The next step: dim, with the words to type as they are.
-fn next_line(next: &str, view: &ListView, indent: &Line) -> Vec<Line> {
-    wrap(&Line::hint(next, view.look().style(Paint::Dim)), view.width(), indent, indent)
+fn next_line(next: &str, view: &ListView, indent: &StyledLine) -> Vec<StyledLine> {
+    wrap(&StyledLine::hint(next, view.look().style(Paint::Dim)), view.width(), indent, indent)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Look;
+    use crate::text::TerminalLook;
 
     fn groups() -> Vec<CheckGroup> {
         let row = |mark, name: &str, evidence: &str, next: Option<&str>| CheckRow {
@@ -150,7 +155,7 @@ mod tests {
     }
 
     fn shown(columns: usize, is_ascii: bool) -> String {
-        let view = ListView::sized(Look { is_ascii, ..Look::plain() }, columns);
+        let view = ListView::sized(TerminalLook { is_ascii, ..TerminalLook::plain() }, columns);
         let lines = check_lines(&groups(), &[], 1, &view);
         assert!(lines.iter().all(|line| line.width() <= columns), "{columns}");
         lines.iter().map(|line| line.text() + "\n").collect()

@@ -6,7 +6,7 @@ mod parse;
 mod rows;
 mod within;
 
-pub(crate) use rows::{DiffHead, change_counts, changed_files, diff_rows, whole_diff_rows};
+pub(crate) use rows::{DiffHead, changed_files, count_changes, render_diff, render_whole_diff};
 
 #[cfg(test)]
 mod tests;

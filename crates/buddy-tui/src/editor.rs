@@ -1,7 +1,7 @@
 //! The line editor: a draft, its history, its completions, and how they look. Pure: keys in, rows and outcomes out.
 //!
-//! The editing of text itself is reedline's line buffer. Its engine is not used: it owns the terminal while it waits for a
-//! line, and an answer that streams, an elapsed time or a question would have to wait for it.
+//! A line editor of others owns the terminal while it waits for a line, and an answer that streams, an elapsed time or a
+//! question would have to wait for it.
 
 mod draft;
 mod entry;
@@ -12,16 +12,17 @@ mod menu;
 mod motion;
 mod pastes;
 mod search;
+mod text_buffer;
 mod view;
 mod vim;
 
-pub(crate) use draft::Draft;
-pub(crate) use entry::{Entered, Entry};
+pub(crate) use draft::TextDraft;
+pub(crate) use entry::{Entered, LineEntry};
 pub(crate) use fuzzy::score;
-pub(crate) use history::History;
+pub(crate) use history::PromptHistory;
 pub use keymap::KeyStyle;
-pub(crate) use keymap::{Action, Key, Keymap};
-pub(crate) use menu::{Choice, Menu};
-pub(crate) use search::Search;
-pub(crate) use view::{InputView, MENU_ROWS, menu_rows, view};
-pub(crate) use vim::{Typed, Vim};
+pub(crate) use keymap::{EditAction, EditorKey, Keymap};
+pub(crate) use menu::{Menu, MenuChoice};
+pub(crate) use search::HistorySearch;
+pub(crate) use view::{InputView, MENU_ROWS, render_input, render_menu};
+pub(crate) use vim::{Vim, VimTyped};

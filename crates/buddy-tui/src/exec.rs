@@ -8,6 +8,7 @@ mod lines;
 mod outlet;
 mod schema;
 mod steered;
+mod steering;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -17,26 +18,27 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, NewSession, NoticeLevel,
-    Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, TurnOutcome, Usage,
+    Principal, SessionId, Sessions, SessionsError, TurnOutcome, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::console::{begun_line, ended_line};
+use crate::console::{render_begun_call, render_ended_call};
 use crate::counting::counted;
 use crate::details::Details;
+use crate::event_feed::{EventFeed, FeedPart, follow_events};
 use crate::exit::Exit;
 use crate::left_running::LeftRunning;
 use crate::printer::Printer;
-use crate::report::{Report, Stop};
+use crate::report::{RunReport, StopCause};
 use crate::retrying::RetryNews;
 use lines::{BoundedLines, MAX_LINE};
-use outlet::Outlet;
+use outlet::ExecOutlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
-use steered::Steering;
+use steering::Steering;
 pub use watch::ExecWatch;
 use watch::WatchedRun;
 
@@ -126,13 +128,13 @@ pub struct ExecOutcome {
     pub last_message: String,
 }
 
-struct Run<'a> {
+struct ExecRun<'a> {
     sessions: Arc<dyn Sessions>,
     request: &'a ExecRequest,
     session: SessionId,
-    outlet: Outlet,
-    report: Report,
-    stop: Option<Stop>,
+    outlet: ExecOutlet,
+    report: RunReport,
+    stop: Option<StopCause>,
     /// When the run is stopped; once it is being stopped, when that is waited for no longer.
     deadline: Option<Instant>,
     /// When the model is asked for a report, so that it comes before the deadline.
@@ -173,15 +175,15 @@ pub async fn run_exec(
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     sessions.take_up(&request.who, &session).await?;
-    let events = sessions.subscribe(&request.who, &session, head).await?;
+    let events = follow_events(sessions.clone(), request.who.clone(), session.clone(), head).await?;
     let is_steered = commands.is_some();
-    let outlet = Outlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
-    let mut run = Run {
+    let outlet = ExecOutlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
+    let mut run = ExecRun {
         sessions,
         request: &request,
         session,
         outlet,
-        report: Report::default(),
+        report: RunReport::default(),
         stop: None,
         deadline: request.timeout.map(|timeout| began + timeout),
         report_at: request.timeout.and_then(|timeout| Some(began + timeout - report_time(timeout)?)),
@@ -236,10 +238,10 @@ async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(Session
     }
 }
 
-impl Run<'_> {
+impl ExecRun<'_> {
     async fn follow(
         &mut self,
-        mut events: Subscription,
+        mut events: EventFeed,
         mut commands: BoundedLines<CommandInput>,
     ) -> Result<(), SessionsError> {
         let closed = self.outlet.closed();
@@ -251,21 +253,23 @@ impl Run<'_> {
                     if self.stop.is_some() || self.steering.has_ended {
                         return Ok(());
                     }
-                    self.interrupt(Stop::Timeout).await?;
+                    self.interrupt(StopCause::Timeout).await?;
                 }
                 () = until(self.report_at), if self.stop.is_none() => self.wind_up().await?,
                 () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
-                    self.interrupt(Stop::Signal).await?;
+                    self.interrupt(StopCause::Signal).await?;
                 }
-                () = closed.cancelled(), if self.stop.is_none() => self.interrupt(Stop::OutputClosed).await?,
+                () = closed.cancelled(), if self.stop.is_none() => self.interrupt(StopCause::OutputClosed).await?,
                 () = self.outlet.pass_on(), if !self.outlet.is_drained() => {}
                 event = events.next(), if self.may_go_on() => match event {
-                    Some(Ok(event)) if self.take(&event).await? && self.settle().await? => return Ok(()),
-                    Some(Ok(_)) => {}
-                    Some(Err(SubscriptionError::Lagged { resume_after })) => {
-                        events = self.sessions.subscribe(&self.request.who, &self.session, resume_after).await?;
+                    Some(Ok(FeedPart::Event(event))) => {
+                        if self.take(&event).await? && self.settle().await? {
+                            return Ok(());
+                        }
                     }
-                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    // A run reports whole items.
+                    Some(Ok(FeedPart::Missed)) => {}
+                    Some(Err(error)) => return Err(error.into()),
                     // The last word of a session that was ended for good.
                     None if self.steering.has_ended => return Ok(()),
                     None => return Err(SessionsError::Closed),
@@ -285,7 +289,7 @@ impl Run<'_> {
     }
 
     /// Stops what runs, and waits for its end only so long.
-    async fn interrupt(&mut self, stop: Stop) -> Result<(), SessionsError> {
+    async fn interrupt(&mut self, stop: StopCause) -> Result<(), SessionsError> {
         self.stop = Some(stop);
         self.steering.is_open = false;
         self.stop_soon();
@@ -322,7 +326,7 @@ impl Run<'_> {
             Fact::SessionEnded(_) => self.stop_soon(),
             // The report came, and the time was up for everything else.
             Fact::TurnEnded(ended) if self.is_wound_up && ended.outcome == TurnOutcome::Interrupted => {
-                self.stop = self.stop.or(Some(Stop::Timeout));
+                self.stop = self.stop.or(Some(StopCause::Timeout));
                 self.steering.is_open = false;
             }
             Fact::TurnStarted(_) if self.is_steered => self.began = Instant::now(),
@@ -341,9 +345,8 @@ impl Run<'_> {
                 Ok(fitting) => self.report.accept(fitting.text, fitting.value),
                 Err(mismatch) if self.corrections < CORRECTIONS => {
                     self.corrections += 1;
-                    self.outlet.status(format!(
-                        "the answer does not fit the schema, and is asked for again: {mismatch}"
-                    ));
+                    // The reason stands in the error if no answer fits.
+                    self.outlet.status("the answer does not fit the schema, and is asked for again");
                     self.report.next_turn();
                     self.obey(Command::prompt(schema.corrected(&mismatch))).await?;
                     return Ok(false);
@@ -353,13 +356,13 @@ impl Run<'_> {
         }
         if self.is_steered {
             self.last = Some(self.conclude());
-            self.report = Report::default();
+            self.report = RunReport::default();
         }
         Ok(!self.is_steered)
     }
 
     fn print(&mut self, event: &Event) {
-        if self.stop == Some(Stop::OutputClosed) {
+        if self.stop == Some(StopCause::OutputClosed) {
             return;
         }
         if self.request.format == OutputFormat::StreamJson {
@@ -473,8 +476,10 @@ fn status_line(event: &Event, details: Details, cwd: &str) -> Option<String> {
     };
     match &event.fact {
         Fact::SessionStarted(_) => Some(format!("session {}", event.session)),
-        Fact::ItemChanged(changed) => begun_line(&call(&changed.item)?, "", details, cwd),
-        Fact::ItemEnded(ended) => Some(ended_line(&call(&ended.item)?, ended.item.status, "", details, cwd)),
+        Fact::ItemChanged(changed) => render_begun_call(&call(&changed.item)?, "", details, cwd),
+        Fact::ItemEnded(ended) => {
+            Some(render_ended_call(&call(&ended.item)?, ended.item.status, "", details, cwd))
+        }
         Fact::Notice(notice) => match notice.level {
             NoticeLevel::Info => Some(notice.text.clone()),
             NoticeLevel::Warning => Some(format!("warning: {}", notice.text)),

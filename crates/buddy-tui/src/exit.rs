@@ -33,7 +33,7 @@ pub enum Exit {
 
 /// How a conversation was left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftConversation {
     /// How it ended.
     pub exit: Exit,
     /// The session that was talked in last.

@@ -7,7 +7,8 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::show::{decided, image_label, local_time, person, proposed, unknown_line};
+use crate::list_time::describe_local_time;
+use crate::show::{describe_decision, describe_unknown, find_decider, find_proposed_command, label_image};
 use crate::visible::one_line;
 
 /// Characters of a call's title above its folded output.
@@ -32,7 +33,10 @@ fn head(summary: &SessionSummary, transcript: &Transcript) -> String {
         let _ = writeln!(text, "- {name}: {value}");
     };
     line("session", &format!("`{}`", summary.id));
-    line("time", &format!("{} to {}", local_time(summary.created), local_time(summary.updated)));
+    line(
+        "time",
+        &format!("{} to {}", describe_local_time(summary.created), describe_local_time(summary.updated)),
+    );
     line("directory", &code(&summary.cwd));
     if let Some(model) = &summary.model {
         line("model", &code(model));
@@ -55,7 +59,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
         }
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
         Content::UserMessage { text, images, ran: None, .. } => {
-            let lines = text.lines().map(str::to_owned).chain(images.iter().map(image_label));
+            let lines = text.lines().map(str::to_owned).chain(images.iter().map(label_image));
             Some(format!("## Prompt\n\n{}", quoted(&lines.collect::<Vec<_>>().join("\n"))))
         }
         Content::AgentMessage { text } if text.trim().is_empty() => None,
@@ -77,7 +81,7 @@ fn part(item: &Item, transcript: &Transcript) -> Option<String> {
                 facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
             Some(folded("buddy described the environment to the model", &fenced("", &lines.join("\n"))))
         }
-        Content::Unknown(unknown) => Some(format!("*{}*", escaped(&unknown_line(unknown)))),
+        Content::Unknown(unknown) => Some(format!("*{}*", escaped(&describe_unknown(unknown)))),
         Content::ResultsCleared { .. } | Content::Canvas { .. } => None,
     }
 }
@@ -98,13 +102,13 @@ fn tool_call(call: &ToolCall, item: &Item, transcript: &Transcript) -> String {
     let outcome = match item.status {
         ItemStatus::Completed => String::new(),
         ItemStatus::Failed => ", failed".to_owned(),
-        ItemStatus::Denied => format!(", not allowed{}", escaped(&decided(item, transcript))),
+        ItemStatus::Denied => format!(", not allowed{}", escaped(&describe_decision(item, transcript))),
         ItemStatus::Interrupted => ", interrupted".to_owned(),
         ItemStatus::Pending | ItemStatus::Running => ", open".to_owned(),
     };
     let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
-    let allowed = person(item, transcript).filter(|_| is_allowed);
-    let allowed = allowed.map(|name| match proposed(item, transcript) {
+    let allowed = find_decider(item, transcript).filter(|_| is_allowed);
+    let allowed = allowed.map(|name| match find_proposed_command(item, transcript) {
         Some(command) => {
             let command = escaped(&one_line(&command, TITLE));
             format!(", changed by {} from <code>{command}</code>", escaped(&name))

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use buddy_protocol::{Event, Fact, Transcript, UnixMillis};
 
-use crate::console::elapsed_text;
+use crate::amounts::{describe_elapsed, describe_price, shorten_number};
 use crate::file_changes::FileChanges;
-use crate::overview::{price, short};
 
 /// The time that turns took, as their events tell.
 #[derive(Debug, Default)]
@@ -36,7 +35,11 @@ impl WorkTime {
 pub(crate) type FarewellRow = (&'static str, String);
 
 /// The summary of a conversation in which somebody sat for so long; empty where nothing was said.
-pub(crate) fn farewell(transcript: &Transcript, sat: Duration, work: &WorkTime) -> Vec<FarewellRow> {
+pub(crate) fn summarise_conversation(
+    transcript: &Transcript,
+    sat: Duration,
+    work: &WorkTime,
+) -> Vec<FarewellRow> {
     if transcript.items().is_empty() {
         return Vec::new();
     }
@@ -44,9 +47,9 @@ pub(crate) fn farewell(transcript: &Transcript, sat: Duration, work: &WorkTime) 
     let worked = work.worked();
     let of_it = match worked.as_secs() {
         0 => String::new(),
-        _ => format!(", buddy worked for {}", elapsed_text(worked.min(sat))),
+        _ => format!(", buddy worked for {}", describe_elapsed(worked.min(sat))),
     };
-    let time = Some(("time", format!("{}{of_it}", elapsed_text(sat))));
+    let time = Some(("time", format!("{}{of_it}", describe_elapsed(sat))));
     let changes = FileChanges::of(transcript.items()).told_with_commits().map(|text| ("changes", text));
     title.into_iter().chain(time).chain(changes).chain(cost(transcript)).collect()
 }
@@ -61,15 +64,16 @@ fn cost(transcript: &Transcript) -> Option<FarewellRow> {
         Some(percent) if percent > 0 => format!(" ({percent}% cached)"),
         _ => String::new(),
     };
-    let tokens = format!("{} tokens in{cached}, {} out", short(usage.input), short(usage.output));
+    let tokens =
+        format!("{} tokens in{cached}, {} out", shorten_number(usage.input), shorten_number(usage.output));
     let cost = bill.total().filter(|cost| cost.0 > 0);
     Some(match cost {
-        Some(cost) => ("cost", format!("{}  {tokens}", price(cost))),
+        Some(cost) => ("cost", format!("{}  {tokens}", describe_price(cost))),
         None => ("tokens", tokens.replacen(" tokens in", " in", 1)),
     })
 }
 
 /// Such a row as text.
-pub(crate) fn farewell_line((label, text): &FarewellRow) -> String {
+pub(crate) fn render_farewell_line((label, text): &FarewellRow) -> String {
     if label.is_empty() { format!("  {text}") } else { format!("  {label:<10}{text}") }
 }

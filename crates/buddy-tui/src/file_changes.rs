@@ -6,7 +6,7 @@ use buddy_protocol::{Content, Item, ItemStatus, Json, ToolCall, ToolKind};
 use serde_json::Value;
 
 use crate::counting::counted;
-use crate::diff::{change_counts, changed_files};
+use crate::diff::{changed_files, count_changes};
 
 /// The changes of some calls, as their results tell of them. Changes by commands are not known here.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(crate) struct FileChanges {
     added: usize,
     removed: usize,
     commits: u64,
+    /// The commit that the last reset moved the branch to.
+    reset_to: Option<String>,
 }
 
 impl FileChanges {
@@ -39,8 +41,14 @@ impl FileChanges {
         }
         let text = |name: &str| result.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         match call.kind {
-            ToolKind::Execute if call.title.contains("git") && call.title.contains("commit") => {
-                self.commits += committed(text("stdout").unwrap_or_default());
+            ToolKind::Execute if call.title.contains("git") => {
+                let printed = text("stdout").unwrap_or_default();
+                if COMMITTING.iter().any(|verb| call.title.contains(verb)) {
+                    self.commits += committed(printed);
+                }
+                if moves_branch(&call.title) {
+                    self.reset_to = reset_to(printed).or(self.reset_to.take());
+                }
             }
             // `git diff` has a diff too and changes nothing.
             ToolKind::Edit if !call.title.starts_with("git ") => {
@@ -52,14 +60,14 @@ impl FileChanges {
     }
 
     fn add_diff(&mut self, diff: &str) {
-        let (added, removed) = change_counts(diff);
+        let (added, removed) = count_changes(diff);
         self.added += added;
         self.removed += removed;
         self.files.extend(changed_files(diff));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.commits == 0
+        self.files.is_empty() && self.commits == 0 && self.reset_to.is_none()
     }
 
     /// Whether a commit may have taken the changes in, so that no diff shows them.
@@ -79,19 +87,37 @@ impl FileChanges {
     /// The same with the commits.
     pub(crate) fn told_with_commits(&self) -> Option<String> {
         let commits = (self.commits > 0).then(|| counted(self.commits, "commit"));
-        let parts: Vec<String> = self.told().into_iter().chain(commits).collect();
+        let reset = self.reset_to.as_ref().map(|commit| format!("reset to {commit}"));
+        let parts: Vec<String> = self.told().into_iter().chain(commits).chain(reset).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }
 
-/// How many commits `git commit` printed: `[main 3de23d5] subject` each.
+/// Commands of git that make commits.
+const COMMITTING: [&str; 5] = ["commit", "merge", "pull", "revert", "cherry-pick"];
+
+/// How many commits git printed: `[main 3de23d5] subject` each, and a line for a merge.
 fn committed(stdout: &str) -> u64 {
     let is_commit = |line: &&str| {
         let bracket = line.strip_prefix('[').and_then(|line| line.split_once("] "));
         let id = bracket.and_then(|(place, _)| place.rsplit_once(' ')).map(|(_, id)| id);
         id.is_some_and(|id| id.len() >= 7 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
-    stdout.lines().filter(is_commit).count() as u64
+    let is_merge = |line: &&str| line.starts_with("Merge made by ");
+    stdout.lines().filter(|line| is_commit(line) || is_merge(line)).count() as u64
+}
+
+/// Whether a command resets to a commit that it names. `git reset --hard` alone drops no commits.
+fn moves_branch(command: &str) -> bool {
+    let Some((_, rest)) = command.split_once("reset ") else { return false };
+    let words = rest.split_whitespace().take_while(|word| !["--", ";", "&&", "||", "|"].contains(word));
+    rest.contains("--hard") && words.clone().any(|word| !word.starts_with('-') && word != "HEAD")
+}
+
+/// The commit in `HEAD is now at 3de23d5 subject`.
+fn reset_to(stdout: &str) -> Option<String> {
+    let line = stdout.lines().rev().find_map(|line| line.strip_prefix("HEAD is now at "))?;
+    line.split_whitespace().next().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -99,9 +125,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_reset_that_can_drop_commits_is_told() {
+        for (command, is_move) in [
+            ("git reset --hard HEAD~1", true),
+            ("git reset --hard HEAD~2 && git status", true),
+            ("git reset --hard", false),
+            ("git reset --hard HEAD", false),
+            ("git reset a.txt", false),
+        ] {
+            assert_eq!(moves_branch(command), is_move, "{command}");
+        }
+        assert_eq!(reset_to("HEAD is now at 3de23d5 first\n").as_deref(), Some("3de23d5"));
+        let changes = FileChanges { reset_to: Some("3de23d5".to_owned()), ..FileChanges::default() };
+        assert_eq!(changes.told_with_commits().as_deref(), Some("reset to 3de23d5"));
+    }
+
+    #[test]
     fn commits_are_counted_as_git_prints_them() {
         let printed = "[main (root-commit) 3de23d5] first\n 1 file changed, 1 insertion(+)\n[main 0123abc] second\n[detached HEAD fedcba9] third\n";
         assert_eq!(committed(printed), 3);
+        assert_eq!(committed("Merge made by the 'ort' strategy.\n a.txt | 1 +\n"), 1);
         assert_eq!(committed("[info] done 1234567\n[1] 2345\n"), 0);
     }
 }

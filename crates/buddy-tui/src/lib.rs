@@ -4,6 +4,7 @@
 //! hub in this process and a remote one.
 
 mod addressing;
+mod amounts;
 mod approval_clock;
 mod asking;
 mod branches;
@@ -14,6 +15,7 @@ mod counting;
 mod details;
 mod diff;
 mod editor;
+mod event_feed;
 mod exec;
 mod exit;
 mod export;
@@ -33,16 +35,20 @@ mod requests;
 mod retrying;
 mod screen;
 mod show;
+mod slash_commands;
+#[cfg(test)]
+mod slow_sessions;
 mod spoken;
 mod table;
 mod targets;
 mod text;
+mod trouble;
 mod visible;
 
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
-    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion, Greeting,
-    ModelChoice, StatusPart, Surroundings, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
+    Alternatives, ChoiceGreeting, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion,
+    ModelOption, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
     run_console,
 };
 pub use counting::counted;
@@ -52,11 +58,11 @@ pub use exec::{
     AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, OutputFormat, SchemaError,
     run_exec,
 };
-pub use exit::{Exit, Left, Signalled};
+pub use exit::{Exit, LeftConversation, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
-pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
+pub use show::{show_asks, show_found, show_sessions, show_transcript};
 pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};
-pub use text::{Colors, Look, Pictures, Theme, to_copy};
+pub use text::{Colors, Pictures, TerminalLook, Theme, to_copy};

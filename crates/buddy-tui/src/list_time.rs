@@ -1,4 +1,4 @@
-//! Moments in a list, as people say them.
+//! Moments: as people say them in a list, and as the clock shows them.
 
 use buddy_protocol::UnixMillis;
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ const DAY: u64 = 24 * HOUR;
 const WEEK_DAYS: i64 = 7;
 
 /// A moment relative to now: `4 min ago`, `2 h ago`, `yesterday`, `Fri 13 Nov`, `9 Nov`, `in 29 days`.
-pub(crate) fn moment(time: UnixMillis, now: UnixMillis) -> String {
+pub(crate) fn describe_moment(time: UnixMillis, now: UnixMillis) -> String {
     relative(time, now, &TimeZone::system())
 }
 
@@ -44,7 +44,7 @@ fn ahead(seconds: u64) -> String {
 }
 
 /// The time from a moment to now: `40s`, `12m`, `1h 02m`, `3d 4h`.
-pub(crate) fn span(time: UnixMillis, now: UnixMillis) -> String {
+pub(crate) fn describe_time_since(time: UnixMillis, now: UnixMillis) -> String {
     let seconds = now.0.saturating_sub(time.0) / 1_000;
     match seconds {
         0..MINUTE => format!("{seconds}s"),
@@ -52,6 +52,13 @@ pub(crate) fn span(time: UnixMillis, now: UnixMillis) -> String {
         HOUR..DAY => format!("{}h {:02}m", seconds / HOUR, seconds % HOUR / MINUTE),
         _ => format!("{}d {}h", seconds / DAY, seconds % DAY / HOUR),
     }
+}
+
+/// A moment as the clock on the wall shows it.
+pub(crate) fn describe_local_time(UnixMillis(millis): UnixMillis) -> String {
+    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 fn zoned(UnixMillis(millis): UnixMillis, zone: &TimeZone) -> Zoned {
@@ -85,8 +92,9 @@ mod tests {
     #[test]
     fn spans_have_two_units_at_most() {
         let now = UnixMillis(1_000_000_000);
-        let check =
-            |seconds: u64, told: &str| assert_eq!(span(UnixMillis(now.0 - seconds * 1_000), now), told);
+        let check = |seconds: u64, told: &str| {
+            assert_eq!(describe_time_since(UnixMillis(now.0 - seconds * 1_000), now), told);
+        };
         check(4, "4s");
         check(720, "12m");
         check(3_720, "1h 02m");

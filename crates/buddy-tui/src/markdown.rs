@@ -1,6 +1,6 @@
 //! Markdown of an answer as rows, while it is still being written.
 //!
-//! Text comes in by any pieces. [`Source`](source::Source) makes lines of it, [`Blocks`](blocks::Blocks) keeps the quotes and
+//! Text comes in by any pieces. [`UnreadSource`](source::UnreadSource) makes lines of it, [`BlockReader`](blocks::BlockReader) keeps the quotes and
 //! lists that are open and cuts the lines into pieces that will not change any more, and the painter makes rows of these.
 //! Inside a paragraph, a heading or a table, pulldown-cmark reads the signs. Every decision is taken on a whole line, or
 //! at a space of a long one that nothing behind it reaches over, so how the text was cut on its way here changes nothing.

@@ -23,12 +23,12 @@ pub(crate) fn is_image(path: &str) -> bool {
 }
 
 /// How a path is mentioned in a prompt.
-pub(crate) fn mention(path: &str) -> String {
+pub(crate) fn write_mention(path: &str) -> String {
     if path.contains(char::is_whitespace) { format!("@\"{path}\"") } else { format!("@{path}") }
 }
 
 /// The paths of images that a prompt mentions, each once.
-pub(crate) fn images_in(text: &str) -> Vec<String> {
+pub(crate) fn find_images(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = ' ';
     for (at, letter) in text.char_indices() {
@@ -74,10 +74,10 @@ pub(crate) async fn attach_images(
 
 /// A paste that is nothing but paths of images, as mentions: that is what terminals make of files that are dragged onto
 /// them. None for any other paste.
-pub(crate) fn dragged(text: &str) -> Option<String> {
+pub(crate) fn read_dragged(text: &str) -> Option<String> {
     let paths: Option<Vec<String>> = words(text.trim())?.iter().map(|word| path(word)).collect();
     let paths = paths.filter(|paths| !paths.is_empty())?;
-    let mentions: Vec<String> = paths.iter().map(|path| mention(path)).collect();
+    let mentions: Vec<String> = paths.iter().map(|path| write_mention(path)).collect();
     Some(mentions.join(" ") + " ")
 }
 
@@ -150,7 +150,7 @@ mod tests {
             ("(see\n@~/x.webp)", &["~/x.webp"]),
         ];
         for (text, expected) in table {
-            assert_eq!(images_in(text), expected, "{text}");
+            assert_eq!(find_images(text), expected, "{text}");
         }
     }
 
@@ -173,14 +173,14 @@ mod tests {
             ("https://example.org/a.png", None),
         ];
         for (text, expected) in table {
-            assert_eq!(dragged(text).as_deref(), expected, "{text}");
+            assert_eq!(read_dragged(text).as_deref(), expected, "{text}");
         }
     }
 
     #[test]
     fn what_a_drag_becomes_is_found_again() {
         for path in ["/tmp/a.png", "/tmp/my shot.png", "~/x y/z.gif"] {
-            assert_eq!(images_in(&format!("see {} there", mention(path))), [path]);
+            assert_eq!(find_images(&format!("see {} there", write_mention(path))), [path]);
         }
     }
 }

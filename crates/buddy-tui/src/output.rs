@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use vte::{Params, Parser, Perform};
 
-use crate::text::{Line, Look, Paint, expand_tabs, fold};
+use crate::text::{Paint, StyledLine, TerminalLook, expand_tabs, fold};
+use crate::trouble::find_trouble;
 
 /// How many columns a tab leads to a multiple of in a terminal.
 const TAB: usize = 8;
@@ -17,15 +18,15 @@ const LONGEST_LINE: usize = 4 * 1024;
 const LINE_ROWS: usize = 3;
 
 /// Output that comes in pieces.
-pub(crate) struct Output {
+pub(crate) struct ShownOutput {
     parser: Parser,
-    lines: Lines,
+    lines: OutputLines,
 }
 
-impl Output {
+impl ShownOutput {
     /// Output of which the first `head` lines and the last `tail` are held.
     pub(crate) fn new(head: usize, tail: usize) -> Self {
-        let lines = Lines { most_head: head, most_tail: tail.max(1), ..Lines::default() };
+        let lines = OutputLines { most_head: head, most_tail: tail.max(1), ..OutputLines::default() };
         Self { parser: Parser::new(), lines }
     }
 
@@ -40,27 +41,33 @@ impl Output {
     }
 
     /// The first and the last lines, and how many were left out between them.
-    pub(crate) fn folded(&self, look: &Look, width: usize) -> Vec<Line> {
+    pub(crate) fn folded(&self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         let width = width.max(1);
         let mark = look.sign("…", "...");
         let shown = |line: &Held| fold(&line.shown(mark).cut(width.saturating_mul(LINE_ROWS), mark), width);
-        let mut rows: Vec<Line> = self.lines.head.iter().flat_map(shown).collect();
+        let mut rows: Vec<StyledLine> = self.lines.head.iter().flat_map(shown).collect();
         if self.lines.left_out > 0 {
             let ending = if self.lines.left_out == 1 { "" } else { "s" };
             let text = format!("{mark} {} line{ending} left out", self.lines.left_out);
-            rows.push(Line::styled(&text, look.style(Paint::Dim)).cut(width, ""));
+            rows.push(StyledLine::styled(&text, look.style(Paint::Dim)).cut(width, ""));
         }
         rows.extend(self.lines.tail.iter().chain(self.lines.open()).flat_map(shown));
-        rows.iter().map(Line::trimmed).collect()
+        rows.iter().map(StyledLine::trimmed).collect()
     }
 
-    /// The first line that names a failure and those that follow it, `most` of them, and how many others there are. Only lines that
+    /// The first line that says why it failed and those that follow it, `most` of them, and how many others there are. Only lines that
     /// are held are looked at.
-    pub(crate) fn telling_trouble(&self, look: &Look, width: usize, most: usize) -> (Vec<Line>, usize) {
+    pub(crate) fn telling_trouble(
+        &self,
+        look: &TerminalLook,
+        width: usize,
+        most: usize,
+    ) -> (Vec<StyledLine>, usize) {
         let lines: Vec<&Held> =
             self.lines.head.iter().chain(&self.lines.tail).chain(self.lines.open()).collect();
         let lines: Vec<&Held> = lines.into_iter().filter(|line| !line.text.trim().is_empty()).collect();
-        let first = lines.iter().position(|line| tells_trouble(&line.text)).unwrap_or(0);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.trim_end()).collect();
+        let first = find_trouble(&texts);
         let first = first.min(lines.len().saturating_sub(most));
         let mark = look.sign("…", "...");
         let chosen: Vec<&Held> = lines.iter().skip(first).take(most).copied().collect();
@@ -70,9 +77,9 @@ impl Output {
     }
 
     /// The last rows, `limit` at most, of a program that still runs.
-    pub(crate) fn tail(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    pub(crate) fn tail(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let lines = self.lines.head.iter().chain(&self.lines.tail).chain(self.lines.open());
-        let mut rows: Vec<Line> = Vec::new();
+        let mut rows: Vec<StyledLine> = Vec::new();
         let lines: Vec<&Held> = lines.collect();
         for line in lines.into_iter().rev() {
             if rows.len() >= limit {
@@ -81,15 +88,8 @@ impl Output {
             rows.extend(fold(&line.shown(look.sign("…", "...")), width.max(1)).into_iter().rev());
         }
         rows.truncate(limit);
-        rows.iter().rev().map(Line::trimmed).collect()
+        rows.iter().rev().map(StyledLine::trimmed).collect()
     }
-}
-
-/// Whether a line names a failure.
-fn tells_trouble(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let words = ["error", "panicked", "fatal", "failed", "exception", "not found", "denied", "cannot"];
-    words.iter().any(|word| line.contains(word)) && !line.contains(" 0 failed")
 }
 
 /// A line as far as it is held.
@@ -100,15 +100,15 @@ struct Held {
 }
 
 impl Held {
-    fn shown(&self, mark: &str) -> Line {
+    fn shown(&self, mark: &str) -> StyledLine {
         let text = expand_tabs(&self.text, TAB);
-        Line::plain(if self.is_cut { text + mark } else { text }.trim_end())
+        StyledLine::plain(if self.is_cut { text + mark } else { text }.trim_end())
     }
 }
 
 /// The lines so far.
 #[derive(Default)]
-struct Lines {
+struct OutputLines {
     most_head: usize,
     most_tail: usize,
     head: Vec<Held>,
@@ -122,7 +122,7 @@ struct Lines {
     is_returned: bool,
 }
 
-impl Lines {
+impl OutputLines {
     fn open(&self) -> Option<&Held> {
         Some(&self.line).filter(|line| !line.text.is_empty())
     }
@@ -160,7 +160,7 @@ impl Lines {
     }
 }
 
-impl Perform for Lines {
+impl Perform for OutputLines {
     fn print(&mut self, letter: char) {
         self.add(letter);
     }

@@ -1,33 +1,35 @@
 //! The texts of `/status`, `/context` and `/cost`, and the last answer.
 
-use buddy_protocol::{ApprovalPolicy, Content, Item, MicroUsd, SessionId, Transcript};
+use buddy_protocol::{ApprovalPolicy, Content, Item, SessionId, Transcript};
 
-use crate::branches::prompts;
-use crate::changes::span;
-use crate::console::Surroundings;
+use crate::amounts::{describe_span, shorten_number};
+use crate::branches::list_prompts;
+use crate::console::SessionSurroundings;
 use crate::visible::one_line;
 
 /// Characters of a title.
 const TITLE: usize = 100;
+/// Tools that are named.
+const TOOLS: usize = 3;
 /// The note about an untrusted directory, which holds in every approval mode.
 const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allow changes";
 
 /// The session, its model and how it goes about its work, one fact a line.
-pub(crate) fn status(
+pub(crate) fn describe_status(
     session: &SessionId,
     transcript: &Transcript,
-    surroundings: &Surroundings,
+    surroundings: &SessionSurroundings,
     approvals: ApprovalPolicy,
 ) -> String {
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
     format!(
-        "session    {session}\ntitle      {}\nmodel      {}\nendpoint   {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}\ntools      {}",
-        title(transcript),
-        model(transcript, surroundings),
-        surroundings.endpoint.as_deref().unwrap_or("none"),
-        surroundings.host.as_deref().unwrap_or("this machine"),
-        if surroundings.is_untrusted { UNTRUSTED.to_owned() } else { policy(approvals) },
+        "approvals  {}\nplan only  {}\nmodel      {}\ndirectory  {cwd}\nhost       {}\ntitle      {}\nsession    {session}\nendpoint   {}\nturns      {}\nmessages   {}\ntools      {}",
+        if surroundings.is_untrusted { UNTRUSTED.to_owned() } else { describe_policy(approvals) },
         if transcript.is_plan_only() { "yes" } else { "no" },
+        model(transcript, surroundings),
+        surroundings.host.as_deref().unwrap_or("this machine"),
+        title(transcript),
+        surroundings.endpoint.as_deref().unwrap_or("none"),
         transcript.turns(),
         transcript.items().iter().filter(|item| is_message(item)).count(),
         tools(transcript),
@@ -36,18 +38,26 @@ pub(crate) fn status(
 
 /// The title, or the beginning of the first prompt, as lists of sessions have it.
 fn title(transcript: &Transcript) -> String {
-    let prompt = || prompts(transcript).next().map(|(_, _, text)| one_line(text, TITLE));
+    let prompt = || list_prompts(transcript).next().map(|(_, _, text)| one_line(text, TITLE));
     transcript.title().map(str::to_owned).or_else(prompt).unwrap_or_else(|| "none yet".to_owned())
 }
 
-/// The tools that the session began with.
+/// The first tools that the session began with, and how many more there are: all of them would push the rest out of a small window.
 fn tools(transcript: &Transcript) -> String {
     let began_with = transcript.started().and_then(|started| started.began_with.as_ref());
-    began_with.map_or_else(|| "not known".to_owned(), |began_with| began_with.tools.join(", "))
+    began_with.map_or_else(|| "not known".to_owned(), |began_with| fold_tools(&began_with.tools))
+}
+
+fn fold_tools(tools: &[String]) -> String {
+    let first: Vec<&str> = tools.iter().take(TOOLS).map(String::as_str).collect();
+    match tools.len().saturating_sub(TOOLS) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
 }
 
 /// The model as its provider names it, and the profile where the session names one.
-fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
+fn model(transcript: &Transcript, surroundings: &SessionSurroundings) -> String {
     match transcript.model() {
         Some(profile) if profile != surroundings.model => format!("{} ({profile})", surroundings.model),
         _ => surroundings.model.clone(),
@@ -55,41 +65,46 @@ fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
 }
 
 /// The approval mode in a few words.
-pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
+pub(crate) fn describe_policy(approvals: ApprovalPolicy) -> String {
     match approvals {
-        ApprovalPolicy::Ask => "ask".to_owned(),
-        ApprovalPolicy::All => "all".to_owned(),
-        ApprovalPolicy::None => "none".to_owned(),
         ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
-        ApprovalPolicy::Auto => "auto".to_owned(),
-        ApprovalPolicy::Window { seconds } => format!("everything for {}", span(seconds)),
+        ApprovalPolicy::Window { seconds } => format!("everything for {}", describe_span(seconds)),
+        policy => policy.name().to_owned(),
     }
 }
 
 /// How full the model's context is.
-pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> String {
+pub(crate) fn describe_context(transcript: &Transcript, surroundings: &SessionSurroundings) -> String {
     let usage = transcript.bill().usage;
     let totals = format!(
         "total      {} tokens in, {} of them cached, and {} out",
-        short(usage.input),
-        short(usage.cached_input),
-        short(usage.output)
+        shorten_number(usage.input),
+        shorten_number(usage.cached_input),
+        shorten_number(usage.output)
     );
     let now = match (transcript.last_usage(), surroundings.window) {
         (None, _) => "no model call yet".to_owned(),
         (Some(usage), Some(window)) if window > 0 => {
             let used = usage.input + usage.output;
-            format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
+            format!(
+                "{} of {} tokens, {}%",
+                shorten_number(used),
+                shorten_number(window),
+                used.saturating_mul(100) / window
+            )
         }
         (Some(usage), _) => {
-            format!("{} tokens; the limit of this model is unknown", short(usage.input + usage.output))
+            format!(
+                "{} tokens; the limit of this model is unknown",
+                shorten_number(usage.input + usage.output)
+            )
         }
     };
     if transcript.last_usage().is_some() { format!("{now}\n{totals}") } else { now }
 }
 
 /// The tokens and the cost of the session.
-pub(crate) fn cost(transcript: &Transcript) -> String {
+pub(crate) fn describe_cost(transcript: &Transcript) -> String {
     let bill = transcript.bill();
     let usage = bill.usage;
     let cost = bill.total().map_or_else(|| "not known".to_owned(), |cost| cost.to_string());
@@ -100,28 +115,11 @@ pub(crate) fn cost(transcript: &Transcript) -> String {
 }
 
 /// The last answer.
-pub(crate) fn last_answer(transcript: &Transcript) -> Option<&str> {
+pub(crate) fn find_last_answer(transcript: &Transcript) -> Option<&str> {
     transcript.items().iter().rev().find_map(|item| match &item.content {
         Content::AgentMessage { text } => Some(text.as_str()),
         _ => None,
     })
-}
-
-/// A cost in cents, as it is read at a glance. `/cost` has all digits.
-pub(crate) fn price(cost: MicroUsd) -> String {
-    match cost.0 {
-        0..10_000 => "<$0.01".to_owned(),
-        _ => format!("${:.2}", cost.dollars()),
-    }
-}
-
-/// A number with few digits.
-pub(crate) fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
 }
 
 /// Whether an item is a message of the user or of the agent.
@@ -134,15 +132,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_told_in_cents() {
-        let shown: Vec<String> =
-            [1, 9_999, 10_000, 424_000, 12_340_000].map(|cost| price(MicroUsd(cost))).to_vec();
-        assert_eq!(shown, ["<$0.01", "<$0.01", "$0.01", "$0.42", "$12.34"]);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let shown: Vec<String> = [7, 999, 1_234, 45_678, 2_340_000].into_iter().map(short).collect();
-        assert_eq!(shown, ["7", "999", "1.2k", "45.6k", "2.3M"]);
+    fn tools_are_folded_to_a_row() {
+        let tools = |count: usize| fold_tools(&vec!["run".to_owned(); count]);
+        assert_eq!((tools(3).as_str(), tools(24).as_str()), ("run, run, run", "run, run, run and 21 more"));
     }
 }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{Line, Look, Paint};
+use crate::text::{Paint, StyledLine, TerminalLook};
 
 /// The widest that anything below the conversation is.
 pub(crate) const WIDEST: usize = 120;
@@ -25,10 +25,10 @@ pub(crate) struct PickerRow<'a> {
 }
 
 /// A rule with the title on its left and a note on its right, each where it fits.
-pub(crate) fn title_rule(title: &str, note: &str, look: &Look, columns: usize) -> Line {
+pub(crate) fn render_title_rule(title: &str, note: &str, look: &TerminalLook, columns: usize) -> StyledLine {
     let width = columns.min(WIDEST);
     let (sign, edge) = (look.sign("─", "-"), look.style(Paint::Edge));
-    let mut row = Line::styled(&sign.repeat(2), edge).and(" ", Style::new());
+    let mut row = StyledLine::styled(&sign.repeat(2), edge).and(" ", Style::new());
     row = row.and(title, look.style(Paint::Strong)).and(" ", Style::new());
     let tail = note.width() + 4;
     let has_note = !note.is_empty() && row.width() + tail + 2 <= width;
@@ -41,12 +41,16 @@ pub(crate) fn title_rule(title: &str, note: &str, look: &Look, columns: usize) -
 }
 
 /// A rule.
-pub(crate) fn plain_rule(look: &Look, columns: usize) -> Line {
-    Line::styled(&look.sign("─", "-").repeat(columns.min(WIDEST)), look.style(Paint::Edge))
+pub(crate) fn render_plain_rule(look: &TerminalLook, columns: usize) -> StyledLine {
+    StyledLine::styled(&look.sign("─", "-").repeat(columns.min(WIDEST)), look.style(Paint::Edge))
 }
 
 /// Choices below each other, their notes in one column. The chosen one has a mark and, where there are colours, a ground.
-pub(crate) fn choice_rows(choices: &[PickerRow<'_>], look: &Look, columns: usize) -> Vec<Line> {
+pub(crate) fn render_choices(
+    choices: &[PickerRow<'_>],
+    look: &TerminalLook,
+    columns: usize,
+) -> Vec<StyledLine> {
     let width = columns.min(WIDEST);
     let widest = choices.iter().map(|choice| choice.name.width()).max().unwrap_or(0);
     let longest = choices.iter().map(|choice| choice.note.width()).max().unwrap_or(0);
@@ -60,19 +64,19 @@ pub(crate) fn choice_rows(choices: &[PickerRow<'_>], look: &Look, columns: usize
 }
 
 /// One of them, with its note after so many columns of names.
-fn choice_row(choice: &PickerRow<'_>, names: Option<usize>, look: &Look, width: usize) -> Line {
+fn choice_row(choice: &PickerRow<'_>, names: Option<usize>, look: &TerminalLook, width: usize) -> StyledLine {
     let ellipsis = look.sign("…", "...");
     let ground = if choice.is_chosen { look.style(Paint::Selected) } else { Style::new() };
     let ink = if choice.is_chosen { ground.bold() } else { ground };
     let mark = if choice.is_chosen { look.sign("❯ ", "> ") } else { "  " };
-    let mut row = Line::styled(mark, ink);
+    let mut row = StyledLine::styled(mark, ink);
     row.append(underlined(choice.name, choice.wish, ink).cut(names.unwrap_or(width), ellipsis));
     if let Some(names) = names.filter(|_| !choice.note.is_empty()) {
         let room = width.saturating_sub(names + 4);
         let gap = names + 4 - row.width();
         let dim = look.style(Paint::Dim).bg_color(ground.get_bg_color());
         row = row.and(&" ".repeat(gap), ground);
-        row.append(Line::styled(choice.note, dim).cut(room, ellipsis));
+        row.append(StyledLine::styled(choice.note, dim).cut(room, ellipsis));
     }
     let row = row.cut(width, ellipsis);
     // A ground that ends with the text would look torn.
@@ -81,22 +85,22 @@ fn choice_row(choice: &PickerRow<'_>, names: Option<usize>, look: &Look, width: 
 }
 
 /// A name with the typed part underlined.
-fn underlined(name: &str, wish: &str, ink: Style) -> Line {
+fn underlined(name: &str, wish: &str, ink: Style) -> StyledLine {
     let found = name.to_lowercase().find(&wish.to_lowercase()).filter(|_| !wish.is_empty());
     let parts = found
         .and_then(|at| Some((name.get(..at)?, name.get(at..at + wish.len())?, name.get(at + wish.len()..)?)));
     match parts {
         Some((before, found, after)) => {
-            Line::styled(before, ink).and(found, ink.bold().underline()).and(after, ink)
+            StyledLine::styled(before, ink).and(found, ink.bold().underline()).and(after, ink)
         }
-        None => Line::styled(name, ink),
+        None => StyledLine::styled(name, ink),
     }
 }
 
 /// Keys and their words: `↑↓ choose   enter select   esc close`. Those at the end go first where not all fit.
-pub(crate) fn key_row(keys: &[(&str, &str)], look: &Look, columns: usize) -> Line {
+pub(crate) fn render_keys(keys: &[(&str, &str)], look: &TerminalLook, columns: usize) -> StyledLine {
     let shown = |keys: &[(&str, &str)]| {
-        let mut row = Line::plain("  ");
+        let mut row = StyledLine::plain("  ");
         for (place, (key, word)) in keys.iter().enumerate() {
             let gap = if place > 0 { "   " } else { "" };
             let key = if look.is_ascii { key.replace("↑↓", "up/down") } else { (*key).to_owned() };
@@ -118,22 +122,22 @@ mod tests {
     use super::*;
     use crate::text::Colors;
 
-    fn rows(columns: usize, look: &Look) -> Vec<String> {
+    fn rows(columns: usize, look: &TerminalLook) -> Vec<String> {
         let row = |name, note, is_chosen| PickerRow { name, note, is_chosen, wish: "" };
         let choices = [
             row("1  Paste an API key", "Anthropic, OpenAI or OpenRouter", true),
             row("2  Sign in", "opens your browser", false),
         ];
-        let mut lines = vec![title_rule("Connect a model", "no model found", look, columns)];
-        lines.extend(choice_rows(&choices, look, columns));
+        let mut lines = vec![render_title_rule("Connect a model", "no model found", look, columns)];
+        lines.extend(render_choices(&choices, look, columns));
         lines.extend([
-            plain_rule(look, columns),
-            key_row(&[("↑↓", "choose"), ("enter", "select"), ("esc", "demo")], look, columns),
+            render_plain_rule(look, columns),
+            render_keys(&[("↑↓", "choose"), ("enter", "select"), ("esc", "demo")], look, columns),
         ]);
         for line in &lines {
             assert!(line.width() <= columns, "{columns}: {:?}", line.text());
         }
-        lines.iter().map(Line::text).collect()
+        lines.iter().map(StyledLine::text).collect()
     }
 
     #[test]
@@ -145,12 +149,12 @@ mod tests {
             "────────────────────────────────────────────────────────────",
             "  ↑↓ choose   enter select   esc demo",
         ];
-        assert_eq!(rows(60, &Look::plain()), expected);
+        assert_eq!(rows(60, &TerminalLook::plain()), expected);
     }
 
     #[test]
     fn a_narrow_window_leaves_out_what_does_not_fit() {
-        let ascii = Look { is_ascii: true, ..Look::plain() };
+        let ascii = TerminalLook { is_ascii: true, ..TerminalLook::plain() };
         let expected = [
             "-- Connect a model -----------------",
             "> 1  Paste an API key",
@@ -167,9 +171,9 @@ mod tests {
 
     #[test]
     fn the_chosen_row_has_a_ground_to_its_end_and_the_typed_part_is_underlined() {
-        let look = Look { colors: Colors::True, ..Look::plain() };
+        let look = TerminalLook { colors: Colors::True, ..TerminalLook::plain() };
         let row = PickerRow { name: "/compact", note: "", is_chosen: true, wish: "/co" };
-        let line = choice_rows(&[row], &look, 30).remove(0);
+        let line = render_choices(&[row], &look, 30).remove(0);
         assert_eq!(line.width(), 30);
         assert!(line.spans().iter().all(|span| span.style().get_bg_color().is_some()));
         let typed = line.spans().iter().find(|span| span.text() == "/co").unwrap();

@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::spoken::spoken;
-use crate::text::{Line, Overlong, unmarked, wrap_printed};
+use crate::spoken::speak_signs;
+use crate::text::{Overlong, StyledLine, unmarked, wrap_printed};
 use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -80,7 +80,7 @@ impl Printer {
 
     fn said(&self, text: &str) -> String {
         let text = visible(text);
-        if self.is_read_aloud { spoken(&text) } else { text }
+        if self.is_read_aloud { speak_signs(&text) } else { text }
     }
 
     /// Prints lines of status, on a terminal broken between words. Losing status is no reason to stop.
@@ -107,7 +107,7 @@ impl Printer {
         let mut text = self.said(text);
         if let Some(columns) = self.columns() {
             let rows = wrap_printed(&text, columns, Overlong::Whole);
-            text = rows.iter().map(Line::text).collect::<Vec<_>>().join("\n");
+            text = rows.iter().map(StyledLine::text).collect::<Vec<_>>().join("\n");
         }
         let text = unmarked(&text);
         let _ = write!(self.status, "{text}");

@@ -5,15 +5,18 @@
 mod commands;
 mod pages;
 mod past;
+mod streamed;
+#[cfg(test)]
+mod tests;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Bill, Change, Command, Content, DeltaStream, Event,
-    Fact, Item, NoticeLevel, Principal, Question, SessionChanged, SessionId, Sessions, SessionsError,
-    Subscription, SubscriptionError, ToolCall, Transcript, TurnOutcome,
+    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Change, Command, Content, DeltaStream, Event, Fact,
+    NoticeLevel, Principal, Question, SessionChanged, SessionId, Sessions, SessionsError, ToolCall,
+    Transcript, TurnOutcome,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -21,21 +24,25 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::approval_clock::ApprovalClock;
-use crate::asking::{Said, question, read};
-use crate::branches::{Opened, told as refused};
-use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
+use crate::asking::{ReadLine, read_answer, render_question};
+use crate::branches::{OpenedSession, describe_refusal as refused};
+use crate::changes::{GO_AHEAD, GO_ON, describe_change, is_go_ahead};
 use crate::console::{
-    CustomCommand, Desk, SECOND_PRESS, TurnSum, begun_line, ended_line, is_command, terminal_size,
+    CustomCommand, Desk, SECOND_PRESS, SHOWN, SessionTask, TurnSum, measure_terminal, render_begun_call,
+    render_ended_call,
 };
 use crate::details::Details;
-use crate::exit::{Exit, Left, Signalled};
-use crate::farewell::{WorkTime, farewell, farewell_line};
-use crate::mentions::{attach_images, images_in};
+use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
+use crate::exit::{Exit, LeftConversation, Signalled};
+use crate::farewell::{render_farewell_line, summarise_conversation};
+use crate::mentions::{attach_images, find_images};
 use crate::printer::{OutputClosed, Printer};
 use crate::retrying::RetryNews;
-use crate::show::printed;
-use crate::targets::default_target;
+use crate::show::describe_output;
+use crate::slash_commands::is_slash_command;
+use crate::targets::find_default_target;
 use pages::Pages;
+use streamed::StreamedAnswers;
 
 /// Events that are taken up before the next prompt.
 const BATCH: usize = 512;
@@ -84,45 +91,37 @@ pub enum LineInput {
     Pipe,
 }
 
-/// An item of a subscription.
-type Subscribed = Result<Arc<Event>, SubscriptionError>;
-
 struct Repl<'a> {
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
-    session: SessionId,
     printer: &'a mut Printer,
-    transcript: Transcript,
+    /// The conversation, as the screen holds it.
+    task: SessionTask,
+    /// Commands of the user's own that were accepted and have not ended.
+    own_commands: usize,
     retry_news: RetryNews,
     details: Details,
     approvals: ApprovalClock,
     custom: Vec<CustomCommand>,
     input: LineInput,
-    /// The bill when the turn began, and when that was.
-    before: (Bill, Instant),
-    /// When the conversation was opened here.
+    /// When the conversation was opened here, and when its last turn began.
     opened: Instant,
-    /// How long its turns took since.
-    work_time: WorkTime,
+    turn_began: Instant,
+    /// The answers that are being printed.
+    answers: StreamedAnswers,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
     /// Whether the prompt stands there and somebody may be typing behind it.
     is_prompted: bool,
-    /// When the turn that runs is stopped.
-    deadline: Option<Instant>,
-    /// Commands for the end of the turn.
-    later: VecDeque<String>,
     /// When an interrupt came that leaves at the second time.
     armed: Option<Instant>,
-    /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
-    unseen: usize,
     /// Asks that were denied all together, and whose answer may not be seen yet.
     denied: HashSet<AskId>,
     /// The question that is put, and how much of it was shown.
     pages: Option<Pages>,
     /// The conversation to go on with instead of this one.
-    next: Option<Opened>,
+    next: Option<OpenedSession>,
     /// Whether the user wants to leave.
     is_leaving: bool,
     /// Whether the user denied everything that waits. What the same answer of the model brings up a moment later is
@@ -137,7 +136,7 @@ pub async fn run_repl(
     request: ReplRequest,
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
-) -> Result<Left, SessionsError> {
+) -> Result<LeftConversation, SessionsError> {
     let ReplRequest {
         who,
         session,
@@ -152,30 +151,26 @@ pub async fn run_repl(
     } = request;
     printer.read_aloud(is_read_aloud);
     sessions.take_up(&who, &session).await?;
-    let mut events = sessions.subscribe(&who, &session, 0).await?;
-    let (transcript, denied) = (Transcript::default(), HashSet::new());
+    let mut events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
     let mut repl = Repl {
         sessions,
         desk,
         who,
-        session,
         printer,
-        transcript,
+        task: SessionTask::new(SHOWN, session, String::new()),
+        own_commands: 0,
         retry_news: RetryNews::default(),
         details,
         approvals: ApprovalClock::new(approvals, Instant::now().into_std()),
         custom,
         input: kind,
-        before: (Bill::default(), Instant::now()),
         opened: Instant::now(),
-        work_time: WorkTime::default(),
+        turn_began: Instant::now(),
+        answers: StreamedAnswers::default(),
         is_mid_line: false,
         is_prompted: false,
-        deadline: None,
-        later: VecDeque::new(),
         armed: None,
-        unseen: 0,
-        denied,
+        denied: HashSet::new(),
         pages: None,
         next: None,
         is_leaving: false,
@@ -187,25 +182,28 @@ pub async fn run_repl(
     }
     repl.put_prompt();
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
-    let is_empty = repl.transcript.items().is_empty();
-    let rows = farewell(&repl.transcript, repl.opened.elapsed(), &repl.work_time);
+    let is_empty = repl.transcript().items().is_empty();
+    let rows = summarise_conversation(repl.transcript(), repl.opened.elapsed(), repl.task.reader.work_time());
     if !rows.is_empty() {
         let _ = repl.end_line();
         repl.leave_prompt();
         repl.printer.status("");
         for row in &rows {
-            repl.printer.status(&farewell_line(row));
+            repl.printer.status(&render_farewell_line(row));
         }
     }
-    Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
+    Ok(LeftConversation { exit, session: repl.task.session, is_empty, stopped: Vec::new() })
 }
 
 impl Repl<'_> {
-    async fn catch_up(&mut self, events: &mut Subscription, head: u64) -> Result<(), SessionsError> {
-        while self.transcript.head() < head {
+    async fn catch_up(&mut self, events: &mut EventFeed, head: u64) -> Result<(), SessionsError> {
+        self.task.skip_until = head;
+        while self.transcript().head() < head {
             match events.next().await {
-                Some(Ok(event)) => self.fold(&event)?,
-                _ => return Err(SessionsError::Closed),
+                Some(Ok(FeedPart::Event(event))) => self.fold(&event)?,
+                Some(Ok(FeedPart::Missed)) => {}
+                Some(Err(error)) => return Err(error.into()),
+                None => return Err(SessionsError::Closed),
             }
         }
         Ok(())
@@ -215,12 +213,22 @@ impl Repl<'_> {
         if let Fact::SessionChanged(SessionChanged { approvals: Some(policy), .. }) = &event.fact {
             self.approvals.note(*policy, Instant::now().into_std());
         }
-        self.transcript.apply(event).map_err(|error| SessionsError::Conflict(error.to_string()))
+        let now = Instant::now().into_std();
+        let is_past = event.seq.is_some_and(|seq| seq <= self.task.skip_until);
+        let reader = &mut self.task.reader;
+        let folded = if is_past { reader.skip(event, now) } else { reader.fold(event, now) };
+        folded.map_err(|error| SessionsError::Conflict(error.to_string()))?;
+        self.task.note(event);
+        Ok(())
+    }
+
+    fn transcript(&self) -> &Transcript {
+        self.task.reader.transcript()
     }
 
     async fn talk<R: AsyncBufRead + Unpin>(
         &mut self,
-        mut events: Subscription,
+        mut events: EventFeed,
         mut lines: Lines<R>,
         interrupts: &mut mpsc::Receiver<Signalled>,
     ) -> Result<Exit, SessionsError> {
@@ -234,7 +242,7 @@ impl Repl<'_> {
                     Ok(None) | Err(_) => is_open = false,
                 },
                 Some(signalled) = interrupts.recv() => exit = self.signalled(signalled).await?,
-                () = at(self.deadline), if self.deadline.is_some() => self.end_in_time().await?,
+                () = at(self.task.deadline), if self.task.deadline.is_some() => self.end_in_time().await?,
             }
             // What a line brought about is told before the next prompt.
             for _ in 0..BATCH {
@@ -244,7 +252,7 @@ impl Repl<'_> {
                 }
             }
             while self.is_idle()
-                && let Some(line) = self.later.pop_front()
+                && let Some(line) = self.task.queue.pop_front()
             {
                 self.enter(&line).await?;
             }
@@ -268,14 +276,20 @@ impl Repl<'_> {
     }
 
     /// Takes up an event. Says how the conversation ends, if it does.
-    async fn take(&mut self, event: Option<Subscribed>) -> Result<Option<Exit>, SessionsError> {
-        let event = match event {
-            Some(Ok(event)) => event,
-            Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+    async fn take(
+        &mut self,
+        part: Option<Result<FeedPart, FeedError>>,
+    ) -> Result<Option<Exit>, SessionsError> {
+        let event = match part {
+            Some(Ok(FeedPart::Event(event))) => event,
+            Some(Ok(FeedPart::Missed)) => {
+                self.answers.miss();
+                return Ok(None);
+            }
+            Some(Err(error)) => return Err(error.into()),
             None => return Ok(Some(Exit::Ok)),
         };
         self.fold(&event)?;
-        self.work_time.note(&event);
         self.notice_prompt(&event);
         if self.is_denying {
             self.deny_all().await?;
@@ -292,8 +306,8 @@ impl Repl<'_> {
         if self.is_idle() {
             return Ok(self.press_again());
         }
-        if !self.later.is_empty() {
-            self.later.clear();
+        if !self.task.queue.is_empty() {
+            self.task.queue.clear();
             self.tell("The lines that you queued were dropped.");
         }
         self.interrupt().await?;
@@ -302,9 +316,10 @@ impl Repl<'_> {
 
     fn notice_prompt(&mut self, event: &Event) {
         if let Fact::ItemEnded(ended) = &event.fact
-            && matches!(ended.item.content, Content::UserMessage { .. })
+            && let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content
+            && ran.background.is_none()
         {
-            self.unseen = self.unseen.saturating_sub(1);
+            self.own_commands = self.own_commands.saturating_sub(1);
         }
         // The model has answered anew, or is done: what it wants now was not denied yet.
         if matches!(event.fact, Fact::UsageReported(_) | Fact::TurnEnded(_)) {
@@ -327,21 +342,21 @@ impl Repl<'_> {
     }
 
     async fn end_in_time(&mut self) -> Result<(), SessionsError> {
-        self.deadline = None;
+        self.task.deadline = None;
         self.tell("The turn reached its time limit.");
         self.interrupt().await
     }
 
     fn is_idle(&self) -> bool {
-        self.transcript.turn().is_none() && self.unseen == 0
+        self.task.is_idle() && self.own_commands == 0
     }
 
     async fn send(&self, command: Command) -> Result<(), SessionsError> {
-        self.sessions.send(&self.who, &self.session, command).await
+        self.sessions.send(&self.who, &self.task.session, command).await
     }
 
     async fn enter(&mut self, line: &str) -> Result<(), SessionsError> {
-        let ask = self.transcript.asks().first().cloned();
+        let ask = self.transcript().asks().first().cloned();
         let is_open = std::mem::take(&mut self.is_prompted) || ask.is_some();
         // Whoever types a line ends that of the prompt too; a pipe does not.
         if is_open && self.input == LineInput::Pipe {
@@ -350,14 +365,14 @@ impl Repl<'_> {
         self.armed = None;
         if let Some(ask) = ask {
             let takes_words = matches!(ask.question, Question::Text { .. });
-            if takes_words || !is_command(line) {
+            if takes_words || !is_slash_command(line) {
                 return self.answer(&ask, line).await;
             }
             self.command(line).await?;
             let _ = self.ask();
             return Ok(());
         }
-        if is_command(line) {
+        if is_slash_command(line) {
             return self.command(line).await;
         }
         match (line, line.strip_prefix('!').map(str::trim)) {
@@ -369,7 +384,7 @@ impl Repl<'_> {
             (_, Some(command)) => {
                 self.say(Command::Run { command: command.to_owned(), target: None }).await?;
             }
-            (line, None) if is_go_ahead(&self.transcript, line) => {
+            (line, None) if is_go_ahead(self.transcript(), line) => {
                 self.change(Change { plan_only: Some(false), ..Change::default() }).await?;
                 self.say(Command::prompt(GO_ON)).await?;
             }
@@ -382,21 +397,23 @@ impl Repl<'_> {
     /// ends as one.
     async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
         let paths = match &command {
-            Command::Prompt { text, typed, .. } => images_in(typed.as_ref().unwrap_or(text)),
+            Command::Prompt { text, typed, .. } => find_images(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
-        let target = default_target(&self.transcript);
+        let target = find_default_target(self.transcript());
         if let Err(reason) = attach_images(&*self.desk, &target, paths, &mut command).await {
             self.tell(&format!("buddy: {reason}"));
             return Ok(());
         }
+        let is_own = matches!(command, Command::Run { .. });
         match self.send(command).await {
             Err(error @ SessionsError::Agent(_)) => {
                 self.tell(&format!("buddy: {}", refused(&error)));
                 Ok(())
             }
             sent => {
-                self.unseen += usize::from(sent.is_ok());
+                let count = if is_own { &mut self.own_commands } else { &mut self.task.unseen };
+                *count += usize::from(sent.is_ok());
                 self.forgive(sent)
             }
         }
@@ -404,11 +421,10 @@ impl Repl<'_> {
 
     /// Stops what runs: the user's own command before the turn.
     async fn interrupt(&mut self) -> Result<(), SessionsError> {
-        let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
-        let own = self.transcript.open_items().find(is_own).map(|item| item.id.clone());
+        let own = self.task.reader.own_command().map(|item| item.id.clone());
         let stopped = match own {
             Some(item) => self.send(Command::Stop { item }).await,
-            None => self.send(Command::Interrupt { turn: self.transcript.turn().cloned() }).await,
+            None => self.send(self.task.interrupt()).await,
         };
         match stopped {
             // It has ended meanwhile.
@@ -440,9 +456,9 @@ impl Repl<'_> {
             let _ = self.ask();
             return Ok(());
         }
-        let answer = match read(&ask.question, line) {
-            Said::Answer(answer) => answer,
-            Said::Help(text) => {
+        let answer = match read_answer(&ask.question, line) {
+            ReadLine::Answer(answer) => answer,
+            ReadLine::Help(text) => {
                 self.tell(&text);
                 let _ = self.ask();
                 return Ok(());
@@ -475,7 +491,7 @@ impl Repl<'_> {
 
     /// Gives one answer to everything that waits.
     async fn settle_all(&mut self, answer: &Answer) -> Result<(), SessionsError> {
-        for ask in self.transcript.asks().to_vec() {
+        for ask in self.transcript().asks().to_vec() {
             if !self.denied.insert(ask.id.clone()) {
                 continue;
             }
@@ -491,10 +507,11 @@ impl Repl<'_> {
         }
         match &event.fact {
             Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
-                let item = self.transcript.item(&delta.item);
-                if matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. })) {
-                    self.printer.answer(&delta.text)?;
-                    self.is_mid_line = !delta.text.ends_with('\n');
+                let item = self.transcript().item(&delta.item);
+                if matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }))
+                    && self.answers.grow(&delta.item, &delta.text)
+                {
+                    self.print_answer(&delta.text)?;
                 }
             }
             // Another part of the answer begins on a line of its own.
@@ -505,25 +522,32 @@ impl Repl<'_> {
                 if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content
                     && ran.background.is_none()
                 {
-                    self.show_output(&format!("! {}\n{}", ran.command, printed(ran)))?;
+                    self.show_output(&format!("! {}\n{}", ran.command, describe_output(ran)))?;
+                }
+                if let Content::AgentMessage { text } = &ended.item.content
+                    && let Some(rest) = self.answers.end(&ended.item.id, text)
+                {
+                    self.print_answer(&rest)?;
                 }
                 if let Content::ToolCall(call) = &ended.item.content {
                     let (on, cwd) = (self.where_of(call), self.cwd());
-                    self.status(&ended_line(call, ended.item.status, &on, self.details, &cwd))?;
+                    self.status(&render_ended_call(call, ended.item.status, &on, self.details, &cwd))?;
                 }
             }
             Fact::ItemChanged(changed) => {
+                self.answers.start_over(&changed.item.id);
                 if let Content::ToolCall(call) = &changed.item.content
-                    && let Some(line) = begun_line(call, &self.where_of(call), self.details, &self.cwd())
+                    && let Some(line) =
+                        render_begun_call(call, &self.where_of(call), self.details, &self.cwd())
                 {
                     self.status(&line)?;
                 }
             }
             // One question at a time: the others wait until this one is answered.
-            Fact::Asked(_) if self.transcript.asks().len() == 1 => self.ask()?,
+            Fact::Asked(_) if self.transcript().asks().len() == 1 => self.ask()?,
             Fact::Answered(_) => self.ask()?,
             Fact::SessionChanged(changed) => {
-                if let Some(text) = told(changed) {
+                if let Some(text) = describe_change(changed) {
                     self.status(&text)?;
                 }
             }
@@ -536,15 +560,15 @@ impl Repl<'_> {
                     self.status(&format!("buddy: {}{hint}", failure.message))?;
                 } else if ended.outcome == TurnOutcome::Interrupted {
                     self.status("interrupted")?;
-                } else if ended.outcome == TurnOutcome::Completed && self.transcript.is_plan_only() {
+                } else if ended.outcome == TurnOutcome::Completed && self.transcript().is_plan_only() {
                     self.status(GO_AHEAD)?;
                 }
                 self.end_line()?;
                 self.sum_up();
-                self.deadline = None;
             }
             Fact::TurnStarted(_) => {
-                self.before = (*self.transcript.bill(), Instant::now());
+                self.turn_began = Instant::now();
+                self.answers.begin_turn();
                 self.leave_prompt();
             }
             _ => {}
@@ -552,15 +576,21 @@ impl Repl<'_> {
         Ok(())
     }
 
+    fn print_answer(&mut self, text: &str) -> Result<(), OutputClosed> {
+        self.printer.answer(text)?;
+        self.is_mid_line = !text.ends_with('\n');
+        Ok(())
+    }
+
     /// Tells the time, the changes and the cost of the turn that has ended.
     fn sum_up(&mut self) {
-        let (before, since) = &self.before;
-        if let Some(text) = self.details.tokens(&before.usage, &self.transcript.bill().usage) {
+        let before = self.task.billed;
+        if let Some(text) = self.details.tokens(&before.usage, &self.transcript().bill().usage) {
             self.printer.status(&text);
         }
         // Times are not read aloud.
-        let ran = if self.printer.is_read_aloud() { Duration::ZERO } else { since.elapsed() };
-        let sum = TurnSum::of(&self.transcript, ran, before);
+        let ran = if self.printer.is_read_aloud() { Duration::ZERO } else { self.turn_began.elapsed() };
+        let sum = TurnSum::of(self.transcript(), ran, &before);
         let mut parts = sum.parts();
         if !parts.is_empty() {
             parts.extend(sum.has_changes().then(|| "/undo takes it back".to_owned()));
@@ -570,25 +600,26 @@ impl Repl<'_> {
 
     /// Where the session works.
     fn cwd(&self) -> String {
-        self.transcript.started().map(|started| started.cwd.clone()).unwrap_or_default()
+        self.transcript().started().map(|started| started.cwd.clone()).unwrap_or_default()
     }
 
     /// Which target a call is on, where there are several.
     fn where_of(&self, call: &ToolCall) -> String {
-        let target = call.target.as_ref().filter(|_| self.transcript.targets().len() > 1);
+        let target = call.target.as_ref().filter(|_| self.transcript().targets().len() > 1);
         target.map(|target| format!(" on {target}")).unwrap_or_default()
     }
 
     /// Puts the oldest question that waits.
     fn ask(&mut self) -> Result<(), OutputClosed> {
         self.end_line()?;
-        let Some(ask) = self.transcript.asks().first() else { return Ok(()) };
-        let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-        let text = question(ask, cwd);
+        let transcript = self.task.reader.transcript();
+        let Some(ask) = transcript.asks().first() else { return Ok(()) };
+        let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+        let text = render_question(ask, cwd);
         let pages = match self.pages.take().filter(|pages| pages.ask == ask.id) {
             Some(pages) => pages,
             None if self.input == LineInput::Pipe => Pages::whole(ask.id.clone(), text),
-            None => Pages::new(ask.id.clone(), &text, terminal_size()),
+            None => Pages::new(ask.id.clone(), &text, measure_terminal()),
         };
         self.printer.prompt(&pages.text());
         self.pages = Some(pages);
@@ -607,7 +638,7 @@ impl Repl<'_> {
 
     fn print_above(&mut self, print: impl FnOnce(&mut Printer)) -> Result<(), OutputClosed> {
         self.end_line()?;
-        if !self.transcript.asks().is_empty() {
+        if !self.transcript().asks().is_empty() {
             self.printer.prompt("\n");
             print(self.printer);
             return self.ask();
@@ -649,9 +680,9 @@ impl Repl<'_> {
     }
 }
 
-async fn at(time: Option<Instant>) {
+async fn at(time: Option<std::time::Instant>) {
     match time {
-        Some(time) => sleep_until(time).await,
+        Some(time) => sleep_until(Instant::from_std(time)).await,
         None => std::future::pending().await,
     }
 }

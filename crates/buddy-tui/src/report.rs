@@ -14,7 +14,7 @@ const NOT_JAILED: &str = "not_jailed";
 
 /// The state of a headless run.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub(crate) struct RunReport {
     /// The turn of this run. What comes before it closes what a dead writer left open, and is none of this run's.
     turn: Option<TurnId>,
     text: String,
@@ -34,7 +34,7 @@ pub(crate) struct Report {
 
 /// How a run was stopped from outside, where it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum StopCause {
     Timeout,
     Signal,
     OutputClosed,
@@ -87,7 +87,7 @@ pub(crate) struct RunResult<'a> {
     error: Option<&'a Failure>,
 }
 
-impl Report {
+impl RunReport {
     /// Takes in one event of the run. True when the run is over.
     pub(crate) fn apply(&mut self, event: &Event) -> bool {
         match (&event.fact, &self.turn) {
@@ -188,10 +188,10 @@ impl Report {
         self.broken.as_ref().or_else(|| self.ended.as_ref().and_then(|ended| ended.failure.as_ref()))
     }
 
-    pub(crate) fn exit(&self, stop: Option<Stop>) -> Exit {
+    pub(crate) fn exit(&self, stop: Option<StopCause>) -> Exit {
         match (stop, &self.ended) {
-            (Some(Stop::Timeout), _) => Exit::Timeout,
-            (Some(Stop::OutputClosed), _) => Exit::OutputClosed,
+            (Some(StopCause::Timeout), _) => Exit::Timeout,
+            (Some(StopCause::OutputClosed), _) => Exit::OutputClosed,
             (None, _) if self.broken.is_some() => Exit::Failed,
             (None, Some(TurnEnded { failure: Some(failure), .. })) => Exit::of(failure.kind),
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_not_jailed => {
@@ -201,9 +201,8 @@ impl Report {
                 Exit::ApprovalNeeded
             }
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) => Exit::Ok,
-            (Some(Stop::Signal), _) | (None, Some(TurnEnded { outcome: TurnOutcome::Interrupted, .. })) => {
-                Exit::Interrupted
-            }
+            (Some(StopCause::Signal), _)
+            | (None, Some(TurnEnded { outcome: TurnOutcome::Interrupted, .. })) => Exit::Interrupted,
             (None, _) => Exit::Failed,
         }
     }
@@ -234,7 +233,7 @@ impl Report {
 
 /// The result of a run that ended before it had a session, as one line of JSON.
 pub fn refusal_line(exit: Exit, failure: Failure) -> String {
-    let report = Report { broken: Some(failure), ..Report::default() };
+    let report = RunReport { broken: Some(failure), ..RunReport::default() };
     serde_json::to_string(&report.result(None, exit, 0)).unwrap_or_default()
 }
 

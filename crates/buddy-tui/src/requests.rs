@@ -13,7 +13,7 @@ const REVIEW: &str = "Review what changed, and change nothing yourself. Read the
                       Look at:";
 
 /// The prompt of `/review`.
-pub(crate) fn review(what: &str) -> String {
+pub(crate) fn ask_for_review(what: &str) -> String {
     let what =
         if what.is_empty() { "what is not committed yet, in the working tree and the index." } else { what };
     format!("{REVIEW} {what}")

@@ -10,7 +10,7 @@ const MODEL_RETRY: &str = "model_retry";
 const ASKING: &str = "trying again in ";
 
 /// The notice that a model is asked again, if a fact is one.
-pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
+pub(crate) fn find_retry(fact: &Fact) -> Option<&Notice> {
     match fact {
         Fact::Notice(notice) if notice.code == MODEL_RETRY => Some(notice),
         _ => None,
@@ -18,7 +18,7 @@ pub(crate) fn retry(fact: &Fact) -> Option<&Notice> {
 }
 
 /// The text of a retry at a later moment: the time that is left counts down.
-pub(crate) fn counted_down(text: &str, since: Duration) -> String {
+pub(crate) fn count_down(text: &str, since: Duration) -> String {
     let rest = || Some(text.strip_prefix(ASKING)?.split_once(" s, ")?.1);
     match wait_seconds(text).zip(rest()) {
         Some((seconds, rest)) if seconds > since.as_secs_f32() => {
@@ -35,7 +35,7 @@ fn wait_seconds(text: &str) -> Option<f32> {
 }
 
 /// The seconds that such a line says are left.
-pub(crate) fn seconds_left(line: &str) -> Option<u64> {
+pub(crate) fn read_seconds_left(line: &str) -> Option<u64> {
     line.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct RetryNews {
 impl RetryNews {
     /// Whether a fact is to be told.
     pub(crate) fn is_news(&mut self, fact: &Fact) -> bool {
-        if let Some(notice) = retry(fact) {
+        if let Some(notice) = find_retry(fact) {
             let is_long = wait_seconds(&notice.text).is_some_and(|seconds| seconds >= LONG_WAIT_SECONDS);
             return !std::mem::replace(&mut self.is_told, true) || is_long;
         }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn the_time_that_is_left_counts_down() {
         let check = |text: &str, millis, expected: &str| {
-            assert_eq!(counted_down(text, Duration::from_millis(millis)), expected);
+            assert_eq!(count_down(text, Duration::from_millis(millis)), expected);
         };
         check("trying again in 6.8 s, attempt 7: busy", 0, "trying again in 7 s, attempt 7: busy");
         check("trying again in 6.8 s, attempt 7: busy", 5_900, "trying again in 1 s, attempt 7: busy");

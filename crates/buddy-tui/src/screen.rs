@@ -3,5 +3,5 @@
 mod painter;
 mod seen;
 
-pub(crate) use painter::{Frame, Painter};
-pub(crate) use seen::{Layout, QuestionPart, Seen};
+pub(crate) use painter::{ScreenFrame, ScreenPainter};
+pub(crate) use seen::{Layout, QuestionPart, SeenRows};

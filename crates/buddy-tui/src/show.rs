@@ -2,12 +2,10 @@
 
 use buddy_protocol::{
     Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, ReminderCause, Risk, SessionState,
-    SessionSummary, Transcript, UnixMillis, UnknownContent, WaitingAsk,
+    SessionSummary, Transcript, UnknownContent, WaitingAsk,
 };
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use crate::console::{named_line, stopped_lines};
+use crate::console::{render_named_call, render_stopped};
 use crate::printer::{OutputClosed, Printer};
 use crate::table::{ListView, Table, TableCell, TableColumn};
 use crate::visible::one_line;
@@ -68,7 +66,7 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
             state(session.state),
             session.turns.to_string().into(),
             cost.into(),
-            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), copy_mark(session))
+            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), mark_copy(session))
                 .into(),
         ]);
     }
@@ -76,7 +74,7 @@ fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
 }
 
 /// The mark of a copy behind its title, which is that of the original.
-pub(crate) fn copy_mark(session: &SessionSummary) -> &'static str {
+pub(crate) fn mark_copy(session: &SessionSummary) -> &'static str {
     match (&session.parent, &session.forked_from) {
         (Some(_), _) => " (task)",
         (None, Some(_)) => " (copy)",
@@ -94,7 +92,7 @@ fn state(state: SessionState) -> TableCell {
 }
 
 /// Sessions as a table of plain text.
-pub(crate) fn session_lines(sessions: &[SessionSummary]) -> String {
+pub(crate) fn render_session_lines(sessions: &[SessionSummary]) -> String {
     plain_lines(&session_table(sessions, &ListView::plain()))
 }
 
@@ -118,7 +116,7 @@ fn found_table(found: &[Found], view: &ListView) -> Table {
 }
 
 /// Sessions in which words were found, as a table of plain text.
-pub(crate) fn found_lines(found: &[Found]) -> String {
+pub(crate) fn render_found_lines(found: &[Found]) -> String {
     plain_lines(&found_table(found, &ListView::plain()))
 }
 
@@ -132,7 +130,7 @@ pub fn show_asks(asks: &[WaitingAsk], view: &ListView, printer: &mut Printer) ->
     let ids: Vec<&str> = asks.iter().map(|waiting| waiting.session.as_str()).collect();
     for (waiting, id) in asks.iter().zip(view.session_ids(&ids)) {
         let WaitingAsk { ask, title, .. } = waiting;
-        let (risk, text) = asked(&ask.question);
+        let (risk, text) = describe_question(&ask.question);
         table.add([
             id.into(),
             risk,
@@ -145,7 +143,7 @@ pub fn show_asks(asks: &[WaitingAsk], view: &ListView, printer: &mut Printer) ->
 }
 
 /// The risk and the words of a question.
-fn asked(question: &Question) -> (TableCell, String) {
+fn describe_question(question: &Question) -> (TableCell, String) {
     match question {
         Question::Approval(approval) => (risk(approval.risk), approval.action.clone()),
         Question::Batch { approvals } => {
@@ -180,13 +178,15 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
         Content::UserMessage { ran: Some(ran), .. } if ran.background.is_some() => {
-            Some(format!("ended in the background: {}\n{}", ran.command, printed(ran)))
+            Some(format!("ended in the background: {}\n{}", ran.command, describe_output(ran)))
         }
-        Content::UserMessage { ran: Some(ran), .. } => Some(format!("> ! {}\n{}", ran.command, printed(ran))),
+        Content::UserMessage { ran: Some(ran), .. } => {
+            Some(format!("> ! {}\n{}", ran.command, describe_output(ran)))
+        }
         Content::UserMessage { text, images, .. } => {
             let text: Vec<String> = std::iter::once(text.clone())
                 .filter(|text| !text.is_empty())
-                .chain(images.iter().map(image_label))
+                .chain(images.iter().map(label_image))
                 .collect();
             Some(format!("> {}", text.join("\n")))
         }
@@ -198,13 +198,13 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
                 _ if transcript.is_imported(item) => " [imported]".to_owned(),
                 ItemStatus::Completed => String::new(),
                 ItemStatus::Failed => " [failed]".to_owned(),
-                ItemStatus::Denied => format!(" [not allowed{}]", decided(item, transcript)),
+                ItemStatus::Denied => format!(" [not allowed{}]", describe_decision(item, transcript)),
                 ItemStatus::Interrupted => " [interrupted]".to_owned(),
                 ItemStatus::Pending | ItemStatus::Running => " [open]".to_owned(),
             };
             let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
-            let allowed = person(item, transcript).filter(|_| is_allowed);
-            let allowed = allowed.map(|name| match proposed(item, transcript) {
+            let allowed = find_decider(item, transcript).filter(|_| is_allowed);
+            let allowed = allowed.map(|name| match find_proposed_command(item, transcript) {
                 Some(command) => format!(" [changed by {name} from `{}`]", one_line(&command, TITLE)),
                 None => format!(" [allowed by {name}]"),
             });
@@ -212,22 +212,26 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
             let target = call.target.as_ref().filter(|_| has_targets);
             let on = target.map(|target| format!(" on {target}")).unwrap_or_default();
             let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-            Some(format!("{}{outcome}{}", named_line(call, item.status, &on, cwd), stopped_lines(call)))
+            Some(format!(
+                "{}{outcome}{}",
+                render_named_call(call, item.status, &on, cwd),
+                render_stopped(call)
+            ))
         }
-        Content::Reminder { cause, .. } => Some(format!("({})", reminded(*cause))),
+        Content::Reminder { cause, .. } => Some(format!("({})", describe_reminder(*cause))),
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
-        Content::Unknown(unknown) => Some(unknown_line(unknown)),
+        Content::Unknown(unknown) => Some(describe_unknown(unknown)),
         _ => None,
     }
 }
 
 /// The line of content that a newer version added.
-pub(crate) fn unknown_line(unknown: &UnknownContent) -> String {
+pub(crate) fn describe_unknown(unknown: &UnknownContent) -> String {
     format!("({}: this version of buddy cannot show it)", one_line(unknown.kind(), TITLE))
 }
 
 /// A reminder of buddy to the model, in the words of the reader.
-pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
+pub(crate) fn describe_reminder(cause: ReminderCause) -> &'static str {
     match cause {
         ReminderCause::Unverified => "buddy asked the model to check its changes before it finishes",
         ReminderCause::Repeating => "buddy told the model that it repeats itself",
@@ -240,21 +244,21 @@ pub(crate) fn reminded(cause: ReminderCause) -> &'static str {
 }
 
 /// The user who answered for a call, where one did.
-pub(crate) fn person(item: &Item, transcript: &Transcript) -> Option<String> {
+pub(crate) fn find_decider(item: &Item, transcript: &Transcript) -> Option<String> {
     let by = transcript.decided_by(&item.id).filter(|by| by.kind() == PrincipalKind::Person)?;
     Some(one_line(&by.name, TITLE))
 }
 
 /// The command that the model proposed, where a user ran another one instead.
-pub(crate) fn proposed(item: &Item, transcript: &Transcript) -> Option<String> {
+pub(crate) fn find_proposed_command(item: &Item, transcript: &Transcript) -> Option<String> {
     transcript.decision(&item.id)?.edit.as_ref()?;
     let Content::ToolCall(call) = &item.content else { return None };
     Some(call.input.value().get("command")?.as_str()?.to_owned())
 }
 
 /// Who decided that a call does not run, to follow the words that it was not allowed.
-pub(crate) fn decided(item: &Item, transcript: &Transcript) -> String {
-    if let Some(name) = person(item, transcript) {
+pub(crate) fn describe_decision(item: &Item, transcript: &Transcript) -> String {
+    if let Some(name) = find_decider(item, transcript) {
         let reason = transcript.decision(&item.id).and_then(|decision| decision.reason.as_deref());
         let reason = reason.map(|reason| format!(": {}", one_line(reason, EXCERPT))).unwrap_or_default();
         return format!(" by {name}{reason}");
@@ -270,12 +274,12 @@ pub(crate) fn decided(item: &Item, transcript: &Transcript) -> String {
 }
 
 /// The stand-in for an image where none can be shown.
-pub(crate) fn image_label(image: &Image) -> String {
+pub(crate) fn label_image(image: &Image) -> String {
     format!("[image: {}]", one_line(&image.label(), LABEL))
 }
 
 /// The output of a command that a user ran, and its end unless it succeeded.
-pub(crate) fn printed(ran: &Ran) -> String {
+pub(crate) fn describe_output(ran: &Ran) -> String {
     let Some(outcome) = &ran.outcome else { return "exit status unknown".to_owned() };
     let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
     text.truncate(text.trim_end().len());
@@ -287,11 +291,4 @@ pub(crate) fn printed(ran: &Ran) -> String {
         Some(how) => format!("{text}\n{how}"),
         None => text,
     }
-}
-
-/// A moment as the clock on the wall shows it.
-pub fn local_time(UnixMillis(millis): UnixMillis) -> String {
-    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
-    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
-    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }

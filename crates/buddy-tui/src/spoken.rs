@@ -15,7 +15,7 @@ const SIGNS: [(&str, &str); 6] =
     [(" → ", " becomes "), (" · ", ", "), ("⏎", " "), ("…", "and more"), ("“", "\""), ("”", "\"")];
 
 /// The text in words, line by line.
-pub(crate) fn spoken(text: &str) -> String {
+pub(crate) fn speak_signs(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(spoken_line).collect();
     lines.join("\n")
 }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn rows_are_said_in_words() {
-        let check = |row: &str, words: &str| assert_eq!(spoken(row), words);
+        let check = |row: &str, words: &str| assert_eq!(speak_signs(row), words);
         check("  ✗ Ran     cargo clippy  exit 101: error", "failed: ran cargo clippy, exit 101: error");
         check("  ✓ Edited  src/lib.rs  +3 −1", "done: edited src/lib.rs, 3 added, 1 removed");
         check("  ● Run     cargo build", "running: run cargo build");

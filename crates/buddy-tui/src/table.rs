@@ -5,10 +5,9 @@
 
 use buddy_protocol::UnixMillis;
 
-use crate::list_time::{moment, span};
+use crate::list_time::{describe_local_time, describe_moment, describe_time_since};
 use crate::printer::{OutputClosed, Printer};
-use crate::show::local_time;
-use crate::text::{Line, Look, Paint, encode, wrap};
+use crate::text::{Paint, StyledLine, TerminalLook, encode, wrap};
 
 /// The width of a terminal that does not tell it.
 const USUAL_COLUMNS: usize = 80;
@@ -30,7 +29,7 @@ pub fn terminal_columns() -> usize {
 /// How a list is printed.
 #[derive(Debug, Clone)]
 pub struct ListView {
-    look: Look,
+    look: TerminalLook,
     /// The width of the window; none where the output is not a terminal.
     columns: Option<usize>,
     now: UnixMillis,
@@ -39,13 +38,13 @@ pub struct ListView {
 
 impl ListView {
     /// On the terminal, for a user who works in `cwd`.
-    pub fn on_terminal(look: Look, cwd: &str, now: UnixMillis) -> Self {
+    pub fn on_terminal(look: TerminalLook, cwd: &str, now: UnixMillis) -> Self {
         Self { look, columns: Some(terminal_columns()), now, cwd: cwd.to_owned() }
     }
 
     /// In a file or a pipe.
     pub fn plain() -> Self {
-        Self { look: Look::plain(), columns: None, now: UnixMillis(0), cwd: String::new() }
+        Self { look: TerminalLook::plain(), columns: None, now: UnixMillis(0), cwd: String::new() }
     }
 
     /// Without styles, in this many columns, for a conversation that shows it.
@@ -60,17 +59,17 @@ impl ListView {
     }
 
     /// In a conversation, in a window of this width.
-    pub(crate) fn in_window(look: &Look, columns: usize) -> Self {
+    pub(crate) fn in_window(look: &TerminalLook, columns: usize) -> Self {
         Self { look: look.clone(), columns: Some(columns), now: UnixMillis(0), cwd: String::new() }
     }
 
     /// On a terminal of this width.
     #[cfg(test)]
-    pub(crate) fn sized(look: Look, columns: usize) -> Self {
+    pub(crate) fn sized(look: TerminalLook, columns: usize) -> Self {
         Self { look, columns: Some(columns), now: UnixMillis(0), cwd: "/w".to_owned() }
     }
 
-    pub(crate) fn look(&self) -> &Look {
+    pub(crate) fn look(&self) -> &TerminalLook {
         &self.look
     }
 
@@ -86,12 +85,12 @@ impl ListView {
 
     /// A moment: relative on a terminal, else by the clock.
     pub fn time(&self, time: UnixMillis) -> String {
-        if self.is_terminal() { moment(time, self.now) } else { local_time(time) }
+        if self.is_terminal() { describe_moment(time, self.now) } else { describe_local_time(time) }
     }
 
     /// How long ago something began: a time span on a terminal, else the moment.
     pub fn since(&self, time: UnixMillis) -> String {
-        if self.is_terminal() { span(time, self.now) } else { local_time(time) }
+        if self.is_terminal() { describe_time_since(time, self.now) } else { describe_local_time(time) }
     }
 
     /// A path: on a terminal relative to the working directory or to the home.
@@ -249,11 +248,11 @@ impl Table {
 
     /// The table as lines of text without styles.
     pub fn text(&self, view: &ListView) -> String {
-        self.lines(view).iter().map(Line::text).collect::<Vec<_>>().join("\n")
+        self.lines(view).iter().map(StyledLine::text).collect::<Vec<_>>().join("\n")
     }
 
     /// The rows of the table, with its header and its hint.
-    pub(crate) fn lines(&self, view: &ListView) -> Vec<Line> {
+    pub(crate) fn lines(&self, view: &ListView) -> Vec<StyledLine> {
         let shown = self.fitted(view.columns);
         if self.breaks_words(&shown, view.width()) {
             return self.stacked(&shown, view);
@@ -262,7 +261,7 @@ impl Table {
         let header = shown.iter().map(|(place, width)| {
             let column = self.columns.get(*place);
             let name = column.map(|column| column.name).unwrap_or_default();
-            (padded(&Line::styled(&heading(name, view), style), *width, column, view), *width)
+            (padded(&StyledLine::styled(&heading(name, view), style), *width, column, view), *width)
         });
         let header = joined(header.map(|(line, _)| line), view);
         let rows = self.rows.iter().flat_map(|row| self.row_lines(row, &shown, view));
@@ -283,15 +282,15 @@ impl Table {
 
     /// The rows for a window that is too narrow for columns: of each row, the cells stand below each other, and all but the first are
     /// indented.
-    fn stacked(&self, shown: &[(usize, usize)], view: &ListView) -> Vec<Line> {
-        let (none, indent) = (Line::default(), Line::plain("  "));
+    fn stacked(&self, shown: &[(usize, usize)], view: &ListView) -> Vec<StyledLine> {
+        let (none, indent) = (StyledLine::default(), StyledLine::plain("  "));
         let mut lines = Vec::new();
         for row in &self.rows {
             let cells = shown.iter().filter_map(|(place, _)| row.get(*place));
             for (number, cell) in cells.filter(|cell| !cell.text.is_empty()).enumerate() {
                 let style = cell.paint.map(|paint| view.look.style(paint)).unwrap_or_default();
                 let lead = if number == 0 { &none } else { &indent };
-                lines.extend(wrap(&Line::styled(&cell.text, style), view.width(), lead, &indent));
+                lines.extend(wrap(&StyledLine::styled(&cell.text, style), view.width(), lead, &indent));
             }
         }
         let hint = Some(&self.hint).filter(|hint| view.is_terminal() && !hint.is_empty());
@@ -299,15 +298,17 @@ impl Table {
     }
 
     /// The lines of one row: as many as its highest cell has.
-    fn row_lines(&self, row: &[TableCell], shown: &[(usize, usize)], view: &ListView) -> Vec<Line> {
-        let cells: Vec<Vec<Line>> = shown
+    fn row_lines(&self, row: &[TableCell], shown: &[(usize, usize)], view: &ListView) -> Vec<StyledLine> {
+        let cells: Vec<Vec<StyledLine>> = shown
             .iter()
             .map(|(place, width)| {
                 let cell = row.get(*place).cloned().unwrap_or_else(|| "".into());
                 let style = cell.paint.map(|paint| view.look.style(paint)).unwrap_or_default();
-                let line = Line::styled(&cell.text, style);
+                let line = StyledLine::styled(&cell.text, style);
                 match self.columns.get(*place).map(|column| column.kind) {
-                    Some(ColumnKind::Wrapped) => wrap(&line, *width, &Line::default(), &Line::default()),
+                    Some(ColumnKind::Wrapped) => {
+                        wrap(&line, *width, &StyledLine::default(), &StyledLine::default())
+                    }
                     _ => vec![line],
                 }
             })
@@ -328,7 +329,7 @@ impl Table {
         let width = |place: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));
             let name = self.columns.get(place).map_or(0, |column| column.name.len());
-            cells.map(|cell| Line::plain(&cell.text).width()).max().unwrap_or(0).max(name)
+            cells.map(|cell| StyledLine::plain(&cell.text).width()).max().unwrap_or(0).max(name)
         };
         let all = self.columns.iter().enumerate().map(|(place, column)| (place, *column, width(place)));
         // A column in which no row says anything is left out.
@@ -377,7 +378,11 @@ fn heading(name: &str, view: &ListView) -> String {
 
 /// The width of the longest word that fits into so many columns.
 fn longest_word(text: &str, columns: usize) -> usize {
-    text.split(' ').map(|word| Line::plain(word).width()).filter(|width| *width <= columns).max().unwrap_or(0)
+    text.split(' ')
+        .map(|word| StyledLine::plain(word).width())
+        .filter(|width| *width <= columns)
+        .max()
+        .unwrap_or(0)
 }
 
 fn total(widths: impl Iterator<Item = usize>) -> usize {
@@ -386,17 +391,17 @@ fn total(widths: impl Iterator<Item = usize>) -> usize {
 }
 
 /// A cell as wide as its column.
-fn padded(cell: &Line, width: usize, column: Option<&TableColumn>, view: &ListView) -> Line {
+fn padded(cell: &StyledLine, width: usize, column: Option<&TableColumn>, view: &ListView) -> StyledLine {
     let cell = cell.cut(width, view.look.sign("…", "..."));
-    let gap = Line::plain(&" ".repeat(width.saturating_sub(cell.width())));
+    let gap = StyledLine::plain(&" ".repeat(width.saturating_sub(cell.width())));
     match column.map(|column| column.kind) {
         Some(ColumnKind::Number) => gap.and_line(cell),
         _ => cell.and_line(gap),
     }
 }
 
-fn joined(cells: impl Iterator<Item = Line>, view: &ListView) -> Line {
-    let mut row = Line::default();
+fn joined(cells: impl Iterator<Item = StyledLine>, view: &ListView) -> StyledLine {
+    let mut row = StyledLine::default();
     for (place, cell) in cells.enumerate() {
         if place > 0 {
             row = row.and(&" ".repeat(GAP), anstyle::Style::new());
@@ -408,9 +413,9 @@ fn joined(cells: impl Iterator<Item = Line>, view: &ListView) -> Line {
 }
 
 /// A hint: dim, with the words to type as they are.
-pub(crate) fn hint_rows(hint: &str, view: &ListView) -> Vec<Line> {
-    let none = Line::default();
-    wrap(&Line::hint(hint, view.look.style(Paint::Dim)), view.width(), &none, &none)
+pub(crate) fn hint_rows(hint: &str, view: &ListView) -> Vec<StyledLine> {
+    let none = StyledLine::default();
+    wrap(&StyledLine::hint(hint, view.look.style(Paint::Dim)), view.width(), &none, &none)
 }
 
 #[cfg(test)]
@@ -438,10 +443,10 @@ mod tests {
     }
 
     fn shown(view: &ListView) -> Vec<String> {
-        table().lines(view).iter().map(Line::text).collect()
+        table().lines(view).iter().map(StyledLine::text).collect()
     }
 
-    fn terminal(columns: usize, look: Look) -> ListView {
+    fn terminal(columns: usize, look: TerminalLook) -> ListView {
         ListView::sized(look, columns)
     }
 
@@ -453,28 +458,31 @@ mod tests {
             "01m7gwyb  waits    $0.10  漢字漢字漢字漢字漢字",
             "Open one with buddy resume ID",
         ];
-        assert_eq!(shown(&terminal(80, Look::plain())), expected);
+        assert_eq!(shown(&terminal(80, TerminalLook::plain())), expected);
     }
 
     #[test]
     fn elsewhere_there_is_no_hint_and_nothing_is_cut() {
         let plain = shown(&ListView::plain());
         assert_eq!(plain[0], "ID        STATUS    COST  TITLE");
-        assert_eq!(plain[1..], shown(&terminal(80, Look::plain()))[1..3]);
+        assert_eq!(plain[1..], shown(&terminal(80, TerminalLook::plain()))[1..3]);
     }
 
     #[test]
     fn a_narrow_window_cuts_the_free_text_then_leaves_columns_out() {
-        assert_eq!(shown(&terminal(45, Look::plain()))[1], "01m7hzvm  idle    $12.40  Fix the overflow i…");
-        assert_eq!(shown(&terminal(35, Look::plain()))[1], "01m7hzvm  idle    Fix the overflow…");
-        let ascii = Look { is_ascii: true, ..Look::plain() };
+        assert_eq!(
+            shown(&terminal(45, TerminalLook::plain()))[1],
+            "01m7hzvm  idle    $12.40  Fix the overflow i…"
+        );
+        assert_eq!(shown(&terminal(35, TerminalLook::plain()))[1], "01m7hzvm  idle    Fix the overflow…");
+        let ascii = TerminalLook { is_ascii: true, ..TerminalLook::plain() };
         assert_eq!(shown(&terminal(24, ascii))[1], "01m7hzvm  Fix the ove...");
     }
 
     #[test]
     fn no_row_is_wider_than_any_window() {
         for columns in 1..90 {
-            for (row, line) in table().lines(&terminal(columns, Look::plain())).iter().enumerate() {
+            for (row, line) in table().lines(&terminal(columns, TerminalLook::plain())).iter().enumerate() {
                 assert!(line.width() <= columns, "{columns}, row {row}: {:?}", line.text());
             }
         }
@@ -486,7 +494,8 @@ mod tests {
         let mut table = Table::new(&columns, "nothing");
         table.add(["agent.model", "a name that is long enough to be broken twice"].map(TableCell::from));
         table.add(["display.theme", "dark"].map(TableCell::from));
-        let lines: Vec<String> = table.lines(&terminal(36, Look::plain())).iter().map(Line::text).collect();
+        let lines: Vec<String> =
+            table.lines(&terminal(36, TerminalLook::plain())).iter().map(StyledLine::text).collect();
         let expected = [
             "Key            Value",
             "agent.model    a name that is long",
@@ -496,11 +505,11 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         let letters = |width: usize| {
-            let text = table.text(&terminal(width, Look::plain()));
+            let text = table.text(&terminal(width, TerminalLook::plain()));
             text.chars().filter(|letter| !letter.is_whitespace()).count()
         };
         for width in 1..60 {
-            let lines = table.lines(&terminal(width, Look::plain()));
+            let lines = table.lines(&terminal(width, TerminalLook::plain()));
             assert!(lines.iter().all(|line| line.width() <= width), "{width}");
             // In fewer columns cells stand below each other, without a header.
             let header = if lines[0].text().starts_with("Key ") { 0 } else { "KeyValue".len() };
@@ -517,9 +526,9 @@ mod tests {
         table.add(["models.chatgpt.api_base_url", address, "built in"].map(TableCell::from));
         table.add(["display.theme", "dark", "~/.config/buddy/buddy.toml"].map(TableCell::from));
         let lines = |width| {
-            let lines = table.lines(&terminal(width, Look::plain()));
+            let lines = table.lines(&terminal(width, TerminalLook::plain()));
             assert!(lines.iter().all(|line| line.width() <= width), "{width}");
-            lines.iter().map(Line::text).collect::<Vec<_>>()
+            lines.iter().map(StyledLine::text).collect::<Vec<_>>()
         };
         let expected = [
             "models.chatgpt.api_base_url",
@@ -543,7 +552,7 @@ mod tests {
 
     #[test]
     fn the_header_is_bold_and_the_hint_dim_but_for_what_is_typed() {
-        let view = terminal(80, Look { colors: Colors::Mono, ..Look::plain() });
+        let view = terminal(80, TerminalLook { colors: Colors::Mono, ..TerminalLook::plain() });
         let lines = table().lines(&view);
         let encoded = |place: usize| {
             let mut text = String::new();
@@ -556,7 +565,7 @@ mod tests {
 
     #[test]
     fn ids_have_as_many_digits_as_tell_them_apart() {
-        let view = terminal(80, Look::plain());
+        let view = terminal(80, TerminalLook::plain());
         let apart = ["ses_01m7hzvmaa0123aa", "ses_01m7gwybaa0123aa"];
         assert_eq!(view.ids(&apart), ["01m7hzvmaa01", "01m7gwybaa01"]);
         let alike = ["ses_01m7hzvmaa0123ab", "ses_01m7hzvmaa0123ac"];

@@ -9,7 +9,7 @@ const HELP: &str = "say /target, /target add ssh HOST[:DIR], /target add contain
 
 /// The wish of a line after `/target`.
 #[derive(Debug, PartialEq)]
-pub(crate) enum TargetLine {
+pub(crate) enum TargetWishLine {
     /// To see them.
     List,
     /// To change them.
@@ -19,16 +19,16 @@ pub(crate) enum TargetLine {
 }
 
 /// The target that calls mean which name none.
-pub(crate) fn default_target(transcript: &Transcript) -> SessionTarget {
+pub(crate) fn find_default_target(transcript: &Transcript) -> SessionTarget {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
     transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
 }
 
 /// Reads a line after `/target`.
-pub(crate) fn read(line: &str) -> TargetLine {
+pub(crate) fn read_target_line(line: &str) -> TargetWishLine {
     let words: Vec<&str> = line.split_whitespace().collect();
     let change = match words.as_slice() {
-        [] => return TargetLine::List,
+        [] => return TargetWishLine::List,
         ["add", kind] => wish(kind, ""),
         ["add", kind, text] => wish(kind, text),
         ["use", name] => Ok(TargetChange::Use { name: (*name).to_owned() }),
@@ -36,8 +36,10 @@ pub(crate) fn read(line: &str) -> TargetLine {
         _ => Err(HELP.to_owned()),
     };
     match change {
-        Ok(change) => TargetLine::Send(Command::Change(Change { target: Some(change), ..Change::default() })),
-        Err(help) => TargetLine::Help(help),
+        Ok(change) => {
+            TargetWishLine::Send(Command::Change(Change { target: Some(change), ..Change::default() }))
+        }
+        Err(help) => TargetWishLine::Help(help),
     }
 }
 
@@ -47,16 +49,16 @@ fn wish(kind: &str, text: &str) -> Result<TargetChange, String> {
 }
 
 /// The targets of a session as a list, the default marked.
-pub(crate) fn list(transcript: &Transcript, view: &ListView) -> Table {
+pub(crate) fn list_targets(transcript: &Transcript, view: &ListView) -> Table {
     let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
     match transcript.targets() {
-        [] => table(&[SessionTarget::local(cwd)], view),
-        targets => table(targets, view),
+        [] => tabulate_targets(&[SessionTarget::local(cwd)], view),
+        targets => tabulate_targets(targets, view),
     }
 }
 
 /// These targets as a list, the default marked.
-pub(crate) fn table(targets: &[SessionTarget], view: &ListView) -> Table {
+pub(crate) fn tabulate_targets(targets: &[SessionTarget], view: &ListView) -> Table {
     let columns = [
         TableColumn::word(""),
         TableColumn::word("TARGET"),
@@ -81,15 +83,15 @@ mod tests {
     use super::*;
 
     fn change(line: &str) -> TargetChange {
-        match read(line) {
-            TargetLine::Send(Command::Change(Change { target: Some(change), .. })) => change,
+        match read_target_line(line) {
+            TargetWishLine::Send(Command::Change(Change { target: Some(change), .. })) => change,
             other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
     fn lines_are_read() {
-        assert_eq!(read(" "), TargetLine::List);
+        assert_eq!(read_target_line(" "), TargetWishLine::List);
         assert_eq!(change("use ssh:atlas"), TargetChange::Use { name: "ssh:atlas".to_owned() });
         assert_eq!(change("remove local"), TargetChange::Remove { name: "local".to_owned() });
         let TargetChange::Add { target } = change("add ssh ann@atlas:/srv") else { panic!("not added") };
@@ -98,7 +100,7 @@ mod tests {
             ("ssh:ann@atlas", Some("/srv"))
         );
         for bad in ["add", "add ssh", "add tcp x", "use", "remove a b", "list"] {
-            assert!(matches!(read(bad), TargetLine::Help(_)), "{bad}");
+            assert!(matches!(read_target_line(bad), TargetWishLine::Help(_)), "{bad}");
         }
     }
 
@@ -106,14 +108,14 @@ mod tests {
     fn the_default_is_marked() {
         let mut atlas = SessionTarget::local("/srv");
         (atlas.name, atlas.place) = ("ssh:atlas".to_owned(), Some("ann@atlas".to_owned()));
-        let listed = table(&[atlas, SessionTarget::local("/w")], &ListView::plain());
+        let listed = tabulate_targets(&[atlas, SessionTarget::local("/w")], &ListView::plain());
         let expected = [
             "   TARGET     HOST          DIRECTORY",
             "*  ssh:atlas  ann@atlas     /srv",
             "   local      this machine  /w",
         ];
         assert_eq!(listed.text(&ListView::plain()).lines().collect::<Vec<_>>(), expected);
-        let narrow = ListView::in_window(&crate::text::Look::plain(), 30);
+        let narrow = ListView::in_window(&crate::text::TerminalLook::plain(), 30);
         for line in listed.lines(&narrow) {
             assert!(line.width() <= 30, "{}", line.text());
         }

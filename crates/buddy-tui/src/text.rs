@@ -1,5 +1,6 @@
 //! Text for a terminal: styled lines that hold nothing which could steer it, their width, their wrapping and their bytes.
 
+mod colors;
 mod encode;
 mod line;
 mod look;
@@ -9,9 +10,10 @@ mod theme;
 mod to_copy;
 mod wrap;
 
+pub use colors::Colors;
 pub(crate) use encode::{encode, encode_from};
-pub(crate) use line::{Line, Span};
-pub use look::{Colors, Look};
+pub(crate) use line::{Span, StyledLine};
+pub use look::TerminalLook;
 pub(crate) use picture::Picture;
 pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;
@@ -20,5 +22,6 @@ pub(crate) use theme::{Paint, Tone};
 pub use to_copy::to_copy;
 pub(crate) use to_copy::unmarked;
 pub(crate) use wrap::{
-    Overlong, ShortenedText, fold, hanging, shorten_text, tell_text, wrap, wrap_printed, wrap_text,
+    Overlong, ShortenedText, find_hanging_indent, fold, shorten_text, tell_text, wrap, wrap_printed,
+    wrap_text, wrap_unindented,
 };

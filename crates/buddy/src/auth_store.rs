@@ -11,7 +11,7 @@ mod logins;
 mod section;
 mod tokens;
 
-pub(crate) use contents::{Contents, Kept, StoredKey, StoredLogin};
+pub(crate) use contents::{AuthContents, KeptSecret, StoredKey, StoredLogin};
 pub(crate) use file::AuthStore;
 pub(crate) use logins::Logins;
 pub(crate) use section::LoginSection;

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod doctor;
+mod duration;
 mod exec;
 mod host_flags;
 mod listing;
@@ -13,18 +15,21 @@ mod spoken;
 use std::path::PathBuf;
 
 use buddy_exec::is_session_name;
+use buddy_protocol::ApprovalPolicy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use doctor::{Doctor, Patient};
+use duration::duration;
 use exec::EXEC_EXAMPLES;
-pub(crate) use exec::{Exec, Format, InputFormat};
+pub(crate) use exec::{ExecFlags, Format, InputFormat};
 pub(crate) use host_flags::HostFlags;
-pub(crate) use listing::Listing;
-pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+pub(crate) use listing::ListFlags;
+pub(crate) use past::{Export, ExportFormatFlag, Import, List, Resume};
 pub(crate) use print::{arguments, wants_json};
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
-pub(crate) use project::{Completion, Init, Man, Shell};
+pub(crate) use project::{CompletionFlags, CompletionShell, Init, Man};
 use rights::approve;
-pub(crate) use rights::{Approve, PermissionMode, RunRules};
+pub(crate) use rights::{PermissionMode, RunRules};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -32,7 +37,7 @@ pub(crate) use rights::{Approve, PermissionMode, RunRules};
 pub(crate) struct Cli {
     /// The command to run [default: start a conversation]
     #[command(subcommand)]
-    pub(crate) command: Option<Action>,
+    pub(crate) command: Option<CliCommand>,
 
     /// Answer one prompt and exit; short for `exec`, with all its options
     #[arg(short, long)]
@@ -88,7 +93,7 @@ pub(crate) struct Cli {
     /// time allows whatever is not dangerous for that long. The default comes from `BUDDY_APPROVE` or `approvals.policy`.
     /// `exec` never asks, so it denies instead.
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
-    pub(crate) approve: Option<Approve>,
+    pub(crate) approve: Option<ApprovalPolicy>,
 
     /// Run without sandbox and approvals, in a container or machine that you throw away
     ///
@@ -129,7 +134,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum CliCommand {
     /// Answer one prompt and exit
     ///
     /// Only the answer is written to stdout; progress goes to stderr. `exec` never asks: it denies anything that needs
@@ -140,12 +145,12 @@ pub(crate) enum Action {
     /// connected, or the key was rejected; 7 the conversation no longer fits the model; 8 the sandbox is not available; 124
     /// timeout; 130 interrupted; 141 stdout was closed.
     #[command(after_help = EXEC_EXAMPLES)]
-    Exec(Exec),
+    Exec(ExecFlags),
     /// Log in to a provider, or store an API key for a profile
     ///
     /// Exit codes: 0 done; 1 failed; 2 invalid command line; 6 the login was denied, expired or is missing; 130
     /// interrupted.
-    Login(Login),
+    Login(LoginFlags),
     /// Delete logins and keys, and revoke tokens if the provider supports it
     Logout(Logout),
     /// List sessions, last used first, or search them
@@ -167,7 +172,7 @@ pub(crate) enum Action {
     /// do; 1 failed, refused, or paths changed since; 2 invalid command line.
     Undo(Undo),
     /// List background commands and managed processes
-    Ps(Listing),
+    Ps(ListFlags),
     /// Print the output of a managed process
     Logs(Logs),
     /// Stop a managed process and everything that it started
@@ -179,21 +184,21 @@ pub(crate) enum Action {
     #[command(subcommand)]
     Store(Store),
     /// List the model profiles
-    Models(Listing),
+    Models(ListFlags),
     /// Show and change the configuration
     #[command(subcommand)]
     Config(ConfigAction),
     /// Trust a directory, so that the agent may change it
     Trust(Trust),
     /// List pending approvals and questions across sessions
-    Asks(Listing),
+    Asks(ListFlags),
     /// List and revoke saved permissions
-    Grants(Grants),
+    Grants(GrantsFlags),
     /// Show your guards file and approve its changes
     #[command(subcommand)]
     Guards(GuardsAction),
     /// Check this machine, or a model with `doctor provider`
-    Doctor(crate::commands::doctor::Doctor),
+    Doctor(Doctor),
     /// Write an AGENTS.md for this project
     ///
     /// Languages and commands come from the usual project files. buddy asks before it overwrites an existing file.
@@ -202,7 +207,7 @@ pub(crate) enum Action {
     ///
     /// For bash: `buddy completion bash > ~/.local/share/bash-completion/completions/buddy`. For zsh: write it to `_buddy` in
     /// a directory of `$fpath`. For fish: `buddy completion fish > ~/.config/fish/completions/buddy.fish`.
-    Completion(Completion),
+    Completion(CompletionFlags),
     /// Print the manual page, or write all pages to a directory
     Man(Man),
     /// Print the version and how to update
@@ -212,7 +217,7 @@ pub(crate) enum Action {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Login {
+pub(crate) struct LoginFlags {
     /// A profile or a provider [default: the active profile]
     pub(crate) name: Option<String>,
 
@@ -291,13 +296,13 @@ pub(crate) struct Trust {
     pub(crate) list: bool,
 
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListFlags,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Grants {
+pub(crate) struct GrantsFlags {
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListFlags,
 
     /// Allow commands that match a pattern, such as `cargo *`, in this directory
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["revoke", "revoke_all"])]
@@ -350,7 +355,7 @@ impl ColorWish {
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
-    #[arg(required_unless_present = "last", conflicts_with = "last")]
+    #[arg(conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
     /// Show the session that was used last; with `-C DIR` the last one of that directory.
@@ -377,10 +382,6 @@ pub(crate) struct Undo {
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     pub(crate) session: Option<String>,
 
-    /// The conversation in which `/undo` or `/redo` was typed: the entry is its own, and the text names those commands.
-    #[arg(long, hide = true, value_name = "ID", requires = "id")]
-    pub(crate) in_conversation: Option<String>,
-
     /// Undo the newest entry that was not undone; this is the default
     #[arg(long, conflicts_with = "list")]
     pub(crate) last: bool,
@@ -399,7 +400,7 @@ pub(crate) struct Undo {
 
     /// With JSON the entries are printed, or the plan and whether it was carried out.
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListFlags,
 }
 
 #[derive(Debug, Args)]
@@ -439,9 +440,6 @@ pub(crate) enum Store {
     },
 }
 
-pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
-    crate::config::Wait::parse(text).map(|wait| wait.0)
-}
 /// The name of a tmux session, as it was typed.
 fn tmux_session(name: &str) -> Result<String, String> {
     if is_session_name(name) {

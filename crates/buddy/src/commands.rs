@@ -15,41 +15,34 @@ mod login;
 mod manual;
 mod models;
 mod panes;
-pub(crate) mod processes;
+mod processes;
+mod refuse;
 mod sessions;
 pub(crate) mod setup;
 mod store;
 mod trust;
 mod undo;
 mod update;
-mod usage;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use buddy_protocol::{
-    ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
-    TargetWish,
-};
-use buddy_tui::{Exit, OutputClosed, Printer};
+use buddy_protocol::{ApprovalPolicy, TargetHost, TargetWish};
+use buddy_tui::{Exit, OutputClosed};
 
-use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
-use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
-pub(crate) use crate::commands::usage::{StartError, UsageError, refuse};
-use crate::config::Request;
+use crate::cli::{Cli, CliCommand, ColorWish, PermissionMode};
+use crate::commands::refuse::refuse;
+use crate::config::ConfigRequest;
 use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
-use crate::wiring::Buddy;
-
-/// The least digits that stand for an id.
-const MIN_DIGITS: usize = 4;
+use crate::invocation::{Invocation, PolicyWish, TmuxWish, is_here};
+use crate::start_error::UsageError;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
-    let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
+    let is_conversation = matches!(cli.command, None | Some(CliCommand::Resume(_)));
     crate::log::begin(&environment, is_conversation)?;
-    let wants_json = matches!(&cli.command, Some(Action::Exec(exec)) if exec.wants_json());
+    let wants_json = matches!(&cli.command, Some(CliCommand::Exec(exec)) if exec.wants_json());
     let ran = Box::pin(async {
         let cli = checked(cli)?;
         begin(cli, &environment).await
@@ -80,7 +73,7 @@ fn checked(cli: Cli) -> Result<Cli, UsageError> {
         return Err(UsageError::new("write `-p` as an option of its own, not joined with others"));
     }
     let has_choice = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if matches!(&cli.command, Some(Action::Resume(resume)) if resume.id.is_none() && !resume.last)
+    if matches!(&cli.command, Some(CliCommand::Resume(resume)) if resume.id.is_none() && !resume.last)
         && !has_choice
     {
         let message =
@@ -102,7 +95,7 @@ async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
 }
 
 /// The further directories of this machine that the command line opens to be worked in.
-fn added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
+fn resolve_added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
     if !wished.is_empty() && !is_here(hosts) {
         return Err(UsageError::new(ADDED_ELSEWHERE));
     }
@@ -136,13 +129,13 @@ async fn dispatch(
     cwd: PathBuf,
     hosts: Vec<TargetWish>,
 ) -> anyhow::Result<Exit> {
-    let added = added(&cli.add_directories, &hosts)?;
+    let added = resolve_added(&cli.add_directories, &hosts)?;
     let mut rules = cli.rules;
     let mode = cli.throwaway.then(|| "agent.environment=production".to_owned());
     let color = cli.color.and_then(ColorWish::setting);
     let aloud = cli.screen_reader.then(|| "display.screen_reader=true".to_owned());
     let overrides = cli.overrides.into_iter().chain(color).chain(aloud).chain(mode).collect();
-    let request = Request {
+    let request = ConfigRequest {
         named: cli.config,
         overrides,
         is_strict: cli.strict_config,
@@ -150,10 +143,10 @@ async fn dispatch(
     };
     let (approve, plan) =
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
-    let approve = if cli.throwaway { Some(Approve::All) } else { approve };
+    let approve = if cli.throwaway { Some(ApprovalPolicy::All) } else { approve };
     match &cli.command {
-        Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
-        Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),
+        Some(CliCommand::Exec(exec)) => rules.extend(exec.rules.clone()),
+        Some(CliCommand::Resume(resume)) => rules.extend(resume.rules.clone()),
         _ => {}
     }
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
@@ -172,41 +165,36 @@ async fn dispatch(
         tmux,
     };
     // What makes no sense changes nothing, and what `exec` is given is looked at there.
-    if !matches!(cli.command, Some(Action::Exec(_))) {
+    if !matches!(cli.command, Some(CliCommand::Exec(_))) {
         invocation.keep_trust()?;
     }
     match cli.command {
         None => conversation::start(invocation, cli.prompt).await,
-        Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
-        Some(Action::Login(login)) => login::run(&invocation, login).await,
-        Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
-        Some(Action::Sessions(list)) => sessions::list(&invocation, &list).await,
-        Some(Action::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
-        Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
-        Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
-        Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
-        Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
-        Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
-        Some(Action::Man(man)) => manual::man(&man),
-        Some(Action::Update) => update::run(&invocation).await,
-        Some(Action::Store(action)) => store::run(&invocation, action).await,
-        Some(Action::Ps(listing)) => processes::list(&invocation, &listing),
-        Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
-        Some(Action::Kill(kill)) => processes::kill(environment, &kill),
-        Some(Action::Undo(undo)) => undo::run(&invocation, &undo).await,
-        Some(Action::Models(listing)) => models::list(&invocation, &listing).await,
-        Some(Action::Config(action)) => config::run(&invocation, action),
-        Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
-        Some(Action::Asks(listing)) => asks::list(&invocation, &listing).await,
-        Some(Action::Grants(grants)) => grants::run(&invocation, &grants),
-        Some(Action::Guards(action)) => guards::run(environment, &action),
-        Some(Action::Trust(trust)) => trust::run(&invocation, &trust),
+        Some(CliCommand::Exec(exec)) => exec::run(invocation, exec).await,
+        Some(CliCommand::Login(login)) => login::run(&invocation, login).await,
+        Some(CliCommand::Logout(logout)) => login::logout(&invocation, logout).await,
+        Some(CliCommand::Sessions(list)) => sessions::list(&invocation, &list).await,
+        Some(CliCommand::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
+        Some(CliCommand::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(CliCommand::Export(export)) => export::run(&invocation, &export).await,
+        Some(CliCommand::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
+        Some(CliCommand::Init(init)) => init::run(&init, &invocation.cwd),
+        Some(CliCommand::Completion(completion)) => Ok(manual::completion(&completion)),
+        Some(CliCommand::Man(man)) => manual::man(&man),
+        Some(CliCommand::Update) => update::run(&invocation).await,
+        Some(CliCommand::Store(action)) => store::run(&invocation, action).await,
+        Some(CliCommand::Ps(listing)) => processes::list(&invocation, &listing).await,
+        Some(CliCommand::Logs(logs)) => processes::logs(&invocation, &logs).await,
+        Some(CliCommand::Kill(kill)) => processes::kill(&invocation, &kill).await,
+        Some(CliCommand::Undo(undo)) => undo::run(&invocation, &undo).await,
+        Some(CliCommand::Models(listing)) => models::list(&invocation, &listing).await,
+        Some(CliCommand::Config(action)) => config::run(&invocation, action).await,
+        Some(CliCommand::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
+        Some(CliCommand::Asks(listing)) => asks::list(&invocation, &listing).await,
+        Some(CliCommand::Grants(grants)) => grants::run(&invocation, &grants).await,
+        Some(CliCommand::Guards(action)) => guards::run(&invocation, &action).await,
+        Some(CliCommand::Trust(trust)) => trust::run(&invocation, &trust).await,
     }
-}
-
-/// Whether a session with these hosts works on this machine.
-fn is_here(hosts: &[TargetWish]) -> bool {
-    hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
 }
 
 fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
@@ -214,59 +202,4 @@ fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
     let refused = |why: String| UsageError::new(format!("cannot work in `{}`: {why}", path.display()));
     let resolved = path.canonicalize().map_err(|error| refused(error.to_string()))?;
     if resolved.is_dir() { Ok(resolved) } else { Err(refused("it is not a directory".to_owned())) }
-}
-
-pub(crate) fn printer() -> Printer {
-    Printer::standard()
-}
-
-/// The one of these ids that a user means by the digits that it begins with, as lists on a terminal show them. None where
-/// none begins so.
-fn short_id<'a>(ids: &[&'a str], digits: &str) -> anyhow::Result<Option<&'a str>> {
-    if let Some(same) = ids.iter().find(|id| **id == digits) {
-        return Ok(Some(same));
-    }
-    let bare = |id: &'a str| id.split_once('_').map_or(id, |(_, digits)| digits);
-    let is_meant = |id: &&&'a str| id.starts_with(digits) || bare(id).starts_with(digits);
-    let mut meant = ids.iter().filter(is_meant).filter(|_| digits.len() >= MIN_DIGITS);
-    match (meant.next(), meant.next()) {
-        (Some(first), Some(second)) => {
-            bail!("`{digits}` can be `{first}` or `{second}`; add more of its digits")
-        }
-        (found, _) => Ok(found.copied()),
-    }
-}
-
-/// A session by its id, or by the digits that it begins with.
-async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
-    let id = match id.parse::<SessionId>() {
-        Ok(id) => id,
-        Err(error) => {
-            let all = buddy.hub.list(&buddy.who, SessionQuery::default()).await?.sessions;
-            let ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
-            match short_id(&ids, id)? {
-                Some(found) => found.parse()?,
-                None => bail!("{error}; `buddy sessions` lists them"),
-            }
-        }
-    };
-    match buddy.hub.find(&buddy.who, &id).await {
-        Err(error @ SessionsError::NotFound(_)) => bail!("{error}; `buddy sessions` lists them"),
-        found => Ok(found?),
-    }
-}
-
-/// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
-async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
-    let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
-    let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
-    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
-    let found = found.into_iter().find(|session| session.turns > 0);
-    found.with_context(|| format!("there is no session to resume{place}"))
-}
-
-/// A copy of a session, to go on in.
-async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
-    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
-    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }

@@ -1,8 +1,9 @@
 //! The configuration: what can be set, where it is read from, and who won.
 //!
 //! The typed sections in `settings` and `profile` are the one truth: key names, defaults, the JSON Schema and the
-//! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
+//! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`SettingOrigin`].
 
+mod approval_name;
 mod catalogue;
 mod control_files;
 mod display;
@@ -26,24 +27,23 @@ mod variables;
 mod wait;
 mod web;
 
-pub(crate) use control_files::{FileChange, RULES_FILE, read_rules};
+pub(crate) use control_files::{RULES_FILE, UntrustedChange, read_rules};
 pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
+pub(crate) use gates::{FamilyGate, family_gates};
 pub(crate) use jail::{JailSettings, Openings};
-pub(crate) use keys::schema;
-pub(crate) use layers::{Effective, Origin};
-pub(crate) use load::{Loaded, Request, is_open, load};
+pub(crate) use keys::{schema, written};
+pub(crate) use layers::{Effective, SettingOrigin};
+pub(crate) use load::{ConfigRequest, Loaded, is_open, load};
 pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use project_keys::project_keys_table;
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{
-    ApprovalPolicy, CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment,
-};
-pub(crate) use show::{as_json, as_table, as_text};
+pub(crate) use settings::{CheckSection, Config, GatesSection, TmuxSection, ToolsSection, WorkEnvironment};
+pub(crate) use show::shown_values;
 pub(crate) use template::{builtin, create, is_builtin_login};
 pub(crate) use trust::TrustStore;
 pub(crate) use variables::ENVIRONMENT_PROFILE;
-pub(crate) use wait::Wait;
+pub(crate) use wait::WaitTime;

@@ -1,95 +1,69 @@
-//! The surroundings of a conversation in the terminal: history, files, models, the user's editor, and buddy's own commands.
+//! The surroundings of a conversation in the terminal: history, files, models, the user's editor, and the operations.
 
 mod custom;
 mod history;
 mod images;
 mod keys;
 mod look;
+mod slash;
 
-use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_agent::{Hosts, RepositoryChanges};
-use buddy_exec::undo::UndoEntry;
+use buddy_calls::Hosts;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
+use buddy_protocol::operations::{ControlFileChange, CountChanges};
 use buddy_protocol::{
-    Attachment, Clock, Content, Event, Fact, ItemEnded, ItemId, SessionId, SessionStore, SessionTarget,
-    TargetHost, UnixMillis,
+    Attachment, Clock, ItemId, Operations, SessionId, SessionTarget, TargetHost, UnixMillis,
 };
-use buddy_store::SqliteStore;
-use buddy_tui::{
-    CustomCommand, Desk, DeskCommand, ListView, ModelChoice, Surroundings, UNKNOWN_FILE, terminal_columns,
-};
+use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelOption, SessionSurroundings};
 
-use crate::commands::processes;
-use crate::commands::setup::{Invocation, Setup};
-use crate::config::{
-    FileChange, Origin, Request, TrustStore, as_text, load, private_file, text_of, user_file,
-};
+use crate::commands::setup::Setup;
+use crate::config::{ConfigRequest, SettingOrigin, TrustStore, load, private_file, text_of, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
+use crate::invocation::Invocation;
+use crate::local_machine::local_target;
 use crate::models::{CurrentModels, OfferedModel, find_models};
+use crate::operations::{HomeOperations, OperationConversation, OperationPlace, view_configuration};
 use crate::system::SystemClock;
-use crate::wiring::{local_target, undo_store};
+use crate::wiring::Buddy;
 use history::HistoryFile;
 pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;
 pub(crate) use look::{details, follows_ground, list_look, look};
-
-/// The most copies of a conversation that are followed back.
-const MAX_LINEAGE: usize = 50;
-
-/// How many events of a log are read at a time.
-const LOG_PAGE: usize = 1_000;
-/// The end of the id of an entry of a call that ran once more outside the jail; the rest is the id of the call.
-const OUTSIDE_ENTRY: &str = "-outside";
+use slash::SlashCommands;
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;
 /// The most of a file that says which branch it is.
 const MAX_HEAD_BYTES: u64 = 4096;
-/// How long one of buddy's own commands may take.
-const COMMAND_LIMIT: Duration = Duration::from_mins(1);
-/// How long an undo may take. One that is cut short leaves a part of the files restored.
-const UNDO_LIMIT: Duration = Duration::from_mins(10);
 /// How long the command for the status line may take.
 const STATUS_LIMIT: Duration = Duration::from_secs(3);
 /// How much of what it says is read.
 const STATUS_BYTES: usize = 4 * 1024;
-/// How much of what it says is shown.
-const SAID_BYTES: usize = 256 * 1024;
-
-/// Whether a user who types these digits means this entry: the whole id, or its first digits.
-fn is_named(id: &str, typed: &str) -> bool {
-    id == typed || id.split_once('_').is_some_and(|(_, digits)| digits.starts_with(typed))
-}
-
 /// The surroundings of a conversation.
 pub(crate) struct HomeDesk {
     environment: Environment,
-    store: Arc<SqliteStore>,
+    operations: HomeOperations,
     hosts: Arc<RunHosts>,
     models: Arc<CurrentModels>,
     history: HistoryFile,
     /// The command that makes the status line.
     status_command: Option<String>,
-    /// The configuration that holds in this run, for people.
-    settings: String,
     /// The configuration that this run was started with, and the model.
-    request: Request,
+    request: ConfigRequest,
     wish: Option<String>,
-    /// What says which configuration this run has, for buddy's own commands.
+    /// What says which configuration this run has, for the login that is started in the terminal.
     config_flags: Vec<String>,
     /// Changes of the project's files that the user was shown last; held for a look only.
-    seen: Mutex<Vec<FileChange>>,
+    seen: Mutex<Vec<ControlFileChange>>,
 }
 
 /// The flags of a command line that say which configuration is read.
-fn config_flags(request: &Request) -> Vec<String> {
+fn config_flags(request: &ConfigRequest) -> Vec<String> {
     let named = request.named.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
     let ignored = request.is_user_ignored.then(|| "--ignore-user-config".to_owned());
     named.chain(ignored).collect()
@@ -98,21 +72,32 @@ fn config_flags(request: &Request) -> Vec<String> {
 impl HomeDesk {
     pub(crate) fn new(
         invocation: &Invocation<'_>,
-        store: Arc<SqliteStore>,
+        buddy: &Buddy,
         hosts: Arc<RunHosts>,
         setup: &Setup,
     ) -> Self {
         let environment = invocation.environment;
+        let operations = HomeOperations::new(OperationPlace {
+            environment: environment.clone(),
+            request: invocation.request.clone(),
+            cwd: hosts.cwd.clone(),
+            model: invocation.model.clone(),
+            conversation: Some(OperationConversation {
+                hosts: hosts.clone(),
+                sessions: buddy.hub.clone(),
+                who: buddy.who.clone(),
+                configuration: view_configuration(&setup.loaded),
+            }),
+        });
         let history = HistoryFile::new(&environment.data);
         let status_command = setup.loaded.config.display.status_command.clone();
         Self {
             environment: environment.clone(),
-            store,
+            operations,
             hosts,
             models: setup.models.clone(),
             history,
             status_command,
-            settings: as_text(&setup.loaded, true),
             request: invocation.request.clone(),
             wish: invocation.model.clone(),
             config_flags: config_flags(&invocation.request),
@@ -169,7 +154,7 @@ impl HomeDesk {
     async fn reload(&self) -> anyhow::Result<Option<String>> {
         let cwd = &self.hosts.cwd;
         let loaded = load(&self.environment, cwd, &self.request)?;
-        let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
+        let is_set = loaded.effective.origin(&["agent", "model"]) != SettingOrigin::Default;
         // What was just chosen is in the file; a variable that names another model is for the next start.
         let in_file = self.model_in_file().filter(|name| loaded.config.models.contains_key(name));
         let chosen = in_file.or_else(|| is_set.then(|| loaded.config.agent.model.clone()));
@@ -186,198 +171,6 @@ impl HomeDesk {
         let table: toml::Table = text_of(&file).ok()?.parse().ok()?;
         Some(table.get("agent")?.get("model")?.as_str()?.to_owned())
     }
-
-    /// What one of buddy's own commands says.
-    async fn own(&self, arguments: Vec<String>) -> Result<String, String> {
-        self.own_within(arguments, COMMAND_LIMIT).await
-    }
-
-    /// The same, with a limit of its own.
-    async fn own_within(&self, arguments: Vec<String>, limit: Duration) -> Result<String, String> {
-        let cwd = self.hosts.cwd.clone();
-        let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let program = program.to_string_lossy().into_owned();
-        let argv = std::iter::once(program).chain(self.config_flags.clone()).chain(arguments).collect();
-        let env = self.environment.all();
-        let output = OutputLimits { keep_head: SAID_BYTES, keep_tail: SAID_BYTES, log: None };
-        let exec = Exec {
-            argv,
-            cwd,
-            env,
-            stdin: Stdin::Null,
-            pty: None,
-            timeout: Some(limit),
-            output,
-            bounds: Bounds::open(),
-            way_out: None,
-        };
-        said(&target, exec).await
-    }
-
-    /// Undoes an entry.
-    async fn undo(&self, session: &SessionId, id: &str, flags: &[&str]) -> Result<String, String> {
-        let words = ["undo", "--yes", "--in-conversation", session.as_str()];
-        let words = words.into_iter().chain(flags.iter().copied()).chain([id]);
-        self.own_within(words.map(str::to_owned).collect(), UNDO_LIMIT).await
-    }
-
-    /// The session and those that it was copied from, each with the time of the copy.
-    async fn lineage(&self, session: &SessionId) -> Result<Vec<(SessionId, UnixMillis)>, String> {
-        let mut lineage = vec![(session.clone(), UnixMillis(u64::MAX))];
-        while let Some((last, _)) = lineage.last().filter(|_| lineage.len() < MAX_LINEAGE) {
-            let first = self.store.read(last, 0, 1).await.map_err(|error| error.to_string())?;
-            let Some(Event { time, fact: Fact::SessionStarted(started), .. }) = first.into_iter().next()
-            else {
-                break;
-            };
-            let Some(origin) = started.forked_from else { break };
-            lineage.push((origin.session, time));
-        }
-        Ok(lineage)
-    }
-
-    /// The changes of the calls of a conversation, the newest first.
-    async fn changes_of(&self, session: &SessionId) -> Result<Vec<UndoEntry>, String> {
-        let lineage = self.lineage(session).await?;
-        let store = undo_store(&self.environment);
-        let listed = tokio::task::spawn_blocking(move || store.list()).await;
-        let mut listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let is_of = |entry: &UndoEntry, (session, until): &(SessionId, UnixMillis)| {
-            entry.header.session == session.as_str() && UnixMillis(entry.header.unix_ms) <= *until
-        };
-        listed.retain(|entry| lineage.iter().any(|one| is_of(entry, one)));
-        Ok(listed)
-    }
-
-    /// The newest change that was not taken back, by its name.
-    async fn last_change(&self, session: &SessionId) -> Result<Option<String>, String> {
-        let listed = self.changes_of(session).await?;
-        let store = undo_store(&self.environment);
-        let newest = tokio::task::spawn_blocking(move || {
-            store.newest(&listed).map(|newest| newest.map(|entry| entry.header.id.clone()))
-        });
-        newest.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
-    }
-
-    /// How many changes of the prompt that made this call are left.
-    async fn left_of_prompt(&self, session: &SessionId, call: &str) -> Result<usize, String> {
-        let (mut calls, mut after) = (HashMap::new(), 0);
-        loop {
-            let page = self.store.read(session, after, LOG_PAGE).await.map_err(|error| error.to_string())?;
-            let Some(last) = page.last().and_then(|event| event.seq) else { break };
-            after = last;
-            for event in page {
-                if let Fact::ItemEnded(ItemEnded { item }) = event.fact
-                    && matches!(item.content, Content::ToolCall(_))
-                    && let Some(turn) = item.turn
-                {
-                    calls.insert(item.id.to_string(), turn);
-                }
-            }
-        }
-        let listed = self.changes_of(session).await?;
-        let turn_of = |id: &str| calls.get(id.strip_suffix(OUTSIDE_ENTRY).unwrap_or(id));
-        let Some(turn) = listed
-            .iter()
-            .find(|entry| is_named(&entry.header.id, call))
-            .and_then(|entry| turn_of(&entry.header.id))
-        else {
-            return Ok(0);
-        };
-        let is_standing =
-            |entry: &UndoEntry| !entry.is_undone && entry.changes > 0 && entry.header.undoes.is_none();
-        let is_left = |entry: &&UndoEntry| is_standing(entry) && turn_of(&entry.header.id) == Some(turn);
-        Ok(listed.iter().filter(is_left).count())
-    }
-
-    /// Undoes a change of this conversation, and says how many of the same prompt are left.
-    async fn undo_change(&self, session: &SessionId, id: &str, flags: &[&str]) -> Result<String, String> {
-        let said = self.undo(session, id, flags).await?;
-        Ok(match self.left_of_prompt(session, id).await? {
-            0 => said,
-            1 => format!("{}. 1 more change of this prompt is left", said.trim_end()),
-            left => format!("{}. {left} more changes of this prompt are left", said.trim_end()),
-        })
-    }
-
-    /// The newest undo that this conversation or its past made and did not take back, by its name.
-    async fn last_undo(&self, session: &SessionId) -> Result<Option<String>, String> {
-        let listed = self.changes_of(session).await?;
-        let is_undo =
-            |id: &str| listed.iter().any(|entry| entry.header.id == id && entry.header.undoes.is_some());
-        let is_wanted = |entry: &&UndoEntry| {
-            !entry.is_undone
-                && entry.changes > 0
-                && entry.header.undoes.as_deref().is_some_and(|undone| !is_undo(undone))
-        };
-        Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
-    }
-
-    /// Trusts the directory of a session on this machine, or no longer. Where it is trusted already and its files changed, the
-    /// changes are shown first, and `yes` accepts what was shown.
-    async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
-        if target.host != TargetHost::Local {
-            return Err("to trust a directory on another host, start buddy with --trust".to_owned());
-        }
-        let store = TrustStore::new(&self.environment.data);
-        let cwd = Path::new(&target.cwd);
-        let mut words = vec!["trust".to_owned(), target.cwd.clone()];
-        match wish {
-            "" => {
-                let changes = store.reviewable(cwd);
-                if !changes.is_empty() {
-                    let diff: Vec<String> = changes.iter().flat_map(FileChange::diff).collect();
-                    *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = changes;
-                    return Ok(format!("{}\nLet the changes take effect with: /trust yes", diff.join("\n")));
-                }
-            }
-            "yes" => {
-                let changes = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
-                if changes.is_empty() {
-                    return Err("no change was shown; run /trust first".to_owned());
-                }
-                store.accept(cwd, &changes).map_err(|error| format!("{error:#}"))?;
-                return Ok("The rules take effect with the next call, buddy.toml when you next start buddy."
-                    .to_owned());
-            }
-            "off" => words.push("--remove".to_owned()),
-            _ => return Err("use /trust, /trust yes or /trust off".to_owned()),
-        }
-        let said = self.own(words).await?;
-        Ok(format!("{said}Its buddy.toml and its commands take effect when you next start buddy."))
-    }
-
-    /// Shows the configuration, or changes the user's file.
-    async fn configure(&self, line: &str) -> Result<String, String> {
-        let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let words = match (verb, rest.trim().split_once(char::is_whitespace)) {
-            ("", _) => return Ok(self.settings.clone()),
-            ("set", Some((key, value))) => vec!["config", "set", key, value.trim()],
-            ("unset", None) if !rest.trim().is_empty() => vec!["config", "unset", rest.trim()],
-            _ => return Err("use /config, /config set KEY VALUE or /config unset KEY".to_owned()),
-        };
-        let said = self.own(words.into_iter().map(str::to_owned).collect()).await?;
-        Ok(format!("{said}It takes effect when you next start buddy."))
-    }
-
-    /// What changed in the repository.
-    async fn diff(&self, target: &SessionTarget) -> Result<String, String> {
-        let host = self.hosts.attach(&target.wish()).await?;
-        let RepositoryChanges { diff, unknown } =
-            RepositoryChanges::find(&host, Path::new(&target.cwd)).await?;
-        let unknown = unknown.iter().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
-        let text: String = std::iter::once(diff).chain(unknown).collect();
-        Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
-    }
-}
-
-/// Runs a command and returns what it said, on both streams.
-async fn said(target: &dyn Target, exec: Exec) -> Result<String, String> {
-    let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
-    let exit = running.wait().await.map_err(|error| error.to_string())?;
-    let text = format!("{}{}", exit.stdout.text(), exit.stderr.text());
-    if exit.code == Some(0) { Ok(text) } else { Err(text) }
 }
 
 #[async_trait]
@@ -394,13 +187,13 @@ impl Desk for HomeDesk {
         self.history.add(text);
     }
 
-    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> SessionSurroundings {
         fail::fail_point!("desk.surroundings");
         let rows = self.models.now().rows();
         let active = rows.iter().find(|row| row.active);
         let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
         let hint = self.models.now().is_demo(model).then(|| "say tour,".to_owned());
-        Surroundings {
+        SessionSurroundings {
             hint,
             model: match (used, model) {
                 (Some(row), _) => row.model.clone(),
@@ -454,9 +247,9 @@ impl Desk for HomeDesk {
         Ok(file.to_string_lossy().into_owned())
     }
 
-    async fn models(&self, current: Option<&str>) -> Vec<ModelChoice> {
+    async fn models(&self, current: Option<&str>) -> Vec<ModelOption> {
         let offered = self.models.now().offered(current).await.into_iter();
-        offered.map(|OfferedModel { name, model, note }| ModelChoice { name, model, note }).collect()
+        offered.map(|OfferedModel { name, model, note }| ModelOption { name, model, note }).collect()
     }
 
     async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {
@@ -506,6 +299,7 @@ impl Desk for HomeDesk {
             output: OutputLimits { keep_head: STATUS_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
             way_out: None,
+            end_mark: None,
         };
         let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
         let exit = running.wait().await.map_err(|error| error.to_string())?;
@@ -517,14 +311,11 @@ impl Desk for HomeDesk {
     }
 
     async fn changes(&self, calls: &[ItemId]) -> Option<usize> {
-        let store = undo_store(&self.environment);
-        let listed = tokio::task::spawn_blocking(move || store.list()).await.ok()?.ok()?;
-        let is_one = |entry: &&UndoEntry| {
-            !entry.is_undone && entry.changes > 0 && calls.iter().any(|call| call.as_str() == entry.header.id)
-        };
-        Some(listed.iter().filter(is_one).count())
+        self.operations.count_changes(CountChanges { calls: calls.to_vec() }).await.ok()
     }
 
+    /// A login needs the terminal as a whole: it reads keys without an echo, shows codes and waits for a browser, and it can be
+    /// interrupted. So it is a program of its own that has the terminal meanwhile, like the editor.
     async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String> {
         let failed = |error: String| format!("cannot log in: {error}");
         let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
@@ -555,75 +346,13 @@ impl Desk for HomeDesk {
         target: &SessionTarget,
         command: DeskCommand,
     ) -> Result<String, String> {
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        match command {
-            DeskCommand::Diff => self.diff(target).await,
-            DeskCommand::Undo(line) => {
-                // Who says so wants it; what is restored is told, and can be taken back.
-                let line = line.unwrap_or_default();
-                let (forced, named): (Vec<&str>, Vec<&str>) =
-                    line.split_whitespace().partition(|word| *word == "--force");
-                let id = match named.first() {
-                    Some(id) => Some((*id).to_owned()),
-                    None => self.last_change(session).await?,
-                };
-                match id {
-                    Some(id) => self.undo_change(session, &id, &forced).await,
-                    None => Ok("There is nothing to undo in this conversation.".to_owned()),
-                }
-            }
-            DeskCommand::Redo(line) => {
-                let line = line.unwrap_or_default();
-                let flags: Vec<&str> = line.split_whitespace().collect();
-                if let Some(unknown) = flags.iter().find(|flag| **flag != "--force") {
-                    return Err(format!("/redo takes no `{unknown}`; it knows --force"));
-                }
-                match self.last_undo(session).await? {
-                    Some(id) => self.undo(session, &id, &flags).await,
-                    None => Ok("there is no undo to take back".to_owned()),
-                }
-            }
-            DeskCommand::Config(line) => self.configure(&line).await,
-            DeskCommand::LogOut(profile) => {
-                let mut line = words(&["logout"]);
-                line.extend(profile);
-                let said = self.own(line).await?;
-                // A connection may hold what was forgotten.
-                let reloaded = self.reload().await;
-                reloaded.map(|_| said).map_err(|error| format!("{error:#}"))
-            }
-            DeskCommand::Trust(wish) => self.trust(target, &wish).await,
-            DeskCommand::Doctor => {
-                let mut line = words(&["doctor", "--in-conversation"]);
-                // Text in a conversation is indented.
-                let columns = || terminal_columns().saturating_sub(2).max(1);
-                line.extend(std::io::stdout().is_terminal().then(|| columns().to_string()));
-                let from_top = |report: String| report.trim_start_matches('\n').to_owned();
-                self.own(line).await.map(from_top).map_err(from_top)
-            }
-            DeskCommand::Processes(empty) => {
-                // Text in a conversation is indented.
-                let columns = terminal_columns().saturating_sub(2).max(1);
-                let view = std::io::stdout().is_terminal().then(|| ListView::fitted(columns));
-                let view = view.map_or_else(ListView::plain, |view| view.at(SystemClock.now()));
-                let environment = self.environment.clone();
-                let listed = tokio::task::spawn_blocking(move || processes::text(&environment, &view)).await;
-                let listed = listed.map_err(|error| error.to_string())?;
-                let text = listed.map_err(|error| format!("{error:#}"))?;
-                Ok(text.unwrap_or_else(|| empty.to_owned()))
-            }
-            DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
-            DeskCommand::Export(file) => {
-                let file = file.unwrap_or_default();
-                let (file, is_forced) = match file.strip_suffix("--force") {
-                    Some(file) => (file.trim().to_owned(), true),
-                    None => (file, false),
-                };
-                let file = if file.is_empty() { format!("{session}.md") } else { file };
-                let mut line = words(&["export", session.as_str(), "--output", &file]);
-                line.extend(is_forced.then(|| "--force".to_owned()));
-                self.own(line).await
-            }
+        let slash = SlashCommands { operations: &self.operations, cwd: &self.hosts.cwd, seen: &self.seen };
+        let is_log_out = matches!(command, DeskCommand::LogOut(_));
+        let text = slash.run(session, target, command).await?;
+        if is_log_out {
+            // A connection may hold what was forgotten.
+            self.reload().await.map_err(|error| format!("{error:#}"))?;
         }
+        Ok(text)
     }
 }

@@ -6,13 +6,13 @@
 
 mod ledger;
 
-use std::fs::{DirEntry, File, OpenOptions, TryLockError};
+use std::fs::DirEntry;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use buddy_exec::{FileLock, LockKind};
 
 use crate::config::private_file;
 use crate::environment::Environment;
@@ -24,14 +24,14 @@ const LOCK: &str = "lock";
 /// before.
 const REMOVALS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
-/// How often a lock is tried that others hold for a few steps, or while they remove what was left: ten seconds with the pauses.
-const LOCKINGS: u32 = 400;
+/// How long a lock is waited for that others hold for a few steps, or while they remove what was left.
+const LOCKING: Duration = Duration::from_secs(10);
 
 /// The place of one run.
 pub(crate) struct EphemeralPlace {
     path: PathBuf,
     logs: PathBuf,
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl EphemeralPlace {
@@ -45,7 +45,7 @@ impl EphemeralPlace {
     /// Makes it.
     pub(crate) fn make(environment: &Environment) -> anyhow::Result<Self> {
         let (path, logs) = (environment.session_data.clone(), environment.session_logs.clone());
-        let made = || -> io::Result<File> {
+        let made = || -> io::Result<FileLock> {
             let places = places(&environment.data);
             private_file::make_directory(&places)?;
             // Nobody takes it for one that was left before it is locked.
@@ -86,10 +86,9 @@ pub(crate) fn sweep(data: &Path) {
         return;
     }
     let swept = || -> io::Result<()> {
-        let lock = open(&places.join(LOCK))?;
-        if lock.try_lock().is_err() {
+        let Some(_sweeping) = FileLock::try_take(&places.join(LOCK), LockKind::Exclusive)? else {
             return Ok(());
-        }
+        };
         for entry in std::fs::read_dir(&places)?.flatten() {
             if let Err(error) = sweep_one(data, &entry) {
                 tracing::warn!(%error, path = %entry.path().display(), "what an ephemeral run left cannot be removed");
@@ -129,29 +128,13 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn is_left(place: &Path) -> bool {
-    match open(&place.join(LOCK)) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(_) => false,
-    }
+    FileLock::try_take(&place.join(LOCK), LockKind::Exclusive).is_ok_and(|lock| lock.is_some())
 }
 
 /// Held for a few steps, except by the run that owns a place. It is waited for, but not for ever.
-fn locked(path: &Path) -> io::Result<File> {
-    let file = open(path)?;
-    for _ in 1..LOCKINGS {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    file.try_lock()?;
-    Ok(file)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
+fn locked(path: &Path) -> io::Result<FileLock> {
+    let lock = FileLock::take_within(path, LockKind::Exclusive, LOCKING)?;
+    lock.ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use buddy_exec::{
 use buddy_protocol::TargetHost;
 
 use crate::environment::Environment;
-use crate::wiring::{STOP_GRACE, local_target};
+use crate::local_machine::{STOP_GRACE, local_target};
 
 /// What the clients of transports get of the environment: what finds keys, agents, engines and their configuration.
 const CLIENT_VARIABLES: &[&str] = &[

@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 use async_trait::async_trait;
-use buddy_agent::{Host as AgentHost, Hosts, WithheldVariable};
+use buddy_calls::{Host as AgentHost, Hosts, WithheldVariable};
 use buddy_exec::TmuxTarget;
 use buddy_exec::jail::clear_litter;
 use buddy_policy::{Withheld, guarded_names};
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
-use crate::commands::UsageError;
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::local_machine::undo_store;
 use crate::panes::{Made, PaneMaker};
 use crate::policy::{Policies, PolicySettings, project_files};
-use crate::wiring::undo_store;
+use crate::start_error::UsageError;
 
 /// What a user is told who wants no tool to touch this machine and names no other host.
 const REMOTE_ONLY: &str = "no tool may touch this machine (`--remote-only`, or `tools.local = false`), so a session needs \

@@ -9,11 +9,12 @@ mod read;
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-pub(crate) use events::{Place, events, session_id};
+pub(crate) use events::{LegacyPlace, events, session_id};
 pub(crate) use read::{Legacy, read};
 
 /// Where older programs keep their sessions, below a project.
@@ -50,7 +51,10 @@ pub(crate) fn files(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Reads a file of an older session.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Legacy> {
-    let file = fs::File::open(path).context("cannot open it")?;
+    // A pipe would keep the import waiting for its writer.
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+    let file = file.context("cannot open it")?;
     if !file.metadata().context("cannot look at it")?.is_file() {
         bail!("it is not a file");
     }

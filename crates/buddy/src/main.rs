@@ -10,13 +10,20 @@ mod ephemeral;
 mod failpoints;
 mod host;
 mod hosts;
+mod invocation;
 mod legacy;
+mod local_machine;
 mod log;
+mod login_subject;
 mod models;
+mod operations;
 mod origin;
 mod panes;
 mod policy;
+mod rendering;
+mod session_choice;
 mod signals;
+mod start_error;
 mod system;
 mod wiring;
 
@@ -28,9 +35,7 @@ use buddy_tui::{Exit, refusal_line};
 
 use crate::cli::Cli;
 use crate::environment::Environment;
-
-/// The hidden first argument under which buddy supervises one command of an agent.
-pub(crate) const SUPERVISE: &str = "__supervise";
+use crate::local_machine::SUPERVISE;
 
 fn main() -> ExitCode {
     // These are started for every command, so they are told apart before anything else is done.
@@ -45,7 +50,7 @@ fn main() -> ExitCode {
     let arguments = cli::arguments(std::env::args_os().collect());
     let cli = match Cli::read(arguments.clone()) {
         Ok(cli) => cli,
-        Err(error) => return told(&error, cli::wants_json(&arguments)),
+        Err(error) => return print_clap_error(&error, cli::wants_json(&arguments)),
     };
     if fail::has_failpoints() {
         failpoints::arm();
@@ -67,7 +72,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Help and version go to the standard output and are no error.
-fn told(error: &clap::Error, wants_json: bool) -> ExitCode {
+fn print_clap_error(error: &clap::Error, wants_json: bool) -> ExitCode {
     let _ = error.print();
     if wants_json && error.use_stderr() {
         let message = error.to_string();

@@ -9,12 +9,12 @@ use buddy_exec::{
     PaneError, RECONNECT_WITHIN, TargetError, TmuxSettings, TmuxTarget, pane_directory, session_name,
 };
 
-use crate::commands::setup::{Invocation, TmuxWish};
 use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::invocation::{Invocation, TmuxWish};
+use crate::local_machine::{marker, quarantine, warden};
 use crate::origin::origin;
-use crate::wiring::{marker, quarantine, warden};
 
 /// The longest name of a directory that is made from the name of a target; file systems take 255.
 const MAX_NAME_CHARS: usize = 200;

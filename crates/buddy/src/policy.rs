@@ -16,7 +16,6 @@ mod source;
 mod tracked;
 
 pub(crate) use grants::{GrantBook, Kept};
-pub(crate) use guards::{Guards, Pending};
+pub(crate) use guards::{Guards, Pending, check_guards};
 pub(crate) use project::project_files;
-pub(crate) use rules::check_guards;
 pub(crate) use source::{Policies, PolicySettings};

@@ -3,12 +3,10 @@
 use std::future::Future;
 
 use anyhow::Context;
-use buddy_tui::Signalled;
+use buddy_tui::{Printer, Signalled};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-
-use crate::commands::printer;
 
 /// Signals that may wait to be seen.
 const QUEUE: usize = 4;
@@ -47,7 +45,7 @@ pub(crate) async fn unless_interrupted<T>(
     tokio::select! {
         done = work => done.map(Some),
         _ = signals.recv() => {
-            printer().status("buddy: interrupted");
+            Printer::standard().status("buddy: interrupted");
             Ok(None)
         }
     }

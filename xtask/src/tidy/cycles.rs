@@ -25,17 +25,8 @@ pub(crate) fn module_cycles(tree: &Tree) -> Vec<Offence> {
             crates.entry(root).or_default().push(file);
         }
     }
-    let is_held = |root: &str| !TANGLED.contains(&root);
-    crates
-        .into_iter()
-        .filter(|(root, _)| is_held(root))
-        .flat_map(|(root, files)| offences(root, &files))
-        .collect()
+    crates.into_iter().flat_map(|(root, files)| offences(root, &files)).collect()
 }
-
-/// Crates that still have cycles. The list only gets shorter.
-const TANGLED: &[&str] =
-    &["crates/buddy", "crates/buddy-agent", "crates/buddy-exec", "crates/buddy-store", "crates/buddy-tui"];
 
 fn offences(root: &str, files: &[&SourceFile]) -> Vec<Offence> {
     match CrateModules::read(root, files) {

@@ -19,11 +19,12 @@ const TABLE: &[Allowed] = &[
     Allowed { name: "buddy-notify", uses: &[] },
     Allowed { name: "buddy-store", uses: &["buddy-protocol"] },
     Allowed { name: "buddy-web", uses: &[] },
+    Allowed { name: "buddy-calls", uses: &["buddy-exec", "buddy-policy", "buddy-protocol", "buddy-web"] },
     Allowed {
         name: "buddy-agent",
-        uses: &["buddy-exec", "buddy-model", "buddy-policy", "buddy-protocol", "buddy-web"],
+        uses: &["buddy-calls", "buddy-exec", "buddy-model", "buddy-policy", "buddy-protocol", "buddy-web"],
     },
-    Allowed { name: "buddy-bridge", uses: &["buddy-exec", "buddy-policy", "buddy-protocol"] },
+    Allowed { name: "buddy-bridge", uses: &["buddy-calls", "buddy-exec", "buddy-policy", "buddy-protocol"] },
     Allowed { name: "buddy-hub", uses: &["buddy-protocol"] },
     Allowed { name: "buddy-server", uses: &["buddy-hub", "buddy-protocol"] },
     Allowed { name: "buddy-tui", uses: &["buddy-protocol"] },
@@ -32,6 +33,7 @@ const TABLE: &[Allowed] = &[
         uses: &[
             "buddy-agent",
             "buddy-bridge",
+            "buddy-calls",
             "buddy-exec",
             "buddy-hub",
             "buddy-model",

@@ -1,12 +1,12 @@
 //! Commands of the user's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
 
+use buddy_calls::Ground;
 use buddy_protocol::{
     AgentError, AuthoredFact, Fact, Item, ItemId, ItemStarted, ItemStatus, Principal, Ran, SinkClosed,
 };
 use tokio::task::JoinError;
 
 use super::{Driver, refused};
-use crate::gate::Ground;
 use crate::person_run::{PersonRun, run_item};
 use crate::turn::Input;
 

@@ -1,5 +1,6 @@
 //! A whole answer: what it said is recorded, what it calls is made ready to run.
 
+use buddy_calls::{Call, registry};
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
     AnswerStop, AuthoredFact, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted,
@@ -7,9 +8,8 @@ use buddy_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, notice};
+use super::machine::{Answered, Effect, Machine, Running, Turn, TurnState, charged, emit, notice};
 use crate::live::{LiveAnswer, Voice};
-use crate::tools::{Call, registry};
 
 /// How often in a row a provider may pause in the middle of an answer and be asked to go on: one that only pauses is not
 /// asked for ever.
@@ -60,7 +60,7 @@ impl Machine {
         }
         if !calls.is_empty() {
             let running = Running { open: calls.len(), interrupted_by: None, wound_up: None };
-            self.state = State::Running(turn, running);
+            self.state = TurnState::Running(turn, running);
             effects.push(Effect::RunCalls(calls));
         } else if turn.is_steered || is_paused {
             effects.extend(self.call_model(turn));

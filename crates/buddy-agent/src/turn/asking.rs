@@ -2,7 +2,7 @@
 
 use buddy_protocol::{Failure, FailureKind, TurnOutcome};
 
-use super::{Effect, Ending, Input, Machine, State, Turn, interrupt};
+use super::machine::{Effect, Ending, Input, Machine, Turn, TurnState, interrupt};
 
 impl Machine {
     pub(super) fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
@@ -22,11 +22,11 @@ impl Machine {
             Input::Interrupted(by) => vec![Effect::DropAside, interrupt(&turn, &by)],
             Input::Prompted { by, said } => {
                 let said = self.steer(&by, &mut turn, said);
-                self.state = State::Asking(turn);
+                self.state = TurnState::Asking(turn);
                 said
             }
             _ => {
-                self.state = State::Asking(turn);
+                self.state = TurnState::Asking(turn);
                 Vec::new()
             }
         }

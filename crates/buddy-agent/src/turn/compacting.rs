@@ -5,7 +5,9 @@ use buddy_protocol::{
     Content, Fact, Failure, FailureKind, Item, ItemEnded, ItemId, ItemStatus, NoticeLevel, TurnOutcome,
 };
 
-use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, interrupt, notice};
+use super::machine::{
+    Charge, Effect, Input, Machine, Turn, TurnState, charged, emit, end, interrupt, notice,
+};
 use crate::compaction::{Cut, clearable, cut, cut_all, mechanical, reminders, requests};
 use crate::history::{history, visible};
 
@@ -31,11 +33,11 @@ impl Machine {
                 let said = self.steer(&by, &mut turn, said);
                 // Whoever says something while room is made wants an answer.
                 turn.is_compaction = false;
-                self.state = State::Compacting(turn, cut);
+                self.state = TurnState::Compacting(turn, cut);
                 said
             }
             _ => {
-                self.state = State::Compacting(turn, cut);
+                self.state = TurnState::Compacting(turn, cut);
                 Vec::new()
             }
         }
@@ -75,7 +77,7 @@ impl Machine {
         };
         turn.calls = turn.calls.saturating_sub(1);
         let old: Vec<Item> = visible(&self.items).into_iter().take(cut.summed_up).cloned().collect();
-        self.state = State::Compacting(turn, cut);
+        self.state = TurnState::Compacting(turn, cut);
         vec![Effect::Summarise(history(&old))]
     }
 

@@ -1,90 +1,13 @@
 //! The end of a round and of a turn: the gates that let a model go on, ask it to look again, or ask it for a report.
 
 use buddy_model::{Reply, ReplyItem, StopReason};
-use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus, Principal, ReminderCause, ToolKind,
-    TurnOutcome,
-};
+use buddy_protocol::{Content, Fact, Failure, FailureKind, ItemEnded, ReminderCause, TurnOutcome};
 
-use super::{Effect, Machine, Turn, emit, end, interrupt};
-use crate::stuck::{Repetition, has_succeeded};
-use crate::tools::registry;
+use super::machine::{Checks, Effect, Ending, Machine, Turn, emit, end};
+use crate::stuck::Repetition;
 
 /// Characters of the request that a reminder repeats.
 const MAX_REQUEST: usize = 2_000;
-
-/// The gates of the loop. Each can be off, for a model that needs none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each gate is a switch of its own")]
-pub(crate) struct LoopGates {
-    /// Ask once to check the changes of a turn before it ends, when no command succeeded after the last one.
-    pub(crate) finish: bool,
-    /// Tell a model that repeats itself, then end the turn.
-    pub(crate) stuck: bool,
-    /// Ask once for a complete answer after one that is empty or cut off.
-    pub(crate) retry: bool,
-    /// Ask for a report when a limit ends the turn.
-    pub(crate) report: bool,
-    /// Repeat the plan in a long turn.
-    pub(crate) recite: bool,
-}
-
-impl Default for LoopGates {
-    fn default() -> Self {
-        Self { finish: false, stuck: true, retry: true, report: true, recite: false }
-    }
-}
-
-/// The changes of a turn, and whether they were checked.
-#[derive(Debug, Default)]
-pub(super) struct Checks {
-    /// Whether files changed and no command succeeded since.
-    is_unchecked: bool,
-    is_reminded: bool,
-}
-
-impl Checks {
-    /// Takes note of a call that ended.
-    pub(super) fn note(&mut self, item: &Item) {
-        let Content::ToolCall(call) = &item.content else { return };
-        // Staging and committing leave the files as they were checked.
-        let changes = matches!(call.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
-            && !registry::only_records(&call.name);
-        if changes && item.status == ItemStatus::Completed {
-            self.is_unchecked = true;
-        } else if has_succeeded(item) {
-            self.is_unchecked = false;
-        }
-    }
-}
-
-/// The end of a turn after its report.
-pub(super) struct Ending {
-    outcome: TurnOutcome,
-    failure: Option<Failure>,
-    /// The limit, as the model reads it.
-    limit: String,
-    /// Who wound the turn up.
-    by: Option<Principal>,
-}
-
-impl Ending {
-    pub(super) fn failed(outcome: TurnOutcome, failure: Failure, limit: String) -> Self {
-        Self { outcome, limit, failure: Some(failure), by: None }
-    }
-
-    /// The end of a turn that a face wants a report of before it stops it.
-    pub(super) fn wound_up(by: Principal, reason: String) -> Self {
-        Self { outcome: TurnOutcome::Interrupted, failure: None, limit: reason, by: Some(by) }
-    }
-
-    pub(super) fn fact(&self, turn: &Turn) -> Effect {
-        match &self.by {
-            Some(by) => interrupt(turn, by),
-            None => end(turn, self.outcome, self.failure.clone()),
-        }
-    }
-}
 
 /// A lack of the last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use buddy_protocol::{Content, Fact, ItemEnded, PlanStepState, ReminderCause};
 
-use super::{Effect, Machine, Turn, emit};
+use super::machine::{Effect, Machine, Turn, emit};
 use crate::compaction::was_told_to_plan;
 
 /// Rounds of calls without a change of the plan after which it is repeated.

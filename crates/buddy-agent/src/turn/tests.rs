@@ -5,12 +5,14 @@ mod environment;
 mod finishing;
 mod room;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::*;
-use buddy_model::{Arguments, ReplyItem, StopReason};
-use buddy_protocol::{Envelope, ToolFailure, Transcript, UnixMillis};
+use buddy_model::{Arguments, Delta, PromptItem, Reply, ReplyItem, StopReason};
+use buddy_protocol::{
+    AuthoredFact, Envelope, EnvironmentFact, Ids, ItemStatus, ToolFailure, Transcript, UnixMillis, Usage,
+};
 use serde_json::Value;
 
 struct Counter(Mutex<u128>);

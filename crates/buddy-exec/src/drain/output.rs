@@ -6,7 +6,6 @@ use std::io;
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::READ_BYTES;
 use crate::captured::{Capture, Captured};
 use crate::exec::Chunks;
 use crate::local::PIPE_BYTES;
@@ -14,6 +13,9 @@ use crate::logs::LogWriter;
 use crate::room_sign::RoomSign;
 use crate::running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS};
 use crate::{Chunk, LogInfo, OutputLimits, Stream};
+
+/// Bytes per read: fits the second-level cache, and makes the cost per call vanish.
+pub(crate) const READ_BYTES: usize = 128 * 1024;
 
 /// The most chunks of one read, with those of a beginning that was held back.
 const READ_CHUNKS: usize = READ_BYTES / CHUNK_BYTES + 2;

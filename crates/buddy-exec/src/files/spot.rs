@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, accessat, fchmod, fsync, mkdirat, openat,
+    Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, accessat, fchmod, mkdirat, openat,
     readlinkat, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use super::beneath::{self, real_path};
 use super::view::View;
 use crate::TargetError;
+use crate::file_draft::sync_directory;
 
 /// Directories made for one file at most.
 const MAX_PARENTS: usize = 256;
@@ -229,13 +230,7 @@ impl Spot {
 
     /// Makes changes of names in the directory durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match openat(&self.directory, ".", flags, Mode::empty()) {
-            Ok(directory) => Ok(fsync(directory)?),
-            // A directory that may be written and not read cannot be synced.
-            Err(Errno::ACCESS) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        sync_directory(&self.directory)
     }
 
     /// A name in a directory that is open already.

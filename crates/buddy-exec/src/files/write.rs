@@ -9,12 +9,11 @@ use std::path::Path;
 
 use rustix::fs::{FileType, Stat, fstat};
 
-use super::draft::Draft;
 use super::read::read_content;
 use super::spot::{Parents, Spot};
 use super::view::{View, require_file};
-use crate::TargetError;
 use crate::undo::{Recorder, State};
+use crate::{FileDraft, TargetError};
 
 /// The most bytes of the previous content that are returned: more than anyone reads as a diff.
 pub const BEFORE_CAP: u64 = 1024 * 1024;
@@ -75,10 +74,10 @@ fn read_before(spot: &Spot) -> Option<Vec<u8>> {
 }
 
 /// The content in a synced file that has yet to take its place.
-fn draft(spot: &Spot, content: &[u8], existing: Option<&Stat>) -> io::Result<Draft> {
+fn draft(spot: &Spot, content: &[u8], existing: Option<&Stat>) -> io::Result<FileDraft> {
     // The mode of a new file follows the umask, as with any program; a replacement stays closed until it has
     // the old file's mode.
-    let mut draft = Draft::beside(spot, if existing.is_some() { 0o600 } else { 0o666 })?;
+    let mut draft = FileDraft::beside(spot, if existing.is_some() { 0o600 } else { 0o666 })?;
     draft.file.write_all(content)?;
     if let Some(existing) = existing {
         draft.take_over(existing)?;

@@ -9,14 +9,14 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::look::Sights;
 use super::quarantine::{Content, is_since};
-use super::words::RawPath;
+use super::raw_path::RawPath;
+use crate::{FileLock, LockKind};
 
 /// The directory of the baselines, in that of the quarantine, which no command sees.
 const RUNNING: &str = "running";
@@ -29,7 +29,6 @@ const TAKEN: char = 'x';
 
 /// How long a command waits for its turn, at most: a look takes a few milliseconds, and 3 seconds at most.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// What was there before a command started.
 #[derive(Debug, Default)]
@@ -204,22 +203,14 @@ pub(super) fn register_changed_at(quarantine: &Path) -> Option<SystemTime> {
 
 /// The right to look around: no other command starts meanwhile.
 #[derive(Debug)]
-pub(super) struct Turn(#[expect(dead_code, reason = "held for its lock")] File);
+pub(super) struct Turn(#[expect(dead_code, reason = "held for its lock")] FileLock);
 
 impl Turn {
     /// Waits for it, within bounds.
     pub(super) fn take(quarantine: &Path) -> io::Result<Self> {
         let directory = quarantine.join(RUNNING);
         DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
-        let path = directory.join(TURN);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        let until = Instant::now() + MAX_WAIT;
-        while file.try_lock().is_err() {
-            if Instant::now() > until {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            thread::sleep(PAUSE);
-        }
-        Ok(Self(file))
+        let lock = FileLock::take_within(&directory.join(TURN), LockKind::Exclusive, MAX_WAIT)?;
+        lock.map(Self).ok_or_else(|| io::ErrorKind::TimedOut.into())
     }
 }

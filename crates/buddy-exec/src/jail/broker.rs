@@ -18,7 +18,7 @@ use super::config_writes::{ConfigWrites, RENAMES};
 use super::connects::Connects;
 use super::refusal::{Refusal, SECCOMP, refused};
 use super::socket_list::SocketList;
-use crate::control::{receive_descriptors, send_descriptors};
+use crate::descriptors::{receive_descriptors, send_descriptors};
 
 /// The most calls that are answered at once. The next one holds up the others of the same command.
 const MAX_WAITING: usize = 64;

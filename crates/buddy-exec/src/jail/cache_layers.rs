@@ -6,17 +6,19 @@
 //!
 //! Two mounts must not share a layer, so each running jail holds a slot of its own by a lock.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, accessat, futimens};
 
 use super::ground::Ground;
 use super::mounts::{Cover, Mount, Mounts};
-use super::words::{Covered, PlannedOverlay, RawPath};
+use super::raw_path::RawPath;
+use super::words::{Covered, PlannedOverlay};
 use crate::bounds::{CacheLayers, CachePlace};
+use crate::{FileLock, LockKind};
 
 /// The number of jails of a workspace that have a layer at the same time. Others find the caches
 /// read-only.
@@ -59,7 +61,7 @@ pub(super) struct Slot {
     alone: Vec<PathBuf>,
     variables: Vec<(String, String)>,
     /// Held until the last process of the command is gone.
-    pub(super) lock: File,
+    pub(super) lock: FileLock,
 }
 
 impl Slot {
@@ -172,18 +174,15 @@ fn make(directory: &Path) -> io::Result<()> {
 }
 
 /// The lock of a slot, unless another jail holds it.
-fn lock(directory: &Path) -> io::Result<Option<File>> {
+fn lock(directory: &Path) -> io::Result<Option<FileLock>> {
     make(directory)?;
     let path = directory.join(LOCK);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-    if file.try_lock().is_err() {
-        return Ok(None);
-    }
+    let Some(lock) = FileLock::try_take(&path, LockKind::Exclusive)? else { return Ok(None) };
     // A lock file that was removed meanwhile guards nothing.
     if fs::metadata(&path).is_err() {
         return Ok(None);
     }
     let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-    futimens(&file, &Timestamps { last_access: now, last_modification: now })?;
-    Ok(Some(file))
+    futimens(lock.file(), &Timestamps { last_access: now, last_modification: now })?;
+    Ok(Some(lock))
 }

@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+    path_beneath_rules,
 };
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
@@ -14,10 +14,11 @@ use rustix::thread::{
 };
 
 use super::broker;
+use super::landlock_rules::landlock;
 use super::probe::landlock_abi;
 use super::refusal::{LANDLOCK, PROCESS, Refusal, refused};
 use super::seccomp::{self, Sockets};
-use super::words::{Place, Plan, RawPath, Rules};
+use super::words::{Place, Plan};
 
 /// Without namespaces Landlock has to cover truncation and signals too, which this version does (Linux 6.12).
 pub(super) const LEAST_BARE_ABI: ABI = ABI::V6;
@@ -91,51 +92,4 @@ fn drop_capabilities() -> Result<(), Refusal> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(refused(PROCESS, "give up capabilities"))
-}
-
-/// Restricts this thread to the rules with everything that the kernel's version of Landlock knows.
-pub(super) fn landlock(rules: &Rules, network: bool, least: ABI) -> Result<(), Refusal> {
-    let abi = landlock_abi();
-    if abi < least {
-        let reason = match abi {
-            ABI::Unsupported => "the kernel does not have it, or it is turned off".to_owned(),
-            _ => format!("version {abi} is too old to do without bubblewrap; version {least} is needed"),
-        };
-        return Err(Refusal::new(LANDLOCK, reason));
-    }
-    let status = restrict(rules, network, abi).map_err(refused(LANDLOCK, "apply the rules"))?;
-    match status {
-        RulesetStatus::FullyEnforced => Ok(()),
-        _ => Err(Refusal::new(LANDLOCK, format!("the rules are not fully enforced ({status:?})"))),
-    }
-}
-
-fn restrict(rules: &Rules, network: bool, abi: ABI) -> Result<RulesetStatus, landlock::RulesetError> {
-    let all = AccessFs::from_all(abi);
-    let write = all & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock);
-    let device = all
-        & (AccessFs::ReadFile
-            | AccessFs::ReadDir
-            | AccessFs::WriteFile
-            | AccessFs::Truncate
-            | AccessFs::IoctlDev);
-    let mut ruleset =
-        Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(all)?;
-    if !network && abi >= ABI::V4 {
-        ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
-    }
-    if abi >= ABI::V6 {
-        ruleset = ruleset.scope(Scope::from_all(abi))?;
-    }
-    let paths = |paths: &[RawPath], access: BitFlags<AccessFs>| {
-        path_beneath_rules(paths.iter().map(RawPath::to_path).collect::<Vec<PathBuf>>(), access)
-    };
-    let status = ruleset
-        .create()?
-        .add_rules(paths(&rules.read, AccessFs::from_read(abi)))?
-        .add_rules(paths(&rules.list, AccessFs::ReadDir.into()))?
-        .add_rules(paths(&rules.write, write))?
-        .add_rules(paths(&rules.devices, device))?
-        .restrict_self()?;
-    Ok(status.ruleset)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::git_lines::{GitLine, read_git_line};
-use super::repositories::without_links;
+use super::links::without_links;
 use super::write_places::WritePlaces;
 use crate::git_orders::{clean, entries_to, gitfile_target};
 
@@ -19,6 +19,9 @@ const ADDRESSES: &[&str] = &["remote.url", "remote.pushurl", "submodule.url"];
 
 /// The ways to servers that git goes without a helper program of its own choosing.
 const PLAIN_WAYS: &[&str] = &["https", "http", "ssh", "git"];
+
+/// The remote that git takes if none is named.
+const DEFAULT_REMOTE: &str = "origin";
 
 /// The way to a directory.
 const FILE_WAY: &str = "file";
@@ -185,7 +188,11 @@ fn judge_added(
     }
     match setting.key.as_str() {
         // A remote with the name of an address would be taken for it.
-        "remote.url" => is_new && is_plain_name(name) && is_plain_address(at, value),
+        "remote.url" => {
+            // git takes it for the default as soon as it is there, also where it went to the only remote before.
+            let is_default = name == DEFAULT_REMOTE && old.iter().any(|other| other.key == setting.key);
+            is_new && !is_default && is_plain_name(name) && is_plain_address(at, value)
+        }
         "submodule.url" => is_new && is_plain_address(at, value),
         "remote.fetch" => is_plain_name(name) && is_own_refspec(name, value),
         "remote.tagopt" => matches!(value, "--tags" | "--no-tags"),
@@ -193,7 +200,7 @@ fn judge_added(
             // Not to any remote: an earlier command could have added it. A push without a name goes there.
             let has_one = old.iter().any(|other| other.key == setting.key && other.of == setting.of);
             let is_used = |other: &Setting| other.key == setting.key && other.value() == value;
-            !has_one && (matches!(value, "." | "origin") || old.iter().any(is_used))
+            !has_one && (value == "." || value == DEFAULT_REMOTE || old.iter().any(is_used))
         }
         _ => true,
     }
@@ -349,6 +356,21 @@ mod tests {
         }
         let without = OLD.replace("\tmerge = refs/heads/main\n", "");
         assert_eq!(judge_change(&place(), OLD.as_bytes(), without.as_bytes()), Ok(()));
+    }
+
+    #[test]
+    fn a_new_remote_does_not_become_the_default_of_a_push() {
+        let added = |old: &str, added: &str| {
+            judge_change(&place(), old.as_bytes(), format!("{old}{added}").as_bytes())
+        };
+        let origin = "[remote \"origin\"]\n\turl = https://e.example/x\n";
+        let other = "[remote \"up\"]\n\turl = https://e.example/x\n";
+        let elsewhere = "[remote \"github\"]\n\turl = https://a.example/x\n";
+        assert!(added(elsewhere, origin).is_err());
+        assert_eq!(added(elsewhere, other), Ok(()));
+        for first in [origin, other] {
+            assert_eq!(added("[core]\n\tbare = false\n", first), Ok(()), "{first}");
+        }
     }
 
     #[test]

@@ -8,23 +8,19 @@ use std::path::{Path, PathBuf};
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
 use super::ground::Ground;
-use super::look::{
-    Sights, files_beneath, linked_objects, look, look_home, names_in_home, names_of_objects, roots_to_watch,
-    shared_roots,
-};
+use super::links::{led_to, links_on_the_way, without_links};
+use super::look::{Sights, files_beneath, linked_objects, look, look_home, names_in_home, names_of_objects};
 use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
-use super::repositories::{
-    behind_links, led_to, links_on_the_way, remote_directories, remote_gitfiles, repositories, without_links,
-};
+use super::repositories::{behind_links, remote_directories, remote_gitfiles, repositories};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, Unseen, is_there};
 use super::watched::{Watched, is_too_large};
 use super::words::Place;
-use super::write_places::WritePlaces;
+use super::write_places::{WritePlaces, roots_to_watch, shared_roots};
 use crate::Bounds;
 use crate::git_orders::{GitHome, Repository, entries_to, gitfile_target, named_by};
 

@@ -19,8 +19,12 @@ use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::way_out;
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
-use crate::supervise::null;
+use crate::descriptors::receive_descriptors;
+use crate::given::null;
 use crate::terminal;
+
+/// The first argument under which this program becomes the process inside the jail.
+pub const JAIL: &str = "__jail";
 
 /// The first descriptor that is none of the standard streams.
 const FIRST_OTHER: i32 = 3;
@@ -90,7 +94,7 @@ struct Streams {
 }
 
 fn receive_streams(control: &UnixStream) -> io::Result<Streams> {
-    let mut received = control::receive_descriptors(control)?.into_iter();
+    let mut received = receive_descriptors(control)?.into_iter();
     match (received.next(), received.next(), received.next()) {
         (Some(stdin), Some(stderr), broker) => {
             Ok(Streams { stdin, stderr, broker, way_out: received.next() })

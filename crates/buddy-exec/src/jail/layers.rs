@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::bubblewrap::{self, NAMESPACES};
 use super::confine::LEAST_BARE_ABI;
+use super::landlock_rules::landlock_holds;
 use super::probe;
 use super::refusal::{BUBBLEWRAP, CGROUP, LANDLOCK, SECCOMP, USER_NAMESPACES};
 use crate::cgroup;
@@ -82,7 +83,7 @@ fn landlock() -> Layer {
         let detail = "the kernel does not have it, or it is turned off; add `landlock` to `lsm=` at boot";
         return layer(LANDLOCK, LayerState::Absent, detail);
     }
-    match probe::landlock_holds() {
+    match landlock_holds() {
         Ok(true) if abi < LEAST_BARE_ABI => {
             let detail = format!("version {abi}, which needs bubblewrap beside it");
             layer(LANDLOCK, LayerState::Works, detail)

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -67,10 +67,6 @@ const HOME_TIME: Duration = Duration::from_secs(6);
 /// The number of times that links behind links are searched for.
 const MAX_LINKED_ROUNDS: usize = 8;
 
-/// The mode of a directory that everybody may write, such as the one for temporary files: sticky, and
-/// writable by all.
-const SHARED: u32 = 0o1002;
-
 /// The result of a search. Paths are without links.
 #[derive(Debug, Default)]
 pub(super) struct Sights {
@@ -103,31 +99,6 @@ impl Sights {
     pub(super) fn is_whole(&self) -> bool {
         self.unseen.is_none()
     }
-}
-
-fn is_shared(path: &Path) -> bool {
-    fs::metadata(path).map_or(true, |found| found.permissions().mode() & SHARED == SHARED)
-        || path == Path::new("/")
-}
-
-/// Whether a path is a directory that everybody writes.
-pub(super) fn is_shared_directory(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_dir() && found.permissions().mode() & SHARED == SHARED)
-}
-
-/// The roots that everybody writes, but for that of the whole machine.
-pub(super) fn shared_roots(roots: &[PathBuf]) -> Vec<PathBuf> {
-    roots.iter().filter(|root| root.parent().is_some() && root.is_dir() && is_shared(root)).cloned().collect()
-}
-
-/// The roots to search: without those that everybody writes, and without those beneath others.
-pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
-    let is_writable = roots.iter().any(|root| cwd.starts_with(root));
-    let cwd = is_writable.then(|| cwd.to_owned());
-    let mut wanted: Vec<PathBuf> = roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
-    wanted.sort();
-    wanted.dedup_by(|inner, outer| inner.starts_with(&*outer));
-    wanted
 }
 
 /// Searches everything beneath the roots, but not the places in `past`.

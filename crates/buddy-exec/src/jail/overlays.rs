@@ -10,8 +10,9 @@ use nix::mount::{MsFlags, mount};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::covers;
+use super::raw_path::RawPath;
 use super::refusal::{CACHE_LAYERS, Refusal};
-use super::words::{Covered, PlannedOverlay, RawPath};
+use super::words::{Covered, PlannedOverlay};
 
 /// The flags of an empty directory.
 const EMPTY: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use landlock::{ABI, Access, AccessFs, Ruleset, RulesetAttr};
 
-use super::confine::landlock;
 use super::refusal::{Refusal, SECCOMP};
 use super::seccomp::{self, Sockets};
-use super::words::{Place, Rules};
+use super::words::Place;
 
 /// The time limit of a tested program.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(5);
@@ -31,15 +30,6 @@ pub(super) fn landlock_abi() -> ABI {
     asked.and_then(Result::ok).map_or(ABI::Unsupported, ABI::from)
 }
 
-/// Restricts a thread to nothing, and checks whether it can still read.
-pub(super) fn landlock_holds() -> Result<bool, Refusal> {
-    let tried = on_a_thread(|| {
-        landlock(&Rules::default(), false, ABI::V1)?;
-        Ok(std::fs::read_dir("/").is_err())
-    });
-    tried.unwrap_or(Ok(false))
-}
-
 /// Filters a thread, and checks whether it can still make a local socket.
 pub(super) fn seccomp_holds() -> Result<bool, Refusal> {
     let tried = on_a_thread(|| {
@@ -50,7 +40,7 @@ pub(super) fn seccomp_holds() -> Result<bool, Refusal> {
     tried.unwrap_or(Ok(false))
 }
 
-fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(super) fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     thread::Builder::new().spawn(work).ok()?.join().ok()
 }
 

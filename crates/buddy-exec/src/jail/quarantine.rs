@@ -18,8 +18,8 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::closed::{Unlocked, open_bare, unlock_way};
+use super::raw_path::RawPath;
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, as_text, walk};
-use super::words::RawPath;
 
 /// The most entries that are kept; the oldest go first.
 const MAX_KEPT: usize = 200;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::NameSet;
 
 use super::git_config::local_directory;
+use super::links::{led_to, without_links, without_links_above};
 use super::look::{Sights, look_for_repositories};
 use super::names::{GIT, Names};
 use super::walk::Budget;
@@ -19,9 +20,6 @@ const NEAR_DEPTH: usize = 4;
 
 /// The directory of programs' settings in the home.
 const CONFIG: &str = ".config";
-
-/// The most links that one path may go through, as for the kernel.
-const MAX_LINKS: usize = 40;
 
 /// Files and directories that git takes orders from because the settings of a repository in or around these
 /// directories name them, or those of the user. Each as it is named and as it is without links, also if it
@@ -96,13 +94,6 @@ fn listed(directory: &Path) -> Vec<PathBuf> {
     entries.take(MAX_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
-/// The target of a link, also if it does not exist; `None` if the path is no link.
-pub(super) fn led_to(link: &Path) -> Option<PathBuf> {
-    let to = fs::read_link(link).ok()?;
-    let path = link.parent().unwrap_or(link).join(to);
-    Some(clean(&path))
-}
-
 /// The repositories that were found, and those that the roots are in.
 pub(super) fn repositories(sights: &Sights, roots: &[PathBuf]) -> BTreeSet<Repository> {
     let mut found: BTreeSet<Repository> = sights.git.iter().map(|git| Repository::of(git)).collect();
@@ -132,46 +123,11 @@ pub(super) fn remote_gitfiles(repositories: &BTreeSet<Repository>) -> BTreeSet<P
     files.map(|file| without_links_above(&file)).collect()
 }
 
-/// The path with the directory that it is in without links.
-fn without_links_above(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => without_links(parent).join(name),
-        _ => path.to_owned(),
-    }
-}
-
-/// The path without links, as far as it exists.
-pub(super) fn without_links(path: &Path) -> PathBuf {
-    for above in path.ancestors() {
-        if let Ok(real) = above.canonicalize() {
-            let rest = path.strip_prefix(above).unwrap_or(Path::new(""));
-            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-        }
-    }
-    path.to_owned()
-}
-
-/// The links on the way to a path.
-pub(super) fn links_on_the_way(path: &Path) -> BTreeSet<PathBuf> {
-    let mut links = BTreeSet::new();
-    let mut left = vec![path.to_owned()];
-    while let Some(path) = left.pop() {
-        let above: Vec<&Path> = path.ancestors().collect();
-        let Some((link, to)) = above.iter().rev().find_map(|at| Some((*at, fs::read_link(at).ok()?))) else {
-            continue;
-        };
-        let rest = path.strip_prefix(link).unwrap_or(Path::new(""));
-        if links.len() < MAX_LINKS && links.insert(link.to_owned()) {
-            left.push(link.parent().unwrap_or(link).join(to).join(rest));
-        }
-    }
-    links
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use super::super::links::links_on_the_way;
     use super::*;
 
     #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ground::{Ground, Shown};
+use super::raw_path::RawPath;
 use super::refusal::{LANDLOCK, Refusal};
-use super::words::{Place, RawPath, Rules};
+use super::words::{Place, Rules};
 
 /// The paths that programs need to start, to know who and where they are, and to check
 /// certificates.

@@ -6,10 +6,12 @@
 //! uses a stand-in holds a shared lock on it. A jail that gets the exclusive lock at the end was the last,
 //! and removes it. Removing it earlier would take the mount away from under the others.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use crate::{FileMode, FileSync, create_file};
 
 /// Names that get a stand-in, and its content; a directory if there is none. `.` makes git look for the files
 /// that work trees share in the same directory, which it does without the file too.
@@ -84,12 +86,7 @@ impl Drop for StandIn {
 /// Makes it in one step, so that git never finds a half.
 fn make(path: &Path, content: Option<&[u8]>) -> io::Result<()> {
     let Some(content) = content else { return DirBuilder::new().mode(HELD).create(path) };
-    let draft = path.with_extension(format!("buddy-{}", std::process::id()));
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o444).open(&draft);
-    let made =
-        written.and_then(|mut file| file.write_all(content)).and_then(|()| fs::hard_link(&draft, path));
-    let _ = fs::remove_file(&draft);
-    made
+    create_file(path, content, FileMode::Masked(0o444), FileSync::Later)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -23,21 +23,23 @@ use super::cache_layers::{Manner, Slot, SlotUser};
 use super::config_writes::ConfigWrites;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
-use super::inside::own_mounts;
+use super::inside::{JAIL, own_mounts};
 use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
+use super::raw_path::RawPath;
 use super::refusal::{BOUNDS, BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
 use super::rules::{OWN_MEMORY, allow_pane, rules};
 use super::seals::{COVERED_FILES, NO_STEERING, Seals, tell_git};
 use super::single_files::SingleFiles;
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
-use super::words::{Covered, Place, Plan, RawPath, Rules, Status, Word};
+use super::words::{Covered, Place, Plan, Rules, Status, Word};
 use super::write_places::WritePlaces;
-use super::{JAIL, SweepNote, bubblewrap};
+use super::{SweepNote, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
-use crate::supervise::Given;
-use crate::{processes, terminal};
+use crate::descriptors::send_descriptors;
+use crate::given::Given;
+use crate::{FileLock, processes, terminal};
 
 /// The time limit for making a jail: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -75,7 +77,7 @@ pub(crate) struct Jail {
     /// Files that were made for the command; those that it did not write go with this.
     _single_files: SingleFiles,
     /// The lock of the layers over caches; kept as long.
-    _cache_slot: Option<File>,
+    _cache_slot: Option<FileLock>,
 }
 
 /// The process of a jail that is not the command's.
@@ -443,7 +445,7 @@ impl Starting {
         let descriptors: Vec<_> =
             [given.stdin.as_fd(), stderr, theirs.as_fd()].into_iter().chain(way_out).collect();
         broker::serve(inside, Arc::clone(configs))?;
-        control::send_descriptors(&self.control, &descriptors)?;
+        send_descriptors(&self.control, &descriptors)?;
         let plan = serde_json::to_vec(plan)?;
         self.control.set_write_timeout(Some(START_LIMIT))?;
         self.control.write_all(&(plan.len() as u64).to_ne_bytes())?;

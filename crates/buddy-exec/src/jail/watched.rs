@@ -22,7 +22,7 @@ use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
 use crate::git_orders::clean;
-use state::KnownIndex;
+use crate::git_state::IndexEntry;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
@@ -95,6 +95,14 @@ struct Known {
     content: Option<Content>,
     /// The number of its names.
     names: u64,
+}
+
+/// An index before the command.
+#[derive(Debug, Default)]
+pub(super) struct KnownIndex {
+    bytes: Vec<u8>,
+    /// The entries of files that programs run code from.
+    orders: BTreeSet<IndexEntry>,
 }
 
 impl Watched {

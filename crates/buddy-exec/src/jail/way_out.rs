@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::refusal::{PROCESS, Refusal, refused};
 use super::words::{Place, Plan};
 use crate::WAY_OUT_PORT;
-use crate::control::send_descriptors;
+use crate::descriptors::send_descriptors;
 
 /// Makes the listener in the command's own network and hands it out. Without such a network, nothing is
 /// handed out.

@@ -4,15 +4,12 @@
 //! out), then one [`Plan`]. Up come
 //! [`Word`]s. Nothing of it stands on a command line or in an environment, where other processes could read it.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
-
 use rustix::process::WaitStatus;
 use serde::{Deserialize, Serialize};
 
 use super::Refusal;
 use super::mounts::Cover;
+use super::raw_path::RawPath;
 use crate::control::Reason;
 
 /// The task of the process inside.
@@ -108,21 +105,5 @@ pub(crate) struct Status {
 impl From<WaitStatus> for Status {
     fn from(status: WaitStatus) -> Self {
         Self { code: status.exit_status(), signal: status.terminating_signal() }
-    }
-}
-
-/// A path as bytes, as a path need not be text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct RawPath(Vec<u8>);
-
-impl RawPath {
-    pub(super) fn to_path(&self) -> PathBuf {
-        PathBuf::from(OsString::from_vec(self.0.clone()))
-    }
-}
-
-impl<P: AsRef<Path>> From<P> for RawPath {
-    fn from(path: P) -> Self {
-        Self(path.as_ref().as_os_str().as_bytes().to_vec())
     }
 }

@@ -1,12 +1,17 @@
 //! The places that a command can write, in one list: the sweep, links out of the workspace and remotes of git all go by it. A jail whose
 //! command could write anywhere else is not started.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::ground::{Ground, beneath_any};
-use super::look::{is_shared_directory, roots_to_watch, shared_roots};
-use super::repositories::without_links;
+use super::links::without_links;
 use crate::Bounds;
+
+/// The mode of a directory that everybody may write, such as the one for temporary files: sticky, and
+/// writable by all.
+const SHARED: u32 = 0o1002;
 
 /// The places that one command can write.
 #[derive(Debug, Clone, Default)]
@@ -71,11 +76,33 @@ impl WritePlaces {
     }
 }
 
+fn is_shared(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.permissions().mode() & SHARED == SHARED)
+        || path == Path::new("/")
+}
+
+/// Whether a path is a directory that everybody writes.
+pub(super) fn is_shared_directory(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_dir() && found.permissions().mode() & SHARED == SHARED)
+}
+
+/// The roots that everybody writes, but for that of the whole machine.
+pub(super) fn shared_roots(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().filter(|root| root.parent().is_some() && root.is_dir() && is_shared(root)).cloned().collect()
+}
+
+/// The roots to search: without those that everybody writes, and without those beneath others.
+pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
+    let is_writable = roots.iter().any(|root| cwd.starts_with(root));
+    let cwd = is_writable.then(|| cwd.to_owned());
+    let mut wanted: Vec<PathBuf> = roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
+    wanted.sort();
+    wanted.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    wanted
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
     use super::super::rules::rules;
     use super::super::words::Place;
     use super::*;
@@ -105,7 +132,7 @@ mod tests {
         for place in [Place::Namespaces, Place::Bare] {
             let rules = rules(&ground, place).unwrap();
             let opened: Vec<PathBuf> =
-                rules.write.iter().map(super::super::words::RawPath::to_path).collect();
+                rules.write.iter().map(super::super::raw_path::RawPath::to_path).collect();
             for path in opened.iter().filter(|path| !path.starts_with("/dev")) {
                 assert!(places.has(path), "{place:?}: {}", path.display());
             }

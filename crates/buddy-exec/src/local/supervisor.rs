@@ -4,6 +4,7 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -12,10 +13,11 @@ use rustix::net::SendFlags;
 use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{SupervisorCommand, Terms};
-use crate::control::{self, MAX_SPEC_BYTES, Order, Spec, StdinSource};
+use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Order, Spec, StdinSource};
+use crate::descriptors::send_descriptors;
+use crate::exec::Chunks;
 use crate::terminal::{MAX_TYPED_BYTES, Terminal};
-use crate::{Exec, Stdin, Stop, TargetError, processes};
+use crate::{Exec, Limits, Stdin, Stop, TargetError, processes};
 
 /// The most bytes that a command can write ahead of the draining. The default of 64 KiB makes both sides
 /// switch far more often.
@@ -27,6 +29,28 @@ const HANDOVER_LIMIT: Duration = Duration::from_secs(30);
 /// The number of searches for processes of a lost supervisor, and the time that the killed get in between.
 const CLEANUP_PASSES: usize = 50;
 const CLEANUP_PAUSE: Duration = Duration::from_millis(20);
+
+/// The command line of a supervisor: in service this program itself in its hidden mode.
+#[derive(Debug, Clone)]
+pub struct SupervisorCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// Conditions of a run that the command does not choose itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
+    /// The fate of background processes that the command leaves.
+    pub(crate) leftovers: Leftovers,
+    /// The handling of live output that its reader is too slow for.
+    pub(crate) chunks: Chunks,
+    /// The directory for files that commands leave where programs take orders from them.
+    pub(crate) quarantine: Option<PathBuf>,
+}
 
 /// The control stream, shared by the run and the handles that may stop it.
 pub(crate) struct Line {
@@ -139,7 +163,7 @@ impl Supervisor {
         stream.set_write_timeout(Some(HANDOVER_LIMIT))?;
         let descriptors: Vec<_> =
             stdin.iter().map(AsFd::as_fd).chain(exec.way_out.iter().map(AsFd::as_fd)).collect();
-        control::send_descriptors(stream, &descriptors)?;
+        send_descriptors(stream, &descriptors)?;
         stream.write_all(spec)?;
         match (&exec.stdin, exec.pty) {
             (Stdin::Bytes(bytes), None) => stream.write_all(bytes),
@@ -234,6 +258,7 @@ fn spec_of(exec: &Exec, terms: &Terms) -> Spec {
         pane: None,
         quarantine: terms.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
         leftovers: terms.leftovers,
+        end_mark: exec.end_mark.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
     }
 }
 

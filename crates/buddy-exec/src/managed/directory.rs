@@ -1,7 +1,7 @@
 //! The directory of one managed process: `<processes>/proc-<id>/` with `meta.json` and the output.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use buddy_protocol::Ids;
 use serde::{Deserialize, Serialize};
 
 use super::Record;
-use crate::Reach;
+use crate::{FileMode, FileSync, Reach, replace_file};
 
 /// The prefix of every id.
 const PREFIX: &str = "proc-";
@@ -94,11 +94,8 @@ impl Directory {
 
     /// Replaces the record in one step: a reader sees the old one or the new one.
     pub(super) fn write(&self, record: &Record) -> io::Result<()> {
-        let mut draft = tempfile::NamedTempFile::new_in(&self.0)?;
-        draft.write_all(&serde_json::to_vec_pretty(record)?)?;
-        draft.as_file().set_permissions(Permissions::from_mode(0o600))?;
-        draft.as_file().sync_all()?;
-        draft.persist(self.meta()).map(drop).map_err(|error| error.error)
+        let content = serde_json::to_vec_pretty(record)?;
+        replace_file(&self.meta(), &content, FileMode::PRIVATE, FileSync::Now)
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {

@@ -5,7 +5,6 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::Record;
 use crate::processes;
 
 /// The state of a listening socket in `/proc/net/tcp`.
@@ -22,20 +21,21 @@ pub enum Health {
 }
 
 impl Health {
-    /// Whether the check succeeds now.
+    /// Whether the check succeeds now, for the processes of this keeper.
     ///
     /// A port is looked up in the kernel's table and not connected to: that disturbs no program, works
     /// through the network namespace of a jail, and does not take another program's port for this one's.
-    pub(super) fn holds(&self, record: &Record) -> bool {
+    pub(super) fn holds(&self, keeper: i32, has_printed_line: bool) -> bool {
         match self {
-            Self::Line(_) => record.has_printed_line,
-            Self::Port(port) => listens(record, *port),
+            Self::Line(_) => has_printed_line,
+            Self::Port(port) => listens(keeper, *port),
         }
     }
 }
 
-fn listens(record: &Record, port: u16) -> bool {
-    let tree = processes::descendants(&processes::all(), record.keeper.pid);
+/// Whether a descendant of the keeper listens on the port.
+fn listens(keeper: i32, port: u16) -> bool {
+    let tree = processes::descendants(&processes::all(), keeper);
     tree.iter().any(|process| {
         let sockets = sockets(process.pid);
         !sockets.is_empty()

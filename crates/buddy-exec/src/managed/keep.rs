@@ -25,9 +25,10 @@ use super::output_log::OutputLogs;
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::given::{Given, null};
 use crate::jail::{Jail, running_supervisors};
 use crate::supervise::watch::{Notice, Watch};
-use crate::supervise::{self, Given, Started};
+use crate::supervise::{self, Started};
 use crate::undo::digest_of;
 use crate::{Stream, SweepNote};
 
@@ -138,7 +139,7 @@ impl Keeper {
             .and_then(|()| dup2_stderr(&stderr_writer))
             .map_err(|error| not_started(error.into()))?;
         drop((stdout_writer, stderr_writer));
-        let stdin = supervise::null().map_err(not_started)?;
+        let stdin = null().map_err(not_started)?;
         let started = supervise::start(&self.spec, Given::stdin(stdin.into()));
         let released = supervise::release_streams();
         let mut started = started?;

@@ -79,6 +79,7 @@ impl Launch {
             pane: None,
             quarantine: None,
             leftovers: Leftovers::End,
+            end_mark: None,
         }
     }
 }

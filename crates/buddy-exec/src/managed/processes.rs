@@ -129,7 +129,7 @@ impl ManagedProcesses {
         let (_, record) = self.find(id)?;
         let condition = record.condition();
         let check = record.health.as_ref().filter(|_| condition == Condition::Running);
-        let is_healthy = check.map(|health| health.holds(&record));
+        let is_healthy = check.map(|health| health.holds(record.keeper.pid, record.has_printed_line));
         Ok(Status { record, condition, is_healthy })
     }
 

@@ -8,21 +8,20 @@ mod look;
 pub(super) use listing::{Judged, Rules};
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use super::call::{call, nonces};
 use super::fence::{self, Access, Fence};
 use super::script;
-use super::target::{call, nonces};
 pub(super) use crate::files::check_path;
 use crate::{Bounds, Exit, NotFile, TargetError, Transport};
-
-/// The time limit of one call. A large file over a slow line takes minutes.
-pub(super) const CALL_LIMIT: Duration = Duration::from_mins(10);
 
 const REFUSALS: &str = include_str!("scripts/refusals.sh");
 const RESOLVE: &str = include_str!("scripts/resolve.sh");
 /// The longest answer to a request to resolve paths.
 const RESOLVED_BYTES: usize = 1024 * 1024;
+
+/// Entries that one call removes at most.
+pub(super) const MAX_ENTRIES: usize = 200_000;
 
 /// The files of one call.
 #[derive(Clone, Copy)]
@@ -139,7 +138,7 @@ fn why_not(code: Option<i32>, spot: &Spot, exit: &Exit) -> TargetError {
         Some(54) => TargetError::IsRoot { path },
         Some(55) => TargetError::NotEmpty { path },
         Some(56) => TargetError::Mount { path },
-        Some(57) => TargetError::TooMany { what: "entries to remove", limit: change::MAX_ENTRIES },
+        Some(57) => TargetError::TooMany { what: "entries to remove", limit: MAX_ENTRIES },
         _ => {
             let said = crate::transport::say(&said);
             TargetError::Io { action: "finish the work on", path, source: std::io::Error::other(said) }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::call::{call, nonces};
 use super::script;
-use super::target::{call, nonces};
 use crate::{Description, HostMeans, TOLD_PROGRAMS, TargetError, Transport, env};
 
 /// The most bytes that are taken of a host's description of itself.

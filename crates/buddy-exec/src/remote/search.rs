@@ -13,7 +13,6 @@ use grep_matcher::Matcher as _;
 use super::ere::ere;
 use super::fence::Access;
 use super::files::{Files, Judged, Rules, Spot};
-use super::target::RemoteTarget;
 use crate::search::{cut, matcher, name_pattern};
 use crate::{
     Bounds, Ended, Exec, Exit, FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine,
@@ -59,9 +58,12 @@ find "$1" -type f -exec sh -c '
   done' sh "$2" "$3" "$5" {} +
 "#;
 
+/// The environment that commands on the host get.
+type CommandEnv = [(String, String)];
+
 /// Finds files by their names.
 pub(super) async fn glob(
-    target: &RemoteTarget,
+    host: (&dyn Target, &CommandEnv),
     files: &Files<'_>,
     path: &Path,
     query: &GlobQuery,
@@ -70,7 +72,7 @@ pub(super) async fn glob(
     let spot = files.spot(path, Access::Read).await?;
     require_directory(files, path).await?;
     let rules = rules(files, &spot, query.with_ignored).await?;
-    let exit = run(target, FIND, &[&spot.path]).await?;
+    let exit = run(host, FIND, &[&spot.path]).await?;
     let mut paths: Vec<PathBuf> = names(&exit).filter(|path| pattern.is_match(path)).collect();
     paths.retain(|path| rules.judge(path, false) == Judged::Shown && !spot.hides(path));
     paths.sort();
@@ -81,7 +83,7 @@ pub(super) async fn glob(
 
 /// Searches the text of files.
 pub(super) async fn grep(
-    target: &RemoteTarget,
+    host: (&dyn Target, &CommandEnv),
     files: &Files<'_>,
     path: &Path,
     query: &GrepQuery,
@@ -99,7 +101,7 @@ pub(super) async fn grep(
     let context = if query.files_only { 0 } else { query.context };
     let case = if query.ignore_case { "-i" } else { "" };
     let words = [spot.path.as_str(), case, &context.to_string(), &query.pattern, &for_grep];
-    let exit = run(target, GREP, &words).await?;
+    let exit = run(host, GREP, &words).await?;
     if let (Some(NO_WORDS), Err(lack)) = (exit.code, &posix) {
         return Err(TargetError::BadPattern {
             reason: format!("there is no `rg` on this host, and its `grep` has no words for {lack}"),
@@ -185,12 +187,16 @@ fn names(exit: &Exit) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Runs a script on the host under supervision.
-async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit, TargetError> {
+async fn run(
+    (target, env): (&dyn Target, &CommandEnv),
+    script: &str,
+    words: &[&str],
+) -> Result<Exit, TargetError> {
     let argv = ["sh", "-c", script, "sh"].iter().chain(words).map(ToString::to_string).collect();
     let exec = Exec {
         argv,
         cwd: "/".into(),
-        env: target.command_env().to_vec(),
+        env: env.to_vec(),
         stdin: Stdin::Null,
         timeout: Some(LIMIT),
         output: OutputLimits { keep_head: FOUND_BYTES, keep_tail: 0, log: None },
@@ -198,6 +204,7 @@ async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit
         bounds: Bounds::open(),
         pty: None,
         way_out: None,
+        end_mark: None,
     };
     target.start(exec).await?.wait().await
 }

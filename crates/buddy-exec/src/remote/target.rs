@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::call::nonces;
 use super::drive::{self, Limits, NotStarted};
 use super::files::{self, Files};
 use super::probe;
@@ -196,11 +197,11 @@ impl Target for RemoteTarget {
     }
 
     async fn grep(&self, bounds: &Bounds, path: &Path, query: GrepQuery) -> Result<GrepResult, TargetError> {
-        search::grep(self, &self.files(bounds), path, &query).await
+        search::grep((self, &self.env), &self.files(bounds), path, &query).await
     }
 
     async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError> {
-        search::glob(self, &self.files(bounds), path, &query).await
+        search::glob((self, &self.env), &self.files(bounds), path, &query).await
     }
 }
 
@@ -252,14 +253,6 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
     Ok(())
 }
 
-pub(super) fn nonces(transport: &dyn Transport) -> Result<Nonces, TargetError> {
-    let no_random = |error: std::io::Error| TargetError::Unreachable {
-        target: transport.name().to_owned(),
-        reason: format!("no random number: {error}"),
-    };
-    Nonces::new().map_err(no_random)
-}
-
 /// The error for a command that the script on the host refused.
 fn why_not(error: NotStarted, exec: &Exec, target: &str) -> TargetError {
     let (what, how) = match error {
@@ -279,24 +272,4 @@ fn why_not(error: NotStarted, exec: &Exec, target: &str) -> TargetError {
         },
         _ => TargetError::NotSupported { target: target.to_owned(), reason: format!("{what}: {how}") },
     }
-}
-
-/// Runs a script of buddy's own and returns its exit.
-pub(super) async fn call(
-    transport: &dyn Transport,
-    script: Script,
-    keep: usize,
-) -> Result<Exit, TargetError> {
-    let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
-    let limits =
-        Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
-    let started = drive::start(transport, Spare::none(), script, limits).await;
-    let mut running = started.map_err(|error| match error {
-        NotStarted::Failed(error) => error,
-        NotStarted::Refused { what, how } => TargetError::NotSupported {
-            target: transport.name().to_owned(),
-            reason: format!("{what}: {how}"),
-        },
-    })?;
-    running.wait().await
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use super::first::First;
-use super::name_pattern;
+use super::pattern::name_pattern;
 use super::walk::{Stop, Walk};
 use crate::TargetError;
 use crate::files::View;

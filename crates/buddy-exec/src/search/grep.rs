@@ -12,8 +12,8 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 
 use super::first::First;
 use super::lines::{Collector, MatchedLine};
+use super::pattern::{MAX_PATTERN, name_pattern};
 use super::walk::{Found, Missed, Stop, Walk};
-use super::{MAX_PATTERN, name_pattern};
 use crate::TargetError;
 use crate::files::View;
 

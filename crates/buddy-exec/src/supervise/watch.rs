@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitStatus, waitid};
 
-use super::{Started, tree};
+use super::start::Started;
+use super::tree;
 use crate::Ended;
 use crate::cgroup::Group;
 use crate::control::{Leftovers, Order, Outcome, Spec};

@@ -43,36 +43,38 @@ pub(super) fn streams(text: &str) -> Streams {
     if has_exec { Streams::Terminal } else { Streams::Apart }
 }
 
-/// Makes sure that a marker serves the shell that is in a pane now. Without one, streams stay together.
-pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
-    let Some(marker) = &link.host.marker else { return Ok(()) };
-    link.is_marked.store(false, Ordering::Relaxed);
-    link.is_unmarkable.store(true, Ordering::Relaxed);
-    let program = marker.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
-    let words: Vec<String> =
-        [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quote).collect();
-    let guard =
-        format!("{SECRET_PREFIX}{}\n{}", link.secret, scripts::GUARD.replace("MARKER", &words.join(" ")));
-    let (socket, owner, file) =
-        (link.host.socket(), link.owner(), link.host.path(&format!("{}.mark", link.number())));
-    let errors = link.errors();
-    let wish = if link.can_make_pipes() { "make" } else { "find" };
-    let arguments = [socket.as_str(), &link.id, &link.seal, &owner, &file, &errors, wish];
-    let before = link.seen().markers;
-    let said = link.host.run(scripts::MARKER, &arguments, Stdin::Bytes(guard.into_bytes())).await?;
-    match said.words().first() {
-        None => {}
-        // The jail of an earlier buddy, which has no way out for it.
-        Some(&"missing") => return Ok(()),
-        Some(_) => return Err(link.refused()),
+impl Link {
+    /// Makes sure that a marker serves the shell that is in a pane now. Without one, streams stay together.
+    pub(super) async fn start_marker(&self) -> Result<(), TargetError> {
+        let Some(marker) = &self.host.marker else { return Ok(()) };
+        self.is_marked.store(false, Ordering::Relaxed);
+        self.is_unmarkable.store(true, Ordering::Relaxed);
+        let program = marker.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
+        let words: Vec<String> =
+            [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quote).collect();
+        let guard =
+            format!("{SECRET_PREFIX}{}\n{}", self.secret, scripts::GUARD.replace("MARKER", &words.join(" ")));
+        let (socket, owner, file) =
+            (self.host.socket(), self.owner(), self.host.path(&format!("{}.mark", self.number())));
+        let errors = self.errors();
+        let wish = if self.can_make_pipes() { "make" } else { "find" };
+        let arguments = [socket.as_str(), &self.id, &self.seal, &owner, &file, &errors, wish];
+        let before = self.seen().markers;
+        let said = self.host.run(scripts::MARKER, &arguments, Stdin::Bytes(guard.into_bytes())).await?;
+        match said.words().first() {
+            None => {}
+            // The jail of an earlier buddy, which has no way out for it.
+            Some(&"missing") => return Ok(()),
+            Some(_) => return Err(self.refused()),
+        }
+        let mut seen = self.follower.seen.clone();
+        let is_there = |seen: &Seen| seen.is_closed || seen.markers != before;
+        let found = timeout(MARKER_LIMIT, seen.wait_for(is_there)).await;
+        let is_marked = matches!(found, Ok(Ok(seen)) if !seen.is_closed);
+        self.is_marked.store(is_marked, Ordering::Relaxed);
+        self.is_unmarkable.store(!is_marked, Ordering::Relaxed);
+        Ok(())
     }
-    let mut seen = link.follower.seen.clone();
-    let is_there = |seen: &Seen| seen.is_closed || seen.markers != before;
-    let found = timeout(MARKER_LIMIT, seen.wait_for(is_there)).await;
-    let is_marked = matches!(found, Ok(Ok(seen)) if !seen.is_closed);
-    link.is_marked.store(is_marked, Ordering::Relaxed);
-    link.is_unmarkable.store(!is_marked, Ordering::Relaxed);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::run::Begun;
-use super::stop::{Brake, Wish};
+use super::wish::{Brake, Wish};
 use crate::{Exit, PaneRunning, Running, Stopper, TargetError};
 
 /// The handling of a running command.

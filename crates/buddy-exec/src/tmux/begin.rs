@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
-use super::apart::{Streams, start_marker};
+use super::apart::Streams;
 use super::follow::{Done, Order, Seen, Watch};
-use super::link::{Line, Link, Typed, nonce, tag};
+use super::link::{Line, Link, Typed};
+use super::nonce::{nonce, tag};
 use super::probe::{State, probe};
 use super::run::{Begun, call_off, out_of_reach, strangers};
 use super::scripts;
@@ -39,7 +40,7 @@ pub(super) async fn begin(
     let busy_until = Instant::now() + BUSY_LIMIT;
     let is_missed = !link.is_marked.load(Ordering::Relaxed) && !link.is_unmarkable.load(Ordering::Relaxed);
     if streams == Streams::Apart && is_missed {
-        start_marker(&link).await?;
+        link.start_marker().await?;
     }
     let mut attempts = 0;
     while attempts < ATTEMPTS {

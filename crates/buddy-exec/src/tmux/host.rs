@@ -117,6 +117,7 @@ impl Host {
             output: OutputLimits { keep_head: 0, keep_tail: MAX_SAID_BYTES, log: None },
             bounds: Bounds::open(),
             way_out: None,
+            end_mark: None,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::link::{Link, nonce};
+use super::link::Link;
+use super::nonce::nonce;
 use super::scripts::{self, quoted_for_tmux};
 use crate::{Keys, PaneError, Stdin, TargetError};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::apart::start_marker;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
+use super::nonce::nonce;
 use super::scripts;
 use super::sessions::{self, Place};
 use super::shells::{Seat, Shell};
@@ -23,9 +23,6 @@ const SETUP_LIMIT: Duration = Duration::from_secs(15);
 
 /// The number of checks of a new shell, 50 a second.
 const SETTLE_LOOKS: &str = "150";
-
-/// Below every tag of a command.
-const LEAST_TAG: u32 = 1_000_000_000;
 
 /// A pane that is followed.
 pub(super) struct Link {
@@ -210,7 +207,7 @@ impl Link {
 
     /// Makes the shell report where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
-        start_marker(self).await?;
+        self.start_marker().await?;
         let nonce = nonce()?;
         let Seat { outside, inside, .. } = self.seat();
         let file = format!("{outside}setup");
@@ -352,18 +349,4 @@ impl Link {
 /// The number in the id of a pane.
 fn number(id: &str) -> &str {
     id.trim_start_matches('%')
-}
-
-/// An unpredictable number.
-pub(super) fn nonce() -> Result<String, TargetError> {
-    let failed = |source| TargetError::Io { action: "read", path: "/dev/urandom".into(), source };
-    crate::random::nonce().map_err(failed)
-}
-
-/// A number by which all processes of one command are found, as a limit that they inherit: large, so that no
-/// program sets the same by chance.
-pub(super) fn tag() -> Result<u32, TargetError> {
-    let nonce = nonce()?;
-    let digits = nonce.get(..7).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    Ok(LEAST_TAG + digits.unwrap_or_default())
 }

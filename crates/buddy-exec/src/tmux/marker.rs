@@ -12,7 +12,7 @@
 //! It lives as long as the process of the pane, or its terminal.
 
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::{FileLock, LockKind};
 
 /// The first argument under which this program becomes a marker. Then come the file with the secret, the named pipe, the
 /// terminal, the process of the pane, and `again` if an earlier marker was killed.
@@ -87,12 +89,9 @@ impl Pane {
     fn serve(&self, owner: Pid, is_again: bool) -> io::Result<()> {
         let mut lock = self.secret.clone().into_os_string();
         lock.push(format!(".{}", owner.as_raw_pid()));
-        let lock = File::options().create(true).append(true).open(lock)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return self.say("M"),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
+        let Some(_lock) = FileLock::try_take(Path::new(&lock), LockKind::Exclusive)? else {
+            return self.say("M");
+        };
         self.say(if is_again { "L" } else { "M" })?;
         if is_again {
             self.answer(AGAIN)?;

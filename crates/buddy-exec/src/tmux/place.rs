@@ -33,6 +33,7 @@ pub async fn pane_directory(
         output: OutputLimits { keep_head: MAX_BYTES, keep_tail: 0, log: None },
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     };
     let exit = target.start(exec).await?.wait().await?;
     let said = exit.stdout.text();

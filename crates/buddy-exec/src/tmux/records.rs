@@ -5,12 +5,11 @@
 //! that of the record. A pane is buddy's if its id is in the record too. A server never gives an id twice.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::TargetError;
+use crate::{FileMode, FileSync, TargetError, replace_file};
 
 /// The longest record that is read: far more than all panes of a session need.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -73,14 +72,9 @@ pub(super) fn load(directory: &Path, session: &str) -> Result<Record, TargetErro
 /// Keeps the record of a session, in one step. The caller has the session's lock.
 pub(super) fn keep(directory: &Path, session: &str, record: &Record) -> Result<(), TargetError> {
     let path = path(directory, session);
-    let draft = path.with_extension("panes.new");
-    let write = || {
-        let mut options = OpenOptions::new();
-        let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
-        file.write_all(record.text().as_bytes())?;
-        fs::rename(&draft, &path)
-    };
-    write().map_err(|error| TargetError::from_io("write", &path, error))
+    let text = record.text();
+    let written = replace_file(&path, text.as_bytes(), FileMode::PRIVATE, FileSync::Later);
+    written.map_err(|error| TargetError::from_io("write", &path, error))
 }
 
 fn path(directory: &Path, session: &str) -> PathBuf {

@@ -12,7 +12,7 @@ use super::follow::{Done, Order, Seen};
 use super::link::Link;
 use super::probe::{State, probe};
 use super::sessions;
-use super::stop::{KILLING, STOPPING, Wish};
+use super::wish::{KILLING, STOPPING, Wish};
 use crate::drain::Taken;
 use crate::{Chunk, Ended, Exit, PaneError, TargetError};
 

@@ -9,7 +9,6 @@ use tokio::task::spawn_blocking;
 
 use super::host::Host;
 use super::scripts;
-use super::sessions::Place;
 use crate::control::{Leftovers, Spec, StdinSource};
 use crate::env::on_a_terminal;
 use crate::jail;
@@ -174,6 +173,7 @@ impl Shells {
             has_terminal: true,
             pane: Some(directory.as_bytes().to_vec()),
             quarantine: self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
+            end_mark: None,
         }
     }
 }
@@ -185,12 +185,12 @@ impl Shell {
         Self { words, bounds: WAITING.to_owned(), cell: None }
     }
 
-    /// The shell that was found at a pane. With other bounds than these it cannot be restarted.
-    pub(super) fn found(&self, place: &Place) -> Self {
-        if place.bounds == self.bounds {
+    /// The shell that was found at a pane with these bounds. With other ones than its own it cannot be restarted.
+    pub(super) fn found(&self, bounds: &str) -> Self {
+        if bounds == self.bounds {
             return self.clone();
         }
-        Self { words: Vec::new(), bounds: place.bounds.clone(), cell: None }
+        Self { words: Vec::new(), bounds: bounds.to_owned(), cell: None }
     }
 
     /// Whether it runs in a jail.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::host::Host;
-use super::link::nonce;
+use super::nonce::nonce;
 use super::spool::{Part, Position, Reading};
 use crate::{Running, Stream, TargetError};
 

@@ -16,7 +16,6 @@ use super::attend::{Handed, Manner, attend};
 use super::begin::begin;
 use super::host::Host;
 use super::link::Link;
-use super::lock::Lock;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
 use super::sessions::{self, Absent, Limits};
@@ -24,10 +23,10 @@ use super::shells::{Shell, Shells, sealed_objects};
 use super::{keys, lock, person::Hands, records, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
-    Bounds, CaptureOptions, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, GlobQuery,
-    GlobResult, GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError,
-    PaneRunning, PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin,
-    SupervisorCommand, Target, TargetError, Way, Written,
+    Bounds, CaptureOptions, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, FileLock,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand,
+    PaneError, PaneRunning, PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen,
+    Stdin, SupervisorCommand, Target, TargetError, Way, Written,
 };
 
 /// The usual time limit for restoring a lost connection: longer than a change of networks or a short
@@ -89,7 +88,7 @@ pub struct TmuxTarget {
     /// One link is made at a time, so that no pane is made twice.
     opening: Semaphore,
     /// The locks of the sessions that were used.
-    locks: Mutex<HashMap<String, Lock>>,
+    locks: Mutex<HashMap<String, FileLock>>,
     /// The tasks that wait for the ends of commands.
     runs: Mutex<JoinSet<()>>,
     hands: Hands,
@@ -242,7 +241,7 @@ impl TmuxTarget {
             place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
             place.bounds.clone_from(&shell.bounds);
         }
-        let found = shell.found(&place);
+        let found = shell.found(&place.bounds);
         let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
         if is_made || place.is_new || has_no_shell {
             link.settle().await?;

@@ -1,20 +1,16 @@
 //! Blobs: contents of files, named by their SHA-256, in a folder that only this account can open.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::digest;
-
-/// The time by which a blob must have reached the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Durability {
-    /// Before it is returned.
-    Now,
-    /// When [`Blobs::sync`] returns: one sync for many.
-    Later,
-}
+use crate::file_draft::sync_directory;
+use crate::{FileDraft, FileSync};
 
 /// A content that was kept.
 pub(super) struct Blob {
@@ -35,25 +31,27 @@ impl Blobs {
         Self { folder, max_bytes }
     }
 
-    /// Keeps the content of a file; `None` when it is too large.
-    pub(super) fn put(&self, mut file: impl io::Read, durability: Durability) -> io::Result<Option<Blob>> {
+    /// Keeps the content of a file; `None` when it is too large. One that is synced later is durable when
+    /// [`Blobs::sync`] returns: one sync for many.
+    pub(super) fn put(&self, mut file: impl io::Read, sync: FileSync) -> io::Result<Option<Blob>> {
         make_private(&self.folder)?;
-        let mut draft = tempfile::Builder::new().prefix("draft-").tempfile_in(&self.folder)?;
-        let Some((digest, size)) = digest::copy(&mut file, &mut draft, self.max_bytes)? else {
+        let folder = Arc::new(OwnedFd::from(File::open(&self.folder)?));
+        let mut draft = FileDraft::create_in(folder.clone(), 0o600)?;
+        let Some((digest, size)) = digest::copy(&mut file, &mut draft.file, self.max_bytes)? else {
             return Ok(None);
         };
         let path = self.path(&digest);
         if !path.exists() {
-            if let Some(parent) = path.parent() {
-                make_private(parent)?;
+            let shelf = path.parent().unwrap_or(&self.folder);
+            make_private(shelf)?;
+            let shelf = File::open(shelf)?;
+            if sync == FileSync::Now {
+                draft.file.sync_all()?;
             }
-            if durability == Durability::Now {
-                draft.as_file().sync_all()?;
-            }
-            draft.persist(&path)?;
-            if durability == Durability::Now {
-                sync_folder(path.parent().unwrap_or(&self.folder))?;
-                sync_folder(&self.folder)?;
+            draft.move_to(&shelf, OsStr::new(&digest))?;
+            if sync == FileSync::Now {
+                shelf.sync_all()?;
+                sync_directory(&folder)?;
             }
         }
         Ok(Some(Blob { digest, size }))

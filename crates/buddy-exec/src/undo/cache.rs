@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::PathText;
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::make_private;
 use super::digest::digest_of;
-use super::path_text::PathText;
+use crate::{FileMode, FileSync, replace_file};
 
 /// A file that changed so shortly before it was read may change again with the same time stamp, so it is not
 /// trusted.
@@ -96,15 +97,12 @@ impl Cache {
     /// Saves it. It need not survive a crash.
     pub(super) fn save(&self, folder: &Path, root: &Path) -> io::Result<()> {
         make_private(folder)?;
-        let mut draft = tempfile::Builder::new().prefix("draft-").tempfile_in(folder)?;
         let mut lines = Vec::new();
         for (path, known) in &self.files {
             serde_json::to_writer(&mut lines, &Line { path: PathText(path.clone()), known: known.clone() })?;
             lines.push(b'\n');
         }
-        draft.write_all(&lines)?;
-        draft.persist(file_of(folder, root))?;
-        Ok(())
+        replace_file(&file_of(folder, root), &lines, FileMode::PRIVATE, FileSync::Later)
     }
 }
 

@@ -7,7 +7,8 @@ use std::io;
 
 use super::digest;
 use super::journal::{Header, Read};
-use super::plan::{NotCovered, UndoPlan, changes, not_covered, step};
+use super::not_covered::NotCovered;
+use super::plan::{UndoPlan, changes, not_covered, step};
 use super::recorder::Recorder;
 use super::restore::{Move, moves};
 use super::state::State;
@@ -26,7 +27,7 @@ impl UndoStore {
         let most = self.shared.settings.max_file_bytes;
         let mut steps = Vec::new();
         let mut not_covered = not_covered(&journal);
-        for (path, (before, after)) in changes(&journal)? {
+        for (path, (before, after)) in changes(&journal) {
             if let State::NotKept { why } = before {
                 not_covered.push(NotCovered { path, why, is_changed: true });
                 continue;

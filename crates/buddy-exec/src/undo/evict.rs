@@ -4,12 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
-use super::journal::{Read, Record, snapshot_of};
+use super::folder::Shared;
+use super::journal::{Read, Record, end_mark_of, snapshot_of};
 use super::state::State;
-use super::store::Shared;
+use crate::{FileLock, LockKind};
 
 impl Shared {
     /// Evicts unless a call is using the store, in which case the next one does it.
@@ -23,12 +21,9 @@ impl Shared {
         if !self.folder.exists() {
             return Ok(());
         }
-        let lock = self.lock_file()?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
+        let Some(_lock) = FileLock::try_take(&self.lock_file()?, LockKind::Exclusive)? else {
+            return Ok(());
+        };
         let mut blobs: HashMap<String, u64> = self.blobs.all()?.into_iter().collect();
         let mut total: u64 = blobs.values().sum();
         let journals = self.read()?;
@@ -51,6 +46,7 @@ impl Shared {
             }
             fs::remove_file(&journal.path)?;
             let _ = fs::remove_file(snapshot_of(&journal.path));
+            let _ = fs::remove_file(end_mark_of(&journal.path));
             for digest in digests(journal) {
                 let left = uses.get_mut(&digest).map_or(0, |count| {
                     *count -= 1;

@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::SessionTarget;
+use buddy_protocol::{PathText, SessionTarget};
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{create_private, entries, make_private, sync_folder};
-use super::path_text::PathText;
 use super::state::State;
 
 /// Retries for the next free number when other processes take it first.
@@ -94,6 +93,14 @@ pub(super) enum Record {
     Undone,
 }
 
+/// The extent of a call beside which other commands ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Beside {
+    pub(super) roots: Vec<PathBuf>,
+    /// Files that the call was allowed to change although programs take orders from them.
+    pub(super) opened: Vec<PathBuf>,
+}
+
 /// A journal that is being written.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -111,6 +118,8 @@ impl Journal {
             let path = folder.join(format!("{number:012}.jsonl"));
             match create_private(&path) {
                 Ok(file) => {
+                    // While it is held the call is under way.
+                    file.lock()?;
                     let mut journal = Self { file, path, bytes: 0 };
                     journal.append(&[Record::Begin { header: header.clone() }])?;
                     sync_folder(folder)?;
@@ -154,6 +163,11 @@ impl Journal {
         let _ = fs::remove_file(&self.path);
     }
 
+    /// The path of the mark of the end of a command that runs in this entry.
+    pub(super) fn end_mark_path(&self) -> PathBuf {
+        end_mark_of(&self.path)
+    }
+
     /// The path of the snapshot of a command that runs in this entry.
     pub(super) fn snapshot_path(&self) -> PathBuf {
         snapshot_of(&self.path)
@@ -163,6 +177,11 @@ impl Journal {
 /// The file of the snapshot beside a journal.
 pub(super) fn snapshot_of(journal: &Path) -> PathBuf {
     journal.with_extension("snapshot")
+}
+
+/// The file beside a journal that tells when the last process of a command was gone.
+pub(super) fn end_mark_of(journal: &Path) -> PathBuf {
+    journal.with_extension("ended")
 }
 
 /// A journal that was read.

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::path_text::PathText;
 use super::state::State;
+use buddy_protocol::PathText;
 
 /// The reason why the state of a directory that was made on the way is not compared.
 const MADE_ON_THE_WAY: &str = "it was made for what is in it";

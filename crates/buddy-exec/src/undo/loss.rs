@@ -13,44 +13,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use super::blobs::Blobs;
-use super::snapshot::{Limits, Seen, Snapshot, Taking};
+use super::rebuilt::is_rebuilt;
+use super::settings::{Limits, UndoSettings};
+use super::snapshot::{Seen, Snapshot, Taking};
 use super::state::State;
-use super::store::UndoSettings;
-
-/// Directories that a program builds again from the files beside them. Losing one that git ignores costs time
-/// and nothing else.
-const REBUILT: &[&str] = &[
-    "target",
-    "node_modules",
-    "build",
-    "dist",
-    "out",
-    "_build",
-    "coverage",
-    "__pycache__",
-    "venv",
-    ".venv",
-    ".tox",
-    ".nox",
-    ".eggs",
-    ".next",
-    ".nuxt",
-    ".turbo",
-    ".parcel-cache",
-    ".svelte-kit",
-    ".gradle",
-    ".cache",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    "htmlcov",
-    "zig-cache",
-    ".zig-cache",
-    "zig-out",
-    "cmake-build-debug",
-    "cmake-build-release",
-    "DerivedData",
-];
 
 /// The cause of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +55,6 @@ pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSett
         Remover::GitTree => !is_kept_from_git(&snapshot, &real, &work_tree(&real, below)),
     };
     inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
-}
-
-/// Whether a program builds a directory of this name again.
-pub(super) fn is_rebuilt(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name))
 }
 
 /// The paths that a snapshot would cover.

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use buddy_protocol::PathText;
 use serde::Serialize;
 
-use super::fingerprint::fingerprint_of;
-use super::journal::{Header, Read, Record, snapshot_of};
-use super::path_text::PathText;
+use super::cut_short::{UnrecordedChange, doubts, unrecorded};
+use super::journal::{Beside, Header, Read, Record};
+use super::left_behind::left_behind;
+use super::not_covered::{NotCovered, left_out};
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
-use crate::files::{Parents, Roots, Spot, View};
-use crate::{Bounds, Reach, TargetError};
+use super::whole_tree::Everything;
 
 /// The most entries of a directory that are read to see whether it can be removed.
 const MAX_NAMES: usize = 10_000;
@@ -42,14 +42,6 @@ pub struct UndoPlan {
     pub(super) beside: Option<Beside>,
 }
 
-/// The extent of a call beside which other commands ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Beside {
-    pub(super) roots: Vec<PathBuf>,
-    /// Files that the call was allowed to change although programs take orders from them.
-    pub(super) opened: Vec<PathBuf>,
-}
-
 /// The change of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
@@ -61,17 +53,6 @@ pub struct Step {
     pub to: State,
     /// The reason why restoring it would lose a change that the call did not make.
     pub conflict: Option<String>,
-}
-
-/// A path whose changes cannot be undone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NotCovered {
-    /// The path, the directory in which changes are not known, or the receiver of work that was sent.
-    pub path: PathText,
-    /// The reason.
-    pub why: String,
-    /// Whether it is known to have changed. Otherwise buddy did not look there.
-    pub is_changed: bool,
 }
 
 impl UndoPlan {
@@ -108,7 +89,12 @@ impl UndoStore {
     /// The plan of undoing an entry, by the present states.
     pub fn plan(&self, which: &Which) -> Result<UndoPlan, UndoError> {
         let journal = self.find(which)?;
-        let changes = changes(&journal)?;
+        let mut changes = changes(&journal);
+        let unrecorded = unrecorded(&journal)?;
+        let doubts = doubts(&unrecorded);
+        for UnrecordedChange { path, before, after, .. } in unrecorded {
+            changes.insert(path, (before, after));
+        }
         let reach = Everything::new()?;
         let mut steps = Vec::new();
         let mut not_covered = not_covered(&journal);
@@ -119,7 +105,10 @@ impl UndoStore {
                 continue;
             }
             let now = reach.state(&path.0).map_err(|error| error.to_string());
-            steps.extend(step(path, before, &after, now));
+            let doubt = doubts.get(&path);
+            let step = step(path, before, &after, now);
+            steps
+                .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
         mark_full_directories(&mut steps);
         Ok(UndoPlan {
@@ -176,15 +165,6 @@ pub(super) fn step(path: PathText, before: State, after: &State, now: Result<Sta
     Some(Step { path, now, to: before, conflict })
 }
 
-fn left_out(record: &Record) -> Option<NotCovered> {
-    match record {
-        Record::NotCovered { path, why, is_changed } => {
-            Some(NotCovered { path: path.clone(), why: why.clone(), is_changed: *is_changed })
-        }
-        _ => None,
-    }
-}
-
 /// The places that an entry changed, or may have, and of which nothing is kept. A command that was cut short is compared now.
 pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
     let ended = journal.records.iter().rposition(|record| *record == Record::CommandEnded);
@@ -192,22 +172,8 @@ pub(super) fn not_covered(journal: &Read) -> Vec<NotCovered> {
     journal.records.iter().cloned().chain(pending).filter_map(|record| left_out(&record)).collect()
 }
 
-/// The record of a place that changed since its fingerprint was taken, or of work that was sent.
-pub(super) fn left_behind(record: &Record) -> Option<Record> {
-    let (path, why) = match record {
-        Record::Place { path, why, digest, is_unsure, is_store, skipped } => {
-            let skipped: Vec<PathBuf> = skipped.iter().map(|path| path.0.clone()).collect();
-            let is_same = fingerprint_of(&path.0, *is_store, &skipped).digest == *digest;
-            (!is_same || *is_unsure).then(|| (path.clone(), why.clone()))?
-        }
-        Record::Sending { to, why } => (PathText(PathBuf::from(to)), why.clone()),
-        _ => return None,
-    };
-    Some(Record::NotCovered { path, why, is_changed: true })
-}
-
-/// For each path its states before its first change and after its last.
-pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
+/// For each path its states before its first recorded change and after its last.
+pub(super) fn changes(journal: &Read) -> BTreeMap<PathText, (State, State)> {
     let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
     for record in &journal.records {
         if let Record::Change { path, before, after } = record {
@@ -215,64 +181,7 @@ pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State
             entry.1 = after.clone();
         }
     }
-    if is_interrupted(journal)
-        && let Ok(text) = fs::read_to_string(snapshot_of(&journal.path))
-    {
-        add_unrecorded(journal, &text, &mut changes)?;
-    }
-    Ok(changes)
-}
-
-/// The changes of a command that was cut short: every path that differs from its snapshot.
-fn add_unrecorded(
-    journal: &Read,
-    snapshot: &str,
-    changes: &mut BTreeMap<PathText, (State, State)>,
-) -> Result<(), UndoError> {
-    let reach = Everything::new()?;
-    let mut known = BTreeSet::new();
-    for (path, before) in
-        snapshot.lines().filter_map(|line| serde_json::from_str::<(PathText, State)>(line).ok())
-    {
-        known.insert(path.0.clone());
-        // A path that cannot be read is reported as a conflict later.
-        let now = reach.state(&path.0).unwrap_or(State::Absent);
-        if now != before {
-            changes.insert(path, (before, now));
-        }
-    }
-    let roots = journal.records.iter().filter_map(|record| match record {
-        Record::Command { roots } => Some(roots),
-        _ => None,
-    });
-    let left_out: Vec<PathBuf> =
-        journal.records.iter().filter_map(left_out).map(|left_out| left_out.path.0).collect();
-    for path in roots.flatten().flat_map(|root| new_paths(&root.0, &known, &left_out)) {
-        let now = reach.state(&path).unwrap_or(State::Absent);
-        changes.insert(PathText(path), (State::Absent, now));
-    }
-    Ok(())
-}
-
-/// Paths below a root that are not known, except in directories that are not covered.
-fn new_paths(root: &Path, known: &BTreeSet<PathBuf>, left_out: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut queue = vec![root.to_owned()];
-    while let Some(directory) = queue.pop() {
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if left_out.contains(&path) || found.len() >= MAX_NAMES {
-                continue;
-            }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                queue.push(path.clone());
-            }
-            if !known.contains(&path) {
-                found.push(path);
-            }
-        }
-    }
-    found
+    changes
 }
 
 /// A directory that is to go conflicts if it has an entry that is to stay.
@@ -287,33 +196,6 @@ fn mark_full_directories(steps: &mut [Step]) {
         let names = fs::read_dir(&step.path.0).into_iter().flatten().flatten().take(MAX_NAMES);
         if let Some(stays) = names.map(|entry| entry.path()).find(|path| !going.contains(path)) {
             step.conflict = Some(format!("it has `{}` in it, which the call did not make", stays.display()));
-        }
-    }
-}
-
-/// The whole file system, reached through no link: recorded paths have none.
-pub(super) struct Everything {
-    view: View,
-}
-
-impl Everything {
-    pub(super) fn new() -> Result<Self, TargetError> {
-        let reach = Reach::Beneath(vec![PathBuf::from("/")]);
-        let bounds = Bounds { read: reach.clone(), write: reach, ..Bounds::open() };
-        Ok(Self { view: View::new(&Roots::default(), &bounds)? })
-    }
-
-    pub(super) fn spot(&self, path: &Path) -> Result<Spot, TargetError> {
-        Ok(self.view.spot_itself(path, Parents::Need)?.0)
-    }
-
-    fn state(&self, path: &Path) -> Result<State, TargetError> {
-        match self.spot(path) {
-            Ok(spot) => {
-                State::at(&spot).map_err(|error: io::Error| TargetError::from_io("look at", path, error))
-            }
-            Err(TargetError::NotFound { .. } | TargetError::NotADirectory { .. }) => Ok(State::Absent),
-            Err(error) => Err(error),
         }
     }
 }

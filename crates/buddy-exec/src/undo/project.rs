@@ -2,30 +2,22 @@
 //!
 //! It is a kernel lock on a file in the store, so it holds between processes and dies with them.
 
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use std::time::Duration;
 
 use super::blobs::make_private;
 use super::digest::digest_of;
-use super::store::{Shared, UndoError, UndoStore};
+use super::folder::Shared;
+use crate::{FileLock, LockKind};
 
 /// How long a call waits for an undo to end. Undoing takes seconds even in a large tree.
 const CALL_WAIT: Duration = Duration::from_mins(1);
-/// How often a lock is tried: the kernel has no lock with a timeout.
-const RETRY: Duration = Duration::from_millis(20);
 
 /// The right to change files of a project, for a call or for an undo.
 #[derive(Debug)]
-pub struct ProjectLock {
-    _file: File,
-}
+pub struct ProjectLock(#[expect(dead_code, reason = "held for its lock")] FileLock);
 
 /// The top of the repository that a directory is in, or the directory itself.
 pub fn project_root(directory: &Path) -> PathBuf {
@@ -34,29 +26,18 @@ pub fn project_root(directory: &Path) -> PathBuf {
     top.unwrap_or(&real).to_owned()
 }
 
-impl UndoStore {
-    /// Waits until no call changes files of the project of this directory, and keeps calls from it until the
-    /// lock is dropped.
-    pub fn claim(&self, directory: &Path, wait: Duration) -> Result<ProjectLock, UndoError> {
-        let file = self.shared.project_file(directory)?;
-        let is_locked = lock_within(&file, FlockOperation::NonBlockingLockExclusive, wait)?;
-        if is_locked { Ok(ProjectLock { _file: file }) } else { Err(UndoError::Busy) }
-    }
-
-    /// Waits until no undo restores files of the project of this directory.
-    pub async fn wait_for_undo(&self, directory: PathBuf) -> io::Result<()> {
-        let shared = self.shared.clone();
-        let waited = tokio::task::spawn_blocking(move || shared.enter(&directory).map(drop)).await;
-        waited.unwrap_or_else(|error| Err(error.into()))
-    }
-}
-
 impl Shared {
+    /// The right of an undo to have a project alone; `None` if calls still change its files when the time is over.
+    pub(super) fn claim(&self, directory: &Path, wait: Duration) -> io::Result<Option<ProjectLock>> {
+        let lock = FileLock::take_within(&self.project_file(directory)?, LockKind::Exclusive, wait)?;
+        Ok(lock.map(ProjectLock))
+    }
+
     /// The right of a call to change files.
     pub(super) fn enter(&self, directory: &Path) -> io::Result<ProjectLock> {
-        let file = self.project_file(directory)?;
-        if lock_within(&file, FlockOperation::NonBlockingLockShared, CALL_WAIT)? {
-            return Ok(ProjectLock { _file: file });
+        let lock = FileLock::take_within(&self.project_file(directory)?, LockKind::Shared, CALL_WAIT)?;
+        if let Some(lock) = lock {
+            return Ok(ProjectLock(lock));
         }
         let seconds = CALL_WAIT.as_secs();
         let text =
@@ -64,26 +45,11 @@ impl Shared {
         Err(io::Error::new(io::ErrorKind::WouldBlock, text))
     }
 
-    fn project_file(&self, directory: &Path) -> io::Result<File> {
+    fn project_file(&self, directory: &Path) -> io::Result<PathBuf> {
         let folder = self.folder.join("projects");
         make_private(&self.folder)?;
         make_private(&folder)?;
         let name = digest_of(project_root(directory).as_os_str().as_bytes());
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        options.open(folder.join(format!("{name}.lock")))
-    }
-}
-
-/// Tries a lock until it is had or the time is over.
-fn lock_within(file: &File, operation: FlockOperation, wait: Duration) -> io::Result<bool> {
-    let deadline = Instant::now() + wait;
-    loop {
-        match flock(file, operation) {
-            Ok(()) => return Ok(true),
-            Err(Errno::WOULDBLOCK) if Instant::now() < deadline => std::thread::sleep(RETRY),
-            Err(Errno::WOULDBLOCK) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        }
+        Ok(folder.join(format!("{name}.lock")))
     }
 }

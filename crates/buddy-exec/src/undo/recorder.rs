@@ -1,26 +1,24 @@
 //! The recorder of one call: file access and commands report to it before they change a path.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
+use buddy_protocol::PathText;
 use tokio::task::spawn_blocking;
 
-use super::blobs::{Durability, create_private, make_private};
+use super::blobs::{create_private, make_private};
 use super::fingerprint::{PlaceKind, fingerprint_of};
-use super::journal::{Header, Journal, Record};
+use super::folder::Shared;
+use super::journal::{Beside, Header, Journal, Record};
+use super::left_behind::left_behind;
 use super::look::{Seen, Upcoming};
-use super::path_text::PathText;
-use super::plan::{Beside, left_behind};
 use super::project::ProjectLock;
 use super::snapshot::Snapshot;
 use super::state::State;
-use super::store::Shared;
-use crate::TargetError;
 use crate::files::Spot;
+use crate::{FileLock, FileSync, LockKind, TargetError};
 
 /// Why undo has nothing of the changes of a command on another host.
 const ON_ANOTHER_HOST: &str = "undo does not cover commands on other hosts";
@@ -91,7 +89,7 @@ struct Entry {
 struct Open {
     journal: Journal,
     /// Locked so that nothing is evicted while a call needs it.
-    _lock: File,
+    _lock: FileLock,
     /// Held so that no undo restores files while a call changes them.
     project: Option<ProjectLock>,
     /// The workspace before the running command.
@@ -147,7 +145,7 @@ impl Recorder {
     /// Keeps the object at a spot that is about to change.
     pub(crate) fn changing(&self, spot: &Spot, after: impl FnOnce() -> State) -> Result<(), TargetError> {
         let Some(entry) = &self.entry else { return Ok(()) };
-        let recorded = State::keep(spot, &entry.shared.blobs, Durability::Now).and_then(|before| {
+        let recorded = State::keep(spot, &entry.shared.blobs, FileSync::Now).and_then(|before| {
             let after = after();
             if before == after {
                 return Ok(());
@@ -215,6 +213,12 @@ impl Recorder {
             // The entry stays, and says that the command may have changed something.
             tracing::warn!(%error, "a command that did not start stays in the undo store");
         }
+    }
+
+    /// The file in which a supervisor marks the end of the command that a snapshot was taken for.
+    pub fn end_mark(&self) -> Option<PathBuf> {
+        let open = self.entry.as_ref()?.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().filter(|open| open.pending.is_some()).map(|open| open.journal.end_mark_path())
     }
 
     /// Notes that the command sent nothing, as it failed.
@@ -313,8 +317,7 @@ impl Entry {
     fn with<T>(&self, work: impl FnOnce(&mut Open) -> io::Result<T>) -> io::Result<T> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.is_none() {
-            let lock = self.shared.lock_file()?;
-            flock(&lock, FlockOperation::LockShared)?;
+            let lock = FileLock::take(&self.shared.lock_file()?, LockKind::Shared)?;
             let project = self.enter_project()?;
             let journal = Journal::create(&self.shared.entries(), &self.header)?;
             *open =
@@ -352,7 +355,7 @@ impl Entry {
                 records.push(Record::NotCovered { path: PathText(spot.real()), why, is_changed: false });
                 break;
             }
-            let before = State::keep(&spot, &self.shared.blobs, Durability::Later)?;
+            let before = State::keep(&spot, &self.shared.blobs, FileSync::Later)?;
             if matches!(before, State::File { .. }) {
                 bytes += size;
             }
@@ -374,7 +377,7 @@ impl Entry {
         for Upcoming { path, before: seen, after } in changes {
             let before = seen.state();
             if let Seen::File { content, .. } = &seen {
-                self.shared.blobs.put(content.as_slice(), Durability::Now)?;
+                self.shared.blobs.put(content.as_slice(), FileSync::Now)?;
             }
             if matches!(before, State::NotKept { .. }) {
                 self.is_partial.store(true, Ordering::Relaxed);
@@ -430,6 +433,8 @@ impl Entry {
         records.extend(outside.iter().cloned());
         self.with(|open| {
             save_snapshot(&open.journal.snapshot_path(), &taken)?;
+            // The mark of an earlier command of the same call would be taken for that of this one.
+            let _ = std::fs::remove_file(open.journal.end_mark_path());
             open.journal.append(&records)?;
             open.pending = Some(Pending { roots: taken, at_nanos, outside });
             Ok(())
@@ -479,6 +484,7 @@ impl Entry {
         if open.pending.take().is_some() {
             // One that stays is read only with a record that is gone.
             let _ = std::fs::remove_file(open.journal.snapshot_path());
+            let _ = std::fs::remove_file(open.journal.end_mark_path());
         }
         open.is_empty = is_empty;
         self.is_partial.store(is_partial, Ordering::Relaxed);
@@ -505,6 +511,8 @@ impl Entry {
         records.push(Record::CommandEnded);
         open.journal.append(&records)?;
         open.pending = None;
+        // A mark that stays is read only beside a snapshot.
+        let _ = std::fs::remove_file(open.journal.end_mark_path());
         std::fs::remove_file(open.journal.snapshot_path())
     }
 }

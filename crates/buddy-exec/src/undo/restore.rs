@@ -9,14 +9,15 @@ use std::path::PathBuf;
 
 use super::blobs::Blobs;
 use super::digest;
-use super::journal::Header;
-use super::plan::{Beside, Everything, Step, UndoPlan};
+use super::journal::{Beside, Header};
+use super::plan::{Step, UndoPlan};
 use super::recorder::Recorder;
 use super::state::State;
 use super::store::{UndoError, UndoStore};
-use crate::SweepNote;
-use crate::files::{Draft, Spot};
+use super::whole_tree::Everything;
+use crate::files::Spot;
 use crate::jail::OrderWatch;
+use crate::{FileDraft, SweepNote};
 
 impl UndoStore {
     /// Carries out a plan as an entry of its own. A plan with conflicts is refused: to override them, take
@@ -145,7 +146,7 @@ impl Work<'_> {
     }
 
     fn restore_file(&self, spot: &Spot, wanted: &str, mode: u32) -> io::Result<()> {
-        let mut draft = Draft::beside(spot, 0o600)?;
+        let mut draft = FileDraft::beside(spot, 0o600)?;
         let mut blob = self.blobs.open(wanted)?;
         let copied = digest::copy(&mut blob, &mut draft.file, u64::MAX)?;
         if copied.is_none_or(|(found, _)| found != wanted) {

@@ -13,13 +13,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use buddy_protocol::PathText;
 use rustix::fs::{Dir, FileType};
 
-use super::blobs::{Blobs, Durability};
+use super::blobs::Blobs;
 use super::cache::{Cache, Known, Meta};
-use super::loss::is_rebuilt;
-use super::path_text::PathText;
+use super::rebuilt::is_rebuilt;
+use super::settings::Limits;
 use super::state::State;
+use crate::FileSync;
 use crate::files::{Ignored, Spot, open_tree};
 use crate::jail::is_stand_in;
 
@@ -28,14 +30,6 @@ const MAX_NOT_COVERED: usize = 100;
 
 /// Why an ignored directory is left out.
 const IGNORED: &str = "the directory is ignored by git";
-
-/// The limits of a snapshot.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) files: usize,
-    pub(super) bytes: u64,
-    pub(super) file_bytes: u64,
-}
 
 /// The objects that were found.
 #[derive(Debug, Default)]
@@ -81,7 +75,7 @@ impl Taking<'_> {
                 let mode = spot.stat()?.map_or(0, |stat| stat.st_mode) & 0o7777;
                 return Ok(State::File { digest: digest.to_owned(), size: meta.size, mode });
             }
-            let state = State::keep(spot, self.blobs, Durability::Later)?;
+            let state = State::keep(spot, self.blobs, FileSync::Later)?;
             if let State::File { digest, .. } = &state {
                 let known = Known { meta, digest: digest.clone(), read_at_nanos: self.now_nanos };
                 cache.files.insert(path.to_owned(), known);

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use buddy_protocol::PathText;
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use super::blobs::{Blobs, Durability};
+use super::blobs::Blobs;
 use super::digest;
-use super::path_text::PathText;
+use crate::FileSync;
 use crate::files::Spot;
 
 /// The object at a path.
@@ -49,8 +50,8 @@ impl State {
     }
 
     /// The object at the spot, with its content kept as a blob.
-    pub(super) fn keep(spot: &Spot, blobs: &Blobs, durability: Durability) -> io::Result<Self> {
-        Self::look(spot, |file, size| match blobs.put(file, durability)? {
+    pub(super) fn keep(spot: &Spot, blobs: &Blobs, sync: FileSync) -> io::Result<Self> {
+        Self::look(spot, |file, size| match blobs.put(file, sync)? {
             Some(blob) => Ok((blob.digest, blob.size)),
             None => Err(io::Error::other(format!("{size} bytes are more than is kept of one file"))),
         })

@@ -1,58 +1,21 @@
 //! The undo store: entries and blobs of all sessions of this account, in one folder.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
-use buddy_protocol::Clock;
+use buddy_protocol::{Clock, PathText};
 use serde::Serialize;
 
-use super::blobs::{Blobs, make_private};
-use super::cache::Cache;
-use super::journal::{Header, Read, Record, read_all};
-use super::path_text::PathText;
+use super::folder::Shared;
+use super::journal::{Header, Read, Record};
+use super::project::ProjectLock;
 use super::recorder::Recorder;
-use super::snapshot::{Limits, Taking};
+use super::settings::UndoSettings;
 use super::state::State;
-use crate::jail::RunningCommands;
 use crate::{OrderGuard, TargetError};
-
-/// The limits of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UndoSettings {
-    /// The largest file whose content is kept.
-    pub max_file_bytes: u64,
-    /// The most bytes of all contents together; the oldest entries go first.
-    pub max_total_bytes: u64,
-    /// The most entries.
-    pub max_entries: usize,
-    /// The most paths that one snapshot or removal covers.
-    pub max_snapshot_files: usize,
-    /// The most bytes that one snapshot or removal covers.
-    pub max_snapshot_bytes: u64,
-}
-
-impl Default for UndoSettings {
-    fn default() -> Self {
-        Self {
-            max_file_bytes: 16 * 1024 * 1024,
-            max_total_bytes: 1024 * 1024 * 1024,
-            max_entries: 2_000,
-            max_snapshot_files: 20_000,
-            max_snapshot_bytes: 256 * 1024 * 1024,
-        }
-    }
-}
-
-impl UndoSettings {
-    pub(super) fn limits(self) -> Limits {
-        let Self { max_file_bytes, max_snapshot_files, max_snapshot_bytes, .. } = self;
-        Limits { files: max_snapshot_files, bytes: max_snapshot_bytes, file_bytes: max_file_bytes }
-    }
-}
 
 /// The reason why an entry could not be undone.
 #[derive(Debug, thiserror::Error)]
@@ -136,18 +99,6 @@ pub struct UndoStore {
     pub(super) shared: Arc<Shared>,
 }
 
-/// State that recorders and the store share.
-pub(super) struct Shared {
-    pub(super) folder: PathBuf,
-    pub(super) settings: UndoSettings,
-    pub(super) blobs: Blobs,
-    clock: Arc<dyn Clock>,
-    /// Absent where no command runs in a jail.
-    guard: Option<OrderGuard>,
-    /// The cache that was used last, with its root: sessions mostly work in one place.
-    cache: Mutex<Option<(PathBuf, Cache)>>,
-}
-
 impl UndoStore {
     /// The store in this folder, which is made with the first entry.
     pub fn new(folder: PathBuf, settings: UndoSettings, clock: Arc<dyn Clock>) -> Self {
@@ -161,10 +112,7 @@ impl UndoStore {
         clock: Arc<dyn Clock>,
         guard: Option<OrderGuard>,
     ) -> Self {
-        // Paths in snapshots are without links, so the folder must be too.
-        let folder = folder.canonicalize().unwrap_or(folder);
-        let blobs = Blobs::new(folder.join("blobs"), settings.max_file_bytes);
-        Self { shared: Arc::new(Shared { folder, settings, blobs, clock, guard, cache: Mutex::new(None) }) }
+        Self { shared: Arc::new(Shared::new(folder, settings, clock, guard)) }
     }
 
     /// A recorder for one call.
@@ -212,6 +160,19 @@ impl UndoStore {
             Which::Last => UndoError::Nothing,
             Which::Id(id) => UndoError::NotFound(id.clone()),
         })
+    }
+
+    /// Waits until no call changes files of the project of this directory, and keeps calls from it until the
+    /// lock is dropped.
+    pub fn claim(&self, directory: &Path, wait: Duration) -> Result<ProjectLock, UndoError> {
+        self.shared.claim(directory, wait)?.ok_or(UndoError::Busy)
+    }
+
+    /// Waits until no undo restores files of the project of this directory.
+    pub async fn wait_for_undo(&self, directory: PathBuf) -> io::Result<()> {
+        let shared = self.shared.clone();
+        let waited = tokio::task::spawn_blocking(move || shared.enter(&directory).map(drop)).await;
+        waited.unwrap_or_else(|error| Err(error.into()))
     }
 
     /// Removes the oldest entries while the store is over its limits.
@@ -265,76 +226,4 @@ pub(super) fn is_interrupted(journal: &Read) -> bool {
     let begun = count(|record| matches!(record, Record::Command { .. }));
     let ended = count(|record| matches!(record, Record::CommandEnded));
     begun > ended || (journal.header.undoes.is_some() && !journal.records.contains(&Record::Undone))
-}
-
-impl Shared {
-    pub(super) fn entries(&self) -> PathBuf {
-        self.folder.join("entries")
-    }
-
-    pub(super) fn guard(&self) -> Option<&OrderGuard> {
-        self.guard.as_ref()
-    }
-
-    /// The commands in a jail that run now.
-    pub(super) fn running(&self) -> Option<RunningCommands> {
-        self.guard.as_ref().map(OrderGuard::running)
-    }
-
-    /// Whether a command in a jail was running at any moment since.
-    pub(super) fn has_any_run(&self, since: Option<&RunningCommands>) -> bool {
-        self.guard.as_ref().zip(since).is_some_and(|(guard, since)| guard.has_any_run(since))
-    }
-
-    pub(super) fn caches(&self) -> PathBuf {
-        self.folder.join("cache")
-    }
-
-    pub(super) fn read(&self) -> io::Result<Vec<Read>> {
-        read_all(&self.entries())
-    }
-
-    /// The file whose lock keeps contents in use from being evicted.
-    pub(super) fn lock_file(&self) -> io::Result<File> {
-        make_private(&self.folder)?;
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        options.open(self.folder.join("lock"))
-    }
-
-    pub(super) fn now_nanos(&self) -> i64 {
-        i64::try_from(self.clock.nanos()).unwrap_or(i64::MAX)
-    }
-
-    pub(super) fn taking(&self, now_nanos: i64) -> Taking<'_> {
-        Taking { limits: self.settings.limits(), blobs: &self.blobs, store: &self.folder, now_nanos }
-    }
-
-    /// Works with the cache of a root and saves it.
-    pub(super) fn with_cache<T>(
-        &self,
-        root: &Path,
-        work: impl FnOnce(&mut Cache) -> io::Result<T>,
-    ) -> io::Result<T> {
-        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut cache = match kept.take() {
-            Some((path, cache)) if path == root => cache,
-            _ => Cache::load(&self.caches(), root),
-        };
-        let done = work(&mut cache)?;
-        if cache.is_changed {
-            cache.save(&self.caches(), root)?;
-            cache.is_changed = false;
-        }
-        *kept = Some((root.to_owned(), cache));
-        Ok(done)
-    }
-
-    pub(super) fn forget_caches(&self) {
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        for path in super::blobs::entries(&self.caches()).unwrap_or_default() {
-            // A cache that stays is checked against the blobs when it is used.
-            let _ = std::fs::remove_file(path);
-        }
-    }
 }

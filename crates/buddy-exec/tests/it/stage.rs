@@ -126,6 +126,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use buddy_exec::undo::{
     CommandExtent, Header, PathText, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which,
 };
-use buddy_exec::{Bounds, Deletion, LocalTarget, OrderGuard, Recorder, SweepNote, Target, TargetError};
+use buddy_exec::{Bounds, Deletion, Exec, LocalTarget, OrderGuard, Recorder, SweepNote, Target, TargetError};
 use buddy_protocol::{Clock, NameSet, UnixMillis};
 use tempfile::TempDir;
 
@@ -310,6 +310,79 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
     let plan = yard.undo(&Which::Last, "u");
     assert!(plan.is_interrupted);
     assert_eq!(yard.tree(), before);
+}
+
+/// A command whose call is cut off when it has ended, as by the death of buddy.
+async fn cut_short(yard: &Yard, script: &str) {
+    let recorder = yard.recorder("one");
+    recorder.before_command(extent(yard.path(""))).await.unwrap();
+    let exec = Exec { end_mark: recorder.end_mark(), ..sh(script) };
+    yard.target.start(exec).await.unwrap().wait().await.unwrap();
+    // Time stamps of files are only as fine as the kernel's tick.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+}
+
+#[tokio::test]
+async fn files_made_after_the_end_of_a_call_that_was_cut_short_are_no_part_of_it() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::create_dir(yard.path("d")).unwrap();
+    cut_short(&yard, "echo new > a; echo new > made; mkdir e").await;
+    fs::write(yard.path("mine"), "mine").unwrap();
+    fs::write(yard.path("d/mine"), "mine").unwrap();
+    fs::create_dir(yard.path("my_directory")).unwrap();
+    let plan = yard.undo(&Which::Last, "u");
+    assert!(plan.is_interrupted);
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+    assert!(!yard.path("made").exists() && !yard.path("e").exists());
+    for mine in ["mine", "d/mine"] {
+        assert_eq!(fs::read_to_string(yard.path(mine)).unwrap(), "mine");
+    }
+    assert!(yard.path("my_directory").exists());
+    yard.undo(&Which::Id("u".to_owned()), "v");
+    assert_eq!(fs::read_to_string(yard.path("made")).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(yard.path("mine")).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn what_was_touched_after_the_end_of_a_call_that_was_cut_short_needs_force() {
+    let yard = Yard::new();
+    for name in ["a", "b", "c"] {
+        fs::write(yard.path(name), "old").unwrap();
+    }
+    cut_short(&yard, "echo new > a; echo new > made").await;
+    fs::write(yard.path("made"), "mine").unwrap();
+    fs::write(yard.path("b"), "mine").unwrap();
+    fs::remove_file(yard.path("c")).unwrap();
+    let before = yard.tree();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    let conflicts: Vec<_> = plan.steps.iter().filter(|step| step.conflict.is_some()).collect();
+    let names: Vec<_> = conflicts.iter().map(|step| step.path.0.file_name().unwrap()).collect();
+    assert_eq!(names, ["b", "c", "made"], "{conflicts:?}");
+    assert!(matches!(yard.store.apply(&plan, header("u")), Err(UndoError::Conflicts(3))));
+    assert_eq!(yard.tree(), before);
+    yard.store.apply(&plan.overwriting(), header("u")).unwrap();
+    assert_eq!(fs::read_to_string(yard.path("b")).unwrap(), "old");
+    yard.undo(&Which::Id("u".to_owned()), "v");
+    assert_eq!(yard.tree(), before);
+}
+
+#[tokio::test]
+async fn a_call_whose_end_is_not_known_is_undone_only_with_force() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    cut_short(&yard, "echo new > a").await;
+    for entry in fs::read_dir(yard.folder.path().join("data/undo/entries")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "ended") {
+            // The supervisor was killed too.
+            fs::write(path, "").unwrap();
+        }
+    }
+    fs::write(yard.path("mine"), "mine").unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert!(matches!(yard.store.apply(&plan, header("u")), Err(UndoError::Conflicts(2))));
+    assert_eq!(fs::read_to_string(yard.path("mine")).unwrap(), "mine");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use buddy_protocol::{
     EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel, Opening, Principal,
     Question, Risk, SessionId, Sessions, SingleUser, Subscription, UnixMillis,
 };
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -207,7 +207,7 @@ impl Bench {
         let directory = TempDir::new().unwrap();
         let settings = StoreSettings {
             directory: directory.path().to_owned(),
-            role: Role::Terminal,
+            role: StoreRole::Terminal,
             boot_id: None,
             clock: Arc::new(Still),
         };

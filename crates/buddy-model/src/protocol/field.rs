@@ -1,9 +1,10 @@
 //! Fields that several wires write and read in the same way.
 
+use buddy_protocol::ToolDefinition;
 use serde_json::{Map, Value, json};
 
 use crate::Options;
-use crate::prompt::{Prompt, ToolDefinition};
+use crate::prompt::Prompt;
 
 /// The fields that offer tools or ask for calls, on any wire.
 const TOOL_FIELDS: [&str; 5] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];

@@ -1,4 +1,6 @@
 //! Commands: every part of the line judged, and the line by all of them.
+//!
+//! Long because the parts of a line are judged together.
 
 mod asked_host;
 mod network;
@@ -10,7 +12,7 @@ mod trips;
 
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 pub(super) use asked_host::{
     MAX_TOUCHED, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
@@ -18,29 +20,32 @@ pub(super) use asked_host::{
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
 use publication::{ask_about_publishing, sent_work};
+pub(super) use trips::is_granted_line;
 
+use super::advice::AdvisedRule;
 use super::egress::{self, Destination, is_this_machine};
 use super::file::{
-    Allowed, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, rule, secret, untrusted,
+    RuleAllowance, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, rule, secret,
+    untrusted,
 };
-use super::outside::{Change, Manner, Opening, outside_jail};
+use super::outside::{OutsideChange, OutsideManner, OutsideOpening, outside_jail};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, GivenVariable, Leaf, LineTrips, Reach, Touch, barred_in_jail,
-    changes_own_settings, changes_settings, destinations, examine, examine_words, gains_rights, line_trips,
-    names_engine, only_adds_remote, reads_variables, socket, uses_only_named_files,
+    Class, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, LineTrips, Touch, TouchAccess,
+    TouchReach, barred_in_jail, changes_own_settings, changes_settings, connects_by_git, destinations,
+    examine, examine_words, gains_rights, names_engine, only_adds_remote, reads_variables, socket,
+    uses_only_named_files,
 };
 use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
-use crate::later::{Later, runs_later};
+use crate::later::{Later, describe_later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::places::{is_open, is_untrusted};
 use crate::rules::{Match, Thing};
-use crate::shell::{Unreadable, Word};
+use crate::shell::{ShellWord, UnreadableScript};
 use crate::{
-    Approvals, ChangeableProgram, CommandMode, CommandPattern, Execution, Grant, Mode, Now, Policy, Scope,
-    cache_places,
+    ChangeableProgram, CommandMode, CommandPattern, Execution, Grant, Mode, Now, Policy, Scope, cache_places,
 };
 
 /// The reason for a command in a directory that the user does not trust.
@@ -92,7 +97,7 @@ pub(crate) struct JudgedLine<'a> {
 
 /// Judges a command.
 pub(crate) fn run(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    let JudgedLine { command, cwd, runs_on } = line;
+    let JudgedLine { command, cwd, .. } = line;
     sheet.needs.runs = true;
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
@@ -116,10 +121,7 @@ pub(crate) fn run(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>, sheet: &
             return sheet.deny(format!("buddy cannot judge the command, as {error}; write it more plainly"));
         }
     };
-    let trips = line_trips(&examination.leaves);
-    let mut judge = Judge { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false };
-    judge.leaves_to_broker = judge.is_left_to_broker(&examination.leaves);
-    judge.judge(examination, sheet);
+    Judge::of(line, &examination, policy, now).judge(examination, sheet);
 }
 
 /// The command of an allowlist: one simple command that matches, whose words are passed on as they are.
@@ -129,7 +131,7 @@ fn listed(
     policy: &Policy,
     patterns: &[CommandPattern],
     sheet: &mut Sheet,
-) -> Option<Result<Examination, Unreadable>> {
+) -> Option<Result<CommandExamination, UnreadableScript>> {
     let words = match examine(command, cwd, &policy.places) {
         Ok(examination) => examination.plain,
         Err(error) => return Some(Err(error)),
@@ -138,8 +140,8 @@ fn listed(
         sheet.deny("only one simple command runs here, without a shell: no pipes, chains, redirections or substitutions");
         return None;
     };
-    let words: Vec<String> = words.iter().map(Word::unexpanded).collect();
-    let literal: Vec<Word> = words.iter().cloned().map(Word::Literal).collect();
+    let words: Vec<String> = words.iter().map(ShellWord::unexpanded).collect();
+    let literal: Vec<ShellWord> = words.iter().cloned().map(ShellWord::Literal).collect();
     let program = words.first().map_or("", String::as_str);
     if !patterns.iter().any(|pattern| pattern.matches(program, &literal) == Match::Yes) {
         sheet.deny(format!(
@@ -166,7 +168,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn judge(&self, examination: Examination, sheet: &mut Sheet) {
+    fn judge(&self, examination: CommandExamination, sheet: &mut Sheet) {
         examination.leaves.iter().for_each(|leaf| sheet.name_part(told(leaf)));
         self.barred(&examination.leaves, sheet);
         for concern in &examination.concerns {
@@ -196,18 +198,20 @@ impl Judge<'_> {
         sheet.needs.removed = self.removed(&examination);
         sheet.sends = sheet.sends.or_else(|| sent_work(&examination));
         let is_held = self.policy.holds_to_reading() && self.policy.places.untrusted.is_none();
-        let only_reads = |leaf: &Leaf| match leaf.effect {
-            Effect::None => true,
-            Effect::Reads => touches_safely,
-            Effect::Held => touches_safely && is_held,
-            Effect::Unknown => false,
+        let only_reads = |leaf: &CommandLeaf| match leaf.effect {
+            CommandEffect::None => true,
+            CommandEffect::Reads => touches_safely,
+            CommandEffect::Held => touches_safely && is_held,
+            CommandEffect::Unknown => false,
         };
         let allowed = self.allowed(&examination.leaves, sheet);
-        let is_uncovered =
-            |(leaf, allowed): &(&Leaf, &Allowed)| **allowed == Allowed::No && !only_reads(leaf);
-        let uncovered: Vec<&Leaf> =
+        let is_uncovered = |(leaf, allowed): &(&CommandLeaf, &RuleAllowance)| {
+            **allowed == RuleAllowance::No && !only_reads(leaf)
+        };
+        let uncovered: Vec<&CommandLeaf> =
             examination.leaves.iter().zip(&allowed).filter(is_uncovered).map(|(leaf, _)| leaf).collect();
-        sheet.needs.is_ruled = !allowed.is_empty() && allowed.iter().all(|one| *one == Allowed::Always);
+        uncovered.iter().filter_map(|leaf| advised_rule(leaf)).for_each(|rule| sheet.advise_command(rule));
+        sheet.needs.is_ruled = !allowed.is_empty() && allowed.iter().all(|one| *one == RuleAllowance::Always);
         for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
             secret(&path, allowed, self.policy, sheet);
@@ -216,12 +220,14 @@ impl Judge<'_> {
         self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.keeps_broker = self.keeps_broker(&examination.leaves, &allowed, uncovered.is_empty());
-        let acting: Vec<&Leaf> = examination.leaves.iter().filter(|leaf| !only_reads(leaf)).collect();
+        let acting: Vec<&CommandLeaf> = examination.leaves.iter().filter(|leaf| !only_reads(leaf)).collect();
         self.network(&examination, &allowed, &uncovered, sheet);
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
-        let goes_here = |leaf: &&Leaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
+        let goes_here = |leaf: &&CommandLeaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
         sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
         sheet.needs.keeps_seals = self.keeps_seals(&examination, sheet);
+        let takes_login = |leaf: &CommandLeaf| connects_by_git(leaf) && !self.stays_here(leaf);
+        sheet.needs.takes_logins = examination.leaves.iter().any(takes_login);
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
@@ -237,15 +243,16 @@ impl Judge<'_> {
     }
 
     /// Whether a yes to the line leaves secrets sealed, as no part of it could need one.
-    fn keeps_seals(&self, examination: &Examination, sheet: &Sheet) -> bool {
+    fn keeps_seals(&self, examination: &CommandExamination, sheet: &Sheet) -> bool {
         let is_unclear = examination.concerns.iter().any(|concern| concern.class == Class::Unclear);
         // In a terminal that is open, a program that is not known reads the line.
         let is_certain = self.cwd.is_some() && !self.runs_on && !is_unclear && !examination.leaves.is_empty();
-        is_certain && !sheet.names_secret() && examination.leaves.iter().all(uses_only_named_files)
+        let needs_none = |leaf: &CommandLeaf| uses_only_named_files(leaf) || connects_by_git(leaf);
+        is_certain && !sheet.names_secret() && examination.leaves.iter().all(needs_none)
     }
 
     /// Asks about variables of which no table says what a program makes of them, where nothing holds the program.
-    fn given(&self, examination: &Examination, sheet: &mut Sheet) {
+    fn given(&self, examination: &CommandExamination, sheet: &mut Sheet) {
         if self.policy.mode != Mode::Production {
             return;
         }
@@ -265,9 +272,9 @@ impl Judge<'_> {
     }
 
     /// Notes that git changes settings which the jail keeps as they are until a user allowed the command.
-    fn settings(&self, examination: &Examination, sheet: &mut Sheet) {
+    fn settings(&self, examination: &CommandExamination, sheet: &mut Sheet) {
         let changes =
-            |leaf: &Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(changes_settings);
+            |leaf: &CommandLeaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(changes_settings);
         if examination.leaves.iter().any(changes) {
             let configs = self.policy.places.workspace.iter().map(|root| root.join(GIT_CONFIG));
             sheet.needs.asked.extend(configs);
@@ -275,12 +282,12 @@ impl Judge<'_> {
     }
 
     /// Judges the tracked secrets that git would print or copy.
-    fn recalled(&self, examination: &Examination, sheet: &mut Sheet) {
+    fn recalled(&self, examination: &CommandExamination, sheet: &mut Sheet) {
         let is_read = |path: &&PathBuf| examination.recalls.iter().any(|recall| recall.covers(path));
         let mut asked = Vec::new();
         for path in self.now.tracked.iter().filter(is_read) {
             sheet.reads_secret();
-            if rule(Thing::Read(path), self.policy, sheet) != Allowed::Always {
+            if rule(Thing::Read(path), self.policy, sheet) != RuleAllowance::Always {
                 asked.push(shown(path));
             }
         }
@@ -295,11 +302,11 @@ impl Judge<'_> {
     }
 
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
-    fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
+    fn reached(&self, examination: &CommandExamination, sheet: &mut Sheet) {
         let is_brokered = self.is_brokered();
         // What uses the name of a remote goes out by the broker, or is a push.
         let is_name =
-            |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(only_adds_remote);
+            |leaf: &&CommandLeaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(only_adds_remote);
         sheet.needs_broker |= is_brokered && examination.leaves.iter().any(|leaf| is_name(&leaf));
         let leaves = examination.leaves.iter().filter(|leaf| !(is_brokered && is_name(leaf)));
         let words = leaves.flat_map(|leaf| destinations(&leaf.program, &leaf.words));
@@ -323,26 +330,26 @@ impl Judge<'_> {
 
     /// Whether hosts that cannot be read off the words are left to the broker.
     fn is_brokered(&self) -> bool {
-        let goes_by_broker = self.now.approvals == Approvals::Auto || self.policy.limits.hosts.is_some();
+        let goes_by_broker = self.now.approvals == ApprovalPolicy::Auto || self.policy.limits.hosts.is_some();
         goes_by_broker && self.policy.has_broker && self.policy.is_confined()
     }
 
-    fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
+    fn by_mode(&self, uncovered: &[&CommandLeaf], is_empty: bool, sheet: &mut Sheet) {
         match self.policy.mode {
             Mode::Plan => sheet.deny("plan mode allows only commands that read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
-                ask_about_publishing(uncovered, sheet);
+                ask_about_publishing(uncovered, |leaf| self.stays_here(leaf), sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
-                let launching: Vec<&Leaf> =
+                let launching: Vec<&CommandLeaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
                 self.redirected(uncovered, sheet);
-                ask_about_publishing(uncovered, sheet);
+                ask_about_publishing(uncovered, |leaf| self.stays_here(leaf), sheet);
                 self.unread(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
@@ -388,8 +395,8 @@ impl Judge<'_> {
     }
 
     /// In production known programs run. A program that no table knows asks, and a rule or a grant allows it.
-    fn unknown(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
-        let unknown: Vec<&Leaf> = uncovered.iter().copied().filter(|leaf| !leaf.is_known).collect();
+    fn unknown(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
+        let unknown: Vec<&CommandLeaf> = uncovered.iter().copied().filter(|leaf| !leaf.is_known).collect();
         let is_listed = matches!(self.policy.commands, CommandMode::Allowlist(_));
         if unknown.is_empty() || is_listed || self.is_granted_to_the_letter() {
             return;
@@ -433,28 +440,28 @@ impl Judge<'_> {
 
     /// The extent to which rules and grants allow each simple command. A rule that allows a launcher allows the commands
     /// that it launches.
-    fn allowed(&self, leaves: &[Leaf], sheet: &mut Sheet) -> Vec<Allowed> {
-        let own: Vec<Allowed> = leaves
+    fn allowed(&self, leaves: &[CommandLeaf], sheet: &mut Sheet) -> Vec<RuleAllowance> {
+        let own: Vec<RuleAllowance> = leaves
             .iter()
             .map(|leaf| {
                 sheet.needs.gains_rights |= gains_rights(&leaf.program);
                 self.is_allowed(leaf, sheet)
             })
             .collect();
-        let one = |at: usize| own.get(at).copied().unwrap_or(Allowed::No);
+        let one = |at: usize| own.get(at).copied().unwrap_or(RuleAllowance::No);
         let launchers = |at: usize| std::iter::successors(Some(at), |at| leaves.get(*at)?.launcher);
-        let widest = |at: usize| launchers(at).map(one).find(|allowed| *allowed != Allowed::No);
-        (0..leaves.len()).map(|at| widest(at).unwrap_or(Allowed::No)).collect()
+        let widest = |at: usize| launchers(at).map(one).find(|allowed| *allowed != RuleAllowance::No);
+        (0..leaves.len()).map(|at| widest(at).unwrap_or(RuleAllowance::No)).collect()
     }
 
     /// The extent to which a rule or a grant allows a simple command.
-    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> Allowed {
+    fn is_allowed(&self, leaf: &CommandLeaf, sheet: &mut Sheet) -> RuleAllowance {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         let allowed = rule(thing, self.policy, sheet);
         // Rules and grants are about the program that the user knows by this name.
         if self.changeable_program(leaf).is_some() {
-            return if self.is_pinned(leaf) { Allowed::Granted } else { Allowed::No };
+            return if self.is_pinned(leaf) { RuleAllowance::Granted } else { RuleAllowance::No };
         }
         let (places, links) = (&self.policy.places, self.now.named_links);
         let covers = |grant: &&Grant| {
@@ -464,12 +471,12 @@ impl Judge<'_> {
         };
         let is_granted = || self.now.grants.iter().any(|grant| covers(&grant));
         // A rule of a run lifts no question about places outside, also where no table says what a program does with its words.
-        if allowed == Allowed::ThisRun && !leaf.is_known && self.policy.mode == Mode::Production {
+        if allowed == RuleAllowance::ThisRun && !leaf.is_known && self.policy.mode == Mode::Production {
             let is_written_down = |word: &str| self.policy.rules.run_names(word);
             let is_inside = stays_inside(leaf, is_written_down, places, links);
-            return if is_inside { allowed } else { Allowed::No };
+            return if is_inside { allowed } else { RuleAllowance::No };
         }
-        if allowed == Allowed::No && is_granted() { Allowed::Granted } else { allowed }
+        if allowed == RuleAllowance::No && is_granted() { RuleAllowance::Granted } else { allowed }
     }
 
     /// Judges a file that the command touches. Returns true if it is only read, and no secret.
@@ -478,20 +485,20 @@ impl Judge<'_> {
         match (&touch.access, &touch.reach) {
             // The kernel closes protected paths to calls that nobody was asked about, even if the path is
             // unknown now.
-            (Access::Look | Access::Read, Reach::Unknown(_)) => self.policy.holds_to_reading(),
-            (Access::Look | Access::Read, reach) => self.reading(touch.access, reach, sheet),
-            (Access::Write, Reach::Unknown(words)) => {
+            (TouchAccess::Look | TouchAccess::Read, TouchReach::Unknown(_)) => self.policy.holds_to_reading(),
+            (TouchAccess::Look | TouchAccess::Read, reach) => self.reading(touch.access, reach, sheet),
+            (TouchAccess::Write, TouchReach::Unknown(words)) => {
                 let reason =
                     format!("it is not known what it writes to: `{}`", crate::display_command(words));
                 sheet.ask(Weight::Contained, Risk::Medium, reason);
                 false
             }
-            (Access::Delete, Reach::Unknown(words)) => {
+            (TouchAccess::Delete, TouchReach::Unknown(words)) => {
                 let reason = format!("it is not known what it removes: `{}`", crate::display_command(words));
                 sheet.ask(Weight::Contained, Risk::High, reason);
                 false
             }
-            (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
+            (TouchAccess::Write, TouchReach::Path(path) | TouchReach::Beneath(path)) => {
                 let allowed = rule(Thing::Write(path), self.policy, sheet);
                 if let Some(reason) = self.closed_change(touch, path) {
                     sheet.deny(reason);
@@ -510,14 +517,15 @@ impl Judge<'_> {
                 } else if is_guarded(path, places) {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
                     sheet.needs.asked.push(path.clone());
-                } else if is_secret(path, places) && allowed != Allowed::Always {
+                } else if is_secret(path, places) && allowed != RuleAllowance::Always {
                     sheet.ask(Weight::Hard, Risk::High, changes_secrets("write", path));
                     sheet.needs.asked.push(path.clone());
                 } else if is_open(path, places)
-                    && allowed == Allowed::No
+                    && allowed == RuleAllowance::No
                     && runs_later(path, places) == Some(Later::Unseen)
                 {
-                    let reason = format!("it writes `{}`, which can run code later", shown(path));
+                    let effect = describe_later(path, places).unwrap_or_default();
+                    let reason = format!("it writes `{}`, which {effect}", shown(path));
                     sheet.ask(Weight::Seen, Risk::Medium, reason);
                 } else if !is_open(path, places) {
                     sheet.ask(
@@ -528,17 +536,17 @@ impl Judge<'_> {
                 }
                 false
             }
-            (Access::Followed, _) => true,
-            (Access::Named, _) if self.policy.mode != Mode::Production => true,
-            (Access::Named | Access::Perhaps, reach) => {
+            (TouchAccess::Followed, _) => true,
+            (TouchAccess::Named, _) if self.policy.mode != Mode::Production => true,
+            (TouchAccess::Named | TouchAccess::Perhaps, reach) => {
                 ask_about_possible_change(reach, places, sheet);
                 true
             }
-            (Access::Discard, reach) => {
+            (TouchAccess::Discard, reach) => {
                 self.discard(reach, sheet);
                 false
             }
-            (Access::Delete, reach) => {
+            (TouchAccess::Delete, reach) => {
                 if let Some(reason) = reach.path().and_then(|path| self.closed_change(touch, path)) {
                     sheet.deny(reason);
                 }
@@ -555,7 +563,7 @@ impl Judge<'_> {
     }
 
     /// Denies programs that no jail lets work. Nobody is asked about what cannot happen.
-    fn barred(&self, leaves: &[Leaf], sheet: &mut Sheet) {
+    fn barred(&self, leaves: &[CommandLeaf], sheet: &mut Sheet) {
         if !self.policy.holds_to_reading() {
             return;
         }
@@ -565,17 +573,17 @@ impl Judge<'_> {
             if let Some(reason) = barred_in_jail(&leaf.program, words, is_elsewhere) {
                 sheet.deny(reason);
             }
-            if leaf.program == "git" && leaf.effect == Effect::Unknown && changes_own_settings(words) {
+            if leaf.program == "git" && leaf.effect == CommandEffect::Unknown && changes_own_settings(words) {
                 sheet.deny(OWN_GIT_SETTINGS);
             }
         }
     }
 
     /// Why no answer lets a command change the path, where none does: the jail lets nothing change it, or it is closed to agents.
-    fn refused(&self, touch: &Touch, path: &Path, allowed: Allowed) -> Option<String> {
+    fn refused(&self, touch: &Touch, path: &Path, allowed: RuleAllowance) -> Option<String> {
         let places = &self.policy.places;
         let (kind, verb) =
-            if touch.access == Access::Delete { ("delete", "remove") } else { ("write", "write") };
+            if touch.access == TouchAccess::Delete { ("delete", "remove") } else { ("write", "write") };
         if !self.policy.holds_to_reading() {
             return is_closed(path, allowed, self.policy).then(|| closed(kind, path));
         }
@@ -610,7 +618,7 @@ impl Judge<'_> {
     }
 
     /// The change of a path that no command in the jail has by itself.
-    fn change_outside<'p>(&self, touch: &Touch, path: &'p Path) -> Option<Change<'p>> {
+    fn change_outside<'p>(&self, touch: &Touch, path: &'p Path) -> Option<OutsideChange<'p>> {
         let places = &self.policy.places;
         let is_layered =
             |home: &PathBuf| cache_places(home, |_| None).iter().any(|cache| path.starts_with(&cache.at));
@@ -621,36 +629,36 @@ impl Judge<'_> {
         {
             return None;
         }
-        let verb = if touch.access == Access::Delete { "remove" } else { "write" };
+        let verb = if touch.access == TouchAccess::Delete { "remove" } else { "write" };
         let manner = match &touch.reach {
-            Reach::Beneath(_) => Manner::Beneath,
-            _ if touch.in_place && touch.access == Access::Write => Manner::InPlace,
-            _ => Manner::ByName,
+            TouchReach::Beneath(_) => OutsideManner::Beneath,
+            _ if touch.in_place && touch.access == TouchAccess::Write => OutsideManner::InPlace,
+            _ => OutsideManner::ByName,
         };
-        Some(Change { path, verb, manner })
+        Some(OutsideChange { path, verb, manner })
     }
 
     /// The same, with what a yes opens.
-    fn opening<'p>(&self, touch: &Touch, path: &'p Path) -> Option<(Change<'p>, Opening)> {
+    fn opening<'p>(&self, touch: &Touch, path: &'p Path) -> Option<(OutsideChange<'p>, OutsideOpening)> {
         let change = self.change_outside(touch, path)?;
         let opening = change.opening(self.policy, self.now).ok()?;
         Some((change, opening))
     }
 
-    fn reading(&self, access: Access, reach: &Reach, sheet: &mut Sheet) -> bool {
+    fn reading(&self, access: TouchAccess, reach: &TouchReach, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return false };
         let allowed = rule(Thing::Read(path), self.policy, sheet);
-        let is_pattern = matches!(reach, Reach::Beneath(_));
-        if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
+        let is_pattern = matches!(reach, TouchReach::Beneath(_));
+        if secret(path, allowed, self.policy, sheet) && allowed != RuleAllowance::Always {
             return false;
         }
-        if is_pattern && access == Access::Read && !is_open(path, places) {
+        if is_pattern && access == TouchAccess::Read && !is_open(path, places) {
             sheet.needs.searched.push(path.to_owned());
         }
         let is_wide = (touches_any(path, &places.own) && !is_beneath_any(path, &places.scratch))
             || is_system_wide(path)
-            || (access == Access::Read && holds_secrets(path, places));
+            || (access == TouchAccess::Read && holds_secrets(path, places));
         !(is_pattern && is_wide)
     }
 }
@@ -664,13 +672,13 @@ fn is_system_wide(path: &Path) -> bool {
 }
 
 /// A simple command as it was read, in one line.
-fn told(leaf: &Leaf) -> String {
-    let words: Vec<String> = leaf.words.iter().map(Word::unexpanded).collect();
+fn told(leaf: &CommandLeaf) -> String {
+    let words: Vec<String> = leaf.words.iter().map(ShellWord::unexpanded).collect();
     crate::display_command(&words.join(" "))
 }
 
 /// The text for the user about a command that asks only because commands ask.
-fn named(leaves: &[&Leaf]) -> String {
+fn named(leaves: &[&CommandLeaf]) -> String {
     let mut programs: Vec<String> = Vec::new();
     for leaf in leaves {
         let program = format!("`{}`", crate::display_command(&leaf.program));
@@ -681,5 +689,18 @@ fn named(leaves: &[&Leaf]) -> String {
     match programs.as_slice() {
         [] => "it sets variables or writes files".to_owned(),
         programs => format!("it runs {}", programs.join(", ")),
+    }
+}
+
+/// The rule that `--allow` could have for a simple command: its program, with its subcommand.
+fn advised_rule(leaf: &CommandLeaf) -> Option<AdvisedRule> {
+    let is_name = |word: &&str| {
+        word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_:".contains(letter))
+    };
+    let subcommand = leaf.words.get(1).and_then(ShellWord::literal);
+    match subcommand.filter(is_name) {
+        Some(subcommand) => AdvisedRule::commands(&format!("{} {subcommand}", leaf.program)),
+        None => AdvisedRule::commands(&leaf.program),
     }
 }

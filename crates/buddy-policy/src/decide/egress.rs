@@ -8,7 +8,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use buddy_protocol::Risk;
 use url::Url;
 
-use super::file::{Allowed, rule};
+use super::advice::AdvisedRule;
+use super::file::{RuleAllowance, rule};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{Offer, fetch_offer, nearby_offer};
 use crate::rules::Thing;
@@ -124,9 +125,10 @@ pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, s
         // A grant of exactly this command settles it.
         None => sheet.ask_for_grant(Weight::Boundary, risk, reason),
     }
-    sheet.way(format!(
+    let way = format!(
         "`--allow '{{ fetch = \"{host}\" }}'`, or `{{ fetch = \"{host}\" }}` under `allow` in rules.toml"
-    ));
+    );
+    sheet.way_by_rule(way, AdvisedRule::of("fetch", host));
     false
 }
 
@@ -162,7 +164,7 @@ fn host_offer(destination: &Destination, policy: &Policy) -> Option<Offer> {
 /// another service, so a grant there is about one port.
 fn covers(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
     let Some(host) = &destination.host else { return false };
-    if rule(Thing::Fetch(host), policy, sheet) != Allowed::No {
+    if rule(Thing::Fetch(host), policy, sheet) != RuleAllowance::No {
         return true;
     }
     if !is_nearby(host) {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
-use super::outside::{Change, Manner};
+use super::outside::{OutsideChange, OutsideManner};
 use super::sheet::{Sheet, Weight};
 use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret, is_sensitive};
-use crate::later::{Later, runs_later};
+use crate::later::{Later, describe_later, runs_later};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::places::{holds_a_root, is_open, is_untrusted};
 use crate::rules::Thing;
@@ -52,12 +52,12 @@ fn is_among_logs(path: &Path, places: &Places) -> bool {
 
 /// Notes that a secret place would be read, and asks unless a lasting rule allows it. Returns true if it is
 /// one.
-pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut Sheet) -> bool {
+pub(crate) fn secret(path: &Path, allowed: RuleAllowance, policy: &Policy, sheet: &mut Sheet) -> bool {
     if !is_secret(path, &policy.places) {
         return false;
     }
     if PLAIN_DEVICES.iter().any(|device| path.starts_with(device)) {
-        if allowed != Allowed::Always {
+        if allowed != RuleAllowance::Always {
             sheet.ask(Weight::Hard, Risk::High, format!("it reads the device `{}`", shown(path)));
         }
         return true;
@@ -71,7 +71,7 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
         sheet.deny(closed("read", path));
         return true;
     }
-    if allowed == Allowed::Always {
+    if allowed == RuleAllowance::Always {
         sheet.needs.ruled.push(path.to_owned());
     } else {
         sheet.needs.asked.push(path.to_owned());
@@ -83,8 +83,8 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
 }
 
 /// Whether a path is one that no answer opens to an agent: a rule that lasts does.
-pub(crate) fn is_closed(path: &Path, allowed: Allowed, policy: &Policy) -> bool {
-    !policy.is_throwaway && allowed != Allowed::Always && is_sensitive(path, &policy.places)
+pub(crate) fn is_closed(path: &Path, allowed: RuleAllowance, policy: &Policy) -> bool {
+    !policy.is_throwaway && allowed != RuleAllowance::Always && is_sensitive(path, &policy.places)
 }
 
 /// Why a path stays closed whatever is answered, and the one thing that opens it.
@@ -140,13 +140,14 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         return sealed("write", &path, allowed, sheet);
     }
     match (policy.mode, is_open(&path, &policy.places)) {
-        (Mode::Development | Mode::Plan, _) if allowed == Allowed::No && !is_granted => {
+        (Mode::Development | Mode::Plan, _) if allowed == RuleAllowance::No && !is_granted => {
             let weight = match later {
                 Some(Later::Unseen) => Weight::Seen,
                 None if is_edit && is_at_work => Weight::Edit,
                 None | Some(Later::LikeCode) => Weight::Soft,
             };
-            let why = if is_later { ", which can run code later" } else { "" };
+            let why = describe_later(&path, &policy.places).filter(|_| is_later);
+            let why = why.map(|effect| format!(", which {effect}")).unwrap_or_default();
             let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);
             let wide = write_offer(&path, &policy.places).filter(|_| !is_later);
@@ -154,7 +155,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
                 sheet.offer(offer);
             }
         }
-        (Mode::Production, false) if allowed != Allowed::Always => {
+        (Mode::Production, false) if allowed != RuleAllowance::Always => {
             let reason = format!("it writes `{}`, outside the workspace", shown(&path));
             sheet.ask(Weight::Hard, Risk::Medium, reason);
         }
@@ -175,7 +176,7 @@ pub(crate) fn repository(
     let verb = match change {
         RepositoryChange::Stage => "stages files in",
         RepositoryChange::Commit => "makes a commit in",
-        RepositoryChange::Receive => return receive(&top, &top, policy, sheet),
+        RepositoryChange::Receive => return receive(&top, &top, false, policy, sheet),
     };
     if policy.mode == Mode::Plan {
         return sheet.deny(format!("plan mode: nothing is changed, and it {verb} `{}`", shown(&top)));
@@ -186,12 +187,12 @@ pub(crate) fn repository(
     }
     let is_granted = now.grants.iter().any(|grant| grant.covers_repository(&top, change, &policy.places));
     match (policy.mode, is_open(&top, &policy.places)) {
-        (Mode::Production, false) if allowed != Allowed::Always => {
+        (Mode::Production, false) if allowed != RuleAllowance::Always => {
             let reason = format!("it {verb} `{}`, outside the workspace", shown(&top));
             sheet.ask(Weight::Hard, Risk::Medium, reason);
         }
         (Mode::Development, false) => sheet.deny(outside("write", &top)),
-        (Mode::Development, true) if allowed == Allowed::No && !is_granted => {
+        (Mode::Development, true) if allowed == RuleAllowance::No && !is_granted => {
             sheet.ask(Weight::Soft, Risk::Medium, format!("it {verb} `{}`", shown(&top)));
             sheet.offer(repository_offer(&top, change, &policy.places));
         }
@@ -200,8 +201,8 @@ pub(crate) fn repository(
 }
 
 /// Judges a push to a repository that is a folder of this host, `real` being where its name leads. What a user allows is open to
-/// this one call; protected places are not, whatever anybody says.
-pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sheet) {
+/// this one call, or to this very push for as long as they say; protected places are not, whatever anybody says.
+pub(crate) fn receive(named: &Path, real: &Path, is_granted: bool, policy: &Policy, sheet: &mut Sheet) {
     sheet.changes_something();
     let places = &policy.places;
     let real = clean(real);
@@ -225,7 +226,11 @@ pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sh
         return;
     }
     let reason = format!("it writes the repository `{}`, outside the workspace", shown(&real));
-    sheet.ask(Weight::Hard, Risk::Medium, reason);
+    if is_granted {
+        sheet.needs.opens_granted = true;
+    } else {
+        sheet.ask_for_grant(Weight::Hard, Risk::Medium, reason);
+    }
     sheet.needs.written.push(real);
 }
 
@@ -257,9 +262,9 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
     } else if !is_open(&path, places) {
         let reason = format!("it removes `{}`, outside the workspace", shown(&path));
         sheet.ask(Weight::Hard, Risk::High, reason);
-    } else if policy.mode == Mode::Development && allowed == Allowed::No && now.loses(&path) {
+    } else if policy.mode == Mode::Development && allowed == RuleAllowance::No && now.loses(&path) {
         sheet.ask(Weight::Hard, Risk::High, loses(&path));
-    } else if policy.mode == Mode::Development && allowed == Allowed::No {
+    } else if policy.mode == Mode::Development && allowed == RuleAllowance::No {
         sheet.ask(Weight::Firm, Risk::Medium, format!("it removes `{}`", shown(&path)));
     }
 }
@@ -274,7 +279,7 @@ fn removes_protected(directory: &Path, policy: &Policy, now: &Now<'_>, sheet: &m
     }
     let (orders, secrets): (Vec<&PathBuf>, Vec<&PathBuf>) =
         found().partition(|path| is_guarded(path, &policy.places));
-    let is_asked = |path: &&PathBuf| rule(Thing::Delete(path), policy, sheet) != Allowed::Always;
+    let is_asked = |path: &&PathBuf| rule(Thing::Delete(path), policy, sheet) != RuleAllowance::Always;
     let secrets: Vec<&PathBuf> = secrets.into_iter().filter(is_asked).collect();
     if let Some((first, others)) = orders.split_first() {
         let more = and_others(others.len());
@@ -324,9 +329,9 @@ fn is_sealed(path: &Path, policy: &Policy) -> bool {
 
 /// Asks about a change of a file with secrets by a tool, unless a lasting rule allows it: its old content is
 /// lost.
-fn sealed(kind: &str, path: &Path, allowed: Allowed, sheet: &mut Sheet) {
+fn sealed(kind: &str, path: &Path, allowed: RuleAllowance, sheet: &mut Sheet) {
     sheet.changed_secrets.push(path.to_owned());
-    if allowed == Allowed::Always {
+    if allowed == RuleAllowance::Always {
         return sheet.needs.ruled.push(path.to_owned());
     }
     sheet.ask(Weight::Boundary, Risk::High, changes_secrets(kind, path));
@@ -345,7 +350,7 @@ pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
 
 /// Judges a change by a tool outside the workspace, in development.
 fn change_outside(verb: &'static str, path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    let change = Change { path, verb, manner: Manner::Alone };
+    let change = OutsideChange { path, verb, manner: OutsideManner::Alone };
     if !change.is_outside(policy) {
         return sheet.deny(outside(verb, path));
     }
@@ -372,7 +377,7 @@ pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
 
 /// Whether rules allow a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Allowed {
+pub(crate) enum RuleAllowance {
     No,
     /// By a rule of this run alone, which lifts no question about secrets and places outside: a line of a
     /// script is no decision about keys.
@@ -384,13 +389,13 @@ pub(crate) enum Allowed {
 }
 
 /// Notes the verdict of the rules, and returns whether they allow it.
-pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> Allowed {
-    let Some(finding) = policy.rules.find(thing, &policy.places) else { return Allowed::No };
+pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> RuleAllowance {
+    let Some(finding) = policy.rules.find(thing, &policy.places) else { return RuleAllowance::No };
     match finding.action {
         RuleAction::Deny => sheet.deny(finding.reason),
         RuleAction::Ask => sheet.ask(Weight::Hard, Risk::Medium, finding.reason),
-        RuleAction::Allow if finding.tier == RuleTier::Run => return Allowed::ThisRun,
-        RuleAction::Allow => return Allowed::Always,
+        RuleAction::Allow if finding.tier == RuleTier::Run => return RuleAllowance::ThisRun,
+        RuleAction::Allow => return RuleAllowance::Always,
     }
-    Allowed::No
+    RuleAllowance::No
 }

@@ -6,7 +6,7 @@ use buddy_protocol::Risk;
 
 use super::sheet::{Sheet, Weight};
 use crate::guarded::{holds_protected, is_guarded, is_secret, is_sensitive};
-use crate::later::runs_later;
+use crate::later::describe_later;
 use crate::path::{clean, shown};
 use crate::places::{holds_a_root, is_open};
 use crate::{Found, Landing, Now, Policy};
@@ -37,7 +37,7 @@ const SYSTEM: &[&str] = &[
 
 /// The way in which a call changes a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum OutsideManner {
     /// A tool for files changes exactly this name.
     Alone,
     /// A command writes the file where it stands.
@@ -50,7 +50,7 @@ pub(crate) enum Manner {
 
 /// The reach of a yes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
+pub(crate) enum OutsideOpening {
     /// This path and nothing beside it.
     Alone(PathBuf),
     /// This directory and everything in it.
@@ -59,16 +59,16 @@ pub(crate) enum Opening {
 
 /// A change that is judged.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Change<'a> {
+pub(crate) struct OutsideChange<'a> {
     pub(crate) path: &'a Path,
     /// `write` or `remove`.
     pub(crate) verb: &'static str,
-    pub(crate) manner: Manner,
+    pub(crate) manner: OutsideManner,
 }
 
-impl Change<'_> {
+impl OutsideChange<'_> {
     /// The paths that a yes opens to the call. The error says why no yes helps.
-    pub(crate) fn opening(&self, policy: &Policy, now: &Now<'_>) -> Result<Opening, String> {
+    pub(crate) fn opening(&self, policy: &Policy, now: &Now<'_>) -> Result<OutsideOpening, String> {
         let (path, places) = (clean(self.path), &policy.places);
         if SYSTEM.iter().any(|place| path.starts_with(place)) {
             return Err("it is a system directory".to_owned());
@@ -89,43 +89,50 @@ impl Change<'_> {
             return Err("buddy cannot tell what is there".to_owned());
         };
         match (self.manner, &landing.found) {
-            (Manner::Alone | Manner::InPlace, Found::Closed(why)) => Err(why.clone()),
-            (Manner::Alone, _) | (Manner::InPlace, Found::File | Found::Missing) => Ok(Opening::Alone(path)),
-            (Manner::InPlace | Manner::Beneath, Found::Directory) => whole_directory(&path, policy),
-            (Manner::ByName, Found::Directory) if self.verb == "write" => whole_directory(&path, policy),
-            (Manner::ByName | Manner::Beneath, _) => directory_above(landing, policy),
+            (OutsideManner::Alone | OutsideManner::InPlace, Found::Closed(why)) => Err(why.clone()),
+            (OutsideManner::Alone, _) | (OutsideManner::InPlace, Found::File | Found::Missing) => {
+                Ok(OutsideOpening::Alone(path))
+            }
+            (OutsideManner::InPlace | OutsideManner::Beneath, Found::Directory) => {
+                whole_directory(&path, policy)
+            }
+            (OutsideManner::ByName, Found::Directory) if self.verb == "write" => {
+                whole_directory(&path, policy)
+            }
+            (OutsideManner::ByName | OutsideManner::Beneath, _) => directory_above(landing, policy),
         }
     }
 
     /// Asks about the change, and says what a yes opens.
-    pub(crate) fn ask(&self, opening: Opening, policy: &Policy, sheet: &mut Sheet) {
+    pub(crate) fn ask(&self, opening: OutsideOpening, policy: &Policy, sheet: &mut Sheet) {
         let named = shown(self.path);
         let verb = if self.verb == "remove" { "removes" } else { "writes" };
-        let later = runs_later(self.path, &policy.places).map_or("", |_| " and can run code later");
+        let later = describe_later(self.path, &policy.places).map(|effect| format!(" and {effect}"));
+        let later = later.unwrap_or_default();
         let change = format!("it {verb} `{named}`, which is outside the workspace{later}");
-        let undo = if self.manner == Manner::Alone { "" } else { "; undo does not cover it" };
+        let undo = if self.manner == OutsideManner::Alone { "" } else { "; undo does not cover it" };
         let opened = match &opening {
-            Opening::Alone(_) => "a yes opens it alone, for this call".to_owned(),
-            Opening::Directory(directory) => {
+            OutsideOpening::Alone(_) => "a yes opens it alone, for this call".to_owned(),
+            OutsideOpening::Directory(directory) => {
                 format!("a yes opens all of `{}` to this command", shown(directory))
             }
         };
         let risk = if self.verb == "remove" { Risk::High } else { Risk::Medium };
         sheet.ask(Weight::Boundary, risk, format!("{change}: {opened}{undo}"));
         let directory = match &opening {
-            Opening::Alone(path) => path.parent().unwrap_or(path),
-            Opening::Directory(directory) => directory,
+            OutsideOpening::Alone(path) => path.parent().unwrap_or(path),
+            OutsideOpening::Directory(directory) => directory,
         };
         let way = match whole_directory(directory, policy) {
             Ok(_) => format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)),
             Err(_) => {
-                "a directory for it that `write` opens under `[jail]` in your own buddy.toml".to_owned()
+                "`write = [\"DIRECTORY\"]` under `[jail]` in your own buddy.toml, once the file is in a directory of its own".to_owned()
             }
         };
         sheet.way(way);
         match opening {
-            Opening::Alone(path) => sheet.needs.written_alone.push(path),
-            Opening::Directory(directory) => sheet.needs.written.push(directory),
+            OutsideOpening::Alone(path) => sheet.needs.written_alone.push(path),
+            OutsideOpening::Directory(directory) => sheet.needs.written.push(directory),
         }
     }
 
@@ -135,7 +142,7 @@ impl Change<'_> {
     }
 }
 
-fn directory_above(landing: &Landing, policy: &Policy) -> Result<Opening, String> {
+fn directory_above(landing: &Landing, policy: &Policy) -> Result<OutsideOpening, String> {
     match &landing.directory {
         Some(directory) => whole_directory(directory, policy),
         None => Err("your account may not change the directory that it is in".to_owned()),
@@ -143,7 +150,7 @@ fn directory_above(landing: &Landing, policy: &Policy) -> Result<Opening, String
 }
 
 /// A directory is opened as a whole, so nothing in it may be protected.
-fn whole_directory(directory: &Path, policy: &Policy) -> Result<Opening, String> {
+fn whole_directory(directory: &Path, policy: &Policy) -> Result<OutsideOpening, String> {
     let places = &policy.places;
     let is_system =
         SYSTEM.iter().any(|place| directory.starts_with(place) || Path::new(place).starts_with(directory));
@@ -151,11 +158,11 @@ fn whole_directory(directory: &Path, policy: &Policy) -> Result<Opening, String>
         let shown = shown(directory);
         return Err(format!("a yes would have to open all of `{shown}`, where protected places are"));
     }
-    Ok(Opening::Directory(directory.to_owned()))
+    Ok(OutsideOpening::Directory(directory.to_owned()))
 }
 
 /// Why no question opens a path outside the workspace to a command, and what to do instead.
-pub(crate) fn outside_jail(change: &Change<'_>, why: &str, policy: &Policy) -> String {
+pub(crate) fn outside_jail(change: &OutsideChange<'_>, why: &str, policy: &Policy) -> String {
     let (path, named) = (clean(change.path), shown(change.path));
     let is_removal = change.verb == "remove";
     let verb = if is_removal { "removes" } else { "writes" };

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::Places;
-use crate::effect::{Effect, Leaf, is_interpreter};
+use crate::effect::{CommandEffect, CommandLeaf, is_interpreter};
 use crate::guarded::is_secret;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Programs that pass on the content of a file: print it in other letters, copy it, pack it, send it, or take
 /// it over.
@@ -18,9 +18,9 @@ const DISCLOSING: &[&str] = &[
 const COPYING: &[&str] = &["cp", "install", "ln", "mv", "rsync", "scp"];
 
 /// The secret places among the words of a simple command that would pass on their contents.
-pub(crate) fn disclosed(leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
+pub(crate) fn disclosed(leaf: &CommandLeaf, places: &Places) -> Vec<PathBuf> {
     let program = leaf.program.rsplit('/').next().unwrap_or_default();
-    if leaf.effect != Effect::Unknown || !(DISCLOSING.contains(&program) || is_interpreter(program)) {
+    if leaf.effect != CommandEffect::Unknown || !(DISCLOSING.contains(&program) || is_interpreter(program)) {
         return Vec::new();
     }
     let mut words = leaf.words.get(1..).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(crate) fn disclosed(leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
 }
 
 /// The paths that can stand in a word: the whole of it, and the part after `@`, `=` or `:`.
-fn paths(word: &Word, leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
+fn paths(word: &ShellWord, leaf: &CommandLeaf, places: &Places) -> Vec<PathBuf> {
     let text = word.unexpanded();
     let text = text.trim_matches('"');
     let here: &[PathBuf] = leaf.cwds.as_deref().unwrap_or_default();

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
+use super::advice::{AdvisedRule, AdvisedWay};
 use crate::{
-    Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, SentWork, Tier, Verdict,
+    Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Scope, SentWork, Tier, Verdict,
 };
 
 /// The approval that a finding needs to run without a prompt.
@@ -30,17 +31,17 @@ pub(crate) enum Weight {
 }
 
 /// The verdict on a finding of this weight if no rule denies it.
-fn verdict(weight: Weight, approvals: Approvals, policy: &Policy) -> Verdict {
+fn verdict(weight: Weight, approvals: ApprovalPolicy, policy: &Policy) -> Verdict {
     let is_allowed = match approvals {
-        Approvals::Ask | Approvals::None => false,
-        Approvals::Edits => weight == Weight::Edit,
-        Approvals::Window => weight <= Weight::Firm,
-        Approvals::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
-        Approvals::All => weight != Weight::Boundary || policy.mode == Mode::Production,
+        ApprovalPolicy::Ask | ApprovalPolicy::None => false,
+        ApprovalPolicy::Edits => weight == Weight::Edit,
+        ApprovalPolicy::Window { .. } => weight <= Weight::Firm,
+        ApprovalPolicy::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
+        ApprovalPolicy::All => weight != Weight::Boundary || policy.mode == Mode::Production,
     };
     match (is_allowed, approvals) {
         (true, _) => Verdict::Allow,
-        (false, Approvals::None) => Verdict::Deny,
+        (false, ApprovalPolicy::None) => Verdict::Deny,
         (false, _) => Verdict::Ask,
     }
 }
@@ -54,7 +55,7 @@ fn strictness(verdict: Verdict) -> u8 {
 }
 
 /// A reason to ask the user.
-struct Concern {
+struct SheetConcern {
     weight: Weight,
     reason: String,
     /// Whether one of the offers settles it.
@@ -67,8 +68,10 @@ const MAX_PARTS: usize = 50;
 /// The findings.
 pub(crate) struct Sheet {
     denials: Vec<String>,
-    asks: Vec<Concern>,
-    ways: Vec<String>,
+    asks: Vec<SheetConcern>,
+    ways: Vec<AdvisedWay>,
+    /// Rules for its commands that no rule covers.
+    commands: Vec<AdvisedRule>,
     tier: Tier,
     risk: Risk,
     parts: Vec<String>,
@@ -103,6 +106,7 @@ impl Sheet {
             denials: Vec::new(),
             asks: Vec::new(),
             ways: Vec::new(),
+            commands: Vec::new(),
             tier,
             risk: Risk::Low,
             parts: Vec::new(),
@@ -131,21 +135,21 @@ impl Sheet {
     }
 
     pub(crate) fn ask(&mut self, weight: Weight, risk: Risk, reason: impl Into<String>) {
-        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
+        self.concern(SheetConcern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
     }
 
     /// Asks for a call that a grant of its own settles, regardless of its weight.
     pub(crate) fn ask_with_offer(&mut self, weight: Weight, risk: Risk, reason: String, offer: Offer) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
         self.offer(offer);
     }
 
     /// Asks for a call that one of the offers which follow settles, regardless of its weight.
     pub(crate) fn ask_for_grant(&mut self, weight: Weight, risk: Risk, reason: String) {
-        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.concern(SheetConcern { weight, reason, has_offer: true }, risk);
     }
 
-    fn concern(&mut self, concern: Concern, risk: Risk) {
+    fn concern(&mut self, concern: SheetConcern, risk: Risk) {
         self.raise(risk);
         if concern.weight >= Weight::Contained {
             self.tier = Tier::Individual;
@@ -175,10 +179,31 @@ impl Sheet {
     }
 
     /// Names a way to allow it beforehand, for the reader of a denial in a run where nobody could be asked.
-    pub(crate) fn way(&mut self, way: String) {
+    pub(crate) fn way(&mut self, text: String) {
+        self.advise(AdvisedWay { text, rule: None });
+    }
+
+    /// The same of a way that is a rule of the run.
+    pub(crate) fn way_by_rule(&mut self, text: String, rule: Option<AdvisedRule>) {
+        self.advise(AdvisedWay { text, rule });
+    }
+
+    fn advise(&mut self, way: AdvisedWay) {
         if !self.ways.contains(&way) {
             self.ways.push(way);
         }
+    }
+
+    /// Notes a rule that would cover one of its commands.
+    pub(crate) fn advise_command(&mut self, rule: AdvisedRule) {
+        if self.commands.len() < MAX_PARTS && !self.commands.contains(&rule) {
+            self.commands.push(rule);
+        }
+    }
+
+    /// The ways that its findings name, and rules for its commands.
+    pub(crate) fn advice(&self) -> (Vec<AdvisedWay>, Vec<AdvisedRule>) {
+        (self.ways.clone(), self.commands.clone())
     }
 
     pub(crate) fn raise(&mut self, risk: Risk) {
@@ -204,6 +229,11 @@ impl Sheet {
     /// For calls that no grant would allow.
     pub(crate) fn offer_nothing(&mut self) {
         self.offers.clear();
+    }
+
+    /// For calls that only a grant of exactly their line would allow.
+    pub(crate) fn offer_only_lines(&mut self) {
+        self.offers.retain(|offer| matches!(offer.grant.scope, Scope::Command { .. }));
     }
 
     pub(crate) fn pin(&mut self, pins: Vec<PathBuf>) {
@@ -251,22 +281,6 @@ impl Sheet {
         self.asks.is_empty() && self.denials.is_empty()
     }
 
-    /// The option that lets all of it go on where nobody is asked, by the heaviest finding; none where a rule does.
-    fn widest_way(&self, policy: &Policy) -> Option<String> {
-        let heaviest = self.asks.iter().map(|concern| concern.weight).max()?;
-        let all = "`--approve all`";
-        match heaviest {
-            // A rule for the command covers it, or a mode; faces name the pattern.
-            Weight::Edit | Weight::Soft | Weight::Seen => None,
-            Weight::Firm => Some("`--approve 10m`; no `--allow` covers it".to_owned()),
-            Weight::Contained if policy.is_confined() => {
-                Some("`--permission-mode auto`; no `--allow` covers it".to_owned())
-            }
-            Weight::Contained | Weight::Hard => Some(format!("{all}; no `--allow` covers it")),
-            Weight::Boundary => Some(format!("{all} in production mode; nothing else does")),
-        }
-    }
-
     /// The verdict on all of it: the strictest on any finding.
     pub(crate) fn decide(mut self, policy: &Policy, now: &Now<'_>) -> Decision {
         let heaviest = self.asks.iter().map(|concern| concern.weight).max();
@@ -281,9 +295,9 @@ impl Sheet {
         };
         let is_by_policy = match now.approvals {
             // A rule alone decides for itself, in `keeps_broker`.
-            Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
-            Approvals::All | Approvals::Window => heaviest.is_some(),
-            Approvals::Ask | Approvals::Edits | Approvals::None => false,
+            ApprovalPolicy::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
+            ApprovalPolicy::All | ApprovalPolicy::Window { .. } => heaviest.is_some(),
+            ApprovalPolicy::Ask | ApprovalPolicy::Edits | ApprovalPolicy::None => false,
         };
         // A command that only reads needs no network, and a program that a project's settings make it run
         // gets none.
@@ -291,22 +305,19 @@ impl Sheet {
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
             && (only_reads || self.keeps_broker || is_by_policy);
-        if is_unasked && self.ways.is_empty() {
-            self.ways.extend(self.widest_way(policy));
-        }
         // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
         // A grant of the host alone would ask again for everything else that asks about a command.
         let is_asking =
-            |concern: &&Concern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
+            |concern: &&SheetConcern| self::verdict(concern.weight, now.approvals, policy) == Verdict::Ask;
         if self.needs.runs && self.asks.iter().filter(is_asking).count() > 1 {
             self.offers.retain(|offer| !offer.grant.scope.is_of_hosts());
         }
         // Beside a heavier reason, that a program runs or a file is edited says nothing. A refusal names the reason that refuses,
         // and nothing that would only have been asked about.
         let is_refused = !self.denials.is_empty();
-        let says_something = |concern: &Concern| {
+        let says_something = |concern: &SheetConcern| {
             !is_refused && (heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft)
         };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
@@ -323,8 +334,9 @@ impl Sheet {
             tier: self.tier,
             risk: self.risk,
             reasons,
-            ways: if is_unasked { self.ways } else { Vec::new() },
+            ways: if is_unasked { self.ways.into_iter().map(|way| way.text).collect() } else { Vec::new() },
             is_unasked,
+            is_mode_denial: is_unasked && by_weight == Verdict::Deny,
             sends: self.sends,
             parts: self.parts,
             risky: self.risky,
@@ -340,6 +352,7 @@ impl Sheet {
             reaches_here: self.reaches_here,
             reached: reached.map(|(authority, _)| authority).collect(),
             is_grave: heaviest >= Some(Weight::Contained),
+            is_dangerous: heaviest >= Some(Weight::Hard) || self.risk == Risk::High,
             needs: self.needs,
             stays_inside,
         }
@@ -356,7 +369,7 @@ mod tests {
 
     /// Verdicts by weight, from `Edit` to `Boundary`: allow, ask, deny.
     #[track_caller]
-    fn check(approvals: Approvals, policy: &Policy, verdicts: &str) {
+    fn check(approvals: ApprovalPolicy, policy: &Policy, verdicts: &str) {
         let weights = [
             Weight::Edit,
             Weight::Soft,
@@ -378,24 +391,24 @@ mod tests {
     #[test]
     fn every_cell_of_the_table_of_verdicts() {
         for mode in [Mode::Development, Mode::Plan, Mode::Production] {
-            check(Approvals::Ask, &policy(mode), "???????");
-            check(Approvals::Edits, &policy(mode), "a??????");
-            check(Approvals::Window, &policy(mode), "aaaa???");
-            check(Approvals::None, &policy(mode), "ddddddd");
+            check(ApprovalPolicy::Ask, &policy(mode), "???????");
+            check(ApprovalPolicy::Edits, &policy(mode), "a??????");
+            check(ApprovalPolicy::Window { seconds: 60 }, &policy(mode), "aaaa???");
+            check(ApprovalPolicy::None, &policy(mode), "ddddddd");
         }
-        check(Approvals::All, &policy(Mode::Development), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Plan), "aaaaaa?");
-        check(Approvals::All, &policy(Mode::Production), "aaaaaaa");
-        check(Approvals::Auto, &policy(Mode::Development), "aa?aa??");
+        check(ApprovalPolicy::All, &policy(Mode::Development), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Plan), "aaaaaa?");
+        check(ApprovalPolicy::All, &policy(Mode::Production), "aaaaaaa");
+        check(ApprovalPolicy::Auto, &policy(Mode::Development), "aa?aa??");
         for mode in [Mode::Plan, Mode::Production] {
-            check(Approvals::Auto, &policy(mode), "???????");
+            check(ApprovalPolicy::Auto, &policy(mode), "???????");
         }
         let mut elsewhere = policy(Mode::Development);
         elsewhere.places.remote = true;
-        check(Approvals::Auto, &elsewhere, "???????");
+        check(ApprovalPolicy::Auto, &elsewhere, "???????");
         let mut untrusted = policy(Mode::Development);
         untrusted.places.untrusted = Some("/w".into());
-        check(Approvals::Auto, &untrusted, "???????");
+        check(ApprovalPolicy::Auto, &untrusted, "???????");
     }
 
     #[test]
@@ -403,14 +416,14 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.ask(Weight::Seen, Risk::Low, "it runs later");
         sheet.ask(Weight::Contained, Risk::Medium, "it is unclear");
-        let decision = sheet.decide(&policy(Mode::Development), &Now::with(Approvals::Auto));
+        let decision = sheet.decide(&policy(Mode::Development), &Now::with(ApprovalPolicy::Auto));
         assert_eq!(decision.verdict, Verdict::Ask);
     }
 
     #[test]
     fn unattended_questions_are_denials_that_say_so() {
         for (approvals, is_unasked) in
-            [(Approvals::Ask, true), (Approvals::Edits, true), (Approvals::All, false)]
+            [(ApprovalPolicy::Ask, true), (ApprovalPolicy::Edits, true), (ApprovalPolicy::All, false)]
         {
             let mut sheet = Sheet::new(Tier::Auto);
             sheet.ask(Weight::Soft, Risk::Low, "it writes");
@@ -428,7 +441,7 @@ mod tests {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.deny("a rule");
         sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");
-        let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+        let now = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::All) };
         let decision = sheet.decide(&policy(Mode::Production), &now);
         assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, false));
     }

@@ -1,10 +1,11 @@
 use super::*;
-use crate::{Approvals, Claims, RuleSet, RuleTier, Rules, Verdict};
+use crate::{Claims, RuleSet, RuleTier, Rules, Verdict};
+use buddy_protocol::ApprovalPolicy;
 
-fn check(intent: &Intent, approvals: Approvals, verdict: Verdict, risk: Risk) {
+fn check(intent: &Intent, approvals: ApprovalPolicy, verdict: Verdict, risk: Risk) {
     let decision = decide(intent, &Policy::plain("/w".into()), &Now::with(approvals));
     assert_eq!((decision.verdict, decision.risk), (verdict, risk), "{intent:?}: {:?}", decision.reasons);
-    let is_waived = matches!(approvals, Approvals::All | Approvals::Window);
+    let is_waived = matches!(approvals, ApprovalPolicy::All | ApprovalPolicy::Window { .. });
     assert_eq!(decision.reasons.is_empty(), verdict == Verdict::Allow && !is_waived);
 }
 
@@ -14,24 +15,25 @@ fn run(command: &str, claims: Option<Claims>) -> Intent {
 
 #[test]
 fn reads_and_calls_that_touch_nothing_run_by_themselves() {
-    check(&Intent::nothing(), Approvals::None, Verdict::Allow, Risk::Low);
-    check(&Intent::of(Action::Read("/etc/hosts".into())), Approvals::Ask, Verdict::Allow, Risk::Low);
+    check(&Intent::nothing(), ApprovalPolicy::None, Verdict::Allow, Risk::Low);
+    check(&Intent::of(Action::Read("/etc/hosts".into())), ApprovalPolicy::Ask, Verdict::Allow, Risk::Low);
 }
 
 #[test]
 fn writes_and_commands_follow_the_session_policy() {
     let write = Intent::of(Action::Write("/w/a".into()));
-    check(&write, Approvals::Ask, Verdict::Ask, Risk::Medium);
-    check(&write, Approvals::None, Verdict::Deny, Risk::Medium);
-    check(&run("cargo build", None), Approvals::Ask, Verdict::Ask, Risk::Medium);
-    check(&run("cargo build", None), Approvals::All, Verdict::Allow, Risk::Medium);
-    check(&run("cargo build", None), Approvals::Window, Verdict::Allow, Risk::Medium);
+    check(&write, ApprovalPolicy::Ask, Verdict::Ask, Risk::Medium);
+    check(&write, ApprovalPolicy::None, Verdict::Deny, Risk::Medium);
+    check(&run("cargo build", None), ApprovalPolicy::Ask, Verdict::Ask, Risk::Medium);
+    check(&run("cargo build", None), ApprovalPolicy::All, Verdict::Allow, Risk::Medium);
+    check(&run("cargo build", None), ApprovalPolicy::Window { seconds: 60 }, Verdict::Allow, Risk::Medium);
 }
 
 #[test]
 fn every_simple_command_of_a_line_is_named() {
     let parts = |command: &str| {
-        let decision = decide(&run(command, None), &Policy::plain("/w".into()), &Now::with(Approvals::Ask));
+        let decision =
+            decide(&run(command, None), &Policy::plain("/w".into()), &Now::with(ApprovalPolicy::Ask));
         decision.parts
     };
     assert_eq!(
@@ -42,7 +44,7 @@ fn every_simple_command_of_a_line_is_named() {
     let write = decide(
         &Intent::of(Action::Write("/w/a".into())),
         &Policy::plain("/w".into()),
-        &Now::with(Approvals::Ask),
+        &Now::with(ApprovalPolicy::Ask),
     );
     assert!(write.parts.is_empty());
 }
@@ -50,13 +52,13 @@ fn every_simple_command_of_a_line_is_named() {
 #[test]
 fn claims_raise_the_gate_and_never_lower_it() {
     let harmless = Claims { risk: Risk::Low, mutation: Some(false), privesc: false };
-    check(&run("rm -rf $x", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);
-    check(&run("cargo build", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::Medium);
-    check(&run("ls", Some(harmless)), Approvals::Ask, Verdict::Allow, Risk::Low);
+    check(&run("rm -rf $x", Some(harmless)), ApprovalPolicy::Ask, Verdict::Ask, Risk::High);
+    check(&run("cargo build", Some(harmless)), ApprovalPolicy::Ask, Verdict::Ask, Risk::Medium);
+    check(&run("ls", Some(harmless)), ApprovalPolicy::Ask, Verdict::Allow, Risk::Low);
     let risky = Claims { risk: Risk::High, ..harmless };
-    check(&run("cargo build", Some(risky)), Approvals::Ask, Verdict::Ask, Risk::High);
+    check(&run("cargo build", Some(risky)), ApprovalPolicy::Ask, Verdict::Ask, Risk::High);
     let read = Intent { claims: Some(Claims { privesc: true, ..harmless }), ..Intent::nothing() };
-    check(&read, Approvals::Ask, Verdict::Ask, Risk::High);
+    check(&read, ApprovalPolicy::Ask, Verdict::Ask, Risk::High);
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn claims_about_what_is_known_to_only_read_count_where_no_kernel_holds_it_to_tha
         let judge = |mode, remote| {
             let mut policy = Policy { mode, ..Policy::plain("/w".into()) };
             policy.places.remote = remote;
-            decide(&intent, &policy, &Now::with(Approvals::Ask)).verdict
+            decide(&intent, &policy, &Now::with(ApprovalPolicy::Ask)).verdict
         };
         assert_eq!(judge(Mode::Development, false), Verdict::Allow, "{intent:?}");
         assert_eq!(judge(Mode::Plan, false), Verdict::Allow, "{intent:?}");
@@ -80,28 +82,28 @@ fn claims_about_what_is_known_to_only_read_count_where_no_kernel_holds_it_to_tha
 fn keys_ask_wherever_commands_have_bounds_and_are_never_known_to_only_read() {
     let lines = |text: &str| Typing::Lines(text.to_owned());
     for typing in [Typing::Nothing, lines("ls\n"), lines("cargo build\n")] {
-        check_typing(Mode::Development, Approvals::Ask, &typing, Verdict::Ask);
-        check_typing(Mode::Production, Approvals::Ask, &typing, Verdict::Allow);
+        check_typing(Mode::Development, ApprovalPolicy::Ask, &typing, Verdict::Ask);
+        check_typing(Mode::Production, ApprovalPolicy::Ask, &typing, Verdict::Allow);
     }
-    check_typing(Mode::Production, Approvals::Ask, &lines("rm -rf /\n"), Verdict::Ask);
-    check_typing(Mode::Plan, Approvals::Ask, &Typing::Nothing, Verdict::Ask);
-    check_typing(Mode::Plan, Approvals::Ask, &lines("ls\n"), Verdict::Ask);
-    check_typing(Mode::Plan, Approvals::Ask, &lines("cargo build\n"), Verdict::Deny);
+    check_typing(Mode::Production, ApprovalPolicy::Ask, &lines("rm -rf /\n"), Verdict::Ask);
+    check_typing(Mode::Plan, ApprovalPolicy::Ask, &Typing::Nothing, Verdict::Ask);
+    check_typing(Mode::Plan, ApprovalPolicy::Ask, &lines("ls\n"), Verdict::Ask);
+    check_typing(Mode::Plan, ApprovalPolicy::Ask, &lines("cargo build\n"), Verdict::Deny);
 }
 
 #[test]
 fn keys_whose_effect_only_the_program_knows_ask_in_every_mode() {
     for mode in [Mode::Plan, Mode::Development, Mode::Production] {
-        check_typing(mode, Approvals::Ask, &Typing::Keys, Verdict::Ask);
-        check_typing(mode, Approvals::Window, &Typing::Keys, Verdict::Ask);
-        check_typing(mode, Approvals::None, &Typing::Keys, Verdict::Deny);
+        check_typing(mode, ApprovalPolicy::Ask, &Typing::Keys, Verdict::Ask);
+        check_typing(mode, ApprovalPolicy::Window { seconds: 60 }, &Typing::Keys, Verdict::Ask);
+        check_typing(mode, ApprovalPolicy::None, &Typing::Keys, Verdict::Deny);
     }
     for recalled in ["!!\n", "echo !rm\n", "ls\n^ls^rm\n"] {
         let typing = Typing::Lines(recalled.to_owned());
-        check_typing(Mode::Production, Approvals::Window, &typing, Verdict::Ask);
+        check_typing(Mode::Production, ApprovalPolicy::Window { seconds: 60 }, &typing, Verdict::Ask);
     }
     let compared = Typing::Lines("[ a != b ]\n".to_owned());
-    check_typing(Mode::Production, Approvals::Ask, &compared, Verdict::Allow);
+    check_typing(Mode::Production, ApprovalPolicy::Ask, &compared, Verdict::Allow);
 }
 
 #[test]
@@ -114,15 +116,15 @@ fn typed_lines_are_judged_as_in_an_unknown_directory() {
         ("echo hello > /w/file\n", Verdict::Allow),
     ] {
         let typing = Typing::Lines(line.to_owned());
-        check_typing(Mode::Production, Approvals::Window, &typing, verdict);
+        check_typing(Mode::Production, ApprovalPolicy::Window { seconds: 60 }, &typing, verdict);
         let run = Intent::of(Action::Run { command: line.to_owned(), cwd: "/w".into() });
         let policy = Policy { mode: Mode::Production, ..Policy::plain("/w".into()) };
-        let decision = decide(&run, &policy, &Now::with(Approvals::Window));
+        let decision = decide(&run, &policy, &Now::with(ApprovalPolicy::Window { seconds: 60 }));
         assert_eq!(decision.verdict, Verdict::Allow, "a command has a directory: {line:?}");
     }
 }
 
-fn check_typing(mode: Mode, approvals: Approvals, typing: &Typing, verdict: Verdict) {
+fn check_typing(mode: Mode, approvals: ApprovalPolicy, typing: &Typing, verdict: Verdict) {
     let (line, place) = ("keys".to_owned(), "the pane shared".to_owned());
     let intent = Intent::of(Action::Terminal { line, place, typing: typing.clone() });
     let policy = Policy { mode, ..Policy::plain("/w".into()) };
@@ -141,7 +143,7 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
     };
     let policy = Policy { places, ..Policy::default() };
     let judge = |intent: &Intent, policy: &Policy| {
-        let decision = decide(intent, policy, &Now::with(Approvals::All));
+        let decision = decide(intent, policy, &Now::with(ApprovalPolicy::All));
         (decision.verdict, decision.reasons.join("; "))
     };
     let changes = [
@@ -156,7 +158,7 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
         assert_eq!(verdict, Verdict::Deny, "{intent:?}: {reasons}");
         assert!(reasons.contains("this folder is untrusted") && reasons.contains("/trust"), "{reasons}");
     }
-    let make = decide(&run("make", None), &policy, &Now::with(Approvals::Ask));
+    let make = decide(&run("make", None), &policy, &Now::with(ApprovalPolicy::Ask));
     assert_eq!(make.verdict, Verdict::Ask);
     assert!(
         make.reasons.join("; ").contains("cannot change anything in it; run /trust to allow changes"),
@@ -176,7 +178,7 @@ fn a_rule_of_a_project_lifts_no_question_at_all() {
     let judge = |tier, intent: &Intent| {
         let rules = RuleSet::default().with(tier, rules.clone());
         let policy = Policy { rules, fetch_confirm: true, ..Policy::plain("/w".into()) };
-        decide(intent, &policy, &Now::with(Approvals::Ask)).verdict
+        decide(intent, &policy, &Now::with(ApprovalPolicy::Ask)).verdict
     };
     for intent in [
         run("make all", None),
@@ -204,7 +206,7 @@ fn a_rule_of_this_run_lifts_no_hard_question() {
     let judge = |mode, tiers: &[RuleTier], intent: &Intent| {
         let mut policy = Policy { mode, rules: allowing(tiers), ..Policy::plain("/w".into()) };
         policy.places.own = vec!["/own".into()];
-        decide(intent, &policy, &Now::with(Approvals::Ask)).verdict
+        decide(intent, &policy, &Now::with(ApprovalPolicy::Ask)).verdict
     };
     for (mode, intent) in [
         (Mode::Development, Intent::of(Action::Read("/w/.ssh/id".into()))),
@@ -241,7 +243,7 @@ fn a_terminal_or_a_source_of_noise_is_no_secret() {
         let decision = decide(
             &Intent::of(Action::Read(path.into())),
             &Policy::plain("/w".into()),
-            &Now::with(Approvals::All),
+            &Now::with(ApprovalPolicy::All),
         );
         assert_eq!(
             (decision.reads_secret, decision.verdict == Verdict::Ask),
@@ -258,7 +260,7 @@ fn secrets_of_the_workspace_cross_the_boundary_as_all_others_do() {
         let path = std::path::Path::new("/w").join(name);
         let is_secret = crate::guarded::is_secret(&path, &policy.places);
         for intent in [Intent::of(Action::Read(path.clone())), run(&format!("cat {name}"), None)] {
-            let decision = decide(&intent, &policy, &Now::with(Approvals::All));
+            let decision = decide(&intent, &policy, &Now::with(ApprovalPolicy::All));
             assert_eq!(decision.reads_secret, is_secret, "{intent:?}");
             assert_eq!(decision.verdict, if is_secret { Verdict::Ask } else { Verdict::Allow }, "{intent:?}");
         }
@@ -272,7 +274,9 @@ fn every_change_of_a_file_with_secrets_asks_despite_accepted_edits() {
     for mode in [Mode::Development, Mode::Production] {
         let policy = Policy { mode, ..Policy::plain("/w".into()) };
         for path in ["/w/.env", "/w/app/.env.local", "/w/keys/server.pem", "/w/.npmrc"] {
-            for approvals in [Approvals::Ask, Approvals::Edits, Approvals::Window] {
+            for approvals in
+                [ApprovalPolicy::Ask, ApprovalPolicy::Edits, ApprovalPolicy::Window { seconds: 60 }]
+            {
                 for intent in changes(path) {
                     let decision = decide(&intent, &policy, &Now::with(approvals));
                     assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {approvals:?} {intent:?}");
@@ -283,7 +287,7 @@ fn every_change_of_a_file_with_secrets_asks_despite_accepted_edits() {
             }
         }
         for intent in changes("/w/.env.example") {
-            let decision = decide(&intent, &policy, &Now::with(Approvals::Window));
+            let decision = decide(&intent, &policy, &Now::with(ApprovalPolicy::Window { seconds: 60 }));
             assert_eq!(decision.verdict, Verdict::Allow, "{mode:?} {intent:?}");
         }
     }
@@ -294,7 +298,8 @@ fn commands_that_change_a_file_with_secrets_ask_in_an_open_window() {
     for mode in [Mode::Development, Mode::Production] {
         let policy = Policy { mode, ..Policy::plain("/w".into()) };
         for command in ["echo x > .env", "rm .env", "rm -f sub/server.pem", "tee .env", "mv a .env"] {
-            let decision = decide(&run(command, None), &policy, &Now::with(Approvals::Window));
+            let decision =
+                decide(&run(command, None), &policy, &Now::with(ApprovalPolicy::Window { seconds: 60 }));
             assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {command}: {:?}", decision.reasons);
         }
     }
@@ -307,7 +312,7 @@ fn a_rule_that_lasts_opens_a_file_with_secrets_to_changes() {
         let rules = RuleSet::default().with(tier, rules.clone());
         let policy = Policy { rules, ..Policy::plain("/w".into()) };
         for action in [Action::Write("/w/.env".into()), Action::Delete("/w/.env".into())] {
-            let decision = decide(&Intent::of(action.clone()), &policy, &Now::with(Approvals::Ask));
+            let decision = decide(&Intent::of(action.clone()), &policy, &Now::with(ApprovalPolicy::Ask));
             assert_eq!(decision.verdict, verdict, "{tier:?} {action:?}");
         }
     }
@@ -317,7 +322,7 @@ fn a_rule_that_lasts_opens_a_file_with_secrets_to_changes() {
 fn a_file_that_a_link_leads_to_is_judged_as_well() {
     let links = [("/w/notes".into(), "/w/.env".into()), ("/w/out".into(), "/srv/x".into())];
     let judge = |action: Action| {
-        let now = Now { links: &links, ..Now::with(Approvals::Window) };
+        let now = Now { links: &links, ..Now::with(ApprovalPolicy::Window { seconds: 60 }) };
         decide(&Intent::of(action), &Policy::plain("/w".into()), &now)
     };
     let read = judge(Action::Read("/w/notes".into()));

@@ -1,7 +1,7 @@
 //! Programs of `awk` that only print: they run nothing, write no file and read none but their operands.
 
-use super::flags::{Flags, Order, split};
-use crate::shell::Word;
+use super::flags::{FlagOrder, Flags, split};
+use crate::shell::ShellWord;
 
 /// The names that it goes by.
 pub(crate) const NAMES: &[&str] = &["awk", "gawk", "mawk", "nawk", "original-awk"];
@@ -15,19 +15,19 @@ const REACHING: &[&str] = &["system", "getline", "close", "fflush", "ENVIRON", "
 const SOME: &str = "x";
 
 /// The files that these words after `awk` read; `None` if they could do more than print.
-pub(super) fn files(arguments: &[Word]) -> Option<Vec<Word>> {
-    let certain: Vec<Word> = arguments
+pub(super) fn files(arguments: &[ShellWord]) -> Option<Vec<ShellWord>> {
+    let certain: Vec<ShellWord> = arguments
         .iter()
         .map(|word| match word {
-            Word::Unknown(_) | Word::Glob(_) => Word::Literal(SOME.to_owned()),
+            ShellWord::Unknown(_) | ShellWord::Glob(_) => ShellWord::Literal(SOME.to_owned()),
             word => word.clone(),
         })
         .collect();
-    let split = split(&certain, &FLAGS, Order::First)?;
+    let split = split(&certain, &FLAGS, FlagOrder::First)?;
     let program = arguments.get(split.before)?.literal()?;
     let operands = arguments.get(split.before + 1..)?;
     // After its program, awk takes no options; a word such as `n=1` sets a variable.
-    let is_file = |word: &&Word| word.literal().is_none_or(|text| !text.contains('='));
+    let is_file = |word: &&ShellWord| word.literal().is_none_or(|text| !text.contains('='));
     only_prints(program).then(|| operands.iter().filter(is_file).cloned().collect())
 }
 
@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn options_and_operands_are_told_apart() {
         let files = |line: &str| {
-            let words: Vec<Word> = line.split(' ').map(Word::decode).collect();
-            files(&words).map(|files| files.iter().map(Word::unexpanded).collect::<Vec<_>>())
+            let words: Vec<ShellWord> = line.split(' ').map(ShellWord::decode).collect();
+            files(&words).map(|files| files.iter().map(ShellWord::unexpanded).collect::<Vec<_>>())
         };
         assert_eq!(files("-F: '{print}' a n=1 b").unwrap(), ["a", "b"]);
         assert_eq!(files("-F , -v n=3 '{print}' *.csv $x").unwrap(), ["*.csv", "$x"]);

@@ -4,19 +4,19 @@
 //! in a file. `docker` is refused unless its words or a variable name another host.
 
 use super::flags::might_give;
-use super::guards::When;
-use crate::shell::Word;
+use super::guards::GuardCondition;
+use crate::shell::ShellWord;
 
 struct Barred {
     names: &'static [&'static str],
-    when: When,
+    when: GuardCondition,
     /// What it would take.
     takes: &'static str,
     /// Options with which it speaks to another host instead: a letter, a long name.
     elsewhere: &'static [(Option<char>, &'static str)],
 }
 
-const fn barred(names: &'static [&'static str], when: When, takes: &'static str) -> Barred {
+const fn barred(names: &'static [&'static str], when: GuardCondition, takes: &'static str) -> Barred {
     Barred { names, when, takes, elsewhere: &[] }
 }
 
@@ -32,8 +32,8 @@ const ENGINE: &str = "controls an engine of this machine by its socket";
 const BUS: &str = "controls services of this machine by its bus";
 
 /// Words after which a client of containers tells about itself.
-const ABOUT_ITSELF: When =
-    When::Unless(&["", "-v", "--version", "-h", "--help", "help", "completion", "context"]);
+const ABOUT_ITSELF: GuardCondition =
+    GuardCondition::Unless(&["", "-v", "--version", "-h", "--help", "help", "completion", "context"]);
 
 /// Variables that name the engine which clients of containers speak to.
 pub const ENGINE_VARIABLES: &[&str] =
@@ -64,7 +64,7 @@ const BARRED: &[Barred] = &[
     },
     barred(
         &["systemctl"],
-        When::Unless(&[
+        GuardCondition::Unless(&[
             "",
             "-h",
             "--help",
@@ -81,33 +81,41 @@ const BARRED: &[Barred] = &[
         ]),
         BUS,
     ),
-    barred(&["loginctl"], When::Unless(&["-h", "--help", "--version"]), BUS),
+    barred(&["loginctl"], GuardCondition::Unless(&["-h", "--help", "--version"]), BUS),
     barred(
         &["sudo", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "newgrp", "sg", "sudoedit", "run0"],
-        When::Always,
+        GuardCondition::Always,
         ACCOUNT,
     ),
-    barred(&["chroot", "nsenter", "unshare", "umount", "swapoff"], When::Always, MOUNTS),
-    barred(&["mount"], When::Unless(&["", "-l", "-h", "--help", "-V", "--version"]), MOUNTS),
-    barred(&["swapon"], When::Unless(&["", "-s", "--summary", "--show", "-h", "--help", "-V"]), MOUNTS),
-    barred(&["insmod", "rmmod", "kexec"], When::Always, KERNEL),
+    barred(&["chroot", "nsenter", "unshare", "umount", "swapoff"], GuardCondition::Always, MOUNTS),
+    barred(&["mount"], GuardCondition::Unless(&["", "-l", "-h", "--help", "-V", "--version"]), MOUNTS),
+    barred(
+        &["swapon"],
+        GuardCondition::Unless(&["", "-s", "--summary", "--show", "-h", "--help", "-V"]),
+        MOUNTS,
+    ),
+    barred(&["insmod", "rmmod", "kexec"], GuardCondition::Always, KERNEL),
     barred(
         &["modprobe"],
-        When::Unless(&["-n", "--dry-run", "-D", "--show-depends", "-c", "--showconfig"]),
+        GuardCondition::Unless(&["-n", "--dry-run", "-D", "--show-depends", "-c", "--showconfig"]),
         KERNEL,
     ),
-    barred(&["sysctl"], When::Option(&[(Some('w'), "write"), (Some('p'), "load"), (None, "system")]), KERNEL),
+    barred(
+        &["sysctl"],
+        GuardCondition::Option(&[(Some('w'), "write"), (Some('p'), "load"), (None, "system")]),
+        KERNEL,
+    ),
     barred(
         &[
             "useradd", "usermod", "userdel", "adduser", "deluser", "groupadd", "groupmod", "groupdel",
             "chpasswd", "gpasswd", "visudo", "chsh", "chfn", "vipw", "newusers", "addgroup", "delgroup",
         ],
-        When::Always,
+        GuardCondition::Always,
         USERS,
     ),
-    barred(&["passwd"], When::Unless(&["-S", "--status"]), USERS),
-    barred(&["at", "batch", "crontab", "systemd-run"], When::Always, LATER),
-    barred(&["shutdown", "reboot", "halt", "poweroff", "telinit"], When::Always, POWER),
+    barred(&["passwd"], GuardCondition::Unless(&["-S", "--status"]), USERS),
+    barred(&["at", "batch", "crontab", "systemd-run"], GuardCondition::Always, LATER),
+    barred(&["shutdown", "reboot", "halt", "poweroff", "telinit"], GuardCondition::Always, POWER),
     barred(
         &[
             "iptables",
@@ -123,7 +131,7 @@ const BARRED: &[Barred] = &[
             "dhclient",
             "wg-quick",
         ],
-        When::Always,
+        GuardCondition::Always,
         NETWORK,
     ),
 ];
@@ -134,7 +142,7 @@ pub(crate) fn names_engine(command: &str) -> bool {
 }
 
 /// Why a program with these words cannot work in a jail, where it cannot. A variable can lead it to another host.
-pub(crate) fn barred_in_jail(program: &str, arguments: &[Word], is_elsewhere: bool) -> Option<String> {
+pub(crate) fn barred_in_jail(program: &str, arguments: &[ShellWord], is_elsewhere: bool) -> Option<String> {
     let row = BARRED.iter().find(|row| row.names.contains(&program) && row.when.holds(arguments))?;
     // They stand before the subcommand; after it the letters mean something else.
     let count = arguments.iter().take_while(|word| word.unexpanded().starts_with('-')).count();
@@ -162,7 +170,8 @@ mod tests {
     #[test]
     fn what_a_program_prints_about_itself_or_the_machine_is_not_barred() {
         let is_barred = |line: &str| {
-            let words: Vec<Word> = line.split(' ').map(|word| Word::Literal(word.to_owned())).collect();
+            let words: Vec<ShellWord> =
+                line.split(' ').map(|word| ShellWord::Literal(word.to_owned())).collect();
             barred_in_jail(line.split(' ').next().unwrap(), &words[1..], false).is_some()
         };
         for line in [

@@ -4,37 +4,37 @@
 //! `read 'x[$(touch y)]'` runs `touch y`, though the word is quoted. So a word that a builtin takes as a name
 //! has to be a plain name, and a computed word may not stand where an option could say that a name follows.
 
-use crate::shell::{Word, is_counted};
+use crate::shell::{ShellWord, is_counted};
 
 /// The words of a builtin that are names.
 #[derive(Debug, Clone, Copy)]
-enum Names {
+enum EvaluatedNames {
     /// All operands; these letters take a value that is no name.
     Operands(&'static str),
     /// The word after one of these options, or joined to it.
     After(&'static [&'static str]),
 }
 
-const BUILTINS: &[(&[&str], Names)] = &[
-    (&["read"], Names::Operands("pdnNtui")),
-    (&["getopts"], Names::Operands("")),
-    (&["printf"], Names::After(&["-v"])),
-    (&["wait"], Names::After(&["-p"])),
-    (&["test", "["], Names::After(&["-v", "-R"])),
-    (&["mapfile", "readarray"], Names::Operands("dnOsuCc")),
+const BUILTINS: &[(&[&str], EvaluatedNames)] = &[
+    (&["read"], EvaluatedNames::Operands("pdnNtui")),
+    (&["getopts"], EvaluatedNames::Operands("")),
+    (&["printf"], EvaluatedNames::After(&["-v"])),
+    (&["wait"], EvaluatedNames::After(&["-p"])),
+    (&["test", "["], EvaluatedNames::After(&["-v", "-R"])),
+    (&["mapfile", "readarray"], EvaluatedNames::Operands("dnOsuCc")),
 ];
 
 /// The words that the shell takes as names of variables.
-pub(crate) fn names(program: &str, arguments: &[Word]) -> Vec<Word> {
+pub(crate) fn names(program: &str, arguments: &[ShellWord]) -> Vec<ShellWord> {
     match BUILTINS.iter().find(|(programs, _)| programs.contains(&program)) {
-        Some((_, Names::Operands(valued))) => operands(arguments, valued),
-        Some((_, Names::After(options))) => after(arguments, options),
+        Some((_, EvaluatedNames::Operands(valued))) => operands(arguments, valued),
+        Some((_, EvaluatedNames::After(options))) => after(arguments, options),
         None => Vec::new(),
     }
 }
 
 /// Whether a word is certain to be a name and nothing else. A computed word is none: it can hold a subscript.
-pub(crate) fn is_plain_name(word: &Word) -> bool {
+pub(crate) fn is_plain_name(word: &ShellWord) -> bool {
     word.literal().is_some_and(crate::shell::is_plain_name)
 }
 
@@ -45,8 +45,14 @@ const BETWEEN: &[&str] = &[
 
 /// A computed word that the shell could take for the option before a name, such as `-v` of `test` and `printf`. The names are variables that are
 /// certain to be plain words.
-pub(crate) fn possible_option<'a>(program: &str, arguments: &'a [Word], tame: &[String]) -> Option<&'a Word> {
-    let is_wild = |word: &&Word| matches!(word, Word::Unknown(_) | Word::Glob(_)) && !is_tame(word, tame);
+pub(crate) fn possible_option<'a>(
+    program: &str,
+    arguments: &'a [ShellWord],
+    tame: &[String],
+) -> Option<&'a ShellWord> {
+    let is_wild = |word: &&ShellWord| {
+        matches!(word, ShellWord::Unknown(_) | ShellWord::Glob(_)) && !is_tame(word, tame)
+    };
     match program {
         "test" | "[" => arguments.iter().enumerate().find_map(|(at, word)| {
             let next = arguments.get(at + 1);
@@ -78,14 +84,14 @@ fn ends_expansion(text: &str) -> bool {
 }
 
 /// Whether a computed word stays one word: it is in double quotes, and is no list.
-fn is_one_word(word: &Word) -> bool {
+fn is_one_word(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     quoted.is_some_and(|inner| !inner.contains(['"', '@']))
 }
 
 /// Whether a computed word is a number that bash counts, or one variable that is only set to plain words.
-fn is_tame(word: &Word, tame: &[String]) -> bool {
+fn is_tame(word: &ShellWord, tame: &[String]) -> bool {
     let text = word.unexpanded();
     let inner = text.trim_matches('"');
     let name =
@@ -93,7 +99,7 @@ fn is_tame(word: &Word, tame: &[String]) -> bool {
     is_counted(&text) || name.is_some_and(|name| tame.iter().any(|known| known == name))
 }
 
-fn operands(arguments: &[Word], valued: &str) -> Vec<Word> {
+fn operands(arguments: &[ShellWord], valued: &str) -> Vec<ShellWord> {
     let mut names = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -110,7 +116,7 @@ fn operands(arguments: &[Word], valued: &str) -> Vec<Word> {
     names
 }
 
-fn after(arguments: &[Word], options: &[&str]) -> Vec<Word> {
+fn after(arguments: &[ShellWord], options: &[&str]) -> Vec<ShellWord> {
     let mut names = Vec::new();
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next() {
@@ -119,8 +125,8 @@ fn after(arguments: &[Word], options: &[&str]) -> Vec<Word> {
             match text.strip_prefix(option) {
                 Some("") => names.extend(words.peek().copied().cloned()),
                 Some(joined) => names.push(match word {
-                    Word::Literal(_) => Word::Literal(joined.to_owned()),
-                    _ => Word::Unknown(text.clone()),
+                    ShellWord::Literal(_) => ShellWord::Literal(joined.to_owned()),
+                    _ => ShellWord::Unknown(text.clone()),
                 }),
                 None => {}
             }
@@ -136,7 +142,7 @@ mod tests {
     #[test]
     fn a_computed_word_in_the_place_of_an_option_is_found() {
         let found = |line: &str| {
-            let words: Vec<Word> = line.split(' ').map(Word::decode).collect();
+            let words: Vec<ShellWord> = line.split(' ').map(ShellWord::decode).collect();
             let (program, arguments) = words.split_first().unwrap();
             possible_option(program.literal().unwrap(), arguments, &["n".to_owned()]).is_some()
         };
@@ -174,10 +180,10 @@ mod tests {
     }
 
     fn check(line: &str, expected: &[&str]) {
-        let words: Vec<Word> = line.split(' ').map(Word::decode).collect();
+        let words: Vec<ShellWord> = line.split(' ').map(ShellWord::decode).collect();
         let (program, arguments) = words.split_first().unwrap();
         let found = names(program.literal().unwrap(), arguments);
-        let found: Vec<String> = found.iter().map(Word::unexpanded).collect();
+        let found: Vec<String> = found.iter().map(ShellWord::unexpanded).collect();
         assert_eq!(found, expected, "{line}");
     }
 

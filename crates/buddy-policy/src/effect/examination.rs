@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use super::recall::Recall;
 use super::touch::Touch;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// A command line, examined.
 #[derive(Debug, Default)]
-pub(crate) struct Examination {
+pub(crate) struct CommandExamination {
     /// Every simple command, those in wrappers included.
-    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) leaves: Vec<CommandLeaf>,
     /// Every file that is known to be touched.
     pub(crate) touches: Vec<Touch>,
     /// Findings that always need the user.
-    pub(crate) concerns: Vec<Concern>,
+    pub(crate) concerns: Vec<CommandConcern>,
     /// The words of the commands that these come from.
     pub(crate) risky: Vec<String>,
     /// Variables that programs get and that no table describes.
@@ -24,16 +24,16 @@ pub(crate) struct Examination {
     /// Files that would be run as programs or scripts.
     pub(crate) pins: Vec<PathBuf>,
     /// The words, if it is one simple command with nothing around it.
-    pub(crate) plain: Option<Vec<Word>>,
+    pub(crate) plain: Option<Vec<ShellWord>>,
 }
 
 /// A simple command.
 #[derive(Debug)]
-pub(crate) struct Leaf {
+pub(crate) struct CommandLeaf {
     /// The program as rules know it: without the directories of the system.
     pub(crate) program: String,
-    pub(crate) words: Vec<Word>,
-    pub(crate) effect: Effect,
+    pub(crate) words: Vec<ShellWord>,
+    pub(crate) effect: CommandEffect,
     /// Whether a table describes the program, or lists it as one that runs the project's own code.
     pub(crate) is_known: bool,
     /// Whether the program is a file that was named by its path, and not one of the system's.
@@ -49,7 +49,7 @@ pub(crate) struct Leaf {
 
 /// The effect of a simple command by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum CommandEffect {
     /// None: the command that it runs is judged apart, or it moves to another directory.
     None,
     /// It only reads.
@@ -62,7 +62,7 @@ pub(crate) enum Effect {
 
 /// A finding that the user has to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Concern {
+pub(crate) struct CommandConcern {
     pub(crate) class: Class,
     pub(crate) reason: String,
 }

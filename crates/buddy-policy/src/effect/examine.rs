@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::{Climbed, ClimbedBy, RemoteQuery, RemoteUse};
 
-use super::files::{GitPlace, Scope, git_words, outcome, passes_variables_on};
-use super::interpreters::{Given, given, is_interpreter, is_shell, module_program, module_words};
+use super::files::{GitPlace, WeighScope, git_words, outcome, passes_variables_on};
+use super::interpreters::{GivenProgram, given, is_interpreter, is_shell, module_program, module_words};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{loose_reading, never_writes, only_looks, reading};
@@ -17,14 +17,19 @@ use super::recall::{Recall, recalled};
 use super::remotes::remote_meant;
 use super::risky::risky_words;
 use super::wrappers::{Unwrapped, is_wrapper};
-use super::{Access, Class, Concern, Effect, Examination, GivenVariable, Leaf, Reach, Touch};
+use super::{
+    Class, CommandConcern, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, Touch, TouchAccess,
+    TouchReach,
+};
 use super::{
     evaluated, find, git, git_reading, guards, in_place, lookalikes, names, recipes, telling, wrappers,
 };
 use crate::Places;
 use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
-use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
+use crate::shell::{
+    self, Direction, MAX_LEAVES, MAX_WRAPPERS, ShellScript, ShellWord, Simple, UnreadableScript,
+};
 
 /// Directories of programs that come with the system.
 const SYSTEM_PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
@@ -49,15 +54,19 @@ pub(crate) fn examine_words(
     words: &[String],
     cwd: Option<&Path>,
     places: &Places,
-) -> Result<Examination, Unreadable> {
+) -> Result<CommandExamination, UnreadableScript> {
     let mut examiner = Examiner::new(cwd, places);
-    let words = words.iter().cloned().map(Word::Literal).collect();
+    let words = words.iter().cloned().map(ShellWord::Literal).collect();
     examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
     Ok(examiner.found)
 }
 
 /// Examines a command line that would run in this directory, or in an unknown one.
-pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
+pub(crate) fn examine(
+    command: &str,
+    cwd: Option<&Path>,
+    places: &Places,
+) -> Result<CommandExamination, UnreadableScript> {
     let mut examiner = Examiner::new(cwd, places);
     let script = shell::read(command)?;
     let plain =
@@ -70,7 +79,7 @@ pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Res
 
 /// The relation of a command to the one that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inner {
+enum InnerCommand {
     /// It does nothing by itself but run it.
     All,
     /// It has an effect itself, or runs nothing.
@@ -79,7 +88,7 @@ enum Inner {
     Launched,
 }
 
-impl Inner {
+impl InnerCommand {
     fn all_if(is_all: bool) -> Self {
         if is_all { Self::All } else { Self::Part }
     }
@@ -87,7 +96,7 @@ impl Inner {
 
 struct Examiner<'a> {
     places: &'a Places,
-    found: Examination,
+    found: CommandExamination,
     /// The directory that the line begins in.
     start: Option<PathBuf>,
     cwds: Option<Vec<PathBuf>>,
@@ -107,7 +116,7 @@ impl<'a> Examiner<'a> {
     fn new(cwd: Option<&Path>, places: &'a Places) -> Self {
         let start = cwd.map(|cwd| places.climb(cwd, Some(cwd)).path);
         let cwds = start.clone().map(|start| vec![start]);
-        let found = Examination::default();
+        let found = CommandExamination::default();
         Self {
             places,
             found,
@@ -131,23 +140,23 @@ impl<'a> Examiner<'a> {
 
     fn concern(&mut self, class: Class, reason: String) {
         self.found.risky.extend(self.risky.clone());
-        let concern = Concern { class, reason };
+        let concern = CommandConcern { class, reason };
         if !self.found.concerns.contains(&concern) {
             self.found.concerns.push(concern);
         }
     }
 
-    fn text(&mut self, text: &str, depth: usize) -> Result<(), Unreadable> {
+    fn text(&mut self, text: &str, depth: usize) -> Result<(), UnreadableScript> {
         let script = shell::read(text)?;
         self.script(&script, depth + 1)
     }
 
-    fn script(&mut self, script: &Script, depth: usize) -> Result<(), Unreadable> {
+    fn script(&mut self, script: &ShellScript, depth: usize) -> Result<(), UnreadableScript> {
         if depth > MAX_WRAPPERS {
-            return Err(Unreadable::TooWrapped);
+            return Err(UnreadableScript::TooWrapped);
         }
         if self.found.leaves.len() + script.leaves() > MAX_LEAVES {
-            return Err(Unreadable::TooMany);
+            return Err(UnreadableScript::TooMany);
         }
         for reason in &script.unclear {
             self.unclear(reason.clone());
@@ -157,13 +166,14 @@ impl<'a> Examiner<'a> {
             self.danger(format!("the function `{}` calls itself", crate::display_command(name)));
         }
         let words = || script.commands.iter().flat_map(|simple| &simple.words);
-        self.makes_links |= words().filter_map(Word::literal).any(|word| program_name(word) == LINK_MAKER);
+        self.makes_links |=
+            words().filter_map(ShellWord::literal).any(|word| program_name(word) == LINK_MAKER);
         for simple in &script.commands {
             self.change_directory(simple);
         }
         // In a loop or a function, a command can run again after a later `cd`.
         let moves = |simple: &Simple| {
-            let program = simple.words.first().and_then(Word::literal);
+            let program = simple.words.first().and_then(ShellWord::literal);
             program.is_some_and(|program| {
                 matches!(program, "cd" | "eval" | "source" | "." | "command" | "builtin")
             })
@@ -177,17 +187,17 @@ impl<'a> Examiner<'a> {
         }
         for redirect in &script.redirects {
             let access = match redirect.direction {
-                Direction::Read => Access::Read,
-                Direction::Write => Access::Write,
+                Direction::Read => TouchAccess::Read,
+                Direction::Write => TouchAccess::Write,
             };
             self.in_place = true;
             self.touch(access, &redirect.file);
             self.in_place = false;
             let runs = |simple: &Simple| {
-                let first = simple.words.first().and_then(Word::literal).map(program_name);
+                let first = simple.words.first().and_then(ShellWord::literal).map(program_name);
                 first.is_some_and(is_interpreter)
             };
-            if access == Access::Read && script.commands.iter().any(runs) {
+            if access == TouchAccess::Read && script.commands.iter().any(runs) {
                 self.pin(&redirect.file);
             }
         }
@@ -197,7 +207,7 @@ impl<'a> Examiner<'a> {
     /// The directories that commands could run in after this one. A `cd` may fail, so that both are
     /// possible.
     fn change_directory(&mut self, simple: &Simple) {
-        match simple.words.first().and_then(Word::literal) {
+        match simple.words.first().and_then(ShellWord::literal) {
             Some("popd") => self.cwds = None,
             Some("cd" | "chdir" | "pushd") => {
                 let place = simple
@@ -206,7 +216,7 @@ impl<'a> Examiner<'a> {
                     .skip(1)
                     .find(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
                 let more = match place {
-                    Some(Word::Literal(text)) if text == "-" => None,
+                    Some(ShellWord::Literal(text)) if text == "-" => None,
                     Some(word) => self.directories(word),
                     None => self.places.home.clone().map(|home| vec![home]),
                 };
@@ -224,7 +234,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// The directories that a word can mean for `cd`: a shell takes away `LINK/..` by text, and the kernel does not.
-    fn directories(&mut self, word: &Word) -> Option<Vec<PathBuf>> {
+    fn directories(&mut self, word: &ShellWord) -> Option<Vec<PathBuf>> {
         self.check_climb(word);
         let mut paths = self.paths(word)?;
         for path in self.named(word)?.iter().map(|path| clean(path)) {
@@ -235,7 +245,7 @@ impl<'a> Examiner<'a> {
         Some(paths)
     }
 
-    fn simple(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
+    fn simple(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), UnreadableScript> {
         for name in &simple.assignments {
             self.assignment(name);
         }
@@ -248,11 +258,11 @@ impl<'a> Examiner<'a> {
 
     /// Notes variables that a program gets and of which no table says what it makes of them. The project's own code is as free with
     /// them as without, and programs that only read and print have no options that do more.
-    fn give(&mut self, names: &[String], words: &[Word]) {
-        let Some(text) = words.first().and_then(Word::literal) else { return };
+    fn give(&mut self, names: &[String], words: &[ShellWord]) {
+        let Some(text) = words.first().and_then(ShellWord::literal) else { return };
         let program = program_name(text);
         let exports =
-            |word: &Word| word.literal().is_some_and(|text| text.starts_with('-') && text.contains('x'));
+            |word: &ShellWord| word.literal().is_some_and(|text| text.starts_with('-') && text.contains('x'));
         let program = match DECLARING.contains(&text) {
             true if text == "export" || words.iter().any(exports) => None,
             true => return,
@@ -263,8 +273,9 @@ impl<'a> Examiner<'a> {
             return;
         }
         // `export` also takes names that were set before.
-        let exported = words.iter().skip(1).filter(|_| program.is_none()).filter_map(Word::literal);
-        let exported = exported.filter(|name| evaluated::is_plain_name(&Word::Literal((*name).to_owned())));
+        let exported = words.iter().skip(1).filter(|_| program.is_none()).filter_map(ShellWord::literal);
+        let exported =
+            exported.filter(|name| evaluated::is_plain_name(&ShellWord::Literal((*name).to_owned())));
         let all = names.iter().cloned().chain(exported.map(str::to_owned));
         for name in all.filter(|name| names::is_unknown(name)) {
             let given = GivenVariable { name, program: program.clone() };
@@ -284,17 +295,27 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    fn command(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
+    fn command(
+        &mut self,
+        simple: &Simple,
+        upstream: &[Simple],
+        depth: usize,
+    ) -> Result<(), UnreadableScript> {
         if depth > MAX_WRAPPERS {
-            return Err(Unreadable::TooWrapped);
+            return Err(UnreadableScript::TooWrapped);
         }
         if self.found.leaves.len() >= MAX_LEAVES {
-            return Err(Unreadable::TooMany);
+            return Err(UnreadableScript::TooMany);
         }
         let Some((first, arguments)) = simple.words.split_first() else {
             // Variables of the shell alone change nothing outside it.
             let sets = !simple.assignments.is_empty();
-            self.leaf(String::new(), simple, if sets { Effect::Held } else { Effect::Unknown }, true);
+            self.leaf(
+                String::new(),
+                simple,
+                if sets { CommandEffect::Held } else { CommandEffect::Unknown },
+                true,
+            );
             return Ok(());
         };
         let Some(first) = first.literal().filter(|text| !text.is_empty()) else {
@@ -302,7 +323,7 @@ impl<'a> Examiner<'a> {
                 "the program is computed: `{}`",
                 crate::display_command(&first.unexpanded())
             ));
-            self.leaf(first.unexpanded(), simple, Effect::Unknown, false);
+            self.leaf(first.unexpanded(), simple, CommandEffect::Unknown, false);
             return Ok(());
         };
         if let Some(spelling) = lookalikes::lookalike(first) {
@@ -310,7 +331,7 @@ impl<'a> Examiner<'a> {
         }
         let program = program_name(first);
         if first.contains('/') && !is_of_system(first) {
-            self.pin(&Word::Literal(first.to_owned()));
+            self.pin(&ShellWord::Literal(first.to_owned()));
         }
         // A file that has the name of a known program and lies elsewhere is another program.
         let is_elsewhere = first.contains('/') && !is_of_system(first) && !is_loader_of_system(first);
@@ -318,7 +339,7 @@ impl<'a> Examiner<'a> {
         let is_plain = simple.assignments.iter().all(|name| names::is_harmless(name));
         self.evaluated(program, simple);
         if is_plain && self.only_tells(known, arguments) {
-            self.leaf(program.to_owned(), simple, Effect::Held, true);
+            self.leaf(program.to_owned(), simple, CommandEffect::Held, true);
             return Ok(());
         }
         for danger in guards::dangers(program, arguments) {
@@ -337,16 +358,16 @@ impl<'a> Examiner<'a> {
         let is_held = !reads_only && is_plain && known == "git" && git_reading::only_tells(arguments);
         let start = self.found.leaves.len();
         let inner = self.inner(known, program, arguments, simple, upstream, depth)?;
-        let is_transparent = inner == Inner::All;
+        let is_transparent = inner == InnerCommand::All;
         let effect = match (is_transparent || (reads_only && program == "cd"), reads_only) {
-            (true, _) => Effect::None,
-            (_, true) => Effect::Reads,
-            _ if is_held => Effect::Held,
-            _ => Effect::Unknown,
+            (true, _) => CommandEffect::None,
+            (_, true) => CommandEffect::Reads,
+            _ if is_held => CommandEffect::Held,
+            _ => CommandEffect::Unknown,
         };
         let is_known = self.is_known(first, known, arguments) || is_transparent || reads_only;
         self.leaf(program.to_owned(), simple, effect, is_known);
-        if inner == Inner::Launched {
+        if inner == InnerCommand::Launched {
             let outer = self.found.leaves.len() - 1;
             for leaf in self.found.leaves.iter_mut().take(outer).skip(start) {
                 leaf.launcher.get_or_insert(outer);
@@ -357,7 +378,7 @@ impl<'a> Examiner<'a> {
 
     /// Whether a program only prints information if all its processes are held to reading; notes the files
     /// that it reads then.
-    fn only_tells(&mut self, known: &str, arguments: &[Word]) -> bool {
+    fn only_tells(&mut self, known: &str, arguments: &[ShellWord]) -> bool {
         if telling::only_tells(known, arguments) {
             return true;
         }
@@ -365,7 +386,7 @@ impl<'a> Examiner<'a> {
             return false;
         }
         let Some(words) = loose_reading(known, arguments) else { return false };
-        let access = if only_looks(known) { Access::Look } else { Access::Read };
+        let access = if only_looks(known) { TouchAccess::Look } else { TouchAccess::Read };
         for word in &words {
             self.touch(access, word);
         }
@@ -374,12 +395,12 @@ impl<'a> Examiner<'a> {
 
     /// Whether a table knows the program. A program named by its path is the project's own if the path is in
     /// an open place.
-    fn is_known(&self, first: &str, known: &str, arguments: &[Word]) -> bool {
+    fn is_known(&self, first: &str, known: &str, arguments: &[ShellWord]) -> bool {
         if known.is_empty() {
             let is_open = |path: &PathBuf| {
                 is_beneath_any(path, &self.places.workspace) || is_beneath_any(path, &self.places.scratch)
             };
-            let paths = self.paths(&Word::Literal(first.to_owned()));
+            let paths = self.paths(&ShellWord::Literal(first.to_owned()));
             return paths.is_some_and(|paths| paths.iter().all(is_open));
         }
         matches!(known, "find" | "sed")
@@ -391,8 +412,8 @@ impl<'a> Examiner<'a> {
             || guards::always_flags(known)
     }
 
-    fn leaf(&mut self, program: String, simple: &Simple, effect: Effect, is_known: bool) {
-        self.found.leaves.push(Leaf {
+    fn leaf(&mut self, program: String, simple: &Simple, effect: CommandEffect, is_known: bool) {
+        self.found.leaves.push(CommandLeaf {
             program,
             words: simple.words.clone(),
             effect,
@@ -410,7 +431,7 @@ impl<'a> Examiner<'a> {
     fn state(&mut self, program: &str, simple: &Simple) {
         let declares = DECLARING.contains(&program);
         if declares {
-            for text in simple.words.iter().skip(1).map(Word::unexpanded) {
+            for text in simple.words.iter().skip(1).map(ShellWord::unexpanded) {
                 let name = text.split(['=', '+']).next().unwrap_or_default();
                 let is_known_flag = matches!(text.as_str(), "-x" | "-g" | "-r" | "-p" | "-f" | "-v");
                 let value = text.split_once('=').map_or("", |(_, value)| value);
@@ -454,7 +475,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// The files that the command itself reads and writes, and whether it only reads.
-    fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
+    fn effects(&mut self, known: &str, program: &str, arguments: &[ShellWord]) -> bool {
         let module = module_words(program, arguments);
         let outcome = match module {
             // A module without a row of its own is the program of its name.
@@ -472,7 +493,7 @@ impl<'a> Examiner<'a> {
             self.enter_git_places(&places, changes_store);
             self.discard(&words, outcome.as_ref().is_some_and(|outcome| outcome.discards));
             for folder in self.remote_folders(&words, RemoteUse::Push) {
-                self.touch_as(Access::Write, &folder, Scope::Within);
+                self.touch_as(TouchAccess::Write, &folder, WeighScope::Within);
             }
         }
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
@@ -490,8 +511,8 @@ impl<'a> Examiner<'a> {
             self.sed(arguments);
         }
         let Some(reading) = reading(known, arguments) else { return false };
-        let access = if only_looks(known) { Access::Look } else { Access::Read };
-        let here = Word::Literal(".".to_owned());
+        let access = if only_looks(known) { TouchAccess::Look } else { TouchAccess::Read };
+        let here = ShellWord::Literal(".".to_owned());
         let paths = if reading.is_deep && reading.paths.is_empty() { vec![&here] } else { reading.paths };
         for word in paths {
             if reading.is_deep {
@@ -503,36 +524,36 @@ impl<'a> Examiner<'a> {
         true
     }
 
-    fn find(&mut self, arguments: &[Word]) {
+    fn find(&mut self, arguments: &[ShellWord]) {
         let found = find::find(arguments);
         if found.is_unclear {
             self.unclear("a part of find's expression is not understood");
         }
         for output in &found.outputs {
-            self.touch(Access::Write, output);
+            self.touch(TouchAccess::Write, output);
         }
         if found.deletes {
-            let here = [Word::Literal(".".to_owned())];
+            let here = [ShellWord::Literal(".".to_owned())];
             let roots = if found.roots.is_empty() { &here[..] } else { &found.roots[..] };
             let follows = arguments.iter().any(|word| matches!(word.literal(), Some("-L" | "-follow")));
             let follows_roots = follows || arguments.iter().any(|word| word.literal() == Some("-H"));
             for root in roots {
-                self.touch(Access::Delete, root);
+                self.touch(TouchAccess::Delete, root);
                 if follows_roots {
-                    self.touch(Access::Followed, root);
+                    self.touch(TouchAccess::Followed, root);
                 }
                 if follows {
-                    self.touch_beneath(Access::Perhaps, root);
+                    self.touch_beneath(TouchAccess::Perhaps, root);
                 }
             }
         }
     }
 
-    fn sed(&mut self, arguments: &[Word]) {
+    fn sed(&mut self, arguments: &[ShellWord]) {
         let Some(sed) = super::sed::sed(arguments) else {
             self.unclear("an option of sed is not understood");
             for word in arguments {
-                self.touch(Access::Write, word);
+                self.touch(TouchAccess::Write, word);
             }
             return;
         };
@@ -541,7 +562,7 @@ impl<'a> Examiner<'a> {
         }
         if sed.is_in_place {
             for file in sed.files {
-                self.touch(Access::Write, file);
+                self.touch(TouchAccess::Write, file);
             }
         }
     }
@@ -551,37 +572,37 @@ impl<'a> Examiner<'a> {
         &mut self,
         known: &str,
         program: &str,
-        arguments: &[Word],
+        arguments: &[ShellWord],
         simple: &Simple,
         upstream: &[Simple],
         depth: usize,
-    ) -> Result<Inner, Unreadable> {
+    ) -> Result<InnerCommand, UnreadableScript> {
         if program == "find" {
             for words in find::find(arguments).commands {
                 self.command(&Simple { words, ..Simple::default() }, &[], depth + 1)?;
             }
-            return Ok(Inner::Part);
+            return Ok(InnerCommand::Part);
         }
         if matches!(program, "source" | ".") {
             self.sourced(arguments);
             if !arguments.first().is_some_and(keeps_directory) {
                 (self.cwds, self.is_moved) = (None, true);
             }
-            return Ok(Inner::Part);
+            return Ok(InnerCommand::Part);
         }
         if matches!(program, "command" | "type")
-            && arguments.first().and_then(Word::literal).is_some_and(|text| matches!(text, "-v" | "-V"))
+            && arguments.first().and_then(ShellWord::literal).is_some_and(|text| matches!(text, "-v" | "-V"))
         {
-            return Ok(Inner::all_if(!arguments.iter().any(Word::is_unknown)));
+            return Ok(InnerCommand::all_if(!arguments.iter().any(ShellWord::is_unknown)));
         }
         let launched = launched(program, arguments);
         if let Some(given) = given(program, arguments).filter(|_| launched.is_none()) {
             let is_clear = self.interpreter(program, given, simple, upstream, depth)?;
-            return Ok(Inner::all_if(is_clear && !known.is_empty()));
+            return Ok(InnerCommand::all_if(is_clear && !known.is_empty()));
         }
         match launched.or_else(|| wrappers::unwrap(program, arguments)) {
             Some(unwrapped) => self.unwrapped(known, program, unwrapped, simple, upstream, depth),
-            None => Ok(Inner::Part),
+            None => Ok(InnerCommand::Part),
         }
     }
 
@@ -594,7 +615,7 @@ impl<'a> Examiner<'a> {
         simple: &Simple,
         upstream: &[Simple],
         depth: usize,
-    ) -> Result<Inner, Unreadable> {
+    ) -> Result<InnerCommand, UnreadableScript> {
         if unwrapped.is_unclear {
             self.unclear(format!("what `{program}` runs is not understood"));
         }
@@ -602,7 +623,7 @@ impl<'a> Examiner<'a> {
             self.assignment(name);
         }
         for output in &unwrapped.outputs {
-            self.touch(Access::Write, output);
+            self.touch(TouchAccess::Write, output);
         }
         if program == "trap" && simple.words.len() > 1 {
             self.unclear("it makes the shell run something later");
@@ -623,20 +644,20 @@ impl<'a> Examiner<'a> {
             }
         }
         if unwrapped.is_launched {
-            return Ok(Inner::Launched);
+            return Ok(InnerCommand::Launched);
         }
         let sets_only_harmless = unwrapped.assignments.iter().all(|name| names::is_harmless(name));
         let is_clear = !known.is_empty() && !unwrapped.is_unclear;
-        Ok(Inner::all_if(is_clear && unwrapped.outputs.is_empty() && sets_only_harmless))
+        Ok(InnerCommand::all_if(is_clear && unwrapped.outputs.is_empty() && sets_only_harmless))
     }
 
     /// A file whose text this shell runs.
-    fn sourced(&mut self, arguments: &[Word]) {
+    fn sourced(&mut self, arguments: &[ShellWord]) {
         match arguments.first() {
-            Some(Word::Literal(text)) if text.starts_with("/dev/") || text.starts_with("/proc/") => {
+            Some(ShellWord::Literal(text)) if text.starts_with("/dev/") || text.starts_with("/proc/") => {
                 self.unclear("the text that this shell would run stands in no file");
             }
-            Some(word @ (Word::Literal(_) | Word::Home { .. })) => self.pin(word),
+            Some(word @ (ShellWord::Literal(_) | ShellWord::Home { .. })) => self.pin(word),
             _ => self.unclear("the text that this shell would run is computed"),
         }
     }
@@ -645,28 +666,30 @@ impl<'a> Examiner<'a> {
     fn interpreter(
         &mut self,
         program: &str,
-        given: Given,
+        given: GivenProgram,
         simple: &Simple,
         upstream: &[Simple],
         depth: usize,
-    ) -> Result<bool, Unreadable> {
+    ) -> Result<bool, UnreadableScript> {
         match given {
-            Given::Text(Word::Literal(text)) => {
+            GivenProgram::Text(ShellWord::Literal(text)) => {
                 self.text(&text, depth)?;
                 return Ok(true);
             }
-            Given::Text(_) | Given::Unclear => self.unclear(format!("what `{program}` runs is computed")),
-            Given::Code => {
+            GivenProgram::Text(_) | GivenProgram::Unclear => {
+                self.unclear(format!("what `{program}` runs is computed"));
+            }
+            GivenProgram::Code => {
                 self.unclear(format!("it runs inline `{program}` code"));
             }
-            Given::File(word) => {
+            GivenProgram::File(word) => {
                 self.pin(&word);
                 for also in recipes::stands_for(program, &word) {
                     self.pin(&also);
                 }
             }
-            Given::Module => {}
-            Given::Input => return self.reads_program(program, simple, upstream, depth),
+            GivenProgram::Module => {}
+            GivenProgram::Input => return self.reads_program(program, simple, upstream, depth),
         }
         Ok(false)
     }
@@ -677,9 +700,13 @@ impl<'a> Examiner<'a> {
         simple: &Simple,
         upstream: &[Simple],
         depth: usize,
-    ) -> Result<bool, Unreadable> {
+    ) -> Result<bool, UnreadableScript> {
         let fetches = |earlier: &Simple| {
-            earlier.words.iter().filter_map(Word::literal).any(|text| DOWNLOADS.contains(&program_name(text)))
+            earlier
+                .words
+                .iter()
+                .filter_map(ShellWord::literal)
+                .any(|text| DOWNLOADS.contains(&program_name(text)))
         };
         if upstream.iter().any(fetches) {
             self.danger(format!("what it downloads is run by `{program}` at once"));
@@ -699,7 +726,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Notes a file that would be run, unless the system's owner keeps it.
-    fn pin(&mut self, word: &Word) {
+    fn pin(&mut self, word: &ShellWord) {
         self.check_climb(word);
         match self.paths(word) {
             Some(paths) => {
@@ -716,7 +743,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Asks about a word with `..` after a name that may be a link.
-    fn check_climb(&mut self, word: &Word) {
+    fn check_climb(&mut self, word: &ShellWord) {
         let is_unknown = |path: &PathBuf| self.climb(path).by == ClimbedBy::Unknown;
         if self.named(word).iter().flatten().any(is_unknown) {
             self.unclear(unknown_file(word));
@@ -736,8 +763,8 @@ impl<'a> Examiner<'a> {
             {
                 // A store with the usual name is a part of the work tree that it is in.
                 let is_inner = Path::new(&word.unexpanded()).file_name().is_some_and(|name| name == ".git");
-                let scope = if is_inner { Scope::Beside } else { Scope::Within };
-                self.touch_as(Access::Write, word, scope);
+                let scope = if is_inner { WeighScope::Beside } else { WeighScope::Within };
+                self.touch_as(TouchAccess::Write, word, scope);
             }
         }
         for place in places {
@@ -755,7 +782,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// The folders that a use of git reaches by the name of a remote, from the directories that it works in.
-    fn remote_folders(&self, words: &[Word], usage: RemoteUse) -> Vec<Word> {
+    fn remote_folders(&self, words: &[ShellWord], usage: RemoteUse) -> Vec<ShellWord> {
         let Some((name, _)) = remote_meant(words).filter(|(_, meant)| *meant == usage) else {
             return Vec::new();
         };
@@ -763,27 +790,27 @@ impl<'a> Examiner<'a> {
             let query = RemoteQuery { directory, name, usage };
             self.places.remotes.folders(&query)
         });
-        let words = folders.filter_map(|folder| Some(Word::Literal(folder.to_str()?.to_owned())));
+        let words = folders.filter_map(|folder| Some(ShellWord::Literal(folder.to_str()?.to_owned())));
         words.collect()
     }
 
     /// Notes the changes of the work tree that git throws away.
-    fn discard(&mut self, words: &[Word], discards_all: bool) {
-        let here = Word::Literal(".".to_owned());
+    fn discard(&mut self, words: &[ShellWord], discards_all: bool) {
+        let here = ShellWord::Literal(".".to_owned());
         match git::discarded(words) {
-            Some(git::Discarded::Files(files)) => {
+            Some(git::GitDiscard::Files(files)) => {
                 for file in &files {
-                    self.touch(Access::Discard, file);
+                    self.touch(TouchAccess::Discard, file);
                 }
             }
-            Some(git::Discarded::Tree) => self.touch_as(Access::Discard, &here, Scope::Within),
-            None if discards_all => self.touch_as(Access::Discard, &here, Scope::Within),
+            Some(git::GitDiscard::Tree) => self.touch_as(TouchAccess::Discard, &here, WeighScope::Within),
+            None if discards_all => self.touch_as(TouchAccess::Discard, &here, WeighScope::Within),
             None => {}
         }
     }
 
     /// Notes the contents that git takes out of its store.
-    fn recall(&mut self, arguments: &[Word]) {
+    fn recall(&mut self, arguments: &[ShellWord]) {
         let (words, places) = git_words(arguments);
         let recalled = recalled(&words);
         let shell_cwds = self.cwds.clone();
@@ -811,17 +838,18 @@ impl<'a> Examiner<'a> {
             let known = directories.iter().flatten();
             known.map(|directory| self.climb(&directory.join(name)).path).collect()
         };
-        let secrets = |word: &str| -> Vec<Reach> {
+        let secrets = |word: &str| -> Vec<TouchReach> {
             let named = match &directories {
                 Some(_) => within(word),
                 None => vec![clean(Path::new("/").join(word).as_path())],
             };
-            named.into_iter().filter(|path| is_secret(path, self.places)).map(Reach::Path).collect()
+            named.into_iter().filter(|path| is_secret(path, self.places)).map(TouchReach::Path).collect()
         };
-        let read: Vec<Vec<Reach>> = recalled.files.iter().filter_map(Word::literal).map(secrets).collect();
+        let read: Vec<Vec<TouchReach>> =
+            recalled.files.iter().filter_map(ShellWord::literal).map(secrets).collect();
         let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
         for reaches in read {
-            self.note(Access::Read, reaches);
+            self.note(TouchAccess::Read, reaches);
         }
         if recalled.is_wide {
             self.found.recalls.push(Recall::new(directories, limits));
@@ -829,7 +857,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Pins the files that the program runs by itself.
-    fn recipes(&mut self, program: &str, arguments: &[Word]) {
+    fn recipes(&mut self, program: &str, arguments: &[ShellWord]) {
         if recipes::reads_recipe(program, arguments) {
             self.unclear(format!("`{program}` runs what it reads"));
         }
@@ -848,25 +876,25 @@ impl<'a> Examiner<'a> {
     }
 
     /// Notes that everything beneath a path is touched.
-    fn touch_beneath(&mut self, access: Access, word: &Word) {
+    fn touch_beneath(&mut self, access: TouchAccess, word: &ShellWord) {
         self.check_climb(word);
         let reaches = match self.paths(word) {
-            Some(paths) => paths.into_iter().map(Reach::Beneath).collect(),
-            None => vec![Reach::Unknown(word.unexpanded())],
+            Some(paths) => paths.into_iter().map(TouchReach::Beneath).collect(),
+            None => vec![TouchReach::Unknown(word.unexpanded())],
         };
         self.note(access, reaches);
     }
 
-    fn touch(&mut self, access: Access, word: &Word) {
-        self.touch_as(access, word, Scope::Itself);
+    fn touch(&mut self, access: TouchAccess, word: &ShellWord) {
+        self.touch_as(access, word, WeighScope::Itself);
     }
 
-    fn touch_as(&mut self, access: Access, word: &Word, scope: Scope) {
+    fn touch_as(&mut self, access: TouchAccess, word: &ShellWord, scope: WeighScope) {
         if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
             return;
         }
         self.check_climb(word);
-        let is_change = !matches!(access, Access::Look | Access::Read | Access::Followed);
+        let is_change = !matches!(access, TouchAccess::Look | TouchAccess::Read | TouchAccess::Followed);
         if self.is_moved && is_change && self.paths(word).is_none() {
             let shown = crate::display_command(&word.unexpanded());
             self.unclear(format!(
@@ -876,28 +904,32 @@ impl<'a> Examiner<'a> {
         // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
         let text = word.unexpanded();
         let is_entered = match word {
-            Word::Glob(_) => text.split_once(['*', '?', '[']).is_some_and(|(_, after)| after.contains('/')),
+            ShellWord::Glob(_) => {
+                text.split_once(['*', '?', '[']).is_some_and(|(_, after)| after.contains('/'))
+            }
             _ => matches!(&*text, "." | "..") || ["/", "/.", "/.."].iter().any(|end| text.ends_with(end)),
         };
-        if is_entered && access == Access::Delete {
-            self.touch_as(Access::Perhaps, word, scope);
+        if is_entered && access == TouchAccess::Delete {
+            self.touch_as(TouchAccess::Perhaps, word, scope);
         }
-        let goes_in = is_entered && access == Access::Write && scope == Scope::Itself;
-        let scope = if goes_in { Scope::Within } else { scope };
+        let goes_in = is_entered && access == TouchAccess::Write && scope == WeighScope::Itself;
+        let scope = if goes_in { WeighScope::Within } else { scope };
         let beside = |path: PathBuf| path.parent().map_or(path.clone(), Path::to_path_buf);
         let reaches = match (self.paths(word), word) {
-            (Some(paths), Word::Literal(_) | Word::Home { .. }) if scope == Scope::Beside => {
-                paths.into_iter().map(beside).map(Reach::Beneath).collect()
+            (Some(paths), ShellWord::Literal(_) | ShellWord::Home { .. }) if scope == WeighScope::Beside => {
+                paths.into_iter().map(beside).map(TouchReach::Beneath).collect()
             }
-            (Some(paths), _) if scope != Scope::Itself => paths.into_iter().map(Reach::Beneath).collect(),
-            (Some(paths), Word::Glob(_)) => paths.into_iter().map(Reach::Beneath).collect(),
-            (Some(paths), _) => paths.into_iter().map(Reach::Path).collect(),
-            (None, _) => vec![Reach::Unknown(word.unexpanded())],
+            (Some(paths), _) if scope != WeighScope::Itself => {
+                paths.into_iter().map(TouchReach::Beneath).collect()
+            }
+            (Some(paths), ShellWord::Glob(_)) => paths.into_iter().map(TouchReach::Beneath).collect(),
+            (Some(paths), _) => paths.into_iter().map(TouchReach::Path).collect(),
+            (None, _) => vec![TouchReach::Unknown(word.unexpanded())],
         };
         self.note(access, reaches);
     }
 
-    fn note(&mut self, access: Access, reaches: Vec<Reach>) {
+    fn note(&mut self, access: TouchAccess, reaches: Vec<TouchReach>) {
         let is_alternative = reaches.len() > 1;
         for reach in reaches {
             let risky = self.risky.clone();
@@ -910,7 +942,7 @@ impl<'a> Examiner<'a> {
 
     /// The paths that a word can mean; for a pattern, the directory that holds all its matches. `None` if
     /// they are not known.
-    fn paths(&self, word: &Word) -> Option<Vec<PathBuf>> {
+    fn paths(&self, word: &ShellWord) -> Option<Vec<PathBuf>> {
         Some(self.named(word)?.iter().map(|path| self.climb(path).path).collect())
     }
 
@@ -923,21 +955,21 @@ impl<'a> Examiner<'a> {
     }
 
     /// The same as they are written, with `..`.
-    fn named(&self, word: &Word) -> Option<Vec<PathBuf>> {
+    fn named(&self, word: &ShellWord) -> Option<Vec<PathBuf>> {
         let text = match word {
-            Word::Literal(text) => text.clone(),
-            Word::Glob(text) => {
+            ShellWord::Literal(text) => text.clone(),
+            ShellWord::Glob(text) => {
                 let plain = text.split(['*', '?', '[']).next().unwrap_or_default();
                 plain.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"))
             }
-            Word::Home { rest, .. } => {
+            ShellWord::Home { rest, .. } => {
                 let home = self.places.home.as_ref()?;
                 return Some(vec![home.join(rest.trim_start_matches('/'))]);
             }
-            Word::Unknown(_) => return None,
+            ShellWord::Unknown(_) => return None,
         };
         // A pattern can climb after its first star.
-        if matches!(word, Word::Glob(_)) && word.unexpanded().contains("..") {
+        if matches!(word, ShellWord::Glob(_)) && word.unexpanded().contains("..") {
             return None;
         }
         if text.starts_with('/') {
@@ -953,7 +985,7 @@ const SETTING_UP: &[&str] =
     &["bin/activate", ".nvm/nvm.sh", ".cargo/env", ".bashrc", ".profile", ".bash_profile"];
 
 /// Whether a file that a shell runs is one that only sets it up.
-fn keeps_directory(word: &Word) -> bool {
+fn keeps_directory(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     SETTING_UP
         .iter()
@@ -967,7 +999,7 @@ fn deduplicated(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// Whether a command is one whose program could take orders from a variable that no table knows.
-pub(crate) fn reads_variables(leaf: &Leaf) -> bool {
+pub(crate) fn reads_variables(leaf: &CommandLeaf) -> bool {
     let program = leaf.program.as_str();
     !program.is_empty() && !leaf.is_foreign && !DECLARING.contains(&program) && !is_free_of_variables(program)
 }
@@ -978,7 +1010,7 @@ fn is_free_of_variables(program: &str) -> bool {
     never_writes(program) || is_interpreter(program) || passes_variables_on(program)
 }
 
-fn unknown_file(word: &Word) -> String {
+fn unknown_file(word: &ShellWord) -> String {
     format!("it is not known which file `{}` is", crate::display_command(&word.unexpanded()))
 }
 
@@ -1001,7 +1033,7 @@ fn is_loader_of_system(text: &str) -> bool {
 /// The output of `echo` or `printf`, if it is certain and all that feeds a pipe.
 fn printed(upstream: &[Simple]) -> Option<String> {
     let [simple] = upstream else { return None };
-    let words: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
+    let words: Option<Vec<&str>> = simple.words.iter().map(ShellWord::literal).collect();
     let (program, words) = words?.split_first().map(|(program, rest)| (*program, rest.to_vec()))?;
     let is_plain = |text: &&str| !text.starts_with('-') && !text.contains(['%', '\\']);
     match program {

@@ -23,12 +23,12 @@ mod weigh;
 mod tests;
 
 pub(crate) use git::{GitPlace, stripped as git_words};
-pub(crate) use row::Row;
+pub(crate) use row::FileRow;
 pub(crate) use runners::{RUNNERS, passes_variables_on};
-pub(crate) use weigh::{Outcome, Scope, outcome};
+pub(crate) use weigh::{WeighOutcome, WeighScope, outcome};
 
 /// Every row, in the order of the table.
-pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+pub(crate) fn rows() -> impl Iterator<Item = &'static FileRow> {
     [
         copies::ROWS,
         archives::ROWS,

@@ -1,6 +1,6 @@
 //! `find`: the directories that it searches, and its actions on the files it finds.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Tests and options of `find` that take no word.
 const ALONE: &[&str] = &[
@@ -81,19 +81,19 @@ const WITH_WORD: &[&str] = &[
 #[derive(Debug, Default)]
 pub(crate) struct Find {
     /// The directories that it searches; empty means here.
-    pub(crate) roots: Vec<Word>,
+    pub(crate) roots: Vec<ShellWord>,
     /// The commands that it runs, with the places of names filled in.
-    pub(crate) commands: Vec<Vec<Word>>,
+    pub(crate) commands: Vec<Vec<ShellWord>>,
     /// Whether it removes the files it finds.
     pub(crate) deletes: bool,
     /// Files that it writes its findings to.
-    pub(crate) outputs: Vec<Word>,
+    pub(crate) outputs: Vec<ShellWord>,
     /// Whether a part of it is not understood.
     pub(crate) is_unclear: bool,
 }
 
 /// Takes the words after `find` apart.
-pub(crate) fn find(arguments: &[Word]) -> Find {
+pub(crate) fn find(arguments: &[ShellWord]) -> Find {
     let mut found = Find::default();
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next_if(|word| !is_expression(word)) {
@@ -107,7 +107,7 @@ pub(crate) fn find(arguments: &[Word]) -> Find {
         match word.literal() {
             Some(text) if ALONE.contains(&text) => {}
             Some(text) if WITH_WORD.contains(&text) => {
-                found.is_unclear |= words.next().is_none_or(Word::is_unknown);
+                found.is_unclear |= words.next().is_none_or(ShellWord::is_unknown);
             }
             Some("-delete") => found.deletes = true,
             Some("-fprint" | "-fprint0" | "-fls") => found.outputs.extend(words.next().cloned()),
@@ -117,8 +117,8 @@ pub(crate) fn find(arguments: &[Word]) -> Find {
             }
             Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
                 let name = found.name();
-                let is_end = |word: &&Word| matches!(word.literal(), Some(";" | "+"));
-                let command: Vec<Word> =
+                let is_end = |word: &&ShellWord| matches!(word.literal(), Some(";" | "+"));
+                let command: Vec<ShellWord> =
                     words.by_ref().take_while(|word| !is_end(word)).map(|word| name.put(word)).collect();
                 found.commands.push(command);
             }
@@ -128,7 +128,7 @@ pub(crate) fn find(arguments: &[Word]) -> Find {
     found
 }
 
-fn is_expression(word: &Word) -> bool {
+fn is_expression(word: &ShellWord) -> bool {
     match word.literal() {
         Some("-L" | "-H" | "-P") | None => false,
         Some(text) => text.starts_with('-') || matches!(text, "!" | "(" | ")" | ","),
@@ -136,27 +136,27 @@ fn is_expression(word: &Word) -> bool {
 }
 
 /// A placeholder for the name of a found file.
-struct Name(Word);
+struct Name(ShellWord);
 
 impl Find {
     fn name(&self) -> Name {
-        let beneath = |root: &Word| match root {
-            Word::Literal(root) if !root.starts_with('-') => Word::Glob(format!("{root}/*")),
-            other => Word::Unknown(other.unexpanded()),
+        let beneath = |root: &ShellWord| match root {
+            ShellWord::Literal(root) if !root.starts_with('-') => ShellWord::Glob(format!("{root}/*")),
+            other => ShellWord::Unknown(other.unexpanded()),
         };
         Name(match self.roots.as_slice() {
-            [] => Word::Glob("./*".to_owned()),
+            [] => ShellWord::Glob("./*".to_owned()),
             [root] => beneath(root),
-            [..] => Word::Unknown("{}".to_owned()),
+            [..] => ShellWord::Unknown("{}".to_owned()),
         })
     }
 }
 
 impl Name {
-    fn put(&self, word: &Word) -> Word {
+    fn put(&self, word: &ShellWord) -> ShellWord {
         match word.literal() {
             Some("{}") => self.0.clone(),
-            Some(text) if text.contains("{}") => Word::Unknown(text.to_owned()),
+            Some(text) if text.contains("{}") => ShellWord::Unknown(text.to_owned()),
             _ => word.clone(),
         }
     }

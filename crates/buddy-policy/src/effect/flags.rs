@@ -3,7 +3,7 @@
 //! The lists have the options that are known to be harmless, so an option that is not listed, or is
 //! abbreviated, is not harmless.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The options that are known of a program.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ impl Flags {
 
 /// The end of the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum FlagOrder {
     /// Options may stand between and after operands.
     Mixed,
     /// The first operand ends them: the rest is another program's business.
@@ -47,7 +47,7 @@ pub(crate) enum Order {
 #[derive(Debug, Default)]
 pub(crate) struct Split<'a> {
     pub(crate) given: Vec<(String, Option<String>)>,
-    pub(crate) operands: Vec<&'a Word>,
+    pub(crate) operands: Vec<&'a ShellWord>,
     /// The number of words before the first operand.
     pub(crate) before: usize,
 }
@@ -64,28 +64,28 @@ impl Split<'_> {
 
 /// Tells options and operands apart. `None` if an option is not listed, or if the kind of a word is not
 /// certain.
-pub(crate) fn split<'a>(arguments: &'a [Word], flags: &Flags, order: Order) -> Option<Split<'a>> {
+pub(crate) fn split<'a>(arguments: &'a [ShellWord], flags: &Flags, order: FlagOrder) -> Option<Split<'a>> {
     let mut split = Split::default();
     let mut words = arguments.iter().enumerate();
     let mut is_open = true;
     while let Some((at, word)) = words.next() {
         let text = match word {
-            Word::Literal(text) => text.as_str(),
-            Word::Home { .. } => "",
+            ShellWord::Literal(text) => text.as_str(),
+            ShellWord::Home { .. } => "",
             // A pattern that begins with a plain character cannot become an option.
-            Word::Glob(text) if text.starts_with(|first| !"-*?[".contains(first)) => "",
-            Word::Glob(_) if !is_open => "",
-            Word::Glob(_) | Word::Unknown(_) => return None,
+            ShellWord::Glob(text) if text.starts_with(|first| !"-*?[".contains(first)) => "",
+            ShellWord::Glob(_) if !is_open => "",
+            ShellWord::Glob(_) | ShellWord::Unknown(_) => return None,
         };
         if !is_open || !text.starts_with('-') || text == "-" {
             if split.operands.is_empty() {
                 split.before = at;
             }
             split.operands.push(word);
-            is_open = is_open && order == Order::Mixed;
+            is_open = is_open && order == FlagOrder::Mixed;
         } else if text == "--" {
             is_open = false;
-            if order == Order::First {
+            if order == FlagOrder::First {
                 split.before = at + 1;
             }
         } else if let Some(long) = text.strip_prefix("--") {
@@ -112,7 +112,7 @@ pub(crate) fn split<'a>(arguments: &'a [Word], flags: &Flags, order: Order) -> O
 fn short<'a>(
     cluster: &str,
     flags: &Flags,
-    words: &mut impl Iterator<Item = (usize, &'a Word)>,
+    words: &mut impl Iterator<Item = (usize, &'a ShellWord)>,
     split: &mut Split<'_>,
 ) -> Option<()> {
     let mut letters = cluster.chars();
@@ -132,7 +132,7 @@ fn short<'a>(
 }
 
 /// Whether one of the words is, or could be, this option: in a cluster, joined to a value, or abbreviated.
-pub(crate) fn might_give(arguments: &[Word], short: Option<char>, long: &str) -> bool {
+pub(crate) fn might_give(arguments: &[ShellWord], short: Option<char>, long: &str) -> bool {
     arguments.iter().any(|word| {
         let text = word.unexpanded();
         let Some(rest) = text.strip_prefix('-') else { return false };
@@ -152,13 +152,13 @@ mod tests {
 
     const FLAGS: Flags = Flags::of("ab", "n").long(&["all"], &["lines"]);
 
-    fn words(line: &str) -> Vec<Word> {
-        line.split(' ').map(Word::decode).collect()
+    fn words(line: &str) -> Vec<ShellWord> {
+        line.split(' ').map(ShellWord::decode).collect()
     }
 
     fn check(line: &str, operands: Option<&[&str]>) {
         let words = words(line);
-        let split = split(&words, &FLAGS, Order::Mixed);
+        let split = split(&words, &FLAGS, FlagOrder::Mixed);
         let found =
             split.map(|split| split.operands.iter().map(|word| word.unexpanded()).collect::<Vec<_>>());
         assert_eq!(

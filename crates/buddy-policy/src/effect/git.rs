@@ -4,7 +4,7 @@
 use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 
 use super::flags::might_give;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The reason to ask before commits that no branch holds are removed.
 const LOSES: &str = "it removes commits or changes that nothing else may hold";
@@ -21,7 +21,7 @@ const PUBLISHES_IN: &[(&str, &[&str])] =
     &[("subtree", &["push"]), ("lfs", &["push"]), ("svn", &["dcommit"]), ("p4", &["submit"])];
 
 /// Whether these words after `git` publish the work here.
-pub(crate) fn publishes(arguments: &[Word]) -> bool {
+pub(crate) fn publishes(arguments: &[ShellWord]) -> bool {
     let (_, subcommand, rest) = parts(arguments);
     let Some(subcommand) = subcommand else { return false };
     let is_inner = |(outer, inner): &(&str, &[&str])| {
@@ -55,21 +55,21 @@ const COMMANDS: &str = "\
 ";
 
 /// The command that these words after `git` call and that git itself does not have: an alias can stand for anything.
-pub(crate) fn alias(arguments: &[Word]) -> Option<String> {
+pub(crate) fn alias(arguments: &[ShellWord]) -> Option<String> {
     let subcommand = parts(arguments).1?;
     let is_own = COMMANDS.split_whitespace().any(|known| known == subcommand);
     (!is_own).then_some(subcommand)
 }
 
 /// Whether these words after `git` are about settings of the account or of the machine.
-pub(crate) fn changes_own_settings(arguments: &[Word]) -> bool {
+pub(crate) fn changes_own_settings(arguments: &[ShellWord]) -> bool {
     let (_, subcommand, rest) = parts(arguments);
-    let is_wide = |word: &Word| matches!(word.literal(), Some("--global" | "--system"));
+    let is_wide = |word: &ShellWord| matches!(word.literal(), Some("--global" | "--system"));
     subcommand.as_deref() == Some("config") && rest.iter().any(is_wide)
 }
 
 /// The dangers of these words after `git`.
-pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
+pub(crate) fn dangers(arguments: &[ShellWord]) -> Vec<String> {
     let (mut dangers, subcommand, rest) = parts(arguments);
     dangers.extend(subcommand.and_then(|subcommand| of_subcommand(&subcommand, &rest)));
     dangers
@@ -94,7 +94,7 @@ fn is_plain_setting(setting: &str) -> bool {
 }
 
 /// The dangers of the options before the subcommand, the subcommand, and the words after it.
-fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
+fn parts(arguments: &[ShellWord]) -> (Vec<String>, Option<String>, Vec<ShellWord>) {
     let mut dangers = Vec::new();
     let mut words = arguments.iter();
     let mut subcommand = None;
@@ -102,7 +102,7 @@ fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
         let text = word.unexpanded();
         match text.as_str() {
             "-c" => {
-                let setting = words.next().and_then(Word::literal);
+                let setting = words.next().and_then(ShellWord::literal);
                 if !setting.is_some_and(is_plain_setting) {
                     dangers.push("git is told to run programs by its options".to_owned());
                 }
@@ -128,7 +128,7 @@ fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
     (dangers, subcommand, words.cloned().collect())
 }
 
-fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
+fn of_subcommand(subcommand: &str, rest: &[ShellWord]) -> Option<String> {
     let danger = pushes(subcommand, rest)
         .or_else(|| loses(subcommand, rest).then_some(LOSES))
         .or_else(|| runs_programs(subcommand, rest).then_some(RUNS))
@@ -150,7 +150,7 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
 }
 
 /// Whether these words after `git` change settings of a repository in a way that the jail lets nobody change unasked.
-pub(crate) fn changes_settings(arguments: &[Word]) -> bool {
+pub(crate) fn changes_settings(arguments: &[ShellWord]) -> bool {
     let (_, subcommand, rest) = parts(arguments);
     match subcommand.as_deref() {
         Some("config") => !only_reads_settings(&rest) && !has_plain_key(&rest),
@@ -160,7 +160,7 @@ pub(crate) fn changes_settings(arguments: &[Word]) -> bool {
 }
 
 /// Whether these words after `git` give an address a name, and reach nothing.
-pub(crate) fn only_adds_remote(arguments: &[Word]) -> bool {
+pub(crate) fn only_adds_remote(arguments: &[ShellWord]) -> bool {
     let (dangers, subcommand, rest) = parts(arguments);
     dangers.is_empty()
         && subcommand.as_deref() == Some("remote")
@@ -168,14 +168,14 @@ pub(crate) fn only_adds_remote(arguments: &[Word]) -> bool {
         && !might_give(&rest, Some('f'), "fetch")
 }
 
-fn only_reads_settings(rest: &[Word]) -> bool {
+fn only_reads_settings(rest: &[ShellWord]) -> bool {
     has(rest, &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"])
 }
 
 /// Whether a remote that is there is changed or removed.
-fn redirects(rest: &[Word]) -> bool {
-    let is_option = |word: &&Word| word.unexpanded().starts_with('-');
-    let first = rest.iter().find(|word| !is_option(word)).map(Word::unexpanded).unwrap_or_default();
+fn redirects(rest: &[ShellWord]) -> bool {
+    let is_option = |word: &&ShellWord| word.unexpanded().starts_with('-');
+    let first = rest.iter().find(|word| !is_option(word)).map(ShellWord::unexpanded).unwrap_or_default();
     matches!(first.as_str(), "set-url" | "remove" | "rm" | "rename")
 }
 
@@ -184,8 +184,8 @@ const CHANGES_ONE: &[&str] =
     &["--local", "--add", "--unset", "--replace-all", "--bool", "--int", "set", "unset"];
 
 /// Whether one setting is changed that neither runs a program nor leads git elsewhere.
-fn has_plain_key(rest: &[Word]) -> bool {
-    let Some(words) = rest.iter().map(Word::literal).collect::<Option<Vec<_>>>() else { return false };
+fn has_plain_key(rest: &[ShellWord]) -> bool {
+    let Some(words) = rest.iter().map(ShellWord::literal).collect::<Option<Vec<_>>>() else { return false };
     let mut words = words.into_iter().skip_while(|word| CHANGES_ONE.contains(word));
     let key = words.next().unwrap_or_default().to_lowercase();
     let (Some((section, _)), Some((_, name))) = (key.split_once('.'), key.rsplit_once('.')) else {
@@ -199,21 +199,21 @@ fn has_plain_key(rest: &[Word]) -> bool {
         && plain_git_setting(&key) == Some(PlainIn::EveryRepository)
 }
 
-fn first(rest: &[Word]) -> String {
-    rest.first().map(Word::unexpanded).unwrap_or_default()
+fn first(rest: &[ShellWord]) -> String {
+    rest.first().map(ShellWord::unexpanded).unwrap_or_default()
 }
 
-fn has(rest: &[Word], wanted: &[&str]) -> bool {
+fn has(rest: &[ShellWord], wanted: &[&str]) -> bool {
     rest.iter().any(|word| word.literal().is_some_and(|text| wanted.contains(&text)))
 }
 
 /// Whether a word is a reference that is overwritten or removed.
-fn is_forced(word: &Word) -> bool {
+fn is_forced(word: &ShellWord) -> bool {
     word.unexpanded().starts_with(['+', ':'])
 }
 
 /// The effect of a push on commits that others may have.
-fn pushes(subcommand: &str, rest: &[Word]) -> Option<&'static str> {
+fn pushes(subcommand: &str, rest: &[ShellWord]) -> Option<&'static str> {
     let gives = |long: &str| might_give(rest, None, long);
     match subcommand {
         "push"
@@ -232,7 +232,7 @@ fn pushes(subcommand: &str, rest: &[Word]) -> Option<&'static str> {
 }
 
 /// Whether commits or changes are lost that nothing else may hold.
-fn loses(subcommand: &str, rest: &[Word]) -> bool {
+fn loses(subcommand: &str, rest: &[ShellWord]) -> bool {
     let first = first(rest);
     let is_forcing = might_give(rest, Some('f'), "force");
     let deletes = might_give(rest, Some('d'), "delete");
@@ -255,59 +255,61 @@ fn loses(subcommand: &str, rest: &[Word]) -> bool {
 
 /// Changes of the work tree that git throws away.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Discarded {
+pub(super) enum GitDiscard {
     /// Those of these files.
-    Files(Vec<Word>),
+    Files(Vec<ShellWord>),
     /// Any in the whole work tree.
     Tree,
 }
 
 /// The changes of the work tree that these words, from the subcommand on, throw away and that no commit holds.
 /// Commits that they leave are in the log of the branch or of `HEAD`.
-pub(super) fn discarded(words: &[Word]) -> Option<Discarded> {
+pub(super) fn discarded(words: &[ShellWord]) -> Option<GitDiscard> {
     let (subcommand, rest) = words.split_first()?;
     let is_forcing = might_give(rest, Some('f'), "force");
     let is_first = |wanted: &str| first(rest) == wanted;
     match subcommand.literal()? {
-        "checkout" if has(rest, &["-B"]) || is_forcing => Some(Discarded::Tree),
+        "checkout" if has(rest, &["-B"]) || is_forcing => Some(GitDiscard::Tree),
         "checkout" if names_files(rest) => Some(files(rest)),
         "switch" if has(rest, &["-C"]) || is_forcing || might_give(rest, None, "discard-changes") => {
-            Some(Discarded::Tree)
+            Some(GitDiscard::Tree)
         }
         "restore" if !only_index(rest) => Some(files(rest)),
-        "reset" if might_give(rest, None, "hard") || might_give(rest, None, "merge") => Some(Discarded::Tree),
-        "checkout-index" if is_forcing => Some(Discarded::Tree),
+        "reset" if might_give(rest, None, "hard") || might_give(rest, None, "merge") => {
+            Some(GitDiscard::Tree)
+        }
+        "checkout-index" if is_forcing => Some(GitDiscard::Tree),
         "rm" if is_forcing && !might_give(rest, None, "cached") => Some(files(rest)),
         "clean" if might_remove(rest) => Some(files(rest)),
-        "submodule" if has(rest, &["deinit", "update"]) && is_forcing => Some(Discarded::Tree),
+        "submodule" if has(rest, &["deinit", "update"]) && is_forcing => Some(GitDiscard::Tree),
         "worktree" if is_first("remove") && is_forcing => Some(files(rest.get(1..).unwrap_or_default())),
         _ => None,
     }
 }
 
 /// Whether a `clean` removes files.
-fn might_remove(rest: &[Word]) -> bool {
+fn might_remove(rest: &[ShellWord]) -> bool {
     let is_forcing = might_give(rest, Some('f'), "force");
     (is_forcing || might_give(rest, Some('i'), "interactive")) && !has(rest, &["-n", "--dry-run"])
 }
 
 /// The files that words name, if they name some and nothing but paths.
-fn files(rest: &[Word]) -> Discarded {
+fn files(rest: &[ShellWord]) -> GitDiscard {
     let at = rest.iter().position(|word| word.literal() == Some("--"));
-    let operands: Vec<Word> = match at {
+    let operands: Vec<ShellWord> = match at {
         Some(at) => rest.get(at + 1..).unwrap_or_default().to_vec(),
         None => rest.iter().filter(|word| !word.unexpanded().starts_with('-')).cloned().collect(),
     };
     // Words with a colon are git's own patterns.
-    let is_path = |word: &Word| word.literal().is_some_and(|text| !text.starts_with(':'));
+    let is_path = |word: &ShellWord| word.literal().is_some_and(|text| !text.starts_with(':'));
     if operands.is_empty() || !operands.iter().all(is_path) || might_give(rest, None, "pathspec-from-file") {
-        return Discarded::Tree;
+        return GitDiscard::Tree;
     }
-    Discarded::Files(operands)
+    GitDiscard::Files(operands)
 }
 
 /// Whether the words make git run other programs.
-fn runs_programs(subcommand: &str, rest: &[Word]) -> bool {
+fn runs_programs(subcommand: &str, rest: &[ShellWord]) -> bool {
     let gives = |long: &str| might_give(rest, None, long);
     let by_subcommand = match subcommand {
         "init" | "init-db" => gives("template"),
@@ -329,14 +331,14 @@ fn runs_programs(subcommand: &str, rest: &[Word]) -> bool {
 }
 
 /// Whether an option names a program for the other side, other than the one that git uses anyway.
-fn names_program(rest: &[Word]) -> bool {
-    let is_usual = |word: &&Word| word.literal().is_some_and(|text| USUAL_PROGRAMS.contains(&text));
-    let others: Vec<Word> = rest.iter().filter(|word| !is_usual(word)).cloned().collect();
+fn names_program(rest: &[ShellWord]) -> bool {
+    let is_usual = |word: &&ShellWord| word.literal().is_some_and(|text| USUAL_PROGRAMS.contains(&text));
+    let others: Vec<ShellWord> = rest.iter().filter(|word| !is_usual(word)).cloned().collect();
     might_give(&others, None, "upload-pack") || might_give(&others, None, "receive-pack")
 }
 
 /// Whether a `checkout` is about files, whose changes it throws away, and not about a branch.
-fn names_files(rest: &[Word]) -> bool {
+fn names_files(rest: &[ShellWord]) -> bool {
     let makes_branch = ["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"];
     if rest.iter().any(|word| word.literal().is_some_and(|text| makes_branch.contains(&text))) {
         return false;
@@ -346,7 +348,7 @@ fn names_files(rest: &[Word]) -> bool {
         return at + 1 < rest.len();
     }
     let operands: Vec<String> =
-        rest.iter().map(Word::unexpanded).filter(|text| text == "-" || !text.starts_with('-')).collect();
+        rest.iter().map(ShellWord::unexpanded).filter(|text| text == "-" || !text.starts_with('-')).collect();
     let is_given = |long: &str| might_give(rest, None, long);
     match operands.as_slice() {
         [] => is_given("pathspec-from-file"),
@@ -368,6 +370,6 @@ pub(super) fn looks_like_a_file(text: &str) -> bool {
 }
 
 /// Whether a `restore` changes the index alone.
-fn only_index(rest: &[Word]) -> bool {
+fn only_index(rest: &[ShellWord]) -> bool {
     might_give(rest, Some('S'), "staged") && !might_give(rest, Some('W'), "worktree")
 }

@@ -1,10 +1,10 @@
 //! Uses of git that only print information. A repository's settings can name programs that even these run, so
 //! they count as reading only if the kernel holds all processes of a command to reading.
 
-use super::Access;
+use super::TouchAccess;
 use super::files::{git_words, outcome};
-use super::flags::{Flags, Order, split};
-use crate::shell::Word;
+use super::flags::{FlagOrder, Flags, split};
+use crate::shell::ShellWord;
 
 /// A subcommand, and its uses that only print information.
 pub(crate) struct GitReader {
@@ -160,12 +160,12 @@ pub(crate) const GIT_READERS: &[GitReader] = &[
 ];
 
 /// Whether these words after `git` only print information.
-pub(super) fn only_tells(arguments: &[Word]) -> bool {
+pub(super) fn only_tells(arguments: &[ShellWord]) -> bool {
     if !arguments.iter().all(is_certain) {
         return false;
     }
-    let writes = |outcome: super::files::Outcome| {
-        outcome.touched.iter().any(|touched| !matches!(touched.access, Access::Look | Access::Read))
+    let writes = |outcome: super::files::WeighOutcome| {
+        outcome.touched.iter().any(|touched| !matches!(touched.access, TouchAccess::Look | TouchAccess::Read))
             || !outcome.dangers.is_empty()
     };
     let (words, _) = git_words(arguments);
@@ -178,15 +178,15 @@ pub(super) fn only_tells(arguments: &[Word]) -> bool {
     GIT_READERS.iter().filter(|reader| reader.names.contains(&name)).any(|reader| match &reader.uses {
         // An option that no table of git knows could mean anything.
         Uses::All => outcome("git", arguments).is_some_and(|outcome| !writes(outcome)),
-        Uses::Lists { flags, selectors } => split(rest, flags, Order::Mixed).is_some_and(|split| {
+        Uses::Lists { flags, selectors } => split(rest, flags, FlagOrder::Mixed).is_some_and(|split| {
             split.operands.is_empty() || selectors.iter().any(|selector| split.has(selector))
         }),
         Uses::First(words) => {
-            rest.first().and_then(Word::literal).is_some_and(|first| words.contains(&first))
+            rest.first().and_then(ShellWord::literal).is_some_and(|first| words.contains(&first))
                 && !rest.iter().any(|word| word.unexpanded().starts_with("--output"))
         }
         Uses::With(options) => {
-            let text = |word: &Word| word.unexpanded();
+            let text = |word: &ShellWord| word.unexpanded();
             let is_listed = |text: &String| {
                 options.contains(&text.as_str()) || !text.starts_with('-') || text.starts_with("--show-")
             };
@@ -197,10 +197,10 @@ pub(super) fn only_tells(arguments: &[Word]) -> bool {
 }
 
 /// Whether a word cannot become an option.
-fn is_certain(word: &Word) -> bool {
+fn is_certain(word: &ShellWord) -> bool {
     match word {
-        Word::Literal(_) | Word::Home { .. } => true,
-        Word::Glob(text) => text.starts_with(|first| !"-*?[".contains(first)),
-        Word::Unknown(_) => false,
+        ShellWord::Literal(_) | ShellWord::Home { .. } => true,
+        ShellWord::Glob(text) => text.starts_with(|first| !"-*?[".contains(first)),
+        ShellWord::Unknown(_) => false,
     }
 }

@@ -1,11 +1,13 @@
 //! Built-in guards: programs that the user has to see, regardless of rules and grants.
+//!
+//! Long because it is a table.
 
 use super::flags::might_give;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The uses of a program that the user has to see.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum When {
+pub(super) enum GuardCondition {
     Always,
     /// Unless its first word is one of these; `""` stands for no word at all.
     Unless(&'static [&'static str]),
@@ -19,14 +21,14 @@ pub(super) enum When {
     Named(&'static [&'static str]),
 }
 
-struct Guard {
+struct CommandGuard {
     names: &'static [&'static str],
-    when: When,
+    when: GuardCondition,
     reason: &'static str,
 }
 
-const fn guard(names: &'static [&'static str], when: When, reason: &'static str) -> Guard {
-    Guard { names, when, reason }
+const fn guard(names: &'static [&'static str], when: GuardCondition, reason: &'static str) -> CommandGuard {
+    CommandGuard { names, when, reason }
 }
 
 const RIGHTS: &str = "it runs with more rights";
@@ -52,7 +54,7 @@ const STATE: &str = "it changes what later commands of this shell do";
 /// Words of package managers that a subcommand follows.
 const GROUPS: &[&str] = &["env", "group", "groups", "module"];
 
-const GUARDS: &[Guard] = &[
+const GUARDS: &[CommandGuard] = &[
     guard(
         &[
             "sudo",
@@ -74,7 +76,7 @@ const GUARDS: &[Guard] = &[
             "nsenter",
             "unshare",
         ],
-        When::Always,
+        GuardCondition::Always,
         RIGHTS,
     ),
     guard(
@@ -121,7 +123,7 @@ const GUARDS: &[Guard] = &[
             "sgdisk",
             "fuser",
         ],
-        When::Always,
+        GuardCondition::Always,
         DISK,
     ),
     guard(
@@ -152,21 +154,29 @@ const GUARDS: &[Guard] = &[
             "ifdown",
             "bridge",
         ],
-        When::Always,
+        GuardCondition::Always,
         NETWORK,
     ),
     guard(
         &["ip"],
-        When::With(&[
+        GuardCondition::With(&[
             "add", "a", "del", "delete", "set", "flush", "replace", "change", "append", "exec", "up", "down",
         ]),
         NETWORK,
     ),
-    guard(&["ifconfig"], When::With(&["up", "down", "add", "del", "netmask", "mtu", "hw"]), NETWORK),
-    guard(&["sysctl"], When::Option(&[(Some('w'), "write"), (Some('p'), "load"), (None, "system")]), KERNEL),
+    guard(
+        &["ifconfig"],
+        GuardCondition::With(&["up", "down", "add", "del", "netmask", "mtu", "hw"]),
+        NETWORK,
+    ),
+    guard(
+        &["sysctl"],
+        GuardCondition::Option(&[(Some('w'), "write"), (Some('p'), "load"), (None, "system")]),
+        KERNEL,
+    ),
     guard(
         &["systemctl"],
-        When::Unless(&[
+        GuardCondition::Unless(&[
             "status",
             "show",
             "list-units",
@@ -179,7 +189,7 @@ const GUARDS: &[Guard] = &[
         ]),
         SERVICES,
     ),
-    guard(&["service"], When::Unless(&["--status-all"]), SERVICES),
+    guard(&["service"], GuardCondition::Unless(&["--status-all"]), SERVICES),
     guard(
         &[
             "rc-service",
@@ -193,12 +203,12 @@ const GUARDS: &[Guard] = &[
             "runit",
             "openrc",
         ],
-        When::Always,
+        GuardCondition::Always,
         SERVICES,
     ),
     guard(
         &["journalctl"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (None, "vacuum-size"),
             (None, "vacuum-time"),
             (None, "vacuum-files"),
@@ -209,29 +219,37 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec", "systemctl-reboot"],
-        When::Always,
+        GuardCondition::Always,
         POWER,
     ),
-    guard(&["insmod", "rmmod", "modprobe", "depmod", "dkms", "bpftool"], When::Always, KERNEL),
-    guard(&["at", "batch", "systemd-run", "anacron"], When::Always, LATER),
-    guard(&["crontab"], When::Unless(&["-l"]), LATER),
+    guard(&["insmod", "rmmod", "modprobe", "depmod", "dkms", "bpftool"], GuardCondition::Always, KERNEL),
+    guard(&["at", "batch", "systemd-run", "anacron"], GuardCondition::Always, LATER),
+    guard(&["crontab"], GuardCondition::Unless(&["-l"]), LATER),
     guard(
         &[
             "useradd", "usermod", "userdel", "adduser", "deluser", "groupadd", "groupmod", "groupdel",
             "passwd", "chpasswd", "gpasswd", "visudo", "chsh", "chfn", "vipw", "newusers", "chage",
             "addgroup", "delgroup",
         ],
-        When::Always,
+        GuardCondition::Always,
         USERS,
     ),
     guard(
         &["apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "zypper", "tdnf"],
-        When::Subcommand(&["remove", "purge", "autoremove", "erase", "dist-upgrade", "full-upgrade", "rm"]),
+        GuardCondition::Subcommand(&[
+            "remove",
+            "purge",
+            "autoremove",
+            "erase",
+            "dist-upgrade",
+            "full-upgrade",
+            "rm",
+        ]),
         PACKAGES,
     ),
     guard(
         &["brew", "snap", "flatpak", "pip", "pip3", "gem", "cargo", "pipx", "conda", "opkg"],
-        When::Subcommand(&["uninstall", "remove"]),
+        GuardCondition::Subcommand(&["uninstall", "remove"]),
         PACKAGES,
     ),
     guard(
@@ -239,15 +257,28 @@ const GUARDS: &[Guard] = &[
             "rustup", "pipx", "pyenv", "nvm", "fnm", "volta", "asdf", "mise", "rtx", "uv", "rye", "pixi",
             "mamba", "rbenv", "nodenv", "goenv", "jenv", "sdk", "ghcup", "juliaup", "dotnet", "port",
         ],
-        When::With(&["uninstall", "uninstall-all", "self-uninstall", "implode"]),
+        GuardCondition::With(&["uninstall", "uninstall-all", "self-uninstall", "implode"]),
         PACKAGES,
     ),
-    guard(&["opam", "nix", "guix", "mamba", "juliaup"], When::With(&["remove", "rm"]), PACKAGES),
-    guard(&["nix-env"], When::Option(&[(Some('e'), "uninstall"), (None, "delete-generations")]), PACKAGES),
-    guard(&["yarn", "composer"], When::With(&["global"]), GLOBAL),
+    guard(&["opam", "nix", "guix", "mamba", "juliaup"], GuardCondition::With(&["remove", "rm"]), PACKAGES),
+    guard(
+        &["nix-env"],
+        GuardCondition::Option(&[(Some('e'), "uninstall"), (None, "delete-generations")]),
+        PACKAGES,
+    ),
+    guard(&["yarn", "composer"], GuardCondition::With(&["global"]), GLOBAL),
     guard(
         &["pm2"],
-        When::Subcommand(&["delete", "del", "kill", "stop", "reset", "flush", "unstartup", "cleardump"]),
+        GuardCondition::Subcommand(&[
+            "delete",
+            "del",
+            "kill",
+            "stop",
+            "reset",
+            "flush",
+            "unstartup",
+            "cleardump",
+        ]),
         SERVICES,
     ),
     guard(
@@ -255,7 +286,7 @@ const GUARDS: &[Guard] = &[
             "cargo", "npm", "pnpm", "yarn", "gem", "poetry", "uv", "hatch", "pdm", "flit", "twine", "vsce",
             "dart", "mix",
         ],
-        When::Subcommand(&[
+        GuardCondition::Subcommand(&[
             "publish",
             "unpublish",
             "deprecate",
@@ -269,10 +300,10 @@ const GUARDS: &[Guard] = &[
         ]),
         PUBLISHES,
     ),
-    guard(&["ss"], When::Option(&[(Some('D'), "diag"), (Some('K'), "kill")]), CLEARS),
+    guard(&["ss"], GuardCondition::Option(&[(Some('D'), "diag"), (Some('K'), "kill")]), CLEARS),
     guard(
         &["dmesg"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (Some('C'), "clear"),
             (Some('c'), "read-clear"),
             (Some('D'), "console-off"),
@@ -281,22 +312,22 @@ const GUARDS: &[Guard] = &[
         ]),
         CLEARS,
     ),
-    guard(&["apk"], When::Subcommand(&["del"]), PACKAGES),
-    guard(&["dpkg"], When::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),
-    guard(&["rpm"], When::Option(&[(Some('e'), "erase")]), PACKAGES),
-    guard(&["pacman"], When::Option(&[(Some('R'), "remove")]), PACKAGES),
-    guard(&["killall", "pkill", "killall5", "skill", "slay"], When::Always, KILLS),
+    guard(&["apk"], GuardCondition::Subcommand(&["del"]), PACKAGES),
+    guard(&["dpkg"], GuardCondition::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),
+    guard(&["rpm"], GuardCondition::Option(&[(Some('e'), "erase")]), PACKAGES),
+    guard(&["pacman"], GuardCondition::Option(&[(Some('R'), "remove")]), PACKAGES),
+    guard(&["killall", "pkill", "killall5", "skill", "slay"], GuardCondition::Always, KILLS),
     guard(
         &[
             "tmux", "screen", "zellij", "reptyr", "gdb", "lldb", "buddy", "ttyecho", "wall", "write",
             "xdotool", "ydotool",
         ],
-        When::Always,
+        GuardCondition::Always,
         SPEAKS,
     ),
     guard(
         &["history"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (Some('c'), "clear"),
             (Some('w'), "write"),
             (Some('a'), "append"),
@@ -304,53 +335,74 @@ const GUARDS: &[Guard] = &[
         ]),
         "it changes the record of what was done",
     ),
-    guard(&["make", "gmake", "bmake"], When::Option(&[(Some('E'), "eval")]), GIVEN_TEXT),
-    guard(&["cmake"], When::Option(&[(Some('E'), ""), (Some('P'), "")]), GIVEN_TEXT),
+    guard(&["make", "gmake", "bmake"], GuardCondition::Option(&[(Some('E'), "eval")]), GIVEN_TEXT),
+    guard(&["cmake"], GuardCondition::Option(&[(Some('E'), ""), (Some('P'), "")]), GIVEN_TEXT),
     guard(
         &["rake"],
-        When::Named(&["e", "execute", "E", "execute-continue", "p", "execute-print"]),
+        GuardCondition::Named(&["e", "execute", "E", "execute-continue", "p", "execute-print"]),
         GIVEN_TEXT,
     ),
-    guard(&["ghc", "ocaml", "scala", "groovy"], When::Named(&["e"]), GIVEN_TEXT),
-    guard(&["elixir", "iex", "mix", "erl", "rebar3"], When::Named(&["e", "eval", "rpc-eval"]), GIVEN_TEXT),
-    guard(&["mix"], When::With(&["eval"]), GIVEN_TEXT),
-    guard(&["brew"], When::Subcommand(&["sh", "ruby", "irb", "edit", "create"]), GIVEN_TEXT),
-    guard(&["flatpak"], When::Subcommand(&["build", "run", "enter", "builder"]), PROGRAMS),
-    guard(&["gem"], When::Option(&[(Some('e'), "editor")]), PROGRAMS),
-    guard(&["pylint"], When::Named(&["init-hook"]), GIVEN_TEXT),
-    guard(&["hyperfine"], When::Option(&[(Some('S'), "shell")]), PROGRAMS),
-    guard(&["pm2"], When::Named(&["interpreter"]), PROGRAMS),
-    guard(&["ts-node", "tsx"], When::Named(&["e", "eval", "p", "print", "pe"]), GIVEN_TEXT),
+    guard(&["ghc", "ocaml", "scala", "groovy"], GuardCondition::Named(&["e"]), GIVEN_TEXT),
+    guard(
+        &["elixir", "iex", "mix", "erl", "rebar3"],
+        GuardCondition::Named(&["e", "eval", "rpc-eval"]),
+        GIVEN_TEXT,
+    ),
+    guard(&["mix"], GuardCondition::With(&["eval"]), GIVEN_TEXT),
+    guard(&["brew"], GuardCondition::Subcommand(&["sh", "ruby", "irb", "edit", "create"]), GIVEN_TEXT),
+    guard(&["flatpak"], GuardCondition::Subcommand(&["build", "run", "enter", "builder"]), PROGRAMS),
+    guard(&["gem"], GuardCondition::Option(&[(Some('e'), "editor")]), PROGRAMS),
+    guard(&["pylint"], GuardCondition::Named(&["init-hook"]), GIVEN_TEXT),
+    guard(&["hyperfine"], GuardCondition::Option(&[(Some('S'), "shell")]), PROGRAMS),
+    guard(&["pm2"], GuardCondition::Named(&["interpreter"]), PROGRAMS),
+    guard(&["ts-node", "tsx"], GuardCondition::Named(&["e", "eval", "p", "print", "pe"]), GIVEN_TEXT),
     guard(
         &["rails", "django-admin", "flask", "artisan"],
-        When::Subcommand(&["runner", "r", "shell", "console", "c", "dbconsole", "dbshell", "tinker"]),
+        GuardCondition::Subcommand(&[
+            "runner",
+            "r",
+            "shell",
+            "console",
+            "c",
+            "dbconsole",
+            "dbshell",
+            "tinker",
+        ]),
         GIVEN_TEXT,
     ),
-    guard(&["crystal", "nim", "lein", "deno"], When::Subcommand(&["eval", "e", "exec"]), GIVEN_TEXT),
-    guard(&["xmake"], When::Subcommand(&["lua", "l"]), GIVEN_TEXT),
-    guard(&["mvn", "mvnw"], When::With(&["exec:exec", "exec:java"]), GIVEN_TEXT),
-    guard(&["latexmk"], When::Named(&["e", "r", "latex", "pdflatex", "xelatex", "lualatex"]), PROGRAMS),
+    guard(
+        &["crystal", "nim", "lein", "deno"],
+        GuardCondition::Subcommand(&["eval", "e", "exec"]),
+        GIVEN_TEXT,
+    ),
+    guard(&["xmake"], GuardCondition::Subcommand(&["lua", "l"]), GIVEN_TEXT),
+    guard(&["mvn", "mvnw"], GuardCondition::With(&["exec:exec", "exec:java"]), GIVEN_TEXT),
+    guard(
+        &["latexmk"],
+        GuardCondition::Named(&["e", "r", "latex", "pdflatex", "xelatex", "lualatex"]),
+        PROGRAMS,
+    ),
     guard(
         &["pdflatex", "xelatex", "lualatex", "latexmk"],
-        When::Named(&["shell-escape", "enable-write18"]),
+        GuardCondition::Named(&["shell-escape", "enable-write18"]),
         PROGRAMS,
     ),
-    guard(&["cargo"], When::Named(&["config"]), PROGRAMS),
-    guard(&["go"], When::Named(&["exec", "toolexec", "vettool", "overlay"]), PROGRAMS),
-    guard(&["go"], When::With(&["-w"]), SETTINGS),
-    guard(&["protoc"], When::Named(&["plugin"]), PROGRAMS),
+    guard(&["cargo"], GuardCondition::Named(&["config"]), PROGRAMS),
+    guard(&["go"], GuardCondition::Named(&["exec", "toolexec", "vettool", "overlay"]), PROGRAMS),
+    guard(&["go"], GuardCondition::With(&["-w"]), SETTINGS),
+    guard(&["protoc"], GuardCondition::Named(&["plugin"]), PROGRAMS),
     guard(
         &["bazel", "bazelisk", "buck2"],
-        When::Named(&["run_under", "shell_executable", "workspace_status_command"]),
+        GuardCondition::Named(&["run_under", "shell_executable", "workspace_status_command"]),
         PROGRAMS,
     ),
-    guard(&["ctest"], When::Named(&["build-and-test"]), PROGRAMS),
-    guard(&["meson"], When::Named(&["wrapper"]), PROGRAMS),
-    guard(&["just"], When::Named(&["shell", "shell-arg", "chooser"]), PROGRAMS),
-    guard(&["zig"], When::Named(&["test-cmd"]), PROGRAMS),
+    guard(&["ctest"], GuardCondition::Named(&["build-and-test"]), PROGRAMS),
+    guard(&["meson"], GuardCondition::Named(&["wrapper"]), PROGRAMS),
+    guard(&["just"], GuardCondition::Named(&["shell", "shell-arg", "chooser"]), PROGRAMS),
+    guard(&["zig"], GuardCondition::Named(&["test-cmd"]), PROGRAMS),
     guard(
         &["npm", "npx", "pnpm", "pnpx", "yarn"],
-        When::Named(&[
+        GuardCondition::Named(&[
             "script-shell",
             "shell",
             "git",
@@ -364,23 +416,23 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["apt", "apt-get", "aptitude", "apt-cache"],
-        When::Named(&["o", "option", "c", "config-file"]),
+        GuardCondition::Named(&["o", "option", "c", "config-file"]),
         PROGRAMS,
     ),
-    guard(&["rpm"], When::Named(&["eval", "E", "pipe", "define", "D"]), PROGRAMS),
-    guard(&["hg", "jj"], When::Named(&["config", "config-toml", "config-file", "tool"]), PROGRAMS),
+    guard(&["rpm"], GuardCondition::Named(&["eval", "E", "pipe", "define", "D"]), PROGRAMS),
+    guard(&["hg", "jj"], GuardCondition::Named(&["config", "config-toml", "config-file", "tool"]), PROGRAMS),
     guard(
         &["svn"],
-        When::Named(&["config-option", "config-dir", "diff-cmd", "diff3-cmd", "editor-cmd"]),
+        GuardCondition::Named(&["config-option", "config-dir", "diff-cmd", "diff3-cmd", "editor-cmd"]),
         PROGRAMS,
     ),
-    guard(&["pre-commit"], When::Subcommand(&["try-repo"]), PROGRAMS),
-    guard(&["direnv", "mise"], When::Subcommand(&["allow", "permit", "grant", "trust"]), LATER),
-    guard(&["pm2"], When::Subcommand(&["startup"]), LATER),
-    guard(&["conda", "mamba"], When::Subcommand(&["init"]), LATER),
+    guard(&["pre-commit"], GuardCondition::Subcommand(&["try-repo"]), PROGRAMS),
+    guard(&["direnv", "mise"], GuardCondition::Subcommand(&["allow", "permit", "grant", "trust"]), LATER),
+    guard(&["pm2"], GuardCondition::Subcommand(&["startup"]), LATER),
+    guard(&["conda", "mamba"], GuardCondition::Subcommand(&["init"]), LATER),
     guard(
         &["ssh", "docker", "podman", "kubectl", "nerdctl", "lxc", "oc", "helm", "rsh", "mosh"],
-        When::Always,
+        GuardCondition::Always,
         ELSEWHERE,
     ),
     guard(
@@ -399,23 +451,23 @@ const GUARDS: &[Guard] = &[
             "coproc",
             "unalias",
         ],
-        When::Always,
+        GuardCondition::Always,
         STATE,
     ),
     guard(
         &["rg"],
-        When::Option(&[(None, "pre"), (None, "hostname-bin"), (Some('z'), "search-zip")]),
+        GuardCondition::Option(&[(None, "pre"), (None, "hostname-bin"), (Some('z'), "search-zip")]),
         PROGRAMS,
     ),
     guard(
         &["compgen"],
-        When::Option(&[(Some('C'), "command"), (Some('F'), "function"), (Some('W'), "wordlist")]),
+        GuardCondition::Option(&[(Some('C'), "command"), (Some('F'), "function"), (Some('W'), "wordlist")]),
         PROGRAMS,
     ),
-    guard(&["sort"], When::Option(&[(None, "compress-program")]), PROGRAMS),
+    guard(&["sort"], GuardCondition::Option(&[(None, "compress-program")]), PROGRAMS),
     guard(
         &["tar", "bsdtar", "gtar"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (None, "checkpoint-action"),
             (None, "to-command"),
             (Some('I'), "use-compress-program"),
@@ -428,7 +480,7 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["man"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (Some('P'), "pager"),
             (Some('H'), "html"),
             (Some('C'), "config-file"),
@@ -438,19 +490,19 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["vim", "vi", "nvim", "ex", "view", "vimdiff", "rvim", "emacs", "ed", "nano", "less", "more"],
-        When::Always,
+        GuardCondition::Always,
         "it waits for keys, and can run anything",
     ),
-    guard(&["curl"], When::Option(&[(Some('K'), "config")]), PROGRAMS),
+    guard(&["curl"], GuardCondition::Option(&[(Some('K'), "config")]), PROGRAMS),
     guard(
         &["wget"],
-        When::Option(&[(None, "use-askpass"), (Some('e'), "execute"), (None, "config")]),
+        GuardCondition::Option(&[(None, "use-askpass"), (Some('e'), "execute"), (None, "config")]),
         PROGRAMS,
     ),
-    guard(&["zip"], When::Option(&[(Some('T'), "unzip-command")]), PROGRAMS),
+    guard(&["zip"], GuardCondition::Option(&[(Some('T'), "unzip-command")]), PROGRAMS),
     guard(
         &["rsync", "scp", "sftp"],
-        When::Option(&[
+        GuardCondition::Option(&[
             (Some('e'), "rsh"),
             (None, "rsync-path"),
             (Some('S'), "program"),
@@ -460,7 +512,7 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["nc", "ncat", "netcat", "socat"],
-        When::Option(&[(Some('e'), "exec"), (Some('c'), "sh-exec")]),
+        GuardCondition::Option(&[(Some('e'), "exec"), (Some('c'), "sh-exec")]),
         PROGRAMS,
     ),
 ];
@@ -468,12 +520,12 @@ const GUARDS: &[Guard] = &[
 /// Whether a program takes rights that no jailed command gets: those of another account, or over mounts and
 /// the kernel.
 pub(crate) fn gains_rights(program: &str) -> bool {
-    let takes = |guard: &Guard| [RIGHTS, DISK, KERNEL, LATER, USERS].contains(&guard.reason);
+    let takes = |guard: &CommandGuard| [RIGHTS, DISK, KERNEL, LATER, USERS].contains(&guard.reason);
     GUARDS.iter().any(|guard| takes(guard) && guard.names.contains(&program))
 }
 
 /// The dangers of a program with these words.
-pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
+pub(crate) fn dangers(program: &str, arguments: &[ShellWord]) -> Vec<String> {
     let found = GUARDS.iter().filter(|guard| guard.names.contains(&program) && guard.when.holds(arguments));
     let mut dangers: Vec<String> = found.map(|guard| guard.reason.to_owned()).collect();
     if program.starts_with("mkfs.") || program.starts_with("fsck.") {
@@ -514,7 +566,7 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
 }
 
 /// Whether a word of sbt holds Scala that sbt evaluates, alone or in a list of commands.
-fn is_code_for_sbt(word: &Word) -> bool {
+fn is_code_for_sbt(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     let commands = text.split(';').map(|command| command.trim_start_matches(['~', '+', ' ']));
     commands
@@ -524,12 +576,13 @@ fn is_code_for_sbt(word: &Word) -> bool {
 
 /// Whether a guard flags this program with any words, so that there is no more to know of it.
 pub(crate) fn always_flags(program: &str) -> bool {
-    let is_it = |guard: &Guard| guard.names.contains(&program) && matches!(guard.when, When::Always);
+    let is_it =
+        |guard: &CommandGuard| guard.names.contains(&program) && matches!(guard.when, GuardCondition::Always);
     GUARDS.iter().any(is_it) || program.starts_with("mkfs.") || program.starts_with("fsck.")
 }
 
-impl When {
-    pub(super) fn holds(self, arguments: &[Word]) -> bool {
+impl GuardCondition {
+    pub(super) fn holds(self, arguments: &[ShellWord]) -> bool {
         match self {
             Self::Always => true,
             Self::Unless(harmless) => {
@@ -560,7 +613,7 @@ impl When {
             }
             Self::Option(options) => {
                 options.iter().any(|(short, long)| might_give(arguments, *short, long))
-                    || arguments.iter().any(Word::is_unknown)
+                    || arguments.iter().any(ShellWord::is_unknown)
             }
         }
     }
@@ -573,8 +626,8 @@ const KEEPING_SETTINGS: &[&str] = &[
 ];
 
 /// Whether a package manager would change its stored settings, as `npm config set` does.
-fn changes_settings(program: &str, arguments: &[Word]) -> bool {
-    let mut words = arguments.iter().filter_map(Word::literal).filter(|text| !text.starts_with("--"));
+fn changes_settings(program: &str, arguments: &[ShellWord]) -> bool {
+    let mut words = arguments.iter().filter_map(ShellWord::literal).filter(|text| !text.starts_with("--"));
     let (first, second) = (words.next(), words.next());
     let changes = |text: &str| matches!(text, "set" | "delete" | "rm" | "edit" | "unset" | "add" | "--add");
     KEEPING_SETTINGS.contains(&program)
@@ -587,7 +640,7 @@ fn changes_settings(program: &str, arguments: &[Word]) -> bool {
 
 /// Whether a word sets a variable of a makefile to a command: recipes run the value of `CC`, and any text
 /// after a `;`.
-fn is_command_for_make(word: &Word) -> bool {
+fn is_command_for_make(word: &ShellWord) -> bool {
     const RUN: &[&str] =
         &["CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL", "MAKE", "FC", "YACC", "LEX"];
     const STEER: &[&str] = &["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS"];
@@ -603,7 +656,7 @@ fn is_command_for_make(word: &Word) -> bool {
 }
 
 /// Whether a word makes `rustc` run a linker, or write to a file that no table can read off it.
-fn is_output_of_rustc(word: &Word) -> bool {
+fn is_output_of_rustc(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     ["linker=", "incremental=", "link-arg"].iter().any(|part| text.contains(part))
         || (text.starts_with("--emit") && text.matches('=').count() > 1)
@@ -613,7 +666,7 @@ fn is_output_of_rustc(word: &Word) -> bool {
 }
 
 /// Whether an address of socat is a program.
-fn is_program_for_socat(word: &Word) -> bool {
+fn is_program_for_socat(word: &ShellWord) -> bool {
     let text = word.unexpanded().to_ascii_lowercase();
     let kinds = text.split("!!").map(|address| address.split(':').next().unwrap_or_default().to_owned());
     kinds.into_iter().any(|kind| matches!(kind.as_str(), "exec" | "system" | "shell"))
@@ -621,7 +674,7 @@ fn is_program_for_socat(word: &Word) -> bool {
 
 /// Words that could be the subcommand: the first that is no option, and the next one if that could be the
 /// value of an option or names a group of subcommands.
-fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+fn subcommands(arguments: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
     let mut is_after_option = false;
     let mut is_over = false;
     arguments.iter().filter(move |word| {
@@ -641,9 +694,9 @@ fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &Word> {
 
 /// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or a computed
 /// word.
-fn kills_others(arguments: &[Word]) -> bool {
-    let mut operands = arguments.iter().map(Word::literal);
-    let first = arguments.first().and_then(Word::literal).unwrap_or_default();
+fn kills_others(arguments: &[ShellWord]) -> bool {
+    let mut operands = arguments.iter().map(ShellWord::literal);
+    let first = arguments.first().and_then(ShellWord::literal).unwrap_or_default();
     if first == "-l" || first == "-L" {
         return false;
     }
@@ -661,7 +714,7 @@ fn kills_others(arguments: &[Word]) -> bool {
 }
 
 /// Settings of the shell that only make a script stricter or louder.
-fn is_plain_setting(word: &Word) -> bool {
+fn is_plain_setting(word: &ShellWord) -> bool {
     matches!(
         word.literal(),
         Some(

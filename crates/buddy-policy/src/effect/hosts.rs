@@ -7,10 +7,10 @@ use std::path::Path;
 
 use url::Url;
 
-use self::table::{Reading, SENDERS, Sender};
-use super::Reach;
+use self::table::{HostReading, SENDERS, Sender};
+use super::TouchReach;
 use crate::decide::Destination;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 use crate::trail::{host_named, host_of};
 
 /// Subcommands of git that reach another repository.
@@ -66,8 +66,9 @@ const PROXIED: &[&str] = &[
 pub(crate) fn goes_by_proxy(program: &str, destination: &Destination) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);
     let sender = SENDERS.iter().find(|sender| sender.programs.contains(&program));
-    let is_packages =
-        |sender: &Sender| matches!(sender.reading, Reading::Packages | Reading::Links | Reading::Modules);
+    let is_packages = |sender: &Sender| {
+        matches!(sender.reading, HostReading::Packages | HostReading::Links | HostReading::Modules)
+    };
     let has_other_scheme = destination.address.is_some() && !destination.is_http();
     match program {
         "git" => destination.is_http(),
@@ -76,36 +77,38 @@ pub(crate) fn goes_by_proxy(program: &str, destination: &Destination) -> bool {
 }
 
 /// The hosts that a simple command would reach.
-pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
+pub(crate) fn destinations(program: &str, words: &[ShellWord]) -> Vec<Destination> {
     let program = program.rsplit('/').next().unwrap_or(program);
     let Some(sender) = SENDERS.iter().find(|sender| sender.programs.contains(&program)) else {
         return Vec::new();
     };
     let words = words.get(1..).unwrap_or_default();
-    let given = Given::read(words, sender);
+    let given = HostWords::read(words, sender);
     let mut found = given.option_hosts(sender);
     let operands = given.operands.iter();
     match sender.reading {
-        Reading::Addresses => found.extend(operands.map(|word| address(word))),
-        Reading::Hosts => found.extend(operands.take(first_only(program)).filter_map(|word| one_host(word))),
-        Reading::Copies => found.extend(operands.filter_map(|word| copy(word))),
-        Reading::Lookups if program == "getent" && !names_hosts(&given.operands) => {}
-        Reading::Lookups => found.extend(operands.filter_map(|word| lookup(word))),
-        Reading::Peers => found.extend(peers(words)),
-        Reading::Sockets => found.extend(operands.filter_map(|word| socket_address(word))),
-        Reading::Git => found.extend(git(&given, words)),
-        Reading::Links => found.extend(links(words)),
-        Reading::Connects => found.extend(connected(&given)),
-        Reading::Options => found.extend(databases(words)),
-        Reading::Keys => found.extend(keys(&given, words)),
-        Reading::Packages => found.extend(links(words).chain(packages(program, &given.operands))),
-        Reading::Modules => found.extend(links(words).chain(modules(&given.operands))),
-        Reading::Images => found.extend(links(words).chain(images(&given.operands))),
-        Reading::Archive => found.extend(archive(words)),
-        Reading::Debugger => found.extend(words.iter().filter_map(debugged)),
-        Reading::Request => found.extend(operands.take(2).find_map(|word| request(word))),
-        Reading::Shares => found.extend(operands.filter_map(|word| share(word))),
-        Reading::Anywhere => found.push(Destination::unknown()),
+        HostReading::Addresses => found.extend(operands.map(|word| address(word))),
+        HostReading::Hosts => {
+            found.extend(operands.take(first_only(program)).filter_map(|word| one_host(word)));
+        }
+        HostReading::Copies => found.extend(operands.filter_map(|word| copy(word))),
+        HostReading::Lookups if program == "getent" && !names_hosts(&given.operands) => {}
+        HostReading::Lookups => found.extend(operands.filter_map(|word| lookup(word))),
+        HostReading::Peers => found.extend(peers(words)),
+        HostReading::Sockets => found.extend(operands.filter_map(|word| socket_address(word))),
+        HostReading::Git => found.extend(git(&given, words)),
+        HostReading::Links => found.extend(links(words)),
+        HostReading::Connects => found.extend(connected(&given)),
+        HostReading::Options => found.extend(databases(words)),
+        HostReading::Keys => found.extend(keys(&given, words)),
+        HostReading::Packages => found.extend(links(words).chain(packages(program, &given.operands))),
+        HostReading::Modules => found.extend(links(words).chain(modules(&given.operands))),
+        HostReading::Images => found.extend(links(words).chain(images(&given.operands))),
+        HostReading::Archive => found.extend(archive(words)),
+        HostReading::Debugger => found.extend(words.iter().filter_map(debugged)),
+        HostReading::Request => found.extend(operands.take(2).find_map(|word| request(word))),
+        HostReading::Shares => found.extend(operands.filter_map(|word| share(word))),
+        HostReading::Anywhere => found.push(Destination::unknown()),
     }
     found.dedup();
     let has_body = given.has_any(sender.bodies);
@@ -116,10 +119,10 @@ pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
 }
 
 /// The host of a path that the shell takes for a connection, such as `/dev/tcp/example.org/80`.
-pub(crate) fn socket(reach: &Reach) -> Option<Destination> {
+pub(crate) fn socket(reach: &TouchReach) -> Option<Destination> {
     let path = match reach {
-        Reach::Path(path) | Reach::Beneath(path) => path.as_path(),
-        Reach::Unknown(words) => {
+        TouchReach::Path(path) | TouchReach::Beneath(path) => path.as_path(),
+        TouchReach::Unknown(words) => {
             let is_socket = words.contains("/dev/tcp") || words.contains("/dev/udp");
             return is_socket.then(Destination::unknown);
         }
@@ -151,13 +154,13 @@ fn first_only(program: &str) -> usize {
 
 /// The words of a command, told apart.
 #[derive(Default)]
-struct Given<'a> {
-    operands: Vec<&'a Word>,
-    options: Vec<(String, Option<Word>)>,
+struct HostWords<'a> {
+    operands: Vec<&'a ShellWord>,
+    options: Vec<(String, Option<ShellWord>)>,
 }
 
-impl<'a> Given<'a> {
-    fn read(words: &'a [Word], sender: &Sender) -> Self {
+impl<'a> HostWords<'a> {
+    fn read(words: &'a [ShellWord], sender: &Sender) -> Self {
         let mut given = Self::default();
         let mut words = words.iter();
         let mut is_open = true;
@@ -169,7 +172,7 @@ impl<'a> Given<'a> {
             };
             if option == "-" {
                 is_open = false;
-            } else if sender.reading == Reading::Connects {
+            } else if sender.reading == HostReading::Connects {
                 let value = sender.hosts.contains(&option).then(|| words.next().cloned()).flatten();
                 given.options.push((option.to_owned(), value));
             } else if let Some(long) = option.strip_prefix('-') {
@@ -193,9 +196,9 @@ impl<'a> Given<'a> {
     fn cluster(
         &mut self,
         cluster: &str,
-        word: &Word,
+        word: &ShellWord,
         sender: &Sender,
-        words: &mut impl Iterator<Item = &'a Word>,
+        words: &mut impl Iterator<Item = &'a ShellWord>,
     ) {
         let mut letters = cluster.chars();
         while let Some(letter) = letters.next() {
@@ -214,7 +217,7 @@ impl<'a> Given<'a> {
         self.options.iter().any(|(name, _)| is_among(name, names))
     }
 
-    fn values(&self) -> Vec<&Word> {
+    fn values(&self) -> Vec<&ShellWord> {
         self.options.iter().filter_map(|(_, value)| value.as_ref()).collect()
     }
 
@@ -224,8 +227,8 @@ impl<'a> Given<'a> {
         let mut found: Vec<Destination> = hosts
             .flat_map(|(_, value)| match value {
                 // A jump goes over several hosts.
-                Some(Word::Literal(text)) => {
-                    text.split(',').map(|one| address(&Word::Literal(one.to_owned()))).collect()
+                Some(ShellWord::Literal(text)) => {
+                    text.split(',').map(|one| address(&ShellWord::Literal(one.to_owned()))).collect()
                 }
                 Some(word) => vec![address(word)],
                 None => Vec::new(),
@@ -246,35 +249,37 @@ fn is_among(name: &str, names: &[&str]) -> bool {
 }
 
 /// A part of a word, as certain as the word is.
-fn part(word: &Word, text: &str) -> Word {
+fn part(word: &ShellWord, text: &str) -> ShellWord {
     match word {
-        Word::Literal(_) => Word::Literal(text.to_owned()),
-        _ => Word::Unknown(text.to_owned()),
+        ShellWord::Literal(_) => ShellWord::Literal(text.to_owned()),
+        _ => ShellWord::Unknown(text.to_owned()),
     }
 }
 
 /// Whether the shell could make any number of words of this one: it is computed, and not quoted as a whole.
-fn is_many(word: &Word) -> bool {
-    let Word::Unknown(source) = word else { return false };
+fn is_many(word: &ShellWord) -> bool {
+    let ShellWord::Unknown(source) = word else { return false };
     !(source.contains('"') && source.matches('"').count() == 2 && source.ends_with('"'))
         || source.contains('@')
 }
 
 /// The part before the first computed one.
-fn certain(word: &Word) -> Option<(String, bool)> {
+fn certain(word: &ShellWord) -> Option<(String, bool)> {
     match word {
-        Word::Literal(text) => Some((text.clone(), true)),
-        Word::Unknown(source) if !is_many(word) => {
+        ShellWord::Literal(text) => Some((text.clone(), true)),
+        ShellWord::Unknown(source) if !is_many(word) => {
             let text = source.trim_matches('"');
             Some((text.split(['$', '`', '\\']).next().unwrap_or_default().to_owned(), false))
         }
-        Word::Glob(text) => Some((text.split(['*', '?', '[']).next().unwrap_or_default().to_owned(), false)),
-        Word::Unknown(_) | Word::Home { .. } => None,
+        ShellWord::Glob(text) => {
+            Some((text.split(['*', '?', '[']).next().unwrap_or_default().to_owned(), false))
+        }
+        ShellWord::Unknown(_) | ShellWord::Home { .. } => None,
     }
 }
 
 /// The destination of a word that is an address, with or without a scheme.
-fn address(word: &Word) -> Destination {
+fn address(word: &ShellWord) -> Destination {
     let Some((text, is_whole)) = certain(word) else { return Destination::unknown() };
     let text = if text.contains("://") { text } else { format!("http://{text}") };
     // A host that continues where the certain part ends is not known.
@@ -290,7 +295,7 @@ fn address(word: &Word) -> Destination {
 }
 
 /// The destination of `host`, `user@host`, `host:port` or an address. None for a path of this machine.
-fn one_host(word: &Word) -> Option<Destination> {
+fn one_host(word: &ShellWord) -> Option<Destination> {
     let Some((text, true)) = certain(word) else { return Some(Destination::unknown()) };
     if text.starts_with(['/', '.']) {
         return None;
@@ -304,7 +309,7 @@ fn one_host(word: &Word) -> Option<Destination> {
 }
 
 /// The destination of `host:path` or an address. None for a path of this machine.
-fn copy(word: &Word) -> Option<Destination> {
+fn copy(word: &ShellWord) -> Option<Destination> {
     let Some((text, is_whole)) = certain(word) else { return Some(Destination::unknown()) };
     if text.contains("://") {
         return Some(address(word));
@@ -321,7 +326,7 @@ fn copy(word: &Word) -> Option<Destination> {
 
 /// The destination of a name that is looked up: the look-up itself tells the name to the server that answers
 /// for it.
-fn lookup(word: &Word) -> Option<Destination> {
+fn lookup(word: &ShellWord) -> Option<Destination> {
     let Some((text, true)) = certain(word) else { return Some(Destination::unknown()) };
     if text.starts_with('+') || RECORDS.contains(&text.to_ascii_lowercase().as_str()) {
         return None;
@@ -330,7 +335,7 @@ fn lookup(word: &Word) -> Option<Destination> {
 }
 
 /// The hosts by which connections are chosen.
-fn peers(words: &[Word]) -> Vec<Destination> {
+fn peers(words: &[ShellWord]) -> Vec<Destination> {
     let mut found = Vec::new();
     let mut is_next = false;
     for word in words
@@ -356,7 +361,7 @@ fn peers(words: &[Word]) -> Vec<Destination> {
 }
 
 /// The destination of an address of socat. `None` for one that listens, or stays on this machine.
-fn socket_address(word: &Word) -> Option<Destination> {
+fn socket_address(word: &ShellWord) -> Option<Destination> {
     let Some((text, true)) = certain(word) else { return Some(Destination::unknown()) };
     let mut parts = text.split(':');
     let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -369,7 +374,7 @@ fn socket_address(word: &Word) -> Option<Destination> {
 }
 
 /// The destination of a word that is a whole address, also one such as `git+https://…`.
-fn link(word: &Word) -> Option<Destination> {
+fn link(word: &ShellWord) -> Option<Destination> {
     let text = word.unexpanded();
     let (scheme, rest) = text.split_once("://")?;
     let scheme = scheme.rsplit(['+', '=', '@', '"']).next().unwrap_or(scheme);
@@ -383,7 +388,7 @@ fn link(word: &Word) -> Option<Destination> {
 }
 
 /// The destinations of all words that hold an address, in options too.
-fn links(words: &[Word]) -> impl Iterator<Item = Destination> {
+fn links(words: &[ShellWord]) -> impl Iterator<Item = Destination> {
     words.iter().filter_map(|word| {
         let text = word.unexpanded();
         let is_copy = text.split_once(':').is_some_and(|(before, after)| {
@@ -397,14 +402,14 @@ fn links(words: &[Word]) -> impl Iterator<Item = Destination> {
 }
 
 /// The destinations of words that are addresses or descriptions of a database. Statements can hold addresses that are only text.
-fn databases(words: &[Word]) -> Vec<Destination> {
-    let is_statement = |word: &&Word| word.unexpanded().contains(char::is_whitespace);
-    let plain: Vec<Word> = words.iter().filter(|word| !is_statement(word)).cloned().collect();
+fn databases(words: &[ShellWord]) -> Vec<Destination> {
+    let is_statement = |word: &&ShellWord| word.unexpanded().contains(char::is_whitespace);
+    let plain: Vec<ShellWord> = words.iter().filter(|word| !is_statement(word)).cloned().collect();
     links(&plain).chain(words.iter().filter_map(setting)).collect()
 }
 
 /// The destination of a setting such as `host=a.test` in a description of a database.
-fn setting(word: &Word) -> Option<Destination> {
+fn setting(word: &ShellWord) -> Option<Destination> {
     let text = word.unexpanded();
     let mut parts = text.split([' ', '\'', '"', '&', '?']);
     let value =
@@ -416,14 +421,14 @@ fn setting(word: &Word) -> Option<Destination> {
 }
 
 /// The destination of a protocol's client that takes `host:port` as a word too.
-fn connected(given: &Given<'_>) -> Option<Destination> {
+fn connected(given: &HostWords<'_>) -> Option<Destination> {
     let [first, rest @ ..] = given.operands.as_slice() else { return None };
     let is_client = matches!(first.literal(), Some("s_client" | "s_time"));
     rest.iter().filter(|_| is_client).map(|word| address(word)).next()
 }
 
 /// The destinations of `gpg`: uses of a key server that the words do not name reach the configured one.
-fn keys(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
+fn keys(given: &HostWords<'_>, words: &[ShellWord]) -> Vec<Destination> {
     const USES: &[&str] = &[
         "recv-keys",
         "receive-keys",
@@ -448,7 +453,7 @@ fn has_ending(text: &str, ending: &str) -> bool {
 
 /// Short forms of packages that are repositories: `github:owner/name`, and `owner/name` if a package is
 /// expected.
-fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
+fn packages(program: &str, operands: &[&ShellWord]) -> Vec<Destination> {
     const HOSTS: &[(&str, &str)] = &[
         ("github:", "github.com"),
         ("gitlab:", "gitlab.com"),
@@ -480,9 +485,9 @@ fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
 
 /// Modules that are fetched: all that `go get` names, and those that `go run` and `go install` name with a
 /// version.
-fn modules(operands: &[&Word]) -> Vec<Destination> {
+fn modules(operands: &[&ShellWord]) -> Vec<Destination> {
     let [verb, rest @ ..] = operands else { return Vec::new() };
-    let host = |word: &&Word| {
+    let host = |word: &&ShellWord| {
         let text = word.literal()?;
         let (first, _) = text.split_once(['/', '@']).unwrap_or((text, ""));
         let is_remote = first.contains('.') && !first.starts_with('.') && !has_ending(text, "go");
@@ -498,8 +503,8 @@ fn modules(operands: &[&Word]) -> Vec<Destination> {
 }
 
 /// Registries that images are named by, and the one of Docker if a pull or a push names none.
-fn images(operands: &[&Word]) -> Vec<Destination> {
-    let registry = |word: &&Word| {
+fn images(operands: &[&ShellWord]) -> Vec<Destination> {
+    let registry = |word: &&ShellWord| {
         let text = word.literal()?;
         let (first, _) = text.split_once('/')?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-:".contains(letter);
@@ -524,12 +529,12 @@ fn images(operands: &[&Word]) -> Vec<Destination> {
 }
 
 /// An archive on another machine: `tar cf host:file` goes there by itself.
-fn archive(words: &[Word]) -> Option<Destination> {
-    let texts: Vec<String> = words.iter().map(Word::unexpanded).collect();
+fn archive(words: &[ShellWord]) -> Option<Destination> {
+    let texts: Vec<String> = words.iter().map(ShellWord::unexpanded).collect();
     if texts.iter().any(|text| text == "--force-local") {
         return None;
     }
-    let remote = |word: &Word, text: &str| {
+    let remote = |word: &ShellWord, text: &str| {
         let (host, _) = text.split_once(':')?;
         let is_path = host.contains('/') || host.is_empty() || host.starts_with('-');
         (!is_path).then(|| copy(&part(word, text))).flatten()
@@ -551,7 +556,7 @@ fn archive(words: &[Word]) -> Option<Destination> {
 }
 
 /// The host in a command of a debugger.
-fn debugged(word: &Word) -> Option<Destination> {
+fn debugged(word: &ShellWord) -> Option<Destination> {
     const COMMANDS: &[&str] =
         &["target remote", "target extended-remote", "gdb-remote", "connect://", "remote-linux"];
     let text = word.unexpanded();
@@ -565,7 +570,7 @@ fn debugged(word: &Word) -> Option<Destination> {
 }
 
 /// The address of a request, behind the method.
-fn request(word: &Word) -> Option<Destination> {
+fn request(word: &ShellWord) -> Option<Destination> {
     let text = word.unexpanded();
     let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
     if is_method {
@@ -577,14 +582,14 @@ fn request(word: &Word) -> Option<Destination> {
 }
 
 /// The host of `//host/share` or `\\\\host\\share`.
-fn share(word: &Word) -> Option<Destination> {
+fn share(word: &ShellWord) -> Option<Destination> {
     let text = word.unexpanded().replace('\\', "/");
     let host = text.strip_prefix("//")?.split('/').next().unwrap_or_default().to_owned();
     one_host(&part(word, &host))
 }
 
 /// Whether `getent` is asked for hosts.
-fn names_hosts(operands: &[&Word]) -> bool {
+fn names_hosts(operands: &[&ShellWord]) -> bool {
     let first = operands.first().map(|word| word.unexpanded()).unwrap_or_default();
     matches!(first.as_str(), "hosts" | "ahosts" | "ahostsv4" | "ahostsv6" | "netgroup")
         || first.starts_with('$')
@@ -592,7 +597,7 @@ fn names_hosts(operands: &[&Word]) -> bool {
 
 /// The destinations of git: a repository that is named by its address. One that is named by a remote is the
 /// user's own.
-fn git(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
+fn git(given: &HostWords<'_>, words: &[ShellWord]) -> Vec<Destination> {
     let place = given.operands.iter().position(|word| word.literal().is_some_and(|text| GIT.contains(&text)));
     let Some((subcommand, rest)) = place.and_then(|place| given.operands.get(place..)?.split_first()) else {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Programs that open the file that they write and leave its directory alone. A jail can open one file to them.
 //! Others make a new file and rename it, or remove the old one first, for which they need the directory.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Programs that write in place with every option that the table of files knows.
 const IN_PLACE: &[&str] = &["chmod", "curl", "dd", "sort", "tee", "touch", "truncate", "wget"];
@@ -10,8 +10,8 @@ const IN_PLACE: &[&str] = &["chmod", "curl", "dd", "sort", "tee", "touch", "trun
 const PLAIN_COPY: &str = "fpvL";
 
 /// Whether a program writes each file that its words name in place.
-pub(crate) fn writes_in_place(program: &str, arguments: &[Word]) -> bool {
-    let is_plain = |word: &Word| {
+pub(crate) fn writes_in_place(program: &str, arguments: &[ShellWord]) -> bool {
+    let is_plain = |word: &ShellWord| {
         let text = word.unexpanded();
         let Some(letters) = text.strip_prefix('-') else { return true };
         letters.chars().all(|letter| PLAIN_COPY.contains(letter))
@@ -21,8 +21,8 @@ pub(crate) fn writes_in_place(program: &str, arguments: &[Word]) -> bool {
 }
 
 /// Whether an option keeps a program from writing a file that exists: one that buddy makes for it does.
-fn has_no_clobber(arguments: &[Word]) -> bool {
-    let is_no_clobber = |word: &Word| {
+fn has_no_clobber(arguments: &[ShellWord]) -> bool {
+    let is_no_clobber = |word: &ShellWord| {
         let text = word.unexpanded();
         text.starts_with("--no-cl") || text.starts_with("--no-create") || text == "-nc"
     };
@@ -34,9 +34,9 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: bool) {
-        let mut words = line.split(' ').map(|word| Word::Literal(word.to_owned()));
+        let mut words = line.split(' ').map(|word| ShellWord::Literal(word.to_owned()));
         let program = words.next().unwrap().unexpanded();
-        let arguments: Vec<Word> = words.collect();
+        let arguments: Vec<ShellWord> = words.collect();
         assert_eq!(writes_in_place(&program, &arguments), expected, "{line}");
     }
 

@@ -1,7 +1,7 @@
 //! Programs that run programs given as text: shells, and the languages.
 
 use super::files::outcome;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Shells that read roughly the same language as `sh`.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"];
@@ -147,11 +147,11 @@ const FILTERS: &[&str] = &["awk", "gawk", "mawk", "nawk"];
 
 /// The program that an interpreter is given.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Given {
+pub(crate) enum GivenProgram {
     /// Text on its command line.
-    Text(Word),
+    Text(ShellWord),
     /// A file.
-    File(Word),
+    File(ShellWord),
     /// The text of its stdin.
     Input,
     /// Code that is not shell.
@@ -178,65 +178,67 @@ fn language(program: &str) -> Option<&'static Language> {
 }
 
 /// The program that an interpreter with these words runs; `None` if it is no interpreter.
-pub(crate) fn given(program: &str, arguments: &[Word]) -> Option<Given> {
+pub(crate) fn given(program: &str, arguments: &[ShellWord]) -> Option<GivenProgram> {
     if is_shell(program) {
         return Some(shell(arguments));
     }
     if FILTERS.contains(&program) {
-        return Some(Given::Code);
+        return Some(GivenProgram::Code);
     }
     language(program).map(|language| code(language, arguments))
 }
 
-fn shell(arguments: &[Word]) -> Given {
+fn shell(arguments: &[ShellWord]) -> GivenProgram {
     let mut words = arguments.iter();
     let mut takes_text = false;
     while let Some(word) = words.next() {
-        let Some(text) = word.literal() else { return if takes_text { Given::Unclear } else { file(word) } };
+        let Some(text) = word.literal() else {
+            return if takes_text { GivenProgram::Unclear } else { file(word) };
+        };
         match text {
             "--" => break,
-            "-" => return Given::Input,
-            "--version" | "--help" => return Given::Module,
+            "-" => return GivenProgram::Input,
+            "--version" | "--help" => return GivenProgram::Module,
             "--login" | "--posix" | "--norc" | "--noprofile" | "--restricted" | "--verbose" => {}
             "-o" | "+o" | "-O" | "+O" => drop(words.next()),
-            _ if text.starts_with("--") => return Given::Unclear,
+            _ if text.starts_with("--") => return GivenProgram::Unclear,
             _ if text.starts_with('-') || text.starts_with('+') => {
                 let letters = text.chars().skip(1);
                 if !letters.clone().all(|letter| "abcefhiklmnprstuvxBCEHPT".contains(letter)) {
-                    return Given::Unclear;
+                    return GivenProgram::Unclear;
                 }
                 takes_text |= text.starts_with('-') && letters.clone().any(|letter| letter == 'c');
                 if !takes_text && letters.clone().any(|letter| letter == 's') {
-                    return Given::Input;
+                    return GivenProgram::Input;
                 }
             }
-            _ => return if takes_text { Given::Text(word.clone()) } else { file(word) },
+            _ => return if takes_text { GivenProgram::Text(word.clone()) } else { file(word) },
         }
     }
     match words.next() {
-        Some(word) if takes_text => Given::Text(word.clone()),
+        Some(word) if takes_text => GivenProgram::Text(word.clone()),
         Some(word) => file(word),
-        None if takes_text => Given::Unclear,
-        None => Given::Input,
+        None if takes_text => GivenProgram::Unclear,
+        None => GivenProgram::Input,
     }
 }
 
-fn code(language: &Language, arguments: &[Word]) -> Given {
+fn code(language: &Language, arguments: &[ShellWord]) -> GivenProgram {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.literal() else { return file(word) };
         match text {
-            _ if language.is_code(text) => return Given::Code,
+            _ if language.is_code(text) => return GivenProgram::Code,
             "-m" => return module(words.as_slice()),
-            "--version" | "-V" | "--help" => return Given::Module,
-            "-" => return Given::Input,
+            "--version" | "-V" | "--help" => return GivenProgram::Module,
+            "-" => return GivenProgram::Input,
             _ if language.valued.contains(&text) => drop(words.next()),
             _ if language.is_plain(text) => {}
-            _ if text.starts_with('-') => return Given::Unclear,
+            _ if text.starts_with('-') => return GivenProgram::Unclear,
             _ => return file(word),
         }
     }
-    Given::Input
+    GivenProgram::Input
 }
 
 impl Language {
@@ -270,10 +272,13 @@ pub(crate) fn module_program(module: &str) -> String {
 }
 
 /// The module that a language with these words runs, and its own words.
-pub(crate) fn module_words<'a>(program: &str, arguments: &'a [Word]) -> Option<(&'a str, &'a [Word])> {
+pub(crate) fn module_words<'a>(
+    program: &str,
+    arguments: &'a [ShellWord],
+) -> Option<(&'a str, &'a [ShellWord])> {
     let language = language(program).filter(|language| matches!(language.name, "python" | "pypy"))?;
     let mut words = arguments.iter();
-    while let Some(text) = words.next().and_then(Word::literal) {
+    while let Some(text) = words.next().and_then(ShellWord::literal) {
         match text {
             "-m" => {
                 let (name, words) = words.as_slice().split_first()?;
@@ -288,21 +293,23 @@ pub(crate) fn module_words<'a>(program: &str, arguments: &'a [Word]) -> Option<(
 }
 
 /// The program that a module with these words runs.
-fn module(words: &[Word]) -> Given {
-    let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
+fn module(words: &[ShellWord]) -> GivenProgram {
+    let Some(name) = words.first().and_then(ShellWord::literal) else { return GivenProgram::Unclear };
     let top = name.split('.').next().unwrap_or(name);
     let is_listed = outcome(&module_program(name), words.get(1..).unwrap_or_default()).is_some();
     if is_listed || MODULES.contains(&name) || MODULES.contains(&top) {
-        Given::Module
+        GivenProgram::Module
     } else {
-        Given::Unclear
+        GivenProgram::Unclear
     }
 }
 
-fn file(word: &Word) -> Given {
+fn file(word: &ShellWord) -> GivenProgram {
     match word {
-        Word::Unknown(_) | Word::Glob(_) => Given::Unclear,
-        Word::Literal(text) if text.starts_with("/dev/") || text.starts_with("/proc/") => Given::Unclear,
-        _ => Given::File(word.clone()),
+        ShellWord::Unknown(_) | ShellWord::Glob(_) => GivenProgram::Unclear,
+        ShellWord::Literal(text) if text.starts_with("/dev/") || text.starts_with("/proc/") => {
+            GivenProgram::Unclear
+        }
+        _ => GivenProgram::File(word.clone()),
     }
 }

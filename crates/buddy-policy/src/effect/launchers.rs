@@ -8,18 +8,20 @@ mod table;
 
 use std::path::Path;
 
-use self::table::{Form, LAUNCHERS, Launcher, PNPM_ELSE, PNPM_OWN};
-use super::flags::{Order, Split, split};
+use self::table::{LAUNCHERS, Launcher, LauncherForm, PNPM_ELSE, PNPM_OWN};
+use super::flags::{FlagOrder, Split, split};
 use super::wrappers::{Unwrapped, assigned, best_guess, joined, unclear};
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The command that a program with these words launches; `None` if no row is about this use of it.
-pub(crate) fn launched(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
+pub(crate) fn launched(program: &str, arguments: &[ShellWord]) -> Option<Unwrapped> {
     let rows = || LAUNCHERS.iter().filter(|launcher| launcher.names.contains(&program));
     let found = rows().find_map(|launcher| launcher.unwrap(arguments));
     // A subcommand that is computed could be the one that runs a command.
-    let could_run = arguments.first().is_some_and(Word::is_unknown)
-        && rows().any(|launcher| !matches!(launcher.form, Form::Options | Form::Texts) && program != "git");
+    let could_run = arguments.first().is_some_and(ShellWord::is_unknown)
+        && rows().any(|launcher| {
+            !matches!(launcher.form, LauncherForm::Options | LauncherForm::Texts) && program != "git"
+        });
     found.or_else(|| could_run.then(|| Unwrapped { is_launched: true, ..unclear() }))
 }
 
@@ -43,11 +45,11 @@ pub(crate) fn launcher_uses() -> Vec<String> {
 }
 
 impl Launcher {
-    fn unwrap(&self, arguments: &[Word]) -> Option<Unwrapped> {
+    fn unwrap(&self, arguments: &[ShellWord]) -> Option<Unwrapped> {
         let (rest, texts) = self.after_verbs(arguments)?;
         let before_verbs = arguments.get(..arguments.len() - rest.len()).unwrap_or_default();
         let is_shelled_before = self.is_shelled(before_verbs);
-        let Some(Split { before, given, .. }) = split(rest, &self.flags, Order::First) else {
+        let Some(Split { before, given, .. }) = split(rest, &self.flags, FlagOrder::First) else {
             return Some(self.marked(self.unread(rest)));
         };
         let words = rest.get(before + self.skip..).unwrap_or_default();
@@ -57,53 +59,55 @@ impl Launcher {
         };
         let is_given = |names: &[&str]| given.iter().any(|(name, _)| names.contains(&name.as_str()));
         let mut unwrapped = match self.form {
-            Form::Joined => joined(words),
+            LauncherForm::Joined => joined(words),
             _ if is_given(self.shelled) || is_shelled_before => joined(words),
-            Form::Texts => Unwrapped { texts: words.to_vec(), ..Unwrapped::default() },
-            Form::Package if words.is_empty() => Unwrapped::default(),
-            Form::Package => unclear(),
-            Form::Options => self.by_option(rest),
-            Form::Of(program) => command(program, words),
-            Form::Coverage | Form::Python if is_given(&["m", "module"]) => command("python -m", words),
-            Form::Coverage => command("python", words),
-            Form::Python if is_given(&["s", "script", "gui-script"]) || is_python(words) => {
+            LauncherForm::Texts => Unwrapped { texts: words.to_vec(), ..Unwrapped::default() },
+            LauncherForm::Package if words.is_empty() => Unwrapped::default(),
+            LauncherForm::Package => unclear(),
+            LauncherForm::Options => self.by_option(rest),
+            LauncherForm::Of(program) => command(program, words),
+            LauncherForm::Coverage | LauncherForm::Python if is_given(&["m", "module"]) => {
+                command("python -m", words)
+            }
+            LauncherForm::Coverage => command("python", words),
+            LauncherForm::Python if is_given(&["s", "script", "gui-script"]) || is_python(words) => {
                 command("python", words)
             }
-            Form::Words | Form::Script | Form::Python => plain(words),
+            LauncherForm::Words | LauncherForm::Script | LauncherForm::Python => plain(words),
         };
         let given_texts = given.iter().filter(|(name, _)| self.texts.contains(&name.as_str()));
-        let values = given_texts.filter_map(|(_, value)| value.clone()).map(Word::Literal);
+        let values = given_texts.filter_map(|(_, value)| value.clone()).map(ShellWord::Literal);
         unwrapped.texts.extend(texts.into_iter().chain(values));
         Some(self.marked(unwrapped))
     }
 
     /// Whether an option among these words hands the command to a shell: `pnpm -rc exec`.
-    fn is_shelled(&self, words: &[Word]) -> bool {
+    fn is_shelled(&self, words: &[ShellWord]) -> bool {
         let gives = |text: &str| {
             let is_long = |name: &&str| name.len() > 1 && text.trim_start_matches("--") == *name;
             let is_letter = |name: &&str| name.len() == 1 && !text.starts_with("--") && text.contains(*name);
             self.shelled.iter().any(|name| is_long(name) || is_letter(name))
         };
-        words.iter().map(Word::unexpanded).filter(|text| text.starts_with('-')).any(|text| gives(&text))
+        words.iter().map(ShellWord::unexpanded).filter(|text| text.starts_with('-')).any(|text| gives(&text))
     }
 
     fn marked(&self, unwrapped: Unwrapped) -> Unwrapped {
-        Unwrapped { is_launched: true, is_of_project: self.form == Form::Script, ..unwrapped }
+        Unwrapped { is_launched: true, is_of_project: self.form == LauncherForm::Script, ..unwrapped }
     }
 
     /// With an option that is not listed it is not known which word begins the command. A script of the
     /// project may do anything.
-    fn unread(&self, rest: &[Word]) -> Unwrapped {
+    fn unread(&self, rest: &[ShellWord]) -> Unwrapped {
         match self.form {
-            Form::Script => Unwrapped { is_unclear: false, ..best_guess(rest) },
-            Form::Options => self.by_option(rest),
+            LauncherForm::Script => Unwrapped { is_unclear: false, ..best_guess(rest) },
+            LauncherForm::Options => self.by_option(rest),
             _ => best_guess(rest),
         }
     }
 
     /// The words behind the verbs, and texts that options before them hold. `None` if the verbs do not stand
     /// there.
-    fn after_verbs<'a>(&self, arguments: &'a [Word]) -> Option<(&'a [Word], Vec<Word>)> {
+    fn after_verbs<'a>(&self, arguments: &'a [ShellWord]) -> Option<(&'a [ShellWord], Vec<ShellWord>)> {
         if self.verbs.is_empty() {
             return Some((arguments, Vec::new()));
         }
@@ -111,11 +115,11 @@ impl Launcher {
             let mut rest = arguments;
             let mut texts = Vec::new();
             for verb in verbs.split(' ') {
-                let at = match split(rest, &self.before, Order::First) {
+                let at = match split(rest, &self.before, FlagOrder::First) {
                     Some(split) => {
                         let of_text =
                             split.given.iter().filter(|(name, _)| self.texts.contains(&name.as_str()));
-                        texts.extend(of_text.filter_map(|(_, value)| value.clone()).map(Word::Literal));
+                        texts.extend(of_text.filter_map(|(_, value)| value.clone()).map(ShellWord::Literal));
                         split.before
                     }
                     None if verb == "*" => return Some((rest, texts)),
@@ -137,7 +141,7 @@ impl Launcher {
     }
 
     /// Text and commands behind options, in any place: `nix shell x -c make`, `nodemon --exec 'make'`.
-    fn by_option(&self, rest: &[Word]) -> Unwrapped {
+    fn by_option(&self, rest: &[ShellWord]) -> Unwrapped {
         let mut found = Unwrapped::default();
         for (at, word) in rest.iter().enumerate() {
             let text = word.unexpanded();
@@ -148,10 +152,10 @@ impl Launcher {
             let joined =
                 text.strip_prefix('-').filter(|_| !is_long).and_then(|text| text.split_at_checked(1));
             if self.texts.contains(&name) {
-                let value = value.map(|value| Word::Literal(value.to_owned()));
+                let value = value.map(|value| ShellWord::Literal(value.to_owned()));
                 found.texts.extend(value.or_else(|| rest.get(at + 1).cloned()));
             } else if let Some((_, value)) = joined.filter(|(letter, _)| self.texts.contains(letter)) {
-                found.texts.push(Word::Literal(value.to_owned()));
+                found.texts.push(ShellWord::Literal(value.to_owned()));
             } else if self.texts.is_empty() && matches!(name, "c" | "command") {
                 let words = rest.get(at + 1..).unwrap_or_default();
                 found.commands.extend((!words.is_empty()).then(|| words.to_vec()));
@@ -162,14 +166,14 @@ impl Launcher {
     }
 }
 
-fn is_python(words: &[Word]) -> bool {
+fn is_python(words: &[ShellWord]) -> bool {
     words
         .first()
-        .and_then(Word::literal)
+        .and_then(ShellWord::literal)
         .is_some_and(|text| text == "-" || Path::new(text).extension().is_some_and(|ending| ending == "py"))
 }
 
-fn plain(words: &[Word]) -> Unwrapped {
+fn plain(words: &[ShellWord]) -> Unwrapped {
     let mut assignments = Vec::new();
     let mut rest = words;
     while let Some((name, after)) =
@@ -182,7 +186,7 @@ fn plain(words: &[Word]) -> Unwrapped {
     Unwrapped { commands, assignments, ..Unwrapped::default() }
 }
 
-fn command(program: &str, words: &[Word]) -> Unwrapped {
-    let program = program.split(' ').map(|word| Word::Literal(word.to_owned()));
+fn command(program: &str, words: &[ShellWord]) -> Unwrapped {
+    let program = program.split(' ').map(|word| ShellWord::Literal(word.to_owned()));
     Unwrapped { commands: vec![program.chain(words.iter().cloned()).collect()], ..Unwrapped::default() }
 }

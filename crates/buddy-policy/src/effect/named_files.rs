@@ -2,8 +2,9 @@
 //!
 //! Left out are programs that run code of the project, and those that take a login from a file by themselves, such as git and wget.
 
-use super::{Effect, Leaf};
-use crate::shell::Word;
+use super::files::git_words;
+use super::{CommandEffect, CommandLeaf};
+use crate::shell::ShellWord;
 
 /// Programs that change the files of their words, and nothing else.
 const PLAIN: &[&str] = &[
@@ -19,21 +20,30 @@ const CURL_FILES: &[&str] = &["netrc", "config", "cert", "key"];
 const CURL_LETTERS: &[char] = &['n', 'K', 'E'];
 
 /// Whether a simple command uses only files that its words name.
-pub(crate) fn uses_only_named_files(leaf: &Leaf) -> bool {
+pub(crate) fn uses_only_named_files(leaf: &CommandLeaf) -> bool {
     if leaf.is_foreign || leaf.has_assignments {
         return false;
     }
     let words = leaf.words.get(1..).unwrap_or_default();
     let program = leaf.program.as_str();
     match leaf.effect {
-        Effect::None | Effect::Reads | Effect::Held => true,
-        Effect::Unknown if !PLAIN.contains(&program) => false,
-        Effect::Unknown if program == "curl" => !words.iter().any(is_login_option),
-        Effect::Unknown => !DEEP.contains(&program) || words.iter().all(is_shallow),
+        CommandEffect::None | CommandEffect::Reads | CommandEffect::Held => true,
+        CommandEffect::Unknown if !PLAIN.contains(&program) => false,
+        CommandEffect::Unknown if program == "curl" => !words.iter().any(is_login_option),
+        CommandEffect::Unknown => !DEEP.contains(&program) || words.iter().all(is_shallow),
     }
 }
 
-fn is_shallow(word: &Word) -> bool {
+/// Whether a simple command is a push, a fetch or a pull of git by itself. Its logins are in places of their own, and it reads no file of
+/// the work tree that could hold secrets.
+pub(crate) fn connects_by_git(leaf: &CommandLeaf) -> bool {
+    let (words, _) = git_words(leaf.words.get(1..).unwrap_or_default());
+    let subcommand = words.first().and_then(ShellWord::literal);
+    let is_connecting = matches!(subcommand, Some("push" | "fetch" | "pull" | "ls-remote"));
+    leaf.program == "git" && !leaf.is_foreign && !leaf.has_assignments && is_connecting
+}
+
+fn is_shallow(word: &ShellWord) -> bool {
     let Some(text) = word.literal() else { return false };
     match text.strip_prefix("--") {
         Some(long) => !"recursive".starts_with(long) && !"archive".starts_with(long),
@@ -41,7 +51,7 @@ fn is_shallow(word: &Word) -> bool {
     }
 }
 
-fn is_login_option(word: &Word) -> bool {
+fn is_login_option(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     match text.strip_prefix("--") {
         Some(long) => {

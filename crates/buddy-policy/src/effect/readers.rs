@@ -8,7 +8,7 @@ use super::flags::Flags;
 
 /// The operands of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operands {
+pub(crate) enum ReaderOperands {
     /// Files and directories that it reads.
     Paths,
     /// One file that it reads; a second one would be written.
@@ -31,14 +31,14 @@ pub(crate) enum Operands {
 
 /// A program that only reads.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct ReaderProgram {
     pub(crate) names: &'static [&'static str],
     pub(crate) flags: Flags,
-    pub(crate) operands: Operands,
+    pub(crate) operands: ReaderOperands,
 }
 
-const fn reader(names: &'static [&'static str], flags: Flags, operands: Operands) -> Reader {
-    Reader { names, flags, operands }
+const fn reader(names: &'static [&'static str], flags: Flags, operands: ReaderOperands) -> ReaderProgram {
+    ReaderProgram { names, flags, operands }
 }
 
 const GREP: Flags = Flags::of("EFGPivwxcnHhlLoqsrRabyzZUT0123456789", "emABC").long(
@@ -218,95 +218,111 @@ const PS: Flags = Flags::of("AaeflFLjHTuxwcMNdrhSvmy", "opCUtqks")
     .long(&["forest", "no-headers"], &["pid", "ppid", "sort", "format"]);
 
 /// The table.
-pub(crate) const READERS: &[Reader] = &[
-    reader(&["ls", "dir", "vdir"], LS, Operands::Paths),
-    reader(&["cat"], Flags::of("nbsvETAetu", "").long(&["number", "show-all"], &[]), Operands::Paths),
+pub(crate) const READERS: &[ReaderProgram] = &[
+    reader(&["ls", "dir", "vdir"], LS, ReaderOperands::Paths),
+    reader(&["cat"], Flags::of("nbsvETAetu", "").long(&["number", "show-all"], &[]), ReaderOperands::Paths),
     reader(
         &["head"],
         Flags::of("qvz0123456789", "nc").long(&["quiet"], &["lines", "bytes"]),
-        Operands::Paths,
+        ReaderOperands::Paths,
     ),
     reader(
         &["tail"],
         Flags::of("qvz0123456789", "nc").long(&["quiet"], &["lines", "bytes"]),
-        Operands::Paths,
+        ReaderOperands::Paths,
     ),
-    reader(&["wc"], Flags::of("lwcmL", "").long(&["lines", "words", "bytes", "chars"], &[]), Operands::Paths),
-    reader(&["grep", "egrep", "fgrep"], GREP, Operands::TextThenPaths),
-    reader(&["rg"], RIPGREP, Operands::TextThenPaths),
-    reader(&["stat"], STAT, Operands::Paths),
-    reader(&["file"], Flags::of("bhikLN0", "F").long(&["brief", "mime", "mime-type"], &[]), Operands::Paths),
-    reader(&["du"], DU, Operands::Paths),
-    reader(&["df"], DF, Operands::Paths),
-    reader(&["sort"], SORT, Operands::Paths),
+    reader(
+        &["wc"],
+        Flags::of("lwcmL", "").long(&["lines", "words", "bytes", "chars"], &[]),
+        ReaderOperands::Paths,
+    ),
+    reader(&["grep", "egrep", "fgrep"], GREP, ReaderOperands::TextThenPaths),
+    reader(&["rg"], RIPGREP, ReaderOperands::TextThenPaths),
+    reader(&["stat"], STAT, ReaderOperands::Paths),
+    reader(
+        &["file"],
+        Flags::of("bhikLN0", "F").long(&["brief", "mime", "mime-type"], &[]),
+        ReaderOperands::Paths,
+    ),
+    reader(&["du"], DU, ReaderOperands::Paths),
+    reader(&["df"], DF, ReaderOperands::Paths),
+    reader(&["sort"], SORT, ReaderOperands::Paths),
     reader(
         &["uniq"],
         Flags::of("cdDiuz", "fsw").long(&["count", "repeated", "unique"], &[]),
-        Operands::OnePath,
+        ReaderOperands::OnePath,
     ),
     reader(
         &["cut"],
         Flags::of("snz", "bcdf").long(&["complement"], &["delimiter", "fields"]),
-        Operands::Paths,
+        ReaderOperands::Paths,
     ),
-    reader(&["tr"], Flags::of("cCdst", "").long(&["delete", "complement"], &[]), Operands::Text),
-    reader(&["diff"], DIFF, Operands::Paths),
-    reader(&["cmp"], Flags::of("bls", "n"), Operands::Paths),
-    reader(&["comm"], Flags::of("123iz", ""), Operands::Paths),
-    reader(&["paste"], Flags::of("sz", "d"), Operands::Paths),
-    reader(&["join"], Flags::of("iz", "12aejtov"), Operands::Paths),
-    reader(&["nl"], Flags::of("p", "bhfnwsv"), Operands::Paths),
-    reader(&["tac", "rev"], Flags::NONE, Operands::Paths),
-    reader(&["fold", "fmt"], Flags::of("bs", "w"), Operands::Paths),
-    reader(&["column"], Flags::of("tx", "scNo"), Operands::Paths),
-    reader(&["od"], Flags::of("abcdfilosxvC", "AjNtw"), Operands::Paths),
-    reader(&["hexdump", "hd"], Flags::of("bcCdovx", "ns"), Operands::Paths),
-    reader(&["xxd"], Flags::of("bpuie", "cgls"), Operands::OnePath),
-    reader(&["strings"], Flags::of("af", "nte"), Operands::Paths),
+    reader(&["tr"], Flags::of("cCdst", "").long(&["delete", "complement"], &[]), ReaderOperands::Text),
+    reader(&["diff"], DIFF, ReaderOperands::Paths),
+    reader(&["cmp"], Flags::of("bls", "n"), ReaderOperands::Paths),
+    reader(&["comm"], Flags::of("123iz", ""), ReaderOperands::Paths),
+    reader(&["paste"], Flags::of("sz", "d"), ReaderOperands::Paths),
+    reader(&["join"], Flags::of("iz", "12aejtov"), ReaderOperands::Paths),
+    reader(&["nl"], Flags::of("p", "bhfnwsv"), ReaderOperands::Paths),
+    reader(&["tac", "rev"], Flags::NONE, ReaderOperands::Paths),
+    reader(&["fold", "fmt"], Flags::of("bs", "w"), ReaderOperands::Paths),
+    reader(&["column"], Flags::of("tx", "scNo"), ReaderOperands::Paths),
+    reader(&["od"], Flags::of("abcdfilosxvC", "AjNtw"), ReaderOperands::Paths),
+    reader(&["hexdump", "hd"], Flags::of("bcCdovx", "ns"), ReaderOperands::Paths),
+    reader(&["xxd"], Flags::of("bpuie", "cgls"), ReaderOperands::OnePath),
+    reader(&["strings"], Flags::of("af", "nte"), ReaderOperands::Paths),
     reader(
         &["base64", "base32"],
         Flags::of("di", "w").long(&["decode", "ignore-garbage"], &["wrap"]),
-        Operands::Paths,
+        ReaderOperands::Paths,
     ),
-    reader(&["cksum", "sum"], Flags::NONE, Operands::Paths),
+    reader(&["cksum", "sum"], Flags::NONE, ReaderOperands::Paths),
     reader(
         &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"],
         SUMS,
-        Operands::Paths,
+        ReaderOperands::Paths,
     ),
-    reader(&["tree"], Flags::of("adfisphuDFqNQCnJX", "LIP").long(&[], &["filelimit"]), Operands::Paths),
-    reader(&["basename"], Flags::of("az", "s").long(&["multiple", "zero"], &["suffix"]), Operands::Text),
-    reader(&["dirname"], Flags::of("z", "").long(&["zero"], &[]), Operands::Text),
-    reader(&["realpath", "readlink"], Flags::of("efmnqsz", "").long(&["canonicalize"], &[]), Operands::Paths),
+    reader(&["tree"], Flags::of("adfisphuDFqNQCnJX", "LIP").long(&[], &["filelimit"]), ReaderOperands::Paths),
+    reader(
+        &["basename"],
+        Flags::of("az", "s").long(&["multiple", "zero"], &["suffix"]),
+        ReaderOperands::Text,
+    ),
+    reader(&["dirname"], Flags::of("z", "").long(&["zero"], &[]), ReaderOperands::Text),
+    reader(
+        &["realpath", "readlink"],
+        Flags::of("efmnqsz", "").long(&["canonicalize"], &[]),
+        ReaderOperands::Paths,
+    ),
     reader(
         &["jq"],
         Flags::of("rcesnSMCaj", "").long(&["raw-output", "compact-output"], &[]),
-        Operands::TextThenPaths,
+        ReaderOperands::TextThenPaths,
     ),
-    reader(&["echo"], Flags::NONE, Operands::Anything),
-    reader(&["printf"], Flags::NONE, Operands::AnythingAfterFormat),
-    reader(&["true", "false", ":", "test", "["], Flags::NONE, Operands::Anything),
-    reader(&["pwd"], Flags::of("LP", ""), Operands::None),
-    reader(&["cd"], Flags::of("LP", ""), Operands::Paths),
-    reader(&["which"], Flags::of("as", ""), Operands::Text),
-    reader(&["type"], Flags::of("aftpP", ""), Operands::Text),
-    reader(&["whoami", "nproc", "arch", "tty", "logname", "hostname"], Flags::NONE, Operands::None),
-    reader(&["uname"], Flags::of("asnrvmpio", "").long(&["all"], &[]), Operands::None),
-    reader(&["id", "groups"], Flags::of("ugGnrz", ""), Operands::Text),
+    reader(&["echo"], Flags::NONE, ReaderOperands::Anything),
+    reader(&["printf"], Flags::NONE, ReaderOperands::AnythingAfterFormat),
+    reader(&["true", "false", ":", "test", "["], Flags::NONE, ReaderOperands::Anything),
+    reader(&["pwd"], Flags::of("LP", ""), ReaderOperands::None),
+    reader(&["cd"], Flags::of("LP", ""), ReaderOperands::Paths),
+    reader(&["which"], Flags::of("as", ""), ReaderOperands::Text),
+    reader(&["type"], Flags::of("aftpP", ""), ReaderOperands::Text),
+    reader(&["whoami", "nproc", "arch", "tty", "logname", "hostname"], Flags::NONE, ReaderOperands::None),
+    reader(&["uname"], Flags::of("asnrvmpio", "").long(&["all"], &[]), ReaderOperands::None),
+    reader(&["id", "groups"], Flags::of("ugGnrz", ""), ReaderOperands::Text),
     reader(
         &["date"],
         Flags::of("uRI", "d").long(&["utc", "universal", "iso-8601"], &["date"]),
-        Operands::Formats,
+        ReaderOperands::Formats,
     ),
-    reader(&["ps"], PS, Operands::OneOf(&["aux", "auxf", "auxww", "ax", "axf"])),
-    reader(&["free"], Flags::of("bkmghltwv", "").long(&["human"], &[]), Operands::None),
-    reader(&["uptime"], Flags::of("ps", ""), Operands::None),
-    reader(&["printenv"], Flags::of("0", ""), Operands::Text),
-    reader(&["seq"], Flags::of("w", "fs"), Operands::Text),
-    reader(&["lscpu", "lsblk", "locale", "pgrep", "pidof"], Flags::of("aflnxpo", "u"), Operands::Text),
+    reader(&["ps"], PS, ReaderOperands::OneOf(&["aux", "auxf", "auxww", "ax", "axf"])),
+    reader(&["free"], Flags::of("bkmghltwv", "").long(&["human"], &[]), ReaderOperands::None),
+    reader(&["uptime"], Flags::of("ps", ""), ReaderOperands::None),
+    reader(&["printenv"], Flags::of("0", ""), ReaderOperands::Text),
+    reader(&["seq"], Flags::of("w", "fs"), ReaderOperands::Text),
+    reader(&["lscpu", "lsblk", "locale", "pgrep", "pidof"], Flags::of("aflnxpo", "u"), ReaderOperands::Text),
 ];
 
 /// The entry of a program.
-pub(crate) fn reader_of(name: &str) -> Option<&'static Reader> {
+pub(crate) fn reader_of(name: &str) -> Option<&'static ReaderProgram> {
     READERS.iter().find(|reader| reader.names.contains(&name))
 }

@@ -1,10 +1,10 @@
 //! Whether a simple command is known to only read, and the files that it reads.
 
 use super::find;
-use super::flags::{Order, split};
-use super::readers::{Operands, reader_of};
+use super::flags::{FlagOrder, split};
+use super::readers::{ReaderOperands, reader_of};
 use super::sed;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Programs that, when told to be recursive, read everything beneath the directories that they are given, or here.
 const DEEP: &[&str] = &["grep", "egrep", "fgrep", "diff"];
@@ -20,64 +20,64 @@ pub(crate) fn only_looks(program: &str) -> bool {
 
 /// The files that a command reads when it only reads.
 #[derive(Debug, Default)]
-pub(crate) struct Reading<'a> {
-    pub(crate) paths: Vec<&'a Word>,
+pub(crate) struct CommandReading<'a> {
+    pub(crate) paths: Vec<&'a ShellWord>,
     /// Whether everything beneath the paths is read too.
     pub(crate) is_deep: bool,
 }
 
 /// The files that a program with these words reads; `None` if it is not known to only read.
-pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Reading<'a>> {
+pub(crate) fn reading<'a>(program: &str, arguments: &'a [ShellWord]) -> Option<CommandReading<'a>> {
     match program {
         "find" => return of_find(arguments),
         "sed" => {
             let sed = sed::sed(arguments).filter(|sed| sed.only_prints && !sed.is_in_place)?;
-            return Some(Reading { paths: sed.files, is_deep: false });
+            return Some(CommandReading { paths: sed.files, is_deep: false });
         }
         _ => {}
     }
     let reader = reader_of(program)?;
     match reader.operands {
-        Operands::Anything => {
-            let evaluates = |word: &Word| matches!(word.literal(), Some("-v" | "-R"));
+        ReaderOperands::Anything => {
+            let evaluates = |word: &ShellWord| matches!(word.literal(), Some("-v" | "-R"));
             let is_plain =
                 !arguments.iter().any(|word| word.is_unknown() || (program == "test" && evaluates(word)));
-            return is_plain.then(Reading::default);
+            return is_plain.then(CommandReading::default);
         }
-        Operands::AnythingAfterFormat => {
-            let is_option = |word: &Word| word.literal().is_none_or(|text| text.starts_with('-'));
+        ReaderOperands::AnythingAfterFormat => {
+            let is_option = |word: &ShellWord| word.literal().is_none_or(|text| text.starts_with('-'));
             let is_plain =
-                !arguments.first().is_some_and(is_option) && !arguments.iter().any(Word::is_unknown);
-            return is_plain.then(Reading::default);
+                !arguments.first().is_some_and(is_option) && !arguments.iter().any(ShellWord::is_unknown);
+            return is_plain.then(CommandReading::default);
         }
         _ => {}
     }
-    let split = split(arguments, &reader.flags, Order::Mixed)?;
+    let split = split(arguments, &reader.flags, FlagOrder::Mixed)?;
     let has_pattern = ["e", "regexp", "files", "type-list"].iter().any(|name| split.has(name));
     let is_recursive = ["r", "R", "recursive", "dereference-recursive"].iter().any(|name| split.has(name));
     let is_deep = program == "rg" || (is_recursive && DEEP.contains(&program));
     let operands = split.operands;
     let paths = match reader.operands {
-        Operands::Paths => operands,
-        Operands::OnePath => (operands.len() <= 1).then_some(operands)?,
-        Operands::TextThenPaths if has_pattern && program != "jq" => operands,
-        Operands::TextThenPaths => {
+        ReaderOperands::Paths => operands,
+        ReaderOperands::OnePath => (operands.len() <= 1).then_some(operands)?,
+        ReaderOperands::TextThenPaths if has_pattern && program != "jq" => operands,
+        ReaderOperands::TextThenPaths => {
             let (text, paths) = operands.split_first()?;
             text.literal()?;
             paths.to_vec()
         }
-        Operands::Text => none_when(operands.iter().all(|word| word.literal().is_some()))?,
-        Operands::Formats => {
+        ReaderOperands::Text => none_when(operands.iter().all(|word| word.literal().is_some()))?,
+        ReaderOperands::Formats => {
             none_when(operands.iter().all(|word| word.literal().is_some_and(|text| text.starts_with('+'))))?
         }
-        Operands::OneOf(words) => {
+        ReaderOperands::OneOf(words) => {
             none_when(operands.iter().all(|word| word.literal().is_some_and(|text| words.contains(&text))))?
         }
-        Operands::None | Operands::Anything | Operands::AnythingAfterFormat => {
+        ReaderOperands::None | ReaderOperands::Anything | ReaderOperands::AnythingAfterFormat => {
             none_when(operands.is_empty())?
         }
     };
-    Some(Reading { paths, is_deep })
+    Some(CommandReading { paths, is_deep })
 }
 
 /// Programs of which no option does more than read or print, so that a computed word cannot make them do it.
@@ -145,22 +145,22 @@ const SOME: &str = "x";
 
 /// The words that name the files of a reading program, if some words are computed; `None` if it could do
 /// more. The files are known when it runs.
-pub(crate) fn loose_reading(program: &str, arguments: &[Word]) -> Option<Vec<Word>> {
+pub(crate) fn loose_reading(program: &str, arguments: &[ShellWord]) -> Option<Vec<ShellWord>> {
     if let Some(files) = super::awk::NAMES.contains(&program).then(|| super::awk::files(arguments)) {
         return files;
     }
-    let is_computed = |word: &&Word| matches!(word, Word::Unknown(_) | Word::Glob(_));
+    let is_computed = |word: &&ShellWord| matches!(word, ShellWord::Unknown(_) | ShellWord::Glob(_));
     // The homes of people hold more than any table of secrets knows.
-    let is_of_home = |word: &Word| word.unexpanded().trim_start_matches('"').starts_with(['~', '/']);
+    let is_of_home = |word: &ShellWord| word.unexpanded().trim_start_matches('"').starts_with(['~', '/']);
     if arguments.iter().any(|word| is_computed(&word) && is_of_home(word)) {
         return None;
     }
     if !HARMLESS.contains(&program) || !arguments.iter().any(|word| is_computed(&word)) {
         return None;
     }
-    let certain: Vec<Word> = arguments
+    let certain: Vec<ShellWord> = arguments
         .iter()
-        .map(|word| if is_computed(&word) { Word::Literal(SOME.to_owned()) } else { word.clone() })
+        .map(|word| if is_computed(&word) { ShellWord::Literal(SOME.to_owned()) } else { word.clone() })
         .collect();
     let reading = reading(program, &certain)?;
     let named = reading.paths.into_iter().filter(|word| word.literal() != Some(SOME)).cloned();
@@ -171,11 +171,11 @@ fn none_when<T>(holds: bool) -> Option<Vec<T>> {
     holds.then(Vec::new)
 }
 
-fn of_find(arguments: &[Word]) -> Option<Reading<'_>> {
+fn of_find(arguments: &[ShellWord]) -> Option<CommandReading<'_>> {
     let found = find::find(arguments);
     let only_looks = !found.is_unclear && !found.deletes && found.outputs.is_empty();
     // The command that it runs is judged apart.
-    only_looks.then(|| Reading {
+    only_looks.then(|| CommandReading {
         paths: arguments.iter().take(found.roots.len()).filter(|word| found.roots.contains(word)).collect(),
         is_deep: false,
     })

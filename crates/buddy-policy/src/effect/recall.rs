@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::flags::might_give;
 use super::git::looks_like_a_file;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Subcommands whose words name files without their contents.
 const NAMES_ONLY: &[&str] = &[
@@ -80,13 +80,13 @@ const OBJECT_DIGITS: usize = 4;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Recalled {
     /// Words that name files.
-    pub(super) files: Vec<Word>,
+    pub(super) files: Vec<ShellWord>,
     /// Whether it prints or copies everything that is there.
     pub(super) is_wide: bool,
     /// Paths that it is limited to; everything if there are none.
     pub(super) limits: Vec<String>,
     /// The directory of the repository that it copies from, if that is another one.
-    pub(super) source: Option<Word>,
+    pub(super) source: Option<ShellWord>,
 }
 
 /// A use of git that reads tracked files.
@@ -109,7 +109,7 @@ impl Recall {
 }
 
 /// The contents that these words, from the subcommand on, take out of the store.
-pub(super) fn recalled(words: &[Word]) -> Recalled {
+pub(super) fn recalled(words: &[ShellWord]) -> Recalled {
     let Some((subcommand, rest)) = words.split_first() else { return Recalled::default() };
     let Some(subcommand) = subcommand.literal() else {
         return Recalled { is_wide: true, ..Recalled::default() };
@@ -119,7 +119,8 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
         Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
         None => (rest, &[][..]),
     };
-    let mut operands: Vec<&Word> = before.iter().filter(|word| !word.unexpanded().starts_with('-')).collect();
+    let mut operands: Vec<&ShellWord> =
+        before.iter().filter(|word| !word.unexpanded().starts_with('-')).collect();
     if subcommand == "grep" && !might_give(before, Some('e'), "") && !operands.is_empty() {
         operands.remove(0);
     }
@@ -127,11 +128,11 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
     let only_names = NAMES_ONLY.contains(&subcommand) || (subcommand == "log" && !prints);
     let named =
         before.iter().filter(|_| !only_names).filter(|word| subcommand != "grep" || operands.contains(word));
-    let mut files: Vec<Word> = named.flat_map(file_words).collect();
+    let mut files: Vec<ShellWord> = named.flat_map(file_words).collect();
     files.extend(paths.iter().filter(|_| !only_names).flat_map(file_words));
     // A blob that is named by its path is that file alone. Of a directory, some print only the names in it.
     let lists = matches!(subcommand, "show" | "cat-file");
-    let is_blob = |word: &&Word| {
+    let is_blob = |word: &&ShellWord| {
         let path = word.literal().and_then(blob);
         path.is_some_and(|path| lists || path.rsplit('/').next().is_some_and(|name| name.contains('.')))
     };
@@ -145,8 +146,8 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
     };
     let own_paths =
         operands.iter().copied().filter(|word| is_plain_path(word) && looks_like_a_file(&word.unexpanded()));
-    let paths: Vec<&Word> = if subcommand == "grep" && split.is_none() {
-        let own: Vec<&Word> = own_paths.collect();
+    let paths: Vec<&ShellWord> = if subcommand == "grep" && split.is_none() {
+        let own: Vec<&ShellWord> = own_paths.collect();
         if own.len() == operands.len() { own } else { Vec::new() }
     } else {
         paths.iter().collect()
@@ -166,7 +167,7 @@ pub(super) fn recalled(words: &[Word]) -> Recalled {
 const COPIES: &[&str] = &["clone", "fetch", "pull", "submodule"];
 
 /// The repository of this machine that is copied, as far as the words tell. A word that is not known may be one.
-fn source(subcommand: &str, rest: &[Word]) -> Option<Word> {
+fn source(subcommand: &str, rest: &[ShellWord]) -> Option<ShellWord> {
     let mut words = rest.iter();
     if subcommand == "submodule" {
         words.find(|word| word.literal() == Some("add"))?;
@@ -191,11 +192,12 @@ fn source(subcommand: &str, rest: &[Word]) -> Option<Word> {
         "fetch" | "pull" | "submodule" => is_path && !names_server,
         _ => false,
     };
-    is_local.then(|| if path.len() == text.len() { first.clone() } else { Word::Literal(path.to_owned()) })
+    is_local
+        .then(|| if path.len() == text.len() { first.clone() } else { ShellWord::Literal(path.to_owned()) })
 }
 
 /// Whether a word can be the number of an object.
-fn is_object(word: &Word) -> bool {
+fn is_object(word: &ShellWord) -> bool {
     let is_number = |text: &str| {
         let digits = text.split(['^', '~', '@']).next().unwrap_or_default();
         digits.len() >= OBJECT_DIGITS && digits.chars().all(|digit| digit.is_ascii_hexdigit())
@@ -203,7 +205,7 @@ fn is_object(word: &Word) -> bool {
     word.literal().is_none_or(is_number)
 }
 
-fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool) -> bool {
+fn is_wide(subcommand: &str, options: &[ShellWord], operands: &[&ShellWord], prints: bool) -> bool {
     let has = |long: &str| might_give(options, None, long);
     let first = operands.first().and_then(|word| word.literal()).unwrap_or_default();
     match subcommand {
@@ -213,8 +215,8 @@ fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool)
         }
         "stash" => matches!(first, "show" | "list") && prints,
         "diff" => {
-            let is_range = |word: &&Word| word.literal().is_none_or(|text| text.contains(".."));
-            let is_file = |word: &&Word| {
+            let is_range = |word: &&ShellWord| word.literal().is_none_or(|text| text.contains(".."));
+            let is_file = |word: &&ShellWord| {
                 looks_like_a_file(&word.unexpanded()) && word.literal().and_then(blob).is_none()
             };
             let revisions = operands.iter().filter(|word| !is_file(word)).count();
@@ -223,7 +225,7 @@ fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool)
             let may_be_file = operands.iter().any(|word| is_object(word));
             (are_two || may_be_file) && (prints || !only_sums_up(options)) && !has("no-index")
         }
-        "cat-file" => !matches!(options.first().and_then(Word::literal), Some("-t" | "-s" | "-e")),
+        "cat-file" => !matches!(options.first().and_then(ShellWord::literal), Some("-t" | "-s" | "-e")),
         "checkout-index" => {
             ["all", "stdin", "prefix", "temp"].iter().any(|long| has(long))
                 || might_give(options, Some('a'), "")
@@ -247,7 +249,7 @@ fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool)
 }
 
 /// Whether options make git print changes line by line, or reveal whether it holds a text.
-fn prints_patch(options: &[Word]) -> bool {
+fn prints_patch(options: &[ShellWord]) -> bool {
     const LONG: &[&str] = &[
         "patch",
         "patch-with-stat",
@@ -279,7 +281,7 @@ fn prints_patch(options: &[Word]) -> bool {
 }
 
 /// Whether options leave only names and numbers of the changes.
-fn only_sums_up(options: &[Word]) -> bool {
+fn only_sums_up(options: &[ShellWord]) -> bool {
     const SUMS: &[&str] = &[
         "stat",
         "shortstat",
@@ -312,7 +314,7 @@ fn blob(text: &str) -> Option<&str> {
 }
 
 /// Words for the files that a word can name: itself, and the part after a colon, an equals sign or magic.
-fn file_words(word: &Word) -> Vec<Word> {
+fn file_words(word: &ShellWord) -> Vec<ShellWord> {
     let text = word.unexpanded();
     let text = text.trim_matches('"');
     let after = |mark: char| text.split_once(mark).map(|(_, rest)| rest);
@@ -326,11 +328,11 @@ fn file_words(word: &Word) -> Vec<Word> {
         text.rsplit_once(':').map(|(_, rest)| rest),
     ];
     let own = |text: &&str| !text.is_empty() && !text.starts_with('-');
-    parts.into_iter().flatten().filter(own).map(|text| Word::Literal(text.to_owned())).collect()
+    parts.into_iter().flatten().filter(own).map(|text| ShellWord::Literal(text.to_owned())).collect()
 }
 
 /// Whether a word is a path and no pattern, and certain.
-fn is_plain_path(word: &Word) -> bool {
+fn is_plain_path(word: &ShellWord) -> bool {
     word.literal().is_some_and(|text| !text.starts_with(':') && !text.contains(['*', '?', '[']))
 }
 
@@ -338,8 +340,8 @@ fn is_plain_path(word: &Word) -> bool {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<Word> {
-        line.split(' ').map(Word::decode).collect()
+    fn words(line: &str) -> Vec<ShellWord> {
+        line.split(' ').map(ShellWord::decode).collect()
     }
 
     #[track_caller]

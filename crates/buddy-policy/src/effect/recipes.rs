@@ -2,7 +2,7 @@
 //!
 //! They are pinned like a script: if one of them changes between the question and the start, buddy asks again.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The most files that are pinned for one command line because of this table; each is read twice for a question.
 pub(crate) const MAX_RECIPES: usize = 32;
@@ -99,17 +99,17 @@ pub(crate) const RECIPES: &[Recipe] = &[
 ];
 
 /// The files that a program with these words runs, some of them in directories that options name.
-pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
+pub(crate) fn recipe_files(program: &str, arguments: &[ShellWord]) -> Vec<ShellWord> {
     let module = module(program, arguments);
     let program = module.unwrap_or(program);
     let Some(recipe) = RECIPES.iter().find(|recipe| recipe.names.contains(&program)) else {
         // A module of the project.
         let path = module.unwrap_or_default().replace('.', "/");
-        let files = ["", "/__main__", "/__init__"].map(|end| Word::Literal(format!("{path}{end}.py")));
+        let files = ["", "/__main__", "/__init__"].map(|end| ShellWord::Literal(format!("{path}{end}.py")));
         return if path.is_empty() { Vec::new() } else { files.to_vec() };
     };
     let mut files = values(arguments, recipe.named);
-    files.extend(recipe.files.iter().map(|file| Word::Literal((*file).to_owned())));
+    files.extend(recipe.files.iter().map(|file| ShellWord::Literal((*file).to_owned())));
     for directory in values(arguments, recipe.directories) {
         files.extend(recipe.files.iter().map(|file| within(&directory, file)));
     }
@@ -117,7 +117,7 @@ pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
 }
 
 /// The files that an interpreter takes for a word that names no file, or a directory.
-pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
+pub(crate) fn stands_for(program: &str, word: &ShellWord) -> Vec<ShellWord> {
     let ends: &[&str] = if program.starts_with("node") || program == "bun" {
         &[".js", ".cjs", ".mjs", ".ts", "/package.json", "/index.js"]
     } else if program.starts_with("python") || program.starts_with("pypy") {
@@ -137,42 +137,44 @@ pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
             Vec::new()
         };
     };
-    ends.iter().map(|end| Word::Literal(format!("{text}{end}"))).collect()
+    ends.iter().map(|end| ShellWord::Literal(format!("{text}{end}"))).collect()
 }
 
 /// Whether an option names a file to run that cannot be pinned: stdin, a device, or a computed name.
-pub(crate) fn reads_recipe(program: &str, arguments: &[Word]) -> bool {
+pub(crate) fn reads_recipe(program: &str, arguments: &[ShellWord]) -> bool {
     let Some(recipe) = RECIPES.iter().find(|recipe| recipe.names.contains(&program)) else { return false };
     // They take a configuration by the same letter, and no program.
     let is_build =
         recipe.named.iter().any(|option| !matches!(*option, "-c" | "--config" | "--config-file" | "--conf"));
-    let is_stream = |word: &Word| match word {
-        Word::Literal(text) => text == "-" || text.starts_with("/dev/") || text.starts_with("/proc/"),
-        Word::Home { .. } => false,
-        Word::Glob(_) | Word::Unknown(_) => true,
+    let is_stream = |word: &ShellWord| match word {
+        ShellWord::Literal(text) => text == "-" || text.starts_with("/dev/") || text.starts_with("/proc/"),
+        ShellWord::Home { .. } => false,
+        ShellWord::Glob(_) | ShellWord::Unknown(_) => true,
     };
     is_build && values(arguments, recipe.named).iter().any(is_stream)
 }
 
 /// `python3 -m pytest` runs the same files as `pytest`.
-fn module<'a>(program: &str, arguments: &'a [Word]) -> Option<&'a str> {
+fn module<'a>(program: &str, arguments: &'a [ShellWord]) -> Option<&'a str> {
     let at = arguments
         .iter()
         .position(|word| word.literal() == Some("-m"))
         .filter(|_| program.starts_with("python"))?;
-    arguments.get(at + 1).and_then(Word::literal)
+    arguments.get(at + 1).and_then(ShellWord::literal)
 }
 
-fn within(directory: &Word, file: &str) -> Word {
+fn within(directory: &ShellWord, file: &str) -> ShellWord {
     match directory {
-        Word::Literal(directory) => Word::Literal(format!("{directory}/{file}")),
-        Word::Home { rest, source } => Word::Home { rest: format!("{rest}/{file}"), source: source.clone() },
-        other => Word::Unknown(other.unexpanded()),
+        ShellWord::Literal(directory) => ShellWord::Literal(format!("{directory}/{file}")),
+        ShellWord::Home { rest, source } => {
+            ShellWord::Home { rest: format!("{rest}/{file}"), source: source.clone() }
+        }
+        other => ShellWord::Unknown(other.unexpanded()),
     }
 }
 
 /// The values of these options, joined to them or as the next word.
-fn values(arguments: &[Word], options: &[&str]) -> Vec<Word> {
+fn values(arguments: &[ShellWord], options: &[&str]) -> Vec<ShellWord> {
     let mut values = Vec::new();
     for (at, word) in arguments.iter().enumerate() {
         let text = word.unexpanded();
@@ -182,7 +184,7 @@ fn values(arguments: &[Word], options: &[&str]) -> Vec<Word> {
                 Some(joined) if option.len() == 2 || joined.starts_with('=') => {
                     let joined = joined.strip_prefix('=').unwrap_or(joined);
                     values.push(if word.literal().is_some() {
-                        Word::Literal(joined.to_owned())
+                        ShellWord::Literal(joined.to_owned())
                     } else {
                         word.clone()
                     });

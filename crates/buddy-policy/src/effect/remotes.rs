@@ -3,7 +3,7 @@
 use buddy_protocol::{RemoteName, RemoteUse};
 
 use super::flags::might_give;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Options of `git push`, `git fetch` and `git pull` that take the next word.
 const VALUES: &[&str] = &[
@@ -30,12 +30,12 @@ const VALUES: &[&str] = &[
 ];
 
 /// The remote that these words, from the subcommand on, mean and what for. None if they reach none, or if the word for it is not known.
-pub(super) fn remote_meant(words: &[Word]) -> Option<(RemoteName<'_>, RemoteUse)> {
+pub(super) fn remote_meant(words: &[ShellWord]) -> Option<(RemoteName<'_>, RemoteUse)> {
     let (subcommand, rest) = words.split_first()?;
     let usage = match subcommand.literal()? {
         "push" => RemoteUse::Push,
         "fetch" | "pull" => RemoteUse::Fetch,
-        "remote" if rest.first().and_then(Word::literal) == Some("update") => {
+        "remote" if rest.first().and_then(ShellWord::literal) == Some("update") => {
             return Some((RemoteName::All, RemoteUse::Fetch));
         }
         _ => return None,
@@ -88,7 +88,7 @@ mod tests {
             ("remote add x ../y", None),
             ("status", None),
         ] {
-            let words: Vec<Word> = line.split(' ').map(Word::decode).collect();
+            let words: Vec<ShellWord> = line.split(' ').map(ShellWord::decode).collect();
             assert_eq!(remote_meant(&words), meant, "{line}");
         }
     }

@@ -1,7 +1,7 @@
 //! Programs of `sed` that only print: lines by number or pattern, and substitutions without side effects.
 
-use super::flags::{Flags, Order, split};
-use crate::shell::Word;
+use super::flags::{FlagOrder, Flags, split};
+use crate::shell::ShellWord;
 
 const FLAGS: Flags = Flags::of("nErszi", "e")
     .long(&["quiet", "silent", "regexp-extended", "null-data", "sandbox", "in-place"], &["expression"]);
@@ -9,7 +9,7 @@ const FLAGS: Flags = Flags::of("nErszi", "e")
 /// A call of `sed`, taken apart.
 #[derive(Debug)]
 pub(crate) struct Sed<'a> {
-    pub(crate) files: Vec<&'a Word>,
+    pub(crate) files: Vec<&'a ShellWord>,
     /// Whether the files are changed.
     pub(crate) is_in_place: bool,
     /// Whether its program is known to only print.
@@ -17,9 +17,9 @@ pub(crate) struct Sed<'a> {
 }
 
 /// Takes the words after `sed` apart; `None` if an option is not known.
-pub(crate) fn sed(arguments: &[Word]) -> Option<Sed<'_>> {
+pub(crate) fn sed(arguments: &[ShellWord]) -> Option<Sed<'_>> {
     let is_in_place = arguments.iter().any(is_in_place_option);
-    let split = split(arguments, &FLAGS, Order::Mixed)?;
+    let split = split(arguments, &FLAGS, FlagOrder::Mixed)?;
     let given = split.given.iter().filter(|(name, _)| name == "e" || name == "expression");
     let mut programs: Vec<&str> = given.filter_map(|(_, value)| value.as_deref()).collect();
     let mut operands = split.operands.into_iter();
@@ -38,7 +38,7 @@ pub(crate) fn sed(arguments: &[Word]) -> Option<Sed<'_>> {
     Some(Sed { files: operands.collect(), is_in_place, only_prints })
 }
 
-fn is_in_place_option(word: &Word) -> bool {
+fn is_in_place_option(word: &ShellWord) -> bool {
     word.literal().is_some_and(|text| {
         text == "--in-place"
             || text.strip_prefix('-').is_some_and(|letters| {

@@ -3,7 +3,7 @@
 //! The program behind a name can be a script or a launcher that keeps files, so this counts as reading only
 //! if the kernel holds all processes of a command to reading.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Programs by the words that make them print information.
 pub(crate) const TELLING: &[(&[&str], &[&str])] = &[
@@ -87,7 +87,7 @@ pub(crate) const TELLING: &[(&[&str], &[&str])] = &[
 ];
 
 /// Whether a program with these words prints its version or its usage.
-pub(super) fn only_tells(program: &str, arguments: &[Word]) -> bool {
+pub(super) fn only_tells(program: &str, arguments: &[ShellWord]) -> bool {
     let [word] = arguments else { return false };
     let is_told = |(names, words): &(&[&str], &[&str])| {
         names.contains(&program) && word.literal().is_some_and(|word| words.contains(&word))

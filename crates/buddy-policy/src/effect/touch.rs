@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// A file that is touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touch {
-    pub(crate) access: Access,
-    pub(crate) reach: Reach,
+    pub(crate) access: TouchAccess,
+    pub(crate) reach: TouchReach,
     /// Whether the file is opened and written where it stands, so that nothing else in its directory changes.
     pub(crate) in_place: bool,
     /// Whether the word can mean another path instead, as it is not known whether an earlier `cd` worked.
@@ -20,7 +20,7 @@ impl Touch {
     /// is the content of the directory.
     pub(crate) fn anchor(&self) -> Option<&Path> {
         match &self.reach {
-            Reach::Path(path) if self.access == Access::Delete => path.parent(),
+            TouchReach::Path(path) if self.access == TouchAccess::Delete => path.parent(),
             reach => reach.path(),
         }
     }
@@ -29,21 +29,24 @@ impl Touch {
     /// the links in it; a removal does not.
     pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
         let path = self.reach.path()?;
-        if from != path && from.starts_with(path) && matches!(self.access, Access::Write | Access::Perhaps) {
-            return Some(Self { reach: Reach::Path(to.clone()), risky: self.risky.clone(), ..*self });
+        if from != path
+            && from.starts_with(path)
+            && matches!(self.access, TouchAccess::Write | TouchAccess::Perhaps)
+        {
+            return Some(Self { reach: TouchReach::Path(to.clone()), risky: self.risky.clone(), ..*self });
         }
         if self.anchor() != Some(from) {
             return None;
         }
-        let access = if self.access == Access::Followed { Access::Named } else { self.access };
+        let access = if self.access == TouchAccess::Followed { TouchAccess::Named } else { self.access };
         let real = match (self.access, &self.reach, path.file_name()) {
-            (Access::Delete, Reach::Path(_), Some(name)) => to.join(name),
+            (TouchAccess::Delete, TouchReach::Path(_), Some(name)) => to.join(name),
             _ => to.clone(),
         };
         let reach = match &self.reach {
-            Reach::Path(_) => Reach::Path(real),
-            Reach::Beneath(_) => Reach::Beneath(real),
-            Reach::Unknown(_) => return None,
+            TouchReach::Path(_) => TouchReach::Path(real),
+            TouchReach::Beneath(_) => TouchReach::Beneath(real),
+            TouchReach::Unknown(_) => return None,
         };
         Some(Self { reach, access, risky: self.risky.clone(), ..*self })
     }
@@ -51,7 +54,7 @@ impl Touch {
 
 /// An access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum TouchAccess {
     /// Names, sizes and the like.
     Look,
     /// Its content.
@@ -71,7 +74,7 @@ pub(crate) enum Access {
 
 /// The file, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum TouchReach {
     /// This one.
     Path(PathBuf),
     /// Some in this directory or beneath it.
@@ -80,7 +83,7 @@ pub(crate) enum Reach {
     Unknown(String),
 }
 
-impl Reach {
+impl TouchReach {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) | Self::Beneath(path) => Some(path),

@@ -8,8 +8,8 @@ use super::files::{GitPlace, git_words};
 use super::flags::might_give;
 use super::git::alias;
 use super::remotes::remote_meant;
-use super::{Effect, Leaf};
-use crate::shell::Word;
+use super::{CommandEffect, CommandLeaf};
+use crate::shell::ShellWord;
 use crate::{GitTrip, TripRemote};
 
 /// Subcommands of git that connect to places which buddy does not read from its settings.
@@ -100,7 +100,7 @@ impl LineTrips {
 }
 
 /// Those of all simple commands. Their order does not count: some can run at the same time.
-pub(crate) fn line_trips(leaves: &[Leaf]) -> LineTrips {
+pub(crate) fn line_trips(leaves: &[CommandLeaf]) -> LineTrips {
     let mut line = LineTrips::NONE;
     for leaf in leaves {
         let LineTrips { trips, is_whole } = leaf_trips(leaf);
@@ -114,7 +114,7 @@ pub(crate) fn line_trips(leaves: &[Leaf]) -> LineTrips {
 }
 
 /// Those of a simple command.
-pub(crate) fn leaf_trips(leaf: &Leaf) -> LineTrips {
+pub(crate) fn leaf_trips(leaf: &CommandLeaf) -> LineTrips {
     if leaf.program != "git" {
         return if goes_by_settings(leaf) { LineTrips::UNREAD } else { LineTrips::NONE };
     }
@@ -143,7 +143,7 @@ pub(crate) fn leaf_trips(leaf: &Leaf) -> LineTrips {
 }
 
 /// Whether files of the project decide where another program than git connects to.
-fn goes_by_settings(leaf: &Leaf) -> bool {
+fn goes_by_settings(leaf: &CommandLeaf) -> bool {
     let words = leaf.words.get(1..).unwrap_or_default();
     let is_meant = |(program, wanted): &(&str, &[&str])| {
         *program == leaf.program
@@ -154,21 +154,21 @@ fn goes_by_settings(leaf: &Leaf) -> bool {
 }
 
 /// The remotes that these words, from the subcommand on, connect to, and whether they are pushed to. None if buddy cannot tell.
-fn remotes(words: &[Word]) -> Option<Vec<(TripRemote, bool)>> {
+fn remotes(words: &[ShellWord]) -> Option<Vec<(TripRemote, bool)>> {
     let Some((subcommand, rest)) = words.split_first() else { return Some(Vec::new()) };
     let subcommand = subcommand.literal()?;
-    let operands: Vec<&Word> = rest.iter().filter(|word| !word.unexpanded().starts_with('-')).collect();
+    let operands: Vec<&ShellWord> = rest.iter().filter(|word| !word.unexpanded().starts_with('-')).collect();
     let first = operands.first().map(|word| word.unexpanded()).unwrap_or_default();
     let is_inner = |(outer, inner): &(&str, &[&str])| *outer == subcommand && inner.contains(&first.as_str());
     match subcommand {
         "push" | "fetch" | "pull" => meant(words),
         "ls-remote" => {
-            let fetch = Word::Literal("fetch".to_owned());
+            let fetch = ShellWord::Literal("fetch".to_owned());
             meant(&[std::slice::from_ref(&fetch), rest].concat())
         }
         "remote" if first == "update" => meant(words),
         "remote" if matches!(first.as_str(), "show" | "prune" | "set-head") => {
-            let named = |word: &&Word| Some((TripRemote::Named(word.literal()?.to_owned()), false));
+            let named = |word: &&ShellWord| Some((TripRemote::Named(word.literal()?.to_owned()), false));
             operands.get(1..).unwrap_or_default().iter().map(named).collect()
         }
         "remote" if first == "add" && might_give(rest, Some('f'), "fetch") => None,
@@ -178,7 +178,7 @@ fn remotes(words: &[Word]) -> Option<Vec<(TripRemote, bool)>> {
     }
 }
 
-fn meant(words: &[Word]) -> Option<Vec<(TripRemote, bool)>> {
+fn meant(words: &[ShellWord]) -> Option<Vec<(TripRemote, bool)>> {
     let (name, usage) = remote_meant(words)?;
     let remote = match name {
         RemoteName::Named(name) => TripRemote::Named(name.to_owned()),
@@ -189,19 +189,20 @@ fn meant(words: &[Word]) -> Option<Vec<(TripRemote, bool)>> {
 }
 
 /// Whether git can connect for submodules too. None if it is told to push them, whatever its settings say.
-fn recurses(words: &[Word]) -> Option<bool> {
-    let is_off =
-        |word: &Word| matches!(word.literal(), Some("--no-recurse-submodules" | "--recurse-submodules=no"));
+fn recurses(words: &[ShellWord]) -> Option<bool> {
+    let is_off = |word: &ShellWord| {
+        matches!(word.literal(), Some("--no-recurse-submodules" | "--recurse-submodules=no"))
+    };
     if words.iter().any(is_off) {
         return Some(false);
     }
     let is_told = might_give(words, None, "recurse-submodules");
-    let is_push = words.first().and_then(Word::literal) == Some("push");
+    let is_push = words.first().and_then(ShellWord::literal) == Some("push");
     (!is_told || !is_push).then_some(true)
 }
 
 /// The directories in which git looks for its repository. None if they are not known, or if a store is named.
-fn directories(leaf: &Leaf, places: &[GitPlace]) -> Option<Vec<PathBuf>> {
+fn directories(leaf: &CommandLeaf, places: &[GitPlace]) -> Option<Vec<PathBuf>> {
     let mut directories = leaf.cwds.clone()?;
     for place in places {
         let GitPlace::Directory(word) = place else { return None };
@@ -212,12 +213,12 @@ fn directories(leaf: &Leaf, places: &[GitPlace]) -> Option<Vec<PathBuf>> {
 }
 
 /// Whether a simple command changes neither which repository git finds nor where its remotes lead.
-fn keeps_settings(leaf: &Leaf, is_named: bool) -> bool {
-    if leaf.effect != Effect::Unknown || !leaf_trips(leaf).trips.is_empty() {
+fn keeps_settings(leaf: &CommandLeaf, is_named: bool) -> bool {
+    if leaf.effect != CommandEffect::Unknown || !leaf_trips(leaf).trips.is_empty() {
         return true;
     }
     let (words, _) = git_words(leaf.words.get(1..).unwrap_or_default());
-    let subcommand = words.first().and_then(Word::literal).unwrap_or_default();
+    let subcommand = words.first().and_then(ShellWord::literal).unwrap_or_default();
     let is_kept = SETTLED.contains(&subcommand) || is_named && MOVES.contains(&subcommand);
     leaf.program == "git" && is_kept
 }

@@ -1,20 +1,20 @@
 //! Programs that run another program. The program that they run is judged as if it stood alone, and they are
 //! judged too.
 
-use super::flags::{Flags, Order, Split, split};
-use crate::shell::Word;
+use super::flags::{FlagOrder, Flags, Split, split};
+use crate::shell::ShellWord;
 
 /// The commands that a wrapper runs.
 #[derive(Debug, Default)]
 pub(crate) struct Unwrapped {
     /// Commands by their words.
-    pub(crate) commands: Vec<Vec<Word>>,
+    pub(crate) commands: Vec<Vec<ShellWord>>,
     /// Commands as text that a shell reads.
-    pub(crate) texts: Vec<Word>,
+    pub(crate) texts: Vec<ShellWord>,
     /// Variables that are set for it.
     pub(crate) assignments: Vec<String>,
     /// Files that it writes itself.
-    pub(crate) outputs: Vec<Word>,
+    pub(crate) outputs: Vec<ShellWord>,
     /// Whether a part of it is not understood.
     pub(crate) is_unclear: bool,
     /// Whether the program does more than run it, such as fetching it first.
@@ -25,7 +25,7 @@ pub(crate) struct Unwrapped {
 
 /// The way that the words after a wrapper's options become a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum WrapperForm {
     /// They are its words.
     Words,
     /// They are its words, and more come from elsewhere when it runs.
@@ -41,10 +41,10 @@ struct Wrapper {
     flags: Flags,
     /// Operands that come before the command.
     skip: usize,
-    form: Form,
+    form: WrapperForm,
 }
 
-const fn wrapper(names: &'static [&'static str], flags: Flags, skip: usize, form: Form) -> Wrapper {
+const fn wrapper(names: &'static [&'static str], flags: Flags, skip: usize, form: WrapperForm) -> Wrapper {
     Wrapper { names, flags, skip, form }
 }
 
@@ -65,11 +65,11 @@ const WRAPPERS: &[Wrapper] = &[
             &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type", "preserve-env"],
         ),
         0,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&["doas"], Flags::of("nsL", "uC"), 0, Form::Words),
-    wrapper(&["pkexec"], Flags::NONE.long(&["disable-internal-agent"], &["user"]), 0, Form::Words),
-    wrapper(&["runuser", "gosu", "su-exec"], Flags::of("l", "ug"), 1, Form::Words),
+    wrapper(&["doas"], Flags::of("nsL", "uC"), 0, WrapperForm::Words),
+    wrapper(&["pkexec"], Flags::NONE.long(&["disable-internal-agent"], &["user"]), 0, WrapperForm::Words),
+    wrapper(&["runuser", "gosu", "su-exec"], Flags::of("l", "ug"), 1, WrapperForm::Words),
     wrapper(
         &["xargs"],
         Flags::of("0prtxo", "InPLdEsa").long(
@@ -77,59 +77,74 @@ const WRAPPERS: &[Wrapper] = &[
             &["max-args", "max-procs", "max-lines", "delimiter", "replace", "arg-file", "max-chars"],
         ),
         0,
-        Form::Fed,
+        WrapperForm::Fed,
     ),
     wrapper(
         &["parallel", "sem"],
         Flags::of("kmX0", "jNI").long(&["keep-order", "dry-run", "bar"], &["jobs", "colsep"]),
         0,
-        Form::FedJoined,
+        WrapperForm::FedJoined,
     ),
     wrapper(
         &["timeout"],
         Flags::of("v", "sk").long(&["foreground", "preserve-status", "verbose"], &["signal", "kill-after"]),
         1,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&["nice"], Flags::of("0123456789", "n").long(&[], &["adjustment"]), 0, Form::Words),
-    wrapper(&["ionice"], Flags::of("t", "cn").long(&["ignore"], &["class", "classdata"]), 0, Form::Words),
-    wrapper(&["nohup", "fakeroot", "unbuffer"], Flags::NONE, 0, Form::Words),
-    wrapper(&["setsid"], Flags::of("cfw", "").long(&["ctty", "fork", "wait"], &[]), 0, Form::Words),
-    wrapper(&["stdbuf"], Flags::of("", "ioe").long(&[], &["input", "output", "error"]), 0, Form::Words),
-    wrapper(&["time"], Flags::of("pv", "f").long(&["portability", "verbose"], &["format"]), 0, Form::Words),
-    wrapper(&["command"], Flags::of("p", ""), 0, Form::Words),
-    wrapper(&["exec"], Flags::of("lc", "a"), 0, Form::Words),
-    wrapper(&["busybox", "toybox", "coproc"], Flags::NONE, 0, Form::Words),
+    wrapper(&["nice"], Flags::of("0123456789", "n").long(&[], &["adjustment"]), 0, WrapperForm::Words),
+    wrapper(
+        &["ionice"],
+        Flags::of("t", "cn").long(&["ignore"], &["class", "classdata"]),
+        0,
+        WrapperForm::Words,
+    ),
+    wrapper(&["nohup", "fakeroot", "unbuffer"], Flags::NONE, 0, WrapperForm::Words),
+    wrapper(&["setsid"], Flags::of("cfw", "").long(&["ctty", "fork", "wait"], &[]), 0, WrapperForm::Words),
+    wrapper(
+        &["stdbuf"],
+        Flags::of("", "ioe").long(&[], &["input", "output", "error"]),
+        0,
+        WrapperForm::Words,
+    ),
+    wrapper(
+        &["time"],
+        Flags::of("pv", "f").long(&["portability", "verbose"], &["format"]),
+        0,
+        WrapperForm::Words,
+    ),
+    wrapper(&["command"], Flags::of("p", ""), 0, WrapperForm::Words),
+    wrapper(&["exec"], Flags::of("lc", "a"), 0, WrapperForm::Words),
+    wrapper(&["busybox", "toybox", "coproc"], Flags::NONE, 0, WrapperForm::Words),
     wrapper(
         &["watch"],
         Flags::of("bcdegtxw", "nq").long(&["color", "differences", "no-title"], &["interval"]),
         0,
-        Form::Joined,
+        WrapperForm::Joined,
     ),
-    wrapper(&["chroot"], Flags::NONE.long(&["skip-chdir"], &["userspec", "groups"]), 1, Form::Words),
+    wrapper(&["chroot"], Flags::NONE.long(&["skip-chdir"], &["userspec", "groups"]), 1, WrapperForm::Words),
     wrapper(
         &["unshare"],
         Flags::of("mnpufircCUT", "").long(&["fork", "map-root-user", "pid", "net", "mount-proc"], &[]),
         0,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&["nsenter"], Flags::of("amnpuiCUrFZ", "tSG").long(&["all"], &["target"]), 0, Form::Words),
+    wrapper(&["nsenter"], Flags::of("amnpuiCUrFZ", "tSG").long(&["all"], &["target"]), 0, WrapperForm::Words),
     wrapper(
         &["strace"],
         Flags::of("fcCtTvqyix", "eEosSuaP").long(&["follow-forks"], &["output", "trace"]),
         0,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&["ltrace"], Flags::of("fcCiLSt", "eosua"), 0, Form::Words),
-    wrapper(&["taskset"], Flags::of("ac", ""), 1, Form::Words),
-    wrapper(&["chrt"], Flags::of("bfior", ""), 1, Form::Words),
+    wrapper(&["ltrace"], Flags::of("fcCiLSt", "eosua"), 0, WrapperForm::Words),
+    wrapper(&["taskset"], Flags::of("ac", ""), 1, WrapperForm::Words),
+    wrapper(&["chrt"], Flags::of("bfior", ""), 1, WrapperForm::Words),
     wrapper(
         &["setarch", "linux32", "linux64", "i386", "x86_64", "aarch64", "uname26"],
         Flags::of("BFILRSTXZ3", ""),
         0,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&[LOADER], LOADER_FLAGS, 0, Form::Words),
+    wrapper(&[LOADER], LOADER_FLAGS, 0, WrapperForm::Words),
     // Their options are many: with one, each word may begin the command.
     wrapper(
         &[
@@ -152,9 +167,9 @@ const WRAPPERS: &[Wrapper] = &[
         ],
         Flags::NONE,
         0,
-        Form::Words,
+        WrapperForm::Words,
     ),
-    wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, Form::Joined),
+    wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, WrapperForm::Joined),
 ];
 /// Wrappers whose syntax is beyond the table.
 const SPECIAL: &[&str] = &[
@@ -192,7 +207,7 @@ pub(crate) fn is_wrapper(program: &str) -> bool {
 }
 
 /// The commands that a program with these words runs; `None` if it is no wrapper.
-pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
+pub(crate) fn unwrap(program: &str, arguments: &[ShellWord]) -> Option<Unwrapped> {
     match program {
         "env" => Some(env(arguments)),
         "su" => Some(valued(arguments, &["-c", "--command"])),
@@ -216,13 +231,13 @@ pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
 }
 
 /// `jobs -x COMMAND` runs a command; a computed word can be that option.
-fn jobs(arguments: &[Word]) -> Unwrapped {
+fn jobs(arguments: &[ShellWord]) -> Unwrapped {
     for (at, word) in arguments.iter().enumerate() {
         match word.literal() {
             None => return unclear(),
             Some(text) if text == "--" || !text.starts_with('-') => break,
             Some(text) if text.contains('x') => {
-                let is_marked = arguments.get(at + 1).and_then(Word::literal) == Some("--");
+                let is_marked = arguments.get(at + 1).and_then(ShellWord::literal) == Some("--");
                 let rest = arguments.get(at + 1 + usize::from(is_marked)..).unwrap_or_default();
                 let commands = if rest.is_empty() { Vec::new() } else { vec![rest.to_vec()] };
                 return Unwrapped { commands, ..Unwrapped::default() };
@@ -234,8 +249,8 @@ fn jobs(arguments: &[Word]) -> Unwrapped {
 }
 
 /// `builtin COMMAND` runs a builtin. An option, as in another shell `-f`, loads code.
-fn builtin(arguments: &[Word]) -> Unwrapped {
-    let is_marked = arguments.first().and_then(Word::literal) == Some("--");
+fn builtin(arguments: &[ShellWord]) -> Unwrapped {
+    let is_marked = arguments.first().and_then(ShellWord::literal) == Some("--");
     let rest = arguments.get(usize::from(is_marked)..).unwrap_or_default();
     match rest.first() {
         None => Unwrapped::default(),
@@ -248,24 +263,24 @@ pub(super) fn unclear() -> Unwrapped {
     Unwrapped { is_unclear: true, ..Unwrapped::default() }
 }
 
-pub(super) fn joined(words: &[Word]) -> Unwrapped {
-    let texts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
+pub(super) fn joined(words: &[ShellWord]) -> Unwrapped {
+    let texts: Option<Vec<&str>> = words.iter().map(ShellWord::literal).collect();
     match texts {
         Some(texts) if texts.is_empty() => Unwrapped::default(),
-        Some(texts) => Unwrapped { texts: vec![Word::Literal(texts.join(" "))], ..Unwrapped::default() },
+        Some(texts) => Unwrapped { texts: vec![ShellWord::Literal(texts.join(" "))], ..Unwrapped::default() },
         None => unclear(),
     }
 }
 
 impl Wrapper {
-    fn unwrap(&self, arguments: &[Word]) -> Unwrapped {
-        let Some(Split { before, given, .. }) = split(arguments, &self.flags, Order::First) else {
+    fn unwrap(&self, arguments: &[ShellWord]) -> Unwrapped {
+        let Some(Split { before, given, .. }) = split(arguments, &self.flags, FlagOrder::First) else {
             return best_guess(arguments);
         };
         let mut rest = arguments.get(before + self.skip..).unwrap_or_default().to_vec();
         let mut assignments = Vec::new();
         if matches!(self.names, ["sudo" | "doas"]) {
-            while let Some((name, _)) = rest.first().and_then(Word::literal).and_then(assigned) {
+            while let Some((name, _)) = rest.first().and_then(ShellWord::literal).and_then(assigned) {
                 assignments.push(name.to_owned());
                 rest.remove(0);
             }
@@ -275,16 +290,18 @@ impl Wrapper {
             .find(|(name, _)| name == "I" || name == "replace")
             .and_then(|(_, value)| value.clone());
         let mut unwrapped = match self.form {
-            Form::Joined => joined(&rest),
-            Form::FedJoined => fed_text(&rest),
-            Form::Words | Form::Fed if rest.is_empty() => Unwrapped::default(),
-            Form::Words => Unwrapped { commands: vec![rest], ..Unwrapped::default() },
-            Form::Fed => Unwrapped { commands: vec![fed(rest, replaced.as_deref())], ..Unwrapped::default() },
+            WrapperForm::Joined => joined(&rest),
+            WrapperForm::FedJoined => fed_text(&rest),
+            WrapperForm::Words | WrapperForm::Fed if rest.is_empty() => Unwrapped::default(),
+            WrapperForm::Words => Unwrapped { commands: vec![rest], ..Unwrapped::default() },
+            WrapperForm::Fed => {
+                Unwrapped { commands: vec![fed(rest, replaced.as_deref())], ..Unwrapped::default() }
+            }
         };
         let writes = |(name, value): &(String, Option<String>)| {
             let is_output =
                 (self.names == ["strace"] || self.names == ["ltrace"]) && (name == "o" || name == "output");
-            is_output.then(|| value.clone().map(Word::Literal)).flatten()
+            is_output.then(|| value.clone().map(ShellWord::Literal)).flatten()
         };
         unwrapped.outputs = given.iter().filter_map(writes).collect();
         unwrapped.assignments = assignments;
@@ -293,16 +310,16 @@ impl Wrapper {
 }
 
 /// With options that are not known, the command may begin at any word: each is judged as if it did.
-pub(super) fn best_guess(arguments: &[Word]) -> Unwrapped {
+pub(super) fn best_guess(arguments: &[ShellWord]) -> Unwrapped {
     const MOST: usize = 4;
     let is_start = |at: &usize| arguments.get(*at).is_some_and(|word| !word.unexpanded().starts_with('-'));
     let starts = (0..arguments.len()).filter(is_start).take(MOST);
-    let commands = starts.filter_map(|at| arguments.get(at..).map(<[Word]>::to_vec)).collect();
+    let commands = starts.filter_map(|at| arguments.get(at..).map(<[ShellWord]>::to_vec)).collect();
     Unwrapped { commands, ..unclear() }
 }
 
 /// Text for a shell that gets more words. If it could begin with one of them, the command is not known.
-fn fed_text(words: &[Word]) -> Unwrapped {
+fn fed_text(words: &[ShellWord]) -> Unwrapped {
     let end = words.iter().position(|word| word.literal().is_some_and(|text| text.starts_with(":::")));
     let words = words.get(..end.unwrap_or(words.len())).unwrap_or_default();
     if words.first().is_none_or(|first| first.unexpanded().starts_with('{')) {
@@ -312,13 +329,14 @@ fn fed_text(words: &[Word]) -> Unwrapped {
     let has_mark = |text: &str| text.contains("{}") || text.contains("{.}") || text.contains("{/");
     let feed =
         |text: &str| if has_mark(text) { text.replace('{', "$more{") } else { format!("{text} $more") };
-    let texts = texts.iter().filter_map(Word::literal).map(|text| Word::Literal(feed(text))).collect();
+    let texts =
+        texts.iter().filter_map(ShellWord::literal).map(|text| ShellWord::Literal(feed(text))).collect();
     Unwrapped { texts, is_unclear, ..Unwrapped::default() }
 }
 
 /// The words of a command that gets more of them, at its end or in the place of a mark.
-fn fed(mut words: Vec<Word>, mark: Option<&str>) -> Vec<Word> {
-    let more = Word::Unknown("…".to_owned());
+fn fed(mut words: Vec<ShellWord>, mark: Option<&str>) -> Vec<ShellWord> {
+    let more = ShellWord::Unknown("…".to_owned());
     match mark {
         Some(mark) => {
             for word in &mut words {
@@ -340,10 +358,10 @@ pub(crate) fn assigned(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value))
 }
 
-fn env(arguments: &[Word]) -> Unwrapped {
+fn env(arguments: &[ShellWord]) -> Unwrapped {
     const FLAGS: Flags =
         Flags::of("i0v", "uS").long(&["ignore-environment", "null", "debug"], &["unset", "split-string"]);
-    let Some(split) = split(arguments, &FLAGS, Order::First) else { return best_guess(arguments) };
+    let Some(split) = split(arguments, &FLAGS, FlagOrder::First) else { return best_guess(arguments) };
     let mut rest = arguments.get(split.before..).unwrap_or_default();
     if let Some(text) = split.value("S").or(split.value("split-string")) {
         return split_string(text, rest);
@@ -361,9 +379,9 @@ fn env(arguments: &[Word]) -> Unwrapped {
 }
 
 /// `env -S` splits by rules of its own. Plain words are the same in both; the rest is not understood.
-fn split_string(text: &str, rest: &[Word]) -> Unwrapped {
+fn split_string(text: &str, rest: &[ShellWord]) -> Unwrapped {
     let is_plain = !text.contains(['\\', '$', '#']);
-    let mut words: Vec<Word> = text.split_whitespace().map(Word::decode).collect();
+    let mut words: Vec<ShellWord> = text.split_whitespace().map(ShellWord::decode).collect();
     words.extend(rest.iter().cloned());
     let mut unwrapped = env(&words);
     unwrapped.is_unclear |= !is_plain;
@@ -371,7 +389,7 @@ fn split_string(text: &str, rest: &[Word]) -> Unwrapped {
 }
 
 /// The command that is the value of one of these options; other words are names of accounts and the like.
-fn valued(arguments: &[Word], options: &[&str]) -> Unwrapped {
+fn valued(arguments: &[ShellWord], options: &[&str]) -> Unwrapped {
     let mut words = arguments.iter();
     let mut texts = Vec::new();
     while let Some(word) = words.next() {
@@ -385,19 +403,19 @@ fn valued(arguments: &[Word], options: &[&str]) -> Unwrapped {
                 texts.extend(words.next().cloned());
                 break;
             } else if let Some(joined) = joined {
-                texts.push(Word::Literal(joined.to_owned()));
+                texts.push(ShellWord::Literal(joined.to_owned()));
             }
         }
     }
     Unwrapped { texts, ..Unwrapped::default() }
 }
 
-fn script(arguments: &[Word]) -> Unwrapped {
+fn script(arguments: &[ShellWord]) -> Unwrapped {
     const FLAGS: Flags = Flags::of("aefq", "c").long(&["append", "return", "flush", "quiet"], &["command"]);
-    let Some(split) = split(arguments, &FLAGS, Order::Mixed) else {
+    let Some(split) = split(arguments, &FLAGS, FlagOrder::Mixed) else {
         return Unwrapped { is_unclear: true, ..valued(arguments, &["-c", "--command"]) };
     };
-    let text = split.value("c").or(split.value("command")).map(|text| Word::Literal(text.to_owned()));
+    let text = split.value("c").or(split.value("command")).map(|text| ShellWord::Literal(text.to_owned()));
     let outputs = split.operands.iter().map(|word| (*word).clone()).collect();
     // Without a command it is a shell that reads its input.
     Unwrapped {
@@ -408,15 +426,16 @@ fn script(arguments: &[Word]) -> Unwrapped {
     }
 }
 
-fn flock(arguments: &[Word]) -> Unwrapped {
+fn flock(arguments: &[ShellWord]) -> Unwrapped {
     const FLAGS: Flags = Flags::of("enosxuFv", "wEc")
         .long(&["nonblock", "shared", "exclusive", "unlock"], &["wait", "command"]);
-    let Some(split) = split(arguments, &FLAGS, Order::First) else { return best_guess(arguments) };
+    let Some(split) = split(arguments, &FLAGS, FlagOrder::First) else { return best_guess(arguments) };
     let rest = arguments.get(split.before..).unwrap_or_default();
-    let outputs: Vec<Word> = rest.first().cloned().into_iter().collect();
+    let outputs: Vec<ShellWord> = rest.first().cloned().into_iter().collect();
     let command = rest.get(1..).unwrap_or_default();
-    let texts: Vec<Word> = split.value("c").map(|text| Word::Literal(text.to_owned())).into_iter().collect();
-    match command.first().and_then(Word::literal) {
+    let texts: Vec<ShellWord> =
+        split.value("c").map(|text| ShellWord::Literal(text.to_owned())).into_iter().collect();
+    match command.first().and_then(ShellWord::literal) {
         Some("-c" | "--command") => Unwrapped {
             texts: command.get(1).cloned().into_iter().collect(),
             outputs,
@@ -430,8 +449,8 @@ fn flock(arguments: &[Word]) -> Unwrapped {
 /// `docker exec box rm x`: options of the many subcommands are not listed here, so every word that could
 /// begin the command is taken to do so. Nothing is lost by that, as a command that runs elsewhere always
 /// asks.
-fn container(arguments: &[Word]) -> Unwrapped {
-    let runs = |word: &Word| matches!(word.literal(), Some("exec" | "run" | "create"));
+fn container(arguments: &[ShellWord]) -> Unwrapped {
+    let runs = |word: &ShellWord| matches!(word.literal(), Some("exec" | "run" | "create"));
     let Some(at) = arguments.iter().position(runs) else { return Unwrapped::default() };
     let rest = arguments.get(at + 1..).unwrap_or_default();
     let after_dashes =

@@ -11,7 +11,7 @@ const MAX_GUARDS: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Guard {
+struct GuardEntry {
     pattern: String,
     reason: Option<String>,
     action: Action,
@@ -45,7 +45,7 @@ pub enum GuardError {
 
 /// Reads `guards.json`. All guards are used or none.
 pub fn guards_from_json(text: &str) -> Result<Rules, GuardError> {
-    let guards: Vec<Guard> = serde_json::from_str(text).map_err(GuardError::Shape)?;
+    let guards: Vec<GuardEntry> = serde_json::from_str(text).map_err(GuardError::Shape)?;
     if guards.len() > MAX_GUARDS {
         return Err(GuardError::TooMany);
     }

@@ -12,12 +12,12 @@ use crate::rules::pattern::matches_star;
 /// the workspace; a bare name is about every path of that name in any directory, and everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
-    root: Root,
+    root: PatternRoot,
     parts: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
+enum PatternRoot {
     System,
     Home,
     Workspace,
@@ -31,13 +31,13 @@ impl PathPattern {
             return None;
         }
         let (root, rest) = if let Some(rest) = text.strip_prefix('/') {
-            (Root::System, rest)
+            (PatternRoot::System, rest)
         } else if let Some(rest) = text.strip_prefix("~/") {
-            (Root::Home, rest)
+            (PatternRoot::Home, rest)
         } else if text.trim_end_matches('/').contains('/') {
-            (Root::Workspace, text)
+            (PatternRoot::Workspace, text)
         } else {
-            (Root::Anywhere, text)
+            (PatternRoot::Anywhere, text)
         };
         let parts: Vec<String> =
             rest.split('/').filter(|part| !part.is_empty() && *part != ".").map(fold_name).collect();
@@ -51,10 +51,10 @@ impl PathPattern {
             path.strip_prefix(clean(root)).is_ok_and(|rest| matches_parts(&self.parts, &fold_path(rest)))
         };
         match self.root {
-            Root::System => under(Path::new("/")),
-            Root::Home => places.home.as_deref().is_some_and(under),
-            Root::Workspace => places.workspace.iter().any(|root| under(root)),
-            Root::Anywhere => {
+            PatternRoot::System => under(Path::new("/")),
+            PatternRoot::Home => places.home.as_deref().is_some_and(under),
+            PatternRoot::Workspace => places.workspace.iter().any(|root| under(root)),
+            PatternRoot::Anywhere => {
                 let names = fold_path(&path);
                 (0..names.len())
                     .any(|from| names.get(from..).is_some_and(|rest| matches_parts(&self.parts, rest)))

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::effect::might_give;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The longest pattern: the longest words that a grant can have.
 const MAX_PATTERN: usize = buddy_protocol::MAX_GRANT_WORDS;
@@ -14,7 +14,7 @@ const MAX_PATTERN: usize = buddy_protocol::MAX_GRANT_WORDS;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
     text: String,
-    words: Vec<Part>,
+    words: Vec<PatternPart>,
     /// Whether any more words may follow.
     is_open: bool,
     /// Whether it is an entry of the denylist, which is found in every spelling.
@@ -22,7 +22,7 @@ pub struct CommandPattern {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
+struct PatternPart {
     text: String,
     /// Whether a star in the text stands for anything.
     is_pattern: bool,
@@ -65,18 +65,18 @@ impl CommandPattern {
         let shown = || crate::display_command(text);
         let mut words = Vec::new();
         for source in split(text).ok_or_else(|| PatternError::Syntax(shown()))? {
-            words.push(match Word::decode(&source) {
-                Word::Literal(text) => Part { text, is_pattern: false },
-                Word::Glob(text) if !text.contains(['?', '[']) => Part { text, is_pattern: true },
-                Word::Home { source, .. } => Part { text: source, is_pattern: false },
-                Word::Glob(_) | Word::Unknown(_) => return Err(PatternError::Syntax(shown())),
+            words.push(match ShellWord::decode(&source) {
+                ShellWord::Literal(text) => PatternPart { text, is_pattern: false },
+                ShellWord::Glob(text) if !text.contains(['?', '[']) => PatternPart { text, is_pattern: true },
+                ShellWord::Home { source, .. } => PatternPart { text: source, is_pattern: false },
+                ShellWord::Glob(_) | ShellWord::Unknown(_) => return Err(PatternError::Syntax(shown())),
             });
         }
         let first = words.first().ok_or(PatternError::Empty)?;
         if first.is_pattern && first.text.starts_with('*') {
             return Err(PatternError::NoProgram(shown()));
         }
-        let is_star = |part: &Part| part.is_pattern && part.text == "*";
+        let is_star = |part: &PatternPart| part.is_pattern && part.text == "*";
         let is_open = words.len() > 1 && words.last().is_some_and(is_star);
         if is_open {
             words.pop();
@@ -116,7 +116,7 @@ impl CommandPattern {
 
     /// The same, or as a path with a star in it, such as `/srv/*`.
     pub(crate) fn names_word(&self, word: &str) -> bool {
-        let is_path = |part: &&Part| part.is_pattern && part.text.starts_with(['/', '~', '.']);
+        let is_path = |part: &&PatternPart| part.is_pattern && part.text.starts_with(['/', '~', '.']);
         self.has_word(word) || self.words.iter().filter(is_path).any(|part| part.matches(word))
     }
 
@@ -128,7 +128,7 @@ impl CommandPattern {
     }
 
     /// Compares the words of a simple command with the pattern. `program` is the first word as rules know it.
-    pub(crate) fn matches(&self, program: &str, words: &[Word]) -> Match {
+    pub(crate) fn matches(&self, program: &str, words: &[ShellWord]) -> Match {
         if self.is_denial {
             let entry: Vec<&str> = self.words.iter().skip(1).map(|part| part.text.as_str()).collect();
             let is_program = self.words.first().is_some_and(|part| denies_program(part, program));
@@ -137,20 +137,20 @@ impl CommandPattern {
         let mut found = Match::Yes;
         for (at, part) in self.words.iter().enumerate() {
             let word = match words.get(at) {
-                Some(Word::Unknown(_)) => return Match::Maybe,
+                Some(ShellWord::Unknown(_)) => return Match::Maybe,
                 Some(word) => word,
                 None => return Match::No,
             };
             let text =
                 if at == 0 && !part.text.contains('/') { program.to_owned() } else { word.unexpanded() };
             found = match (part.matches(&text), word) {
-                (_, Word::Glob(_)) if !(part.is_pattern && part.text == "*") => Match::Maybe,
+                (_, ShellWord::Glob(_)) if !(part.is_pattern && part.text == "*") => Match::Maybe,
                 (true, _) => found,
                 (false, _) => return Match::No,
             };
         }
         let rest = words.get(self.words.len()..).unwrap_or_default();
-        match (self.is_open || rest.is_empty(), rest.iter().all(Word::is_unknown)) {
+        match (self.is_open || rest.is_empty(), rest.iter().all(ShellWord::is_unknown)) {
             (true, _) => found,
             (false, true) => Match::Maybe,
             (false, false) => Match::No,
@@ -159,21 +159,21 @@ impl CommandPattern {
 }
 
 /// Whether an entry of the denylist names a program, or the family of one: `mkfs` is also `mkfs.ext4`.
-fn denies_program(part: &Part, program: &str) -> bool {
+fn denies_program(part: &PatternPart, program: &str) -> bool {
     part.matches(program)
         || program.strip_prefix(part.text.as_str()).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// Whether every word of an entry is among these: options by their letters and names, the others in their order.
-fn denied(entry: &[&str], words: &[Word]) -> Match {
+fn denied(entry: &[&str], words: &[ShellWord]) -> Match {
     let is_option = |text: &&str| text.starts_with('-') && text.len() > 1;
     let has_options = entry.iter().filter(|text| is_option(text)).all(|option| gives(option, words));
     let wanted: Vec<&str> = entry.iter().filter(|text| !is_option(text)).copied().collect();
     let given: Vec<String> =
-        words.iter().map(Word::unexpanded).filter(|text| !is_option(&text.as_str())).collect();
+        words.iter().map(ShellWord::unexpanded).filter(|text| !is_option(&text.as_str())).collect();
     let mut left = given.iter();
     let is_named = wanted.iter().all(|wanted| left.any(|given| names(wanted, given)));
-    match (has_options && is_named, words.iter().any(Word::is_unknown)) {
+    match (has_options && is_named, words.iter().any(ShellWord::is_unknown)) {
         (true, _) => Match::Yes,
         (false, true) => Match::Maybe,
         (false, false) => Match::No,
@@ -196,7 +196,7 @@ fn names(wanted: &str, given: &str) -> bool {
 const LONG: &[(char, &str)] = &[('r', "recursive"), ('R', "recursive"), ('f', "force"), ('a', "all")];
 
 /// Whether an option is among the words, in a cluster, alone, or by its long name.
-fn gives(option: &str, words: &[Word]) -> bool {
+fn gives(option: &str, words: &[ShellWord]) -> bool {
     if option.starts_with("--") {
         let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
         return might_give(words, None, name);
@@ -210,7 +210,7 @@ fn gives(option: &str, words: &[Word]) -> bool {
     })
 }
 
-impl Part {
+impl PatternPart {
     fn matches(&self, text: &str) -> bool {
         if self.is_pattern { matches_star(&self.text, text) } else { self.text == text }
     }
@@ -282,7 +282,7 @@ mod tests {
 
     fn check(pattern: &str, command: &str, expected: Match) {
         let pattern = CommandPattern::parse(pattern).unwrap();
-        let words: Vec<Word> = command.split(' ').map(Word::decode).collect();
+        let words: Vec<ShellWord> = command.split(' ').map(ShellWord::decode).collect();
         let program = words[0].unexpanded();
         let program = program.rsplit('/').next().unwrap();
         assert_eq!(pattern.matches(program, &words), expected, "{pattern} / {command}");
@@ -292,7 +292,7 @@ mod tests {
     fn an_entry_of_the_denylist_is_found_in_every_spelling() {
         let check = |entry: &str, command: &str, expected: Match| {
             let pattern = CommandPattern::denying(entry).unwrap();
-            let words: Vec<Word> = command.split(' ').map(Word::decode).collect();
+            let words: Vec<ShellWord> = command.split(' ').map(ShellWord::decode).collect();
             let program = words[0].unexpanded();
             assert_eq!(pattern.matches(&program, &words), expected, "{entry} / {command}");
         };

@@ -22,7 +22,7 @@ pub enum Action {
 
 /// The subject of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum RuleSubject {
     Command(CommandPattern),
     Read(PathPattern),
     Write(PathPattern),
@@ -34,7 +34,7 @@ pub(crate) enum Subject {
 /// A rule without its action: the list it stands in says that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    pub(crate) subject: Subject,
+    pub(crate) subject: RuleSubject,
     pub(crate) text: String,
     pub(crate) reason: Option<String>,
     pub(crate) target: Option<String>,
@@ -47,7 +47,7 @@ impl Rule {
     pub fn command(pattern: CommandPattern) -> Self {
         Self {
             text: pattern.as_str().to_owned(),
-            subject: Subject::Command(pattern),
+            subject: RuleSubject::Command(pattern),
             reason: None,
             target: None,
             network: false,
@@ -68,14 +68,16 @@ impl Rule {
         self.target.as_deref().is_none_or(|wanted| wanted == target)
     }
 
-    fn of(kind: &str, text: &str) -> Result<Self, String> {
+    pub(crate) fn of(kind: &str, text: &str) -> Result<Self, String> {
         let path = || PathPattern::parse(text).ok_or_else(|| format!("`{text}` is not a pattern of paths"));
         let subject = match kind {
-            "command" => Subject::Command(CommandPattern::parse(text).map_err(|error| error.to_string())?),
-            "read" => Subject::Read(path()?),
-            "write" => Subject::Write(path()?),
-            "delete" => Subject::Delete(path()?),
-            "fetch" if is_host(text) => Subject::Fetch(text.to_ascii_lowercase()),
+            "command" => {
+                RuleSubject::Command(CommandPattern::parse(text).map_err(|error| error.to_string())?)
+            }
+            "read" => RuleSubject::Read(path()?),
+            "write" => RuleSubject::Write(path()?),
+            "delete" => RuleSubject::Delete(path()?),
+            "fetch" if is_host(text) => RuleSubject::Fetch(text.to_ascii_lowercase()),
             "fetch" => return Err(format!("`{text}` is not a host; write `docs.rs` or `*.rust-lang.org`")),
             _ => return Err(format!("a rule has no `{kind}`")),
         };
@@ -131,7 +133,7 @@ impl<'de> Visitor<'de> for RuleVisitor {
         let rule = rule.ok_or_else(|| {
             de::Error::custom("a rule needs one of `command`, `read`, `write`, `delete` or `fetch`")
         })?;
-        if network && !matches!(rule.subject, Subject::Command(_)) {
+        if network && !matches!(rule.subject, RuleSubject::Command(_)) {
             return Err(de::Error::custom("`network` is for rules about a `command`"));
         }
         Ok(Rule { reason, target, network, ..rule })

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::pattern::{CommandPattern, Match};
-use super::rule::{Action, Rule, Subject};
+use super::rule::{Action, Rule, RuleSubject};
 use crate::Places;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The author of a rule. The built-in guards stand above all of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub struct RuleSet {
 
 /// The verdict of the rules on one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct RuleFinding {
     pub(crate) action: Action,
     /// The author of the rule.
     pub(crate) tier: RuleTier,
@@ -70,7 +70,7 @@ pub(crate) enum Thing<'a> {
     /// it.
     Command {
         program: &'a str,
-        words: &'a [Word],
+        words: &'a [ShellWord],
         is_foreign: bool,
     },
     Read(&'a Path),
@@ -119,11 +119,11 @@ impl RuleSet {
     pub(crate) fn run_names(&self, word: &str) -> bool {
         let run = self.tiers.iter().filter(|(tier, _)| *tier == RuleTier::Run);
         run.flat_map(|(_, rules)| &rules.allow)
-            .any(|rule| matches!(&rule.subject, Subject::Command(pattern) if pattern.names_word(word)))
+            .any(|rule| matches!(&rule.subject, RuleSubject::Command(pattern) if pattern.names_word(word)))
     }
 
     /// The strictest verdict of any rule.
-    pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<Finding> {
+    pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<RuleFinding> {
         let findings = self.tiers.iter().flat_map(|(tier, rules)| {
             let lists =
                 [(Action::Deny, &rules.deny), (Action::Ask, &rules.ask), (Action::Allow, &rules.allow)];
@@ -133,30 +133,36 @@ impl RuleSet {
         });
         // The first of the strictest; an allow rule of a run counts for less than one that was written down
         // to last.
-        let rank = |finding: &Finding| (finding.action, finding.tier != RuleTier::Run);
-        findings.fold(None, |strictest: Option<Finding>, finding| match strictest {
+        let rank = |finding: &RuleFinding| (finding.action, finding.tier != RuleTier::Run);
+        findings.fold(None, |strictest: Option<RuleFinding>, finding| match strictest {
             Some(known) if rank(&known) >= rank(&finding) => Some(known),
             _ => Some(finding),
         })
     }
 }
 
-fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: &Places) -> Option<Finding> {
+fn judge(
+    rule: &Rule,
+    action: Action,
+    tier: RuleTier,
+    thing: Thing<'_>,
+    places: &Places,
+) -> Option<RuleFinding> {
     if !rule.is_for(&places.target) {
         return None;
     }
     let certain = |matches: bool| if matches { Match::Yes } else { Match::No };
     let found = match (&rule.subject, thing) {
-        (Subject::Command(pattern), Thing::Command { program, words, is_foreign }) => {
+        (RuleSubject::Command(pattern), Thing::Command { program, words, is_foreign }) => {
             if is_foreign && action == Action::Allow && !pattern.program().contains('/') {
                 return None;
             }
             pattern.matches(program, words)
         }
-        (Subject::Read(pattern), Thing::Read(path))
-        | (Subject::Write(pattern), Thing::Write(path))
-        | (Subject::Delete(pattern), Thing::Delete(path)) => certain(pattern.matches(path, places)),
-        (Subject::Fetch(host), Thing::Fetch(address)) => certain(is_from(host, address)),
+        (RuleSubject::Read(pattern), Thing::Read(path))
+        | (RuleSubject::Write(pattern), Thing::Write(path))
+        | (RuleSubject::Delete(pattern), Thing::Delete(path)) => certain(pattern.matches(path, places)),
+        (RuleSubject::Fetch(host), Thing::Fetch(address)) => certain(is_from(host, address)),
         _ => return None,
     };
     let action = match (found, action) {
@@ -175,7 +181,7 @@ fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: 
         reason.push_str(": ");
         reason.push_str(&crate::display_command(why));
     }
-    Some(Finding { action, tier, reason })
+    Some(RuleFinding { action, tier, reason })
 }
 
 /// Whether the host of an address is the one of a rule.

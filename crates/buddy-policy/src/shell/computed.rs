@@ -1,7 +1,7 @@
 //! Places in a command line where bash computes: variables that hold numbers, subscripts, offsets and names of descriptors. The
 //! computation reads names and subscripts anew, and a subscript can run commands.
 
-use super::Word;
+use super::ShellWord;
 
 /// Variables whose values bash computes when they are set, or that its manual calls numbers and other versions compute.
 const NUMBERS: &[&str] = &[
@@ -88,8 +88,8 @@ fn is_name_letter(letter: char) -> bool {
 /// Whether a value is one word that no program takes for an option or for several words: a number, a plain word, or what bash counts.
 pub(super) fn is_tame_value(value: &str) -> bool {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_./:@%+,-".contains(letter);
-    match Word::decode(value) {
-        Word::Literal(text) => !text.starts_with('-') && text.chars().all(is_plain),
+    match ShellWord::decode(value) {
+        ShellWord::Literal(text) => !text.starts_with('-') && text.chars().all(is_plain),
         _ => is_counted(value),
     }
 }

@@ -11,7 +11,7 @@ use super::computed::{
 };
 use super::heredoc::document;
 use super::tree::parse;
-use super::{Direction, MAX_DEPTH, MAX_LEAVES, Redirect, Script, Simple, Unreadable, Word};
+use super::{Direction, MAX_DEPTH, MAX_LEAVES, Redirect, ShellScript, ShellWord, Simple, UnreadableScript};
 
 /// Tokens that only give structure.
 const TOKENS: &[&str] = &[
@@ -21,9 +21,9 @@ const TOKENS: &[&str] = &[
 ];
 
 /// Parses a command line.
-pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
+pub(crate) fn read(source: &str) -> Result<ShellScript, UnreadableScript> {
     let tree = parse(source)?;
-    let mut reader = Reader { source, script: Script::default(), settings: Vec::new() };
+    let mut reader = ShellReader { source, script: ShellScript::default(), settings: Vec::new() };
     if source.chars().any(|character| character.is_control() && character != '\n' && character != '\t') {
         reader.script.doubt("it contains control characters");
     }
@@ -39,9 +39,9 @@ pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
     Ok(script)
 }
 
-struct Reader<'a> {
+struct ShellReader<'a> {
     source: &'a str,
-    script: Script,
+    script: ShellScript,
     /// The variables that it sets, and whether their values are plain words.
     settings: Vec<(&'a str, bool)>,
 }
@@ -58,7 +58,7 @@ enum Gaps {
     Lines,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ShellReader<'a> {
     fn slice(&self, node: Node<'_>) -> &'a str {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
@@ -80,7 +80,8 @@ impl<'a> Reader<'a> {
 
     /// Notes the variables that are only set to plain words. A name that stands as a word may be set by a builtin.
     fn note_tame(&mut self) {
-        let words = || self.script.commands.iter().flat_map(|simple| &simple.words).filter_map(Word::literal);
+        let words =
+            || self.script.commands.iter().flat_map(|simple| &simple.words).filter_map(ShellWord::literal);
         if words().any(|word| SETTING_ANY.contains(&word)) {
             return;
         }
@@ -101,12 +102,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn visit(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn visit(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         if depth > MAX_DEPTH {
-            return Err(Unreadable::TooDeep);
+            return Err(UnreadableScript::TooDeep);
         }
         if self.script.leaves() > MAX_LEAVES {
-            return Err(Unreadable::TooMany);
+            return Err(UnreadableScript::TooMany);
         }
         self.script.repeats |=
             matches!(node.kind(), "while_statement" | "for_statement" | "function_definition");
@@ -150,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A node that only holds others.
-    fn structure(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn structure(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Lines);
         for child in children(node) {
             if child.is_named() {
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn command(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn command(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Line);
         let mut simple = Simple::default();
         let mut last_word_end = None;
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
                     true
                 }
                 "=" | "==" => {
-                    simple.words.push(Word::Literal(self.slice(child).to_owned()));
+                    simple.words.push(ShellWord::Literal(self.slice(child).to_owned()));
                     true
                 }
                 kind => {
@@ -217,7 +218,7 @@ impl<'a> Reader<'a> {
         node: Node<'_>,
         depth: usize,
         feeds_from: Option<usize>,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Lines);
         let start = feeds_from.unwrap_or(self.script.commands.len());
         for child in children(node) {
@@ -236,7 +237,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn redirected(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn redirected(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Line);
         let start = self.script.commands.len();
         let body = node.child_by_field_name("body");
@@ -262,7 +263,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn heredoc(&mut self, node: Node<'_>, depth: usize, body_at: Option<usize>) -> Result<(), Unreadable> {
+    fn heredoc(
+        &mut self,
+        node: Node<'_>,
+        depth: usize,
+        body_at: Option<usize>,
+    ) -> Result<(), UnreadableScript> {
         self.check_descriptor(node);
         let found = document(node, self.source);
         match &found {
@@ -294,7 +300,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn herestring(&mut self, node: Node<'_>, depth: usize) -> Result<Option<String>, Unreadable> {
+    fn herestring(&mut self, node: Node<'_>, depth: usize) -> Result<Option<String>, UnreadableScript> {
         self.check_descriptor(node);
         self.gaps(node, Gaps::Line);
         let mut input = None;
@@ -304,7 +310,7 @@ impl<'a> Reader<'a> {
         Ok(input)
     }
 
-    fn file_redirect(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn file_redirect(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.check_descriptor(node);
         self.gaps(node, Gaps::Line);
         let mut direction = None;
@@ -338,13 +344,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn bare_assignment(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn bare_assignment(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         let assignment = self.assignment(node, depth)?;
         self.script.commands.push(Simple { assignments: vec![assignment], ..Simple::default() });
         Ok(())
     }
 
-    fn assignment(&mut self, node: Node<'_>, depth: usize) -> Result<String, Unreadable> {
+    fn assignment(&mut self, node: Node<'_>, depth: usize) -> Result<String, UnreadableScript> {
         self.substitutions(node, depth)?;
         let slice = self.slice(node);
         let (name, value) = slice.split_once('=').unwrap_or((slice, ""));
@@ -364,7 +370,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `export`, `declare`, `local`, `readonly`, `typeset`, `unset`.
-    fn declaration(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn declaration(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Line);
         let mut simple = Simple::default();
         let takes_lists = self.slice(node).starts_with(['d', 't', 'l']);
@@ -381,7 +387,7 @@ impl<'a> Reader<'a> {
                     let word = self.word(child, depth + 1)?;
                     simple.words.push(word);
                 }
-                _ if !child.is_named() => simple.words.push(Word::Literal(self.slice(child).to_owned())),
+                _ if !child.is_named() => simple.words.push(ShellWord::Literal(self.slice(child).to_owned())),
                 kind => {
                     self.script.doubt(format!("a declaration contains {}", kind.replace('_', " ")));
                     self.substitutions(child, depth + 1)?;
@@ -396,19 +402,19 @@ impl<'a> Reader<'a> {
     /// once more.
     fn may_hide_list(&self, assignment: Node<'_>) -> bool {
         let Some(value) = assignment.child_by_field_name("value") else { return false };
-        match Word::decode(self.slice(value)) {
+        match ShellWord::decode(self.slice(value)) {
             _ if value.kind() == "array" => false,
-            Word::Literal(text) => text.starts_with('('),
+            ShellWord::Literal(text) => text.starts_with('('),
             word => word.is_unknown(),
         }
     }
 
     /// The words and operators of a test, in their order.
-    fn test_words(&self, node: Node<'_>, depth: usize, words: &mut Vec<Word>) {
+    fn test_words(&self, node: Node<'_>, depth: usize, words: &mut Vec<ShellWord>) {
         let inner = |child: &Node<'_>| depth <= MAX_DEPTH && !matches!(child.kind(), "[" | "]");
         for child in children(node).into_iter().filter(inner) {
             if is_word(child.kind()) || child.child_count() == 0 {
-                words.push(Word::decode(self.slice(child)));
+                words.push(ShellWord::decode(self.slice(child)));
             } else {
                 self.test_words(child, depth + 1, words);
             }
@@ -416,7 +422,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `[ … ]` and `[[ … ]]`, which the grammar reads as expressions.
-    fn test(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn test(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.substitutions(node, depth)?;
         let slice = self.slice(node);
         let is_double = slice.starts_with("[[");
@@ -429,9 +435,9 @@ impl<'a> Reader<'a> {
         if is_unclear {
             self.script.doubt("a test is not understood");
         }
-        let mut words = vec![Word::Literal("[".to_owned())];
+        let mut words = vec![ShellWord::Literal("[".to_owned())];
         if slice.contains('$') {
-            words.push(Word::Unknown(slice.to_owned()));
+            words.push(ShellWord::Unknown(slice.to_owned()));
         }
         let mut test = Vec::new();
         if !is_double {
@@ -441,21 +447,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn function(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn function(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         let before = self.script.commands.len();
         let name = node.child_by_field_name("name").map(|name| self.slice(name)).unwrap_or_default();
         self.script.doubt(format!("it defines the function `{}`", crate::display_command(name)));
         for child in children(node).into_iter().filter(Node::is_named) {
             self.visit(child, depth + 1)?;
         }
-        let calls_itself = |command: &Simple| command.words.first().and_then(Word::literal) == Some(name);
+        let calls_itself =
+            |command: &Simple| command.words.first().and_then(ShellWord::literal) == Some(name);
         if self.script.commands.iter().skip(before).any(calls_itself) {
             self.script.bombs.push(name.to_owned());
         }
         Ok(())
     }
 
-    fn for_each(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn for_each(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Lines);
         let values = |child: &Node<'_>| is_word(child.kind()) && child.kind() != "variable_name";
         let is_tame = |child: Node<'_>| is_tame_value(self.slice(child));
@@ -478,7 +485,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn substitution(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn substitution(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         let slice = self.slice(node);
         if slice.starts_with('`') && slice.contains('\\') {
             self.script.doubt("a substitution contains escapes");
@@ -494,9 +501,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn word(&mut self, node: Node<'_>, depth: usize) -> Result<Word, Unreadable> {
+    fn word(&mut self, node: Node<'_>, depth: usize) -> Result<ShellWord, UnreadableScript> {
         let slice = self.slice(node);
-        let word = Word::decode(slice);
+        let word = ShellWord::decode(slice);
         if word.is_unknown() {
             if slice.chars().any(char::is_whitespace) && !slice.contains(['"', '\'', '$', '`', '(', '\\']) {
                 self.script.doubt("it is not certain where a word ends");
@@ -507,9 +514,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Visits the commands that run inside a word or an expression.
-    fn substitutions(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+    fn substitutions(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         if depth > MAX_DEPTH {
-            return Err(Unreadable::TooDeep);
+            return Err(UnreadableScript::TooDeep);
         }
         match node.kind() {
             "command_substitution" => return self.substitution(node, depth),
@@ -537,7 +544,7 @@ impl<'a> Reader<'a> {
             }
             // The grammar reads only the outermost text of these.
             "word" | "regex" | "extglob_pattern" | "heredoc_content" | "string_content"
-                if Word::decode(self.slice(node)).is_unknown()
+                if ShellWord::decode(self.slice(node)).is_unknown()
                     && (self.slice(node).contains('`') || self.slice(node).contains("$(")) =>
             {
                 self.script.doubt("a substitution is not understood");

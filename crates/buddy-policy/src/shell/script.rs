@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::Word;
+use super::ShellWord;
 
 /// A command line, taken apart. Every simple command and redirection in it is listed, in the order of the text.
 #[derive(Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct ShellScript {
     pub(crate) commands: Vec<Simple>,
     pub(crate) redirects: Vec<Redirect>,
     /// Parts that were not understood, one sentence part each.
@@ -21,7 +21,7 @@ pub(crate) struct Script {
     pub(crate) is_plain: bool,
 }
 
-impl Script {
+impl ShellScript {
     pub(crate) fn doubt(&mut self, reason: impl Into<String>) {
         let reason = reason.into();
         if !self.unclear.contains(&reason) {
@@ -38,14 +38,14 @@ impl Script {
 /// A program, or a builtin, with its words. With assignments alone there are no words.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Simple {
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Vec<ShellWord>,
     /// The names of variables that it gets or sets.
     pub(crate) assignments: Vec<String>,
     /// The words of a test in brackets, without these.
-    pub(crate) test: Vec<Word>,
+    pub(crate) test: Vec<ShellWord>,
     /// The certain text of its stdin: that of a here-document or here-string.
     pub(crate) input: Option<String>,
-    /// The commands whose output it reads, by their places in [`Script::commands`].
+    /// The commands whose output it reads, by their places in [`ShellScript::commands`].
     pub(crate) upstream: Option<Range<usize>>,
 }
 
@@ -60,12 +60,12 @@ pub(crate) enum Direction {
 #[derive(Debug, Clone)]
 pub(crate) struct Redirect {
     pub(crate) direction: Direction,
-    pub(crate) file: Word,
+    pub(crate) file: ShellWord,
 }
 
 /// The reason why a command line cannot be judged at all. It must not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub(crate) enum UnreadableScript {
     #[error("it is longer than {} bytes", super::MAX_BYTES)]
     TooLong,
     #[error("it is nested too deeply")]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::{MAX_BYTES, Unreadable};
+use super::{MAX_BYTES, UnreadableScript};
 
 /// The number of progress reports after which the parser is stopped. It reports about every hundred
 /// operations, and an ordinary line needs a few of them for each kilobyte.
@@ -24,17 +24,17 @@ fn parser() -> Option<Parser> {
 }
 
 /// Parses a command line. A tree with a part that the grammar could not place is an error.
-pub(super) fn parse(source: &str) -> Result<Tree, Unreadable> {
+pub(super) fn parse(source: &str) -> Result<Tree, UnreadableScript> {
     if source.len() > MAX_BYTES {
-        return Err(Unreadable::TooLong);
+        return Err(UnreadableScript::TooLong);
     }
     if source.contains('\0') {
-        return Err(Unreadable::ZeroByte);
+        return Err(UnreadableScript::ZeroByte);
     }
     let tree = PARSER.with_borrow_mut(|parser| parser.as_mut().and_then(|parser| bounded(parser, source)));
-    let tree = tree.ok_or(Unreadable::Grammar)?;
+    let tree = tree.ok_or(UnreadableScript::Grammar)?;
     if tree.root_node().has_error() {
-        return Err(Unreadable::Syntax(first_error(tree.root_node(), source)));
+        return Err(UnreadableScript::Syntax(first_error(tree.root_node(), source)));
     }
     Ok(tree)
 }

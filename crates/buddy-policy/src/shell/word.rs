@@ -3,7 +3,7 @@
 
 /// One word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum ShellWord {
     /// Certain: the shell passes exactly this.
     Literal(String),
     /// A pattern of file names that are otherwise literal.
@@ -18,7 +18,7 @@ pub(crate) enum Word {
     Unknown(String),
 }
 
-impl Word {
+impl ShellWord {
     /// The text, if it is certain.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {
@@ -44,7 +44,7 @@ impl Word {
 
     /// Decodes the source of one word.
     pub(crate) fn decode(source: &str) -> Self {
-        let mut decoder = Decoder::new(source);
+        let mut decoder = WordDecoder::new(source);
         match decoder.run() {
             Some(()) => decoder.finish(source),
             None => Self::Unknown(source.to_owned()),
@@ -52,7 +52,7 @@ impl Word {
     }
 }
 
-struct Decoder<'a> {
+struct WordDecoder<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     text: String,
     has_glob: bool,
@@ -64,7 +64,7 @@ struct Decoder<'a> {
     previous: Option<char>,
 }
 
-impl<'a> Decoder<'a> {
+impl<'a> WordDecoder<'a> {
     fn new(source: &'a str) -> Self {
         let (is_home, rest) = strip_home(source);
         Self {
@@ -79,15 +79,15 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn finish(self, source: &str) -> Word {
+    fn finish(self, source: &str) -> ShellWord {
         let is_uncertain = (self.has_brace && self.has_brace_separator)
             || (self.has_glob && (self.has_quoted_special || self.is_home))
             || (self.is_home && !(self.text.is_empty() || self.text.starts_with('/')));
         match (is_uncertain, self.has_glob, self.is_home) {
-            (true, _, _) => Word::Unknown(source.to_owned()),
-            (_, true, _) => Word::Glob(self.text),
-            (_, _, true) => Word::Home { rest: self.text, source: source.to_owned() },
-            _ => Word::Literal(self.text),
+            (true, _, _) => ShellWord::Unknown(source.to_owned()),
+            (_, true, _) => ShellWord::Glob(self.text),
+            (_, _, true) => ShellWord::Home { rest: self.text, source: source.to_owned() },
+            _ => ShellWord::Literal(self.text),
         }
     }
 
@@ -280,16 +280,16 @@ fn strip_home(source: &str) -> (bool, &str) {
 mod tests {
     use super::*;
 
-    fn check(source: &str, word: &Word) {
-        assert_eq!(&Word::decode(source), word, "{source}");
+    fn check(source: &str, word: &ShellWord) {
+        assert_eq!(&ShellWord::decode(source), word, "{source}");
     }
 
     fn literal(source: &str, text: &str) {
-        check(source, &Word::Literal(text.to_owned()));
+        check(source, &ShellWord::Literal(text.to_owned()));
     }
 
     fn unknown(source: &str) {
-        check(source, &Word::Unknown(source.to_owned()));
+        check(source, &ShellWord::Unknown(source.to_owned()));
     }
 
     #[test]
@@ -321,13 +321,13 @@ mod tests {
 
     #[test]
     fn patterns_and_the_home_are_kept_as_such() {
-        check("src/*.rs", &Word::Glob("src/*.rs".to_owned()));
+        check("src/*.rs", &ShellWord::Glob("src/*.rs".to_owned()));
         unknown("'*'*");
         for source in ["~", "$HOME", "\"$HOME\"", "${HOME}", "\"${HOME}\""] {
-            check(source, &Word::Home { rest: String::new(), source: source.to_owned() });
+            check(source, &ShellWord::Home { rest: String::new(), source: source.to_owned() });
         }
         for source in ["~/x", "$HOME/x", "\"$HOME/x\"", "\"$HOME\"/x"] {
-            check(source, &Word::Home { rest: "/x".to_owned(), source: source.to_owned() });
+            check(source, &ShellWord::Home { rest: "/x".to_owned(), source: source.to_owned() });
         }
         unknown("$HOMEx");
     }

@@ -1,12 +1,12 @@
 //! `auto`: the calls that run without a prompt in a trusted workspace, and those that still ask.
 
-use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, RuleTier, Verdict, decide};
-use buddy_protocol::Risk;
+use buddy_policy::{Action, Intent, Mode, Now, Policy, RuleTier, Verdict, decide};
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{policy, rules, run};
 
 fn auto(intent: &Intent, policy: &Policy) -> buddy_policy::Decision {
-    decide(intent, policy, &Now::with(Approvals::Auto))
+    decide(intent, policy, &Now::with(ApprovalPolicy::Auto))
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn auto_without_a_jail_allows_no_more_than_ask() {
         for line in
             ["cargo build", "touch a", "rm -rf target", "ls", "git push", "frobnicate", "touch /tmp/x"]
         {
-            let asking = decide(&run(line), &policy, &Now::with(Approvals::Ask));
+            let asking = decide(&run(line), &policy, &Now::with(ApprovalPolicy::Ask));
             let auto = auto(&run(line), &policy);
             assert_eq!((auto.verdict, auto.stays_inside), (asking.verdict, asking.stays_inside), "{line}");
         }
@@ -105,7 +105,7 @@ fn auto_without_a_jail_allows_no_more_than_ask() {
 #[test]
 fn a_removal_that_undo_does_not_bring_back_asks() {
     let lost = ["/w/data".into(), "/w".into()];
-    let now = Now { lost: &lost, ..Now::with(Approvals::Auto) };
+    let now = Now { lost: &lost, ..Now::with(ApprovalPolicy::Auto) };
     let judge = |intent: &Intent| {
         let decision = decide(intent, &policy(Mode::Development), &now);
         (decision.verdict, decision.risk)
@@ -154,7 +154,7 @@ fn git_throws_away_what_undo_brings_back() {
 #[test]
 fn git_asks_before_it_throws_away_what_undo_does_not_bring_back() {
     let lost = ["/w/data".into(), "/w".into()];
-    let now = Now { lost_to_git: &lost, ..Now::with(Approvals::Auto) };
+    let now = Now { lost_to_git: &lost, ..Now::with(ApprovalPolicy::Auto) };
     for line in
         ["git reset --hard", "git clean -fd", "git checkout -- data", "git restore data", "git checkout ."]
     {
@@ -197,7 +197,7 @@ fn a_background_process_asks_and_a_rule_or_a_grant_allows_it() {
     assert_eq!(asked.verdict, Verdict::Ask);
     assert!(!asked.offers.is_empty());
     let grants = [asked.offers[0].grant.clone()];
-    let granted = Now { grants: &grants, ..Now::with(Approvals::Auto) };
+    let granted = Now { grants: &grants, ..Now::with(ApprovalPolicy::Auto) };
     let granted = decide(&serve, &policy(Mode::Development), &granted);
     assert_eq!((granted.verdict, granted.stays_inside), (Verdict::Allow, false));
     assert_eq!(auto(&run("ls").running_on(), &policy(Mode::Development)).verdict, Verdict::Allow);

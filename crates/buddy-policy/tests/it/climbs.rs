@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, Verdict, decide};
-use buddy_protocol::{LinkLook, LinkLookup};
+use buddy_policy::{Action, Intent, Mode, Now, Policy, Verdict, decide};
+use buddy_protocol::{ApprovalPolicy, LinkLook, LinkLookup};
 
 use crate::stage::{ask, policy, run};
 
@@ -76,7 +76,7 @@ fn tools_are_refused_and_told_the_path() {
         ] {
             let intent = Intent::of(action);
             for (policy, said) in [(linked(mode), "`/home/u/h"), (unseen(mode), "without `..`")] {
-                let decision = decide(&intent, &policy, &Now::with(Approvals::All));
+                let decision = decide(&intent, &policy, &Now::with(ApprovalPolicy::All));
                 assert_eq!(decision.verdict, Verdict::Deny, "{intent:?}");
                 let is_said = decision.reasons.iter().any(|reason| reason.contains(said));
                 assert!(is_said, "{intent:?}: {:?}", decision.reasons);

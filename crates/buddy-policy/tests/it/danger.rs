@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use buddy_policy::{Approvals, Now};
+use buddy_policy::Now;
 use buddy_policy::{Mode, Scope, Verdict, decide};
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{ask, check, is_stopped, pattern, policy, rules, run, with_grants};
 
@@ -99,7 +99,11 @@ fn an_unknown_program_can_be_granted_and_ruled() {
     let offer = decision.offers.iter().find(|offer| is_pattern(&offer.grant.scope)).expect("an offer");
     let grants = [offer.grant.clone()];
     assert_eq!(with_grants(&run("frobnicate x"), &policy(Mode::Production), &grants).verdict, Verdict::Allow);
-    let window = decide(&run("frobnicate x"), &policy(Mode::Production), &Now::with(Approvals::Window));
+    let window = decide(
+        &run("frobnicate x"),
+        &policy(Mode::Production),
+        &Now::with(ApprovalPolicy::Window { seconds: 60 }),
+    );
     assert_eq!(window.verdict, Verdict::Allow);
     let mut ruled = policy(Mode::Production);
     let rule = buddy_policy::Rule::command(pattern("frobnicate *"));
@@ -1046,8 +1050,10 @@ fn code_on_a_command_line_asks_in_production_wherever_it_stands() {
 
 #[test]
 fn a_program_behind_the_loader_a_key_and_a_module_are_judged_within_a_window_too() {
-    let judged =
-        |line: &str| decide(&run(line), &policy(Mode::Production), &Now::with(Approvals::Window)).verdict;
+    let judged = |line: &str| {
+        decide(&run(line), &policy(Mode::Production), &Now::with(ApprovalPolicy::Window { seconds: 60 }))
+            .verdict
+    };
     for loader in [
         "/lib64/ld-linux-x86-64.so.2",
         "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
@@ -1174,7 +1180,7 @@ fn a_builtin_that_runs_its_words_is_judged_by_them() {
 fn words_that_are_links_are_judged_by_their_targets() {
     let links = [("/w/l", "/home/u/d"), ("/w/lf", "/home/u/f")].map(|(from, to)| (from.into(), to.into()));
     let verdict = |line: &str| {
-        let now = Now { links: &links, ..Now::with(Approvals::Ask) };
+        let now = Now { links: &links, ..Now::with(ApprovalPolicy::Ask) };
         decide(&run(line), &policy(Mode::Production), &now).verdict
     };
     for line in [
@@ -1231,7 +1237,7 @@ fn a_denial_where_nobody_is_asked_names_the_option_that_works() {
         let mut ruled = policy(mode);
         ruled.rules.add(buddy_policy::RuleTier::Run, rules(r#"allow = ["rm *", "eval *"]"#));
         let attendance = buddy_policy::Attendance::Nobody;
-        let now = Now { attendance, lost: &lost, ..Now::with(Approvals::Ask) };
+        let now = Now { attendance, lost: &lost, ..Now::with(ApprovalPolicy::Ask) };
         let decision = decide(&run(line), &ruled, &now);
         assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, true), "{line}");
         assert_eq!(decision.ways, [way], "{line}: {:?}", decision.reasons);

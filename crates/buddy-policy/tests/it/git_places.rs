@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use buddy_policy::{Approvals, Found, Landing, Mode, Now, Policy, Verdict, decide, outside, recalled};
-use buddy_protocol::{RemoteLookup, RemoteName};
+use buddy_policy::{Found, Landing, Mode, Now, Policy, Verdict, decide, outside, recalled};
+use buddy_protocol::{ApprovalPolicy, RemoteLookup, RemoteName};
 
 use crate::stage::{ask, policy, run};
 
@@ -97,7 +97,7 @@ fn with_remote(mode: Mode) -> Policy {
 #[test]
 fn a_push_by_the_name_of_a_remote_writes_its_folder() {
     let landings = [Landing { path: "/srv/bare.git".into(), found: Found::Directory, directory: None }];
-    let now = Now { landings: &landings, ..Now::with(Approvals::Auto) };
+    let now = Now { landings: &landings, ..Now::with(ApprovalPolicy::Auto) };
     let policy = with_remote(Mode::Development);
     for line in ["git push", "git push origin main", "git push -u origin HEAD", "git push ../srv/bare.git"] {
         assert_eq!(outside(&run(line), &policy), ["/srv/bare.git".as_ref() as &Path], "{line}");
@@ -119,7 +119,7 @@ fn a_fetch_by_the_name_of_a_remote_reads_the_repository_there() {
     {
         assert_eq!(recalled(&run(line), &policy), ["/srv/bare.git".as_ref() as &Path], "{line}");
         let tracked = ["/srv/bare.git/.env".into()];
-        let now = Now { tracked: &tracked, ..Now::with(Approvals::Auto) };
+        let now = Now { tracked: &tracked, ..Now::with(ApprovalPolicy::Auto) };
         let decision = decide(&run(line), &policy, &now);
         assert!(decision.reads_secret && decision.verdict == Verdict::Ask, "{line}: {:?}", decision.reasons);
     }

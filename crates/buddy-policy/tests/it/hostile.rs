@@ -2,8 +2,8 @@
 //!
 //! Long because of the lists of commands.
 
-use buddy_policy::{Approvals, Claims, Intent, Mode, Now, RuleSet, RuleTier, Verdict, decide};
-use buddy_protocol::Risk;
+use buddy_policy::{Claims, Intent, Mode, Now, RuleSet, RuleTier, Verdict, decide};
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{ask, check, is_asked, is_stopped, policy, rules, run};
 
@@ -164,9 +164,13 @@ fn unreadable_lines_are_refused_in_every_mode() {
         long.as_str(),
     ] {
         for mode in [Mode::Development, Mode::Production, Mode::Plan] {
-            for approvals in
-                [Approvals::Ask, Approvals::All, Approvals::Window, Approvals::Edits, Approvals::None]
-            {
+            for approvals in [
+                ApprovalPolicy::Ask,
+                ApprovalPolicy::All,
+                ApprovalPolicy::Window { seconds: 60 },
+                ApprovalPolicy::Edits,
+                ApprovalPolicy::None,
+            ] {
                 let decision = decide(&run(line), &policy(mode), &Now::with(approvals));
                 assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {approvals:?} {:?}", line.get(..20));
             }
@@ -211,7 +215,12 @@ fn missing_claims_open_nothing() {
     let missing = Some(Claims { risk: Risk::Medium, mutation: None, privesc: false });
     let lists =
         [CHAINS, SUBSTITUTIONS, SPELLINGS, REMOVALS, STATE, OPTIONS, OPTIONS_IN_PRODUCTION, UNCLEAR, DANGERS];
-    let approvals = [Approvals::Ask, Approvals::All, Approvals::Window, Approvals::Auto];
+    let approvals = [
+        ApprovalPolicy::Ask,
+        ApprovalPolicy::All,
+        ApprovalPolicy::Window { seconds: 60 },
+        ApprovalPolicy::Auto,
+    ];
     let commands = lists.concat().into_iter().chain(["ls", "cat a", "touch a", "cargo build"]);
     let policies = [Mode::Development, Mode::Production, Mode::Plan].map(|mode| (mode, policy(mode)));
     for command in commands {

@@ -1,9 +1,9 @@
 //! The effect of the modes, the approvals and the places on files, fetches and commands.
 
 use buddy_policy::{
-    Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Policy, RuleTier, Tier, Verdict, decide,
+    Action, CommandMode, Execution, Intent, Mode, Now, Policy, RuleTier, Tier, Verdict, decide,
 };
-use buddy_protocol::Risk;
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{ask, check, pattern, policy, rules, run, with_grants};
 
@@ -49,7 +49,7 @@ fn plan_changes_nothing() {
     file(Mode::Plan, Action::Delete("/w/a".into()), Verdict::Deny, Tier::Batch);
     file(Mode::Plan, Action::Read("/w/a".into()), Verdict::Allow, Tier::Batch);
     check(Mode::Plan, "cargo build", Verdict::Deny);
-    let all = decide(&run("cargo build"), &policy(Mode::Plan), &Now::with(Approvals::All));
+    let all = decide(&run("cargo build"), &policy(Mode::Plan), &Now::with(ApprovalPolicy::All));
     assert_eq!(all.verdict, Verdict::Deny);
     assert!(all.reasons.iter().any(|reason| reason.contains("plan mode")), "{:?}", all.reasons);
 }
@@ -83,7 +83,8 @@ fn places_of_keys_and_of_buddy_itself_are_closed_and_no_answer_opens_them() {
         for path in places {
             for action in [Action::Read(path.into()), Action::Write(path.into()), Action::Delete(path.into())]
             {
-                let decision = decide(&Intent::of(action.clone()), &policy(mode), &Now::with(Approvals::All));
+                let decision =
+                    decide(&Intent::of(action.clone()), &policy(mode), &Now::with(ApprovalPolicy::All));
                 assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {action:?}");
             }
             for line in [
@@ -92,10 +93,10 @@ fn places_of_keys_and_of_buddy_itself_are_closed_and_no_answer_opens_them() {
                 format!("rm {path}"),
                 format!("cp {path} x"),
             ] {
-                let decision = decide(&run(&line), &policy(mode), &Now::with(Approvals::All));
+                let decision = decide(&run(&line), &policy(mode), &Now::with(ApprovalPolicy::All));
                 assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {line}");
                 let throwaway = Policy { is_throwaway: true, ..policy(Mode::Production) };
-                let decision = decide(&run(&line), &throwaway, &Now::with(Approvals::All));
+                let decision = decide(&run(&line), &throwaway, &Now::with(ApprovalPolicy::All));
                 assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
             }
         }
@@ -126,7 +127,7 @@ fn a_push_by_a_command_is_judged_like_the_tool() {
         "git p",
     ];
     for mode in [Mode::Development, Mode::Production] {
-        for approvals in [Approvals::Ask, Approvals::Auto] {
+        for approvals in [ApprovalPolicy::Ask, ApprovalPolicy::Auto] {
             for line in spellings {
                 let decision = decide(&run(line), &policy(mode), &Now::with(approvals));
                 assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {approvals:?} {line}");
@@ -145,7 +146,8 @@ fn roots_are_never_removed() {
 #[test]
 fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
     let window = |command: &str| {
-        decide(&run(command), &policy(Mode::Development), &Now::with(Approvals::Window)).verdict
+        decide(&run(command), &policy(Mode::Development), &Now::with(ApprovalPolicy::Window { seconds: 60 }))
+            .verdict
     };
     assert_eq!(window("cargo build && npm test"), Verdict::Allow);
     assert_eq!(window("cat .env"), Verdict::Ask);
@@ -155,19 +157,25 @@ fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
     assert_eq!(window("echo x > .envrc"), Verdict::Ask);
     assert_eq!(window("echo x > .git/config"), Verdict::Deny);
     assert_eq!(window("echo 'x"), Verdict::Deny);
-    let build = decide(&run("cargo build"), &policy(Mode::Development), &Now::with(Approvals::Window));
+    let build = decide(
+        &run("cargo build"),
+        &policy(Mode::Development),
+        &Now::with(ApprovalPolicy::Window { seconds: 60 }),
+    );
     assert!(build.stays_inside, "nobody was asked about where its data goes");
     let write = Intent::of(Action::Write("/w/.envrc".into()));
     assert_eq!(
-        decide(&write, &policy(Mode::Development), &Now::with(Approvals::Window)).verdict,
+        decide(&write, &policy(Mode::Development), &Now::with(ApprovalPolicy::Window { seconds: 60 }))
+            .verdict,
         Verdict::Ask
     );
 }
 
 #[test]
 fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
-    let edits =
-        |intent: &Intent| decide(intent, &policy(Mode::Development), &Now::with(Approvals::Edits)).verdict;
+    let edits = |intent: &Intent| {
+        decide(intent, &policy(Mode::Development), &Now::with(ApprovalPolicy::Edits)).verdict
+    };
     let write = |path: &str| Intent::of(Action::Write(path.into()));
     assert_eq!(edits(&write("/w/src/a.rs").as_edit()), Verdict::Allow);
     for path in [
@@ -201,7 +209,7 @@ fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
         ..Intent::nothing()
     };
     assert_eq!(edits(&removing.as_edit()), Verdict::Ask, "a removal is no edit");
-    let plan = decide(&write("/w/a").as_edit(), &policy(Mode::Plan), &Now::with(Approvals::Edits));
+    let plan = decide(&write("/w/a").as_edit(), &policy(Mode::Plan), &Now::with(ApprovalPolicy::Edits));
     assert_eq!(plan.verdict, Verdict::Deny, "plan mode is stronger");
 }
 
@@ -346,7 +354,11 @@ fn exposed_production_asks_about_commands_that_do_not_only_read() {
         let decision = with_grants(&run(command), &exposed(Mode::Production), &grants);
         assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{command}");
         assert!(decision.reasons.iter().any(|reason| reason.contains("install bubblewrap")), "{command}");
-        let window = decide(&run(command), &exposed(Mode::Production), &Now::with(Approvals::Window));
+        let window = decide(
+            &run(command),
+            &exposed(Mode::Production),
+            &Now::with(ApprovalPolicy::Window { seconds: 60 }),
+        );
         assert_eq!(window.verdict, Verdict::Ask, "{command}: a window does not cover it");
         for mode in [Mode::Development, Mode::Plan] {
             let [with, without] = [exposed(mode), policy(mode)].map(|policy| ask(&run(command), &policy));
@@ -372,7 +384,7 @@ fn exposed_production_asks_about_commands_that_do_not_only_read() {
 #[test]
 fn clients_of_an_engine_are_refused_unless_it_is_elsewhere() {
     let development = policy(Mode::Development);
-    for approvals in [Approvals::Ask, Approvals::Auto, Approvals::All] {
+    for approvals in [ApprovalPolicy::Ask, ApprovalPolicy::Auto, ApprovalPolicy::All] {
         let judge = |command: &str, policy: &Policy| decide(&run(command), policy, &Now::with(approvals));
         let refused = judge("docker ps", &development);
         assert_eq!(refused.verdict, Verdict::Deny, "{approvals:?}");
@@ -392,7 +404,7 @@ fn a_place_that_is_thrown_away_runs_commands_that_cannot_be_read() {
     let mut ruled = thrown.clone();
     ruled.rules.add(RuleTier::User, rules(r#"deny = ["curl *"]"#));
     for command in ["exec 3<>/dev/tcp/127.0.0.1/80", "echo 'never closed", &"(".repeat(500)] {
-        let judge = |policy: &Policy| decide(&run(command), policy, &Now::with(Approvals::All)).verdict;
+        let judge = |policy: &Policy| decide(&run(command), policy, &Now::with(ApprovalPolicy::All)).verdict;
         assert_eq!(judge(&thrown), Verdict::Allow, "{command}");
         // Nobody could tell whether it breaks the rule.
         assert_eq!(judge(&ruled), Verdict::Deny, "{command}");

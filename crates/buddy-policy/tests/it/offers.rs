@@ -1,8 +1,7 @@
 //! Offers: never more than their text says, and the text says all of it.
 
-use buddy_policy::{
-    Action, Approvals, Grant, Intent, Mode, Now, Rule, RuleTier, Rules, Scope, Verdict, decide, named,
-};
+use buddy_policy::{Action, Grant, Intent, Mode, Now, Rule, RuleTier, Rules, Scope, Verdict, decide, named};
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{ask, pattern, policy, run, run_in, with_grants};
 
@@ -85,14 +84,14 @@ fn the_words_say_exactly_what_is_covered() {
     assert_eq!(
         words,
         [
-            "every command on `local` that starts with `cargo test` and names no file outside this project; it can reach the network",
-            "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then; it can reach the network",
+            "every command that starts with `cargo test` and names no file outside the workspace; it can reach the network",
+            "exactly `cargo test -p x`, in `/w`, whatever the files it uses contain then; it can reach the network",
         ]
     );
     let write = ask(&Intent::of(Action::Write("/w/a/b".into())), &policy(Mode::Development)).offers;
     assert_eq!(
         write[0].covers,
-        "every write of a file beneath `/w` on `local`, except places that decide what runs later"
+        "every write of a file beneath `/w`, except places that decide what runs later"
     );
 }
 
@@ -247,7 +246,7 @@ fn grants_are_kept_as_text() {
 /// Verdicts of production with a grant, where the host found these links.
 fn with_links(command: &str, grants: &[Grant], links: &[(&str, &str)]) -> Verdict {
     let links: Vec<_> = links.iter().map(|(from, to)| (from.into(), to.into())).collect();
-    let now = Now { grants, named_links: &links, ..Now::with(Approvals::Ask) };
+    let now = Now { grants, named_links: &links, ..Now::with(ApprovalPolicy::Ask) };
     decide(&run(command), &policy(Mode::Production), &now).verdict
 }
 
@@ -298,7 +297,7 @@ fn a_rule_of_a_run_covers_no_unknown_program_that_names_a_file_outside() {
     policy.rules.add(RuleTier::Run, rules);
     let links = [("/w/lnk/f".into(), "/home/ann/f".into())];
     let verdict = |command: &str| {
-        decide(&run(command), &policy, &Now { named_links: &links, ..Now::with(Approvals::Ask) }).verdict
+        decide(&run(command), &policy, &Now { named_links: &links, ..Now::with(ApprovalPolicy::Ask) }).verdict
     };
     assert_eq!(verdict("frobnicate create a"), Verdict::Allow);
     assert_eq!(verdict("frobnicate /srv/x a"), Verdict::Allow, "the rule names it");
@@ -311,7 +310,7 @@ fn a_rule_of_a_run_covers_no_unknown_program_that_names_a_file_outside() {
 #[test]
 fn edits_accept_no_write_outside_by_a_link() {
     let links = [("/w/lnk/f".into(), "/home/ann/f".into())];
-    let now = Now { links: &links, ..Now::with(Approvals::Edits) };
+    let now = Now { links: &links, ..Now::with(ApprovalPolicy::Edits) };
     let write = |path: &str| Intent { is_edit: true, ..Intent::of(Action::Write(path.into())) };
     assert_eq!(decide(&write("/w/f"), &policy(Mode::Development), &now).verdict, Verdict::Allow);
     assert_ne!(decide(&write("/w/lnk/f"), &policy(Mode::Development), &now).verdict, Verdict::Allow);

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use buddy_policy::{
-    Approvals, ChangeableProgram, Decision, Grant, Mode, Now, Policy, RuleTier, Verdict, decide, program_uses,
+    ChangeableProgram, Decision, Grant, Mode, Now, Policy, RuleTier, Verdict, decide, program_uses,
 };
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{policy, rules, run};
 
 /// The decision where the project's environment has each of these programs.
-fn planted(command: &str, names: &[&str], approvals: Approvals, policy: &Policy) -> Decision {
+fn planted(command: &str, names: &[&str], approvals: ApprovalPolicy, policy: &Policy) -> Decision {
     let planted = |name: &&str| ChangeableProgram {
         name: (*name).to_owned(),
         file: policy.places.workspace[0].join(".venv/bin").join(name),
@@ -39,13 +40,13 @@ fn every_spelling_of_a_name_is_told_and_pinned() {
         "echo main | xargs git push origin",
         "git status && cargo publish",
     ] {
-        let decision = planted(command, &["git"], Approvals::Auto, &policy);
+        let decision = planted(command, &["git"], ApprovalPolicy::Auto, &policy);
         assert_eq!(decision.verdict, Verdict::Ask, "{command}");
         assert!(decision.reasons.iter().any(|reason| reason == REASON), "{command}: {:?}", decision.reasons);
         assert!(decision.pins.contains(&file) && decision.offers.is_empty(), "{command}");
     }
     for command in ["/usr/bin/git push origin main", "cargo publish"] {
-        let decision = planted(command, &["git"], Approvals::Auto, &policy);
+        let decision = planted(command, &["git"], ApprovalPolicy::Auto, &policy);
         assert!(!decision.reasons.iter().any(|reason| reason == REASON), "{command}");
     }
 }
@@ -54,7 +55,7 @@ fn every_spelling_of_a_name_is_told_and_pinned() {
 fn an_activated_environment_asks_no_more_in_auto() {
     for command in ["pytest -q", "python x.py && pytest", "git status", "cd sub && pytest > log"] {
         let policy = policy(Mode::Development);
-        let decision = planted(command, &["pytest", "python", "git"], Approvals::Auto, &policy);
+        let decision = planted(command, &["pytest", "python", "git"], ApprovalPolicy::Auto, &policy);
         assert_eq!(decision.verdict, Verdict::Allow, "{command}: {:?}", decision.reasons);
         assert!(decision.stays_inside, "{command}");
     }
@@ -65,7 +66,7 @@ fn rules_for_a_name_do_not_cover_the_file() {
     let mut policy = policy(Mode::Development);
     policy.rules.add(RuleTier::User, rules(r#"allow = ["pytest *", "git log *", "uv run *"]"#));
     let check = |command: &str, names: &[&str], verdict: Verdict, is_ruled: bool| {
-        let decision = planted(command, names, Approvals::Ask, &policy);
+        let decision = planted(command, names, ApprovalPolicy::Ask, &policy);
         assert_eq!((decision.verdict, decision.needs.is_ruled), (verdict, is_ruled), "{command} {names:?}");
     };
     check("pytest -q", &[], Verdict::Allow, true);
@@ -89,7 +90,7 @@ fn with_content(command: &str, content: &str, grants: &[Grant], policy: &Policy)
     let uses = program_uses(&run(command), policy);
     let used = |program: &ChangeableProgram| uses.iter().any(|used| used.name == program.name);
     let programs: Vec<ChangeableProgram> = ["pytest", "git"].map(program).into_iter().filter(used).collect();
-    decide(&run(command), policy, &Now { programs: &programs, grants, ..Now::with(Approvals::Ask) })
+    decide(&run(command), policy, &Now { programs: &programs, grants, ..Now::with(ApprovalPolicy::Ask) })
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Commands that only read run by themselves: these are most commands of an agent.
 
-use buddy_policy::{Approvals, Mode, Now, Verdict, decide, touched};
+use buddy_policy::{Mode, Now, Verdict, decide, touched};
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{ask, check, is_asked, policy, run};
 
@@ -291,7 +292,7 @@ fn targets_of_links_are_judged_too() {
         ("/w/near".into(), "/w/src".into()),
     ];
     let judge = |line: &str| {
-        let now = Now { links: &links, ..Now::with(Approvals::Ask) };
+        let now = Now { links: &links, ..Now::with(ApprovalPolicy::Ask) };
         decide(&run(line), &policy(Mode::Production), &now)
     };
     for line in [

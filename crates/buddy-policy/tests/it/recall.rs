@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use buddy_policy::{Approvals, Decision, Mode, Now, Policy, Verdict, decide, recalled};
+use buddy_policy::{Decision, Mode, Now, Policy, Verdict, decide, recalled};
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{policy, rules, run};
 
-fn judge(line: &str, policy: &Policy, approvals: Approvals, tracked: &[PathBuf]) -> Decision {
+fn judge(line: &str, policy: &Policy, approvals: ApprovalPolicy, tracked: &[PathBuf]) -> Decision {
     decide(&run(line), policy, &Now { tracked, ..Now::with(approvals) })
 }
 
@@ -98,7 +99,7 @@ const WIDE: &[&str] = &[
 fn a_word_that_names_a_tracked_secret_reads_it() {
     for mode in [Mode::Production, Mode::Development] {
         for line in NAMED {
-            let decision = judge(line, &policy(mode), Approvals::Ask, &[]);
+            let decision = judge(line, &policy(mode), ApprovalPolicy::Ask, &[]);
             assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {line}");
             assert!(decision.reads_secret, "{mode:?} {line}: {:?}", decision.reasons);
             assert!(
@@ -113,7 +114,7 @@ fn a_word_that_names_a_tracked_secret_reads_it() {
 #[test]
 fn wide_commands_read_every_tracked_secret_and_name_them() {
     for line in WIDE {
-        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
+        let decision = judge(line, &policy(Mode::Production), ApprovalPolicy::Ask, &secrets());
         assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
         assert!(decision.reads_secret, "{line}");
         let told = decision.reasons.join("; ");
@@ -127,22 +128,22 @@ fn with_all_in_a_folder_that_is_not_trusted_it_still_asks() {
     let mut untrusted = policy(Mode::Development);
     untrusted.places.untrusted = untrusted.places.workspace.pop();
     for line in ["git show", "git log -p", "git grep KEY", "git cat-file -p abc"] {
-        let decision = judge(line, &untrusted, Approvals::All, &secrets());
+        let decision = judge(line, &untrusted, ApprovalPolicy::All, &secrets());
         assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
     }
-    let decision = judge("git show HEAD:.env", &untrusted, Approvals::All, &[]);
+    let decision = judge("git show HEAD:.env", &untrusted, ApprovalPolicy::All, &[]);
     assert_eq!(decision.verdict, Verdict::Ask);
 }
 
 #[test]
 fn without_tracked_secrets_nothing_changes() {
     for line in WIDE {
-        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &[]);
+        let decision = judge(line, &policy(Mode::Production), ApprovalPolicy::Ask, &[]);
         assert!(!decision.reads_secret, "{line}: {:?}", decision.reasons);
     }
     for line in ["git show", "git log -p", "git grep KEY", "git diff a b", "git archive HEAD"] {
         assert_eq!(
-            judge(line, &policy(Mode::Production), Approvals::Ask, &[]).verdict,
+            judge(line, &policy(Mode::Production), ApprovalPolicy::Ask, &[]).verdict,
             Verdict::Allow,
             "{line}"
         );
@@ -179,7 +180,7 @@ fn commands_without_contents_of_other_files_ask_nothing() {
         "git worktree list",
         "git tag v1.0",
     ] {
-        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
+        let decision = judge(line, &policy(Mode::Production), ApprovalPolicy::Ask, &secrets());
         assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
         assert!(!decision.reads_secret, "{line}");
     }
@@ -192,7 +193,7 @@ fn a_lasting_rule_allows_it_and_the_session_is_marked_all_the_same() {
         buddy_policy::RuleTier::User,
         rules("allow = [{ read = \".env\" }, { read = \".env.production\" }]"),
     );
-    let decision = judge("git show", &ruled, Approvals::Ask, &secrets());
+    let decision = judge("git show", &ruled, ApprovalPolicy::Ask, &secrets());
     assert_eq!(decision.verdict, Verdict::Allow, "{:?}", decision.reasons);
     assert!(decision.reads_secret);
 }

@@ -1,16 +1,14 @@
 //! Words of the user in place of an offer: they must say less than it, and cover the call.
 
-use buddy_policy::{
-    Action, Approvals, Claims, Grant, Intent, Mode, Now, RewordError, Scope, Verdict, decide, reword,
-};
-use buddy_protocol::Risk;
+use buddy_policy::{Action, Claims, Grant, Intent, Mode, Now, RewordError, Scope, Verdict, decide, reword};
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{leading_to, policy, run, with_grants};
 
 fn said(intent: &Intent, words: &str) -> Result<Grant, RewordError> {
     let policy = policy(Mode::Development);
     let destinations = leading_to("https://a.test/x", intent, &policy);
-    let now = Now { destinations: &destinations, ..Now::with(Approvals::Ask) };
+    let now = Now { destinations: &destinations, ..Now::with(ApprovalPolicy::Ask) };
     let offers = decide(intent, &policy, &now).offers;
     reword(words, &offers, intent, &policy, &[])
 }

@@ -1,10 +1,10 @@
 //! A policy to judge by, and the questions that the tests put to it.
 
 use buddy_policy::{
-    Action, Approvals, CommandPattern, Decision, GitDestination, Grant, Intent, Mode, Now, Places, Policy,
-    Rules, TripEnd, Verdict, decide, git_trips,
+    Action, CommandPattern, Decision, GitDestination, Grant, Intent, Mode, Now, Places, Policy, Rules,
+    TripEnd, Verdict, decide, git_trips,
 };
-use buddy_protocol::{LinkLook, LinkLookup};
+use buddy_protocol::{ApprovalPolicy, LinkLook, LinkLookup};
 
 /// Development in `/w`, with a home and places of buddy's own.
 pub(crate) fn policy(mode: Mode) -> Policy {
@@ -35,11 +35,11 @@ pub(crate) fn run(command: &str) -> Intent {
 }
 
 pub(crate) fn ask(intent: &Intent, policy: &Policy) -> Decision {
-    decide(intent, policy, &Now::with(Approvals::Ask))
+    decide(intent, policy, &Now::with(ApprovalPolicy::Ask))
 }
 
 pub(crate) fn with_grants(intent: &Intent, policy: &Policy, grants: &[Grant]) -> Decision {
-    decide(intent, policy, &Now { grants, ..Now::with(Approvals::Ask) })
+    decide(intent, policy, &Now { grants, ..Now::with(ApprovalPolicy::Ask) })
 }
 
 /// The trips of git in an intent, which all end at this address.
@@ -63,7 +63,12 @@ pub(crate) fn check(mode: Mode, command: &str, verdict: Verdict) {
 /// Checks that a command is not run by itself in any mode, nor in a window that the user opened.
 pub(crate) fn is_stopped(command: &str) {
     for mode in [Mode::Development, Mode::Production, Mode::Plan] {
-        for approvals in [Approvals::Ask, Approvals::Window, Approvals::Edits, Approvals::None] {
+        for approvals in [
+            ApprovalPolicy::Ask,
+            ApprovalPolicy::Window { seconds: 60 },
+            ApprovalPolicy::Edits,
+            ApprovalPolicy::None,
+        ] {
             let decision = decide(&run(command), &policy(mode), &Now::with(approvals));
             assert_ne!(decision.verdict, Verdict::Allow, "{mode:?} {approvals:?} {command:?}");
             assert!(decision.offers.is_empty(), "{mode:?} {command:?} offers {:?}", decision.offers);

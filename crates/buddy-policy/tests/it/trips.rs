@@ -1,8 +1,9 @@
 //! Trips of git: a grant of a command that connects holds for the place that it led to.
 
 use buddy_policy::{
-    Approvals, Decision, GitDestination, Grant, Mode, Now, Policy, TripRemote, Verdict, decide, git_trips,
+    Decision, GitDestination, Grant, Mode, Now, Policy, TripRemote, Verdict, decide, git_trips,
 };
+use buddy_protocol::{ApprovalPolicy, Risk};
 
 use crate::stage::{leading_to, policy, run};
 
@@ -13,7 +14,11 @@ fn development(has_broker: bool) -> Policy {
 /// The decision about a command in `ask` whose trips end at an address.
 fn leading(command: &str, address: &str, grants: &[Grant], policy: &Policy) -> Decision {
     let destinations = leading_to(address, &run(command), policy);
-    decide(&run(command), policy, &Now { destinations: &destinations, grants, ..Now::with(Approvals::Ask) })
+    decide(
+        &run(command),
+        policy,
+        &Now { destinations: &destinations, grants, ..Now::with(ApprovalPolicy::Ask) },
+    )
 }
 
 const HERE: &str = "https://here.test/a.git";
@@ -55,6 +60,27 @@ fn a_grant_covers_a_trip_only_where_it_led() {
 }
 
 #[test]
+fn a_push_to_a_folder_needs_no_network_and_no_login() {
+    for folder in ["/srv/a.git", "../a.git", "file:///srv/a.git"] {
+        let asked = leading("git push origin main", folder, &[], &development(true));
+        let told = asked.reasons.join("; ");
+        assert_eq!((asked.verdict, asked.risk), (Verdict::Ask, Risk::Medium), "{told}");
+        assert!(told.contains("a repository on this machine") && !told.contains("network"), "{told}");
+        assert!(!asked.tells_network && !asked.needs.takes_logins && asked.needs.keeps_seals, "{folder}");
+        let again =
+            leading("git push origin main", folder, &[asked.offers[0].grant.clone()], &development(true));
+        assert_eq!((again.verdict, again.stays_inside), (Verdict::Allow, true), "{:?}", again.reasons);
+        let moved =
+            leading("git push origin main", HERE, &[asked.offers[0].grant.clone()], &development(true));
+        assert_eq!((moved.verdict, moved.risk), (Verdict::Ask, Risk::High), "{:?}", moved.reasons);
+    }
+    for host in [HERE, "git@here.test:a.git", "here.test:a", "ext::sh -c x", "file://here.test/a"] {
+        let asked = leading("git push origin main", host, &[], &development(true));
+        assert!(asked.tells_network && asked.needs.takes_logins && asked.needs.keeps_seals, "{host}");
+    }
+}
+
+#[test]
 fn nothing_is_offered_for_a_push_whose_end_is_not_known() {
     for command in [
         "git push $REMOTE main",
@@ -75,7 +101,7 @@ fn nothing_is_offered_for_a_push_whose_end_is_not_known() {
     let unknown = |command: &str, policy: &Policy| {
         let trips = git_trips(&run(command), policy).into_iter();
         let destinations: Vec<_> = trips.map(|trip| GitDestination { trip, end: None }).collect();
-        decide(&run(command), policy, &Now { destinations: &destinations, ..Now::with(Approvals::Ask) })
+        decide(&run(command), policy, &Now { destinations: &destinations, ..Now::with(ApprovalPolicy::Ask) })
     };
     let push = unknown("git push origin main", &development(true));
     assert!(push.offers.is_empty() && push.reasons.iter().any(|reason| reason.contains("asks each time")));

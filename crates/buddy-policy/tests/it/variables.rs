@@ -1,6 +1,7 @@
 //! Variables before a command: what they can make a program do, where nothing holds the program.
 
-use buddy_policy::{Approvals, Mode, Now, Verdict, decide};
+use buddy_policy::{Mode, Now, Verdict, decide};
+use buddy_protocol::ApprovalPolicy;
 
 use crate::stage::{check, policy, run};
 
@@ -62,7 +63,7 @@ fn a_variable_that_no_table_knows_asks_in_production() {
         "timeout 5 env FROB=1 gzip a.txt",
     ] {
         check(Mode::Production, line, Verdict::Ask);
-        let decision = decide(&run(line), &policy(Mode::Development), &Now::with(Approvals::Auto));
+        let decision = decide(&run(line), &policy(Mode::Development), &Now::with(ApprovalPolicy::Auto));
         assert_eq!(decision.verdict, Verdict::Allow, "the jail holds it: {line}: {:?}", decision.reasons);
     }
 }

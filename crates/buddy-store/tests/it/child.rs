@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use buddy_protocol::{SessionStore, StoreError};
-use buddy_store::{Integrity, Role, SqliteStore};
+use buddy_store::{Integrity, SqliteStore, StoreRole};
 
 use crate::support::{assert_whole, events, open, session, settings};
 
@@ -143,7 +143,7 @@ fn child() {
                 lines.next();
             }
             "serve" => {
-                let _store = SqliteStore::open(settings(directory, Role::Server)).unwrap();
+                let _store = SqliteStore::open(settings(directory, StoreRole::Server)).unwrap();
                 say("open");
                 lines.next();
             }

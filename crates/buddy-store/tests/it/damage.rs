@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
 use buddy_protocol::{SessionQuery, SessionStore, StoreError};
-use buddy_store::{Finding, Role, SqliteStore};
+use buddy_store::{SqliteStore, StoreFinding, StoreRole};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ pub(crate) fn tamper(directory: &Path, sql: &str) {
     connection.execute_batch(sql).unwrap();
 }
 
-async fn findings(directory: &Path) -> Vec<Finding> {
+async fn findings(directory: &Path) -> Vec<StoreFinding> {
     open(directory).check().await.unwrap().findings
 }
 
@@ -43,12 +43,12 @@ async fn a_damaged_page_is_found_and_the_rest_can_be_read() {
     fs::remove_file(directory.path().join("run/clean")).unwrap();
 
     for _ in 0..2 {
-        match SqliteStore::open(settings(directory.path(), Role::Server)) {
+        match SqliteStore::open(settings(directory.path(), StoreRole::Server)) {
             Err(StoreError::Corrupt(reason)) => assert!(reason.contains("buddy.db"), "{reason}"),
             other => panic!("{other:?}"),
         }
     }
-    let store = SqliteStore::open_read_only(settings(directory.path(), Role::Server)).unwrap();
+    let store = SqliteStore::open_read_only(settings(directory.path(), StoreRole::Server)).unwrap();
     assert_whole(&store, 1, 5).await;
     assert_eq!(store.list(SessionQuery::default()).await.unwrap().len(), 2);
     // A read ends before the damage, and the next one begins with it.
@@ -58,7 +58,7 @@ async fn a_damaged_page_is_found_and_the_rest_can_be_read() {
     assert!(matches!(store.read(&session(2), before.len() as u64, 10).await, Err(StoreError::Corrupt(_))));
     assert!(store.writer(&session(1)).await.is_err());
     let report = store.check().await.unwrap();
-    assert!(report.findings.iter().any(|finding| matches!(finding, Finding::Database(_))), "{report:?}");
+    assert!(report.findings.iter().any(|finding| matches!(finding, StoreFinding::Database(_))), "{report:?}");
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
     let path = directory.path().join("buddy.db");
     fs::write(&path, "not a database, but a note of 40 letters ".repeat(200)).unwrap();
     fs::remove_file(directory.path().join("buddy.db-wal")).unwrap();
-    let opened = SqliteStore::open(settings(directory.path(), Role::Terminal));
+    let opened = SqliteStore::open(settings(directory.path(), StoreRole::Terminal));
     assert!(matches!(&opened, Err(StoreError::Corrupt(reason)) if reason.contains("buddy.db")), "{opened:?}");
     assert!(fs::read_to_string(&path).unwrap().starts_with("not a database"));
 }
@@ -105,13 +105,19 @@ async fn the_check_finds_orphaned_and_lost_data() {
     tamper(directory.path(), "DELETE FROM sessions");
     let found = findings(directory.path()).await;
     assert!(
-        found.contains(&Finding::Derived { session: session(1), reason: "its row is missing".to_owned() })
+        found.contains(&StoreFinding::Derived {
+            session: session(1),
+            reason: "its row is missing".to_owned()
+        })
     );
     tamper(directory.path(), "DELETE FROM logs WHERE number = 2");
     let store = open(directory.path());
     store.rebuild().await.unwrap();
     let found = store.check().await.unwrap().findings;
-    assert!(matches!(&found[..], [Finding::Orphans { events: 5 }, Finding::Lost { .. }]), "{found:?}");
+    assert!(
+        matches!(&found[..], [StoreFinding::Orphans { events: 5 }, StoreFinding::Lost { .. }]),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]
@@ -137,7 +143,10 @@ async fn an_append_repairs_its_own_row() {
     append(&store, 1, 6..=6).await;
     assert_eq!(store.find(&session(1)).await.unwrap().unwrap().head, 6);
     let found = store.check().await.unwrap().findings;
-    assert_eq!(found, [Finding::Derived { session: session(2), reason: "its row is missing".to_owned() }]);
+    assert_eq!(
+        found,
+        [StoreFinding::Derived { session: session(2), reason: "its row is missing".to_owned() }]
+    );
 }
 
 #[tokio::test]

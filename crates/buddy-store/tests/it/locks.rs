@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use buddy_protocol::{SessionStore, StoreError};
-use buddy_store::{Integrity, Role, SqliteStore};
+use buddy_store::{Integrity, SqliteStore, StoreRole};
 use tempfile::TempDir;
 
 use crate::child::{Other, Task};
@@ -50,7 +50,7 @@ async fn a_planted_link_is_not_followed() {
         let path = directory.path().join(name);
         std::fs::remove_file(&path).unwrap();
         symlink(&victim, &path).unwrap();
-        let opened = SqliteStore::open(settings(directory.path(), Role::Terminal));
+        let opened = SqliteStore::open(settings(directory.path(), StoreRole::Terminal));
         assert!(matches!(opened, Err(StoreError::Io(_))), "{name}: {opened:?}");
         std::fs::remove_file(&path).unwrap();
     }
@@ -62,7 +62,7 @@ async fn a_store_has_one_server_and_any_number_of_terminals() {
     let (directory, _terminal) = fresh();
     let mut server = Other::start(directory.path(), Task::Serve);
     server.hear().unwrap();
-    let second = || SqliteStore::open(settings(directory.path(), Role::Server));
+    let second = || SqliteStore::open(settings(directory.path(), StoreRole::Server));
     match second() {
         Err(StoreError::InUse { holder }) => assert_eq!(holder, format!("process {}", server.id())),
         unexpected => panic!("{unexpected:?}"),
@@ -95,7 +95,7 @@ async fn the_database_is_checked_only_when_it_was_not_closed() {
     assert_eq!(open(directory.path()).report().integrity, Integrity::Clean);
     let later = buddy_store::StoreSettings {
         boot_id: Some("the next run".to_owned()),
-        ..settings(directory.path(), Role::Terminal)
+        ..settings(directory.path(), StoreRole::Terminal)
     };
     assert_eq!(SqliteStore::open(later.clone()).unwrap().report().integrity, Integrity::Checked);
     assert_eq!(SqliteStore::open_async(later).await.unwrap().report().integrity, Integrity::Clean);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use buddy_protocol::{Event, Principal, PrincipalKind, SessionQuery, SessionStore, StoreError};
-use buddy_store::{Role, SCHEMA, SqliteStore};
+use buddy_store::{SCHEMA, SqliteStore, StoreRole};
 use rusqlite::{Connection, Row};
 use tempfile::TempDir;
 
@@ -151,8 +151,8 @@ async fn a_newer_database_is_refused_untouched() {
     tamper(directory.path(), "PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)");
     let before = fs::read(directory.path().join("buddy.db")).unwrap();
     for opened in [
-        SqliteStore::open(settings(directory.path(), Role::Terminal)),
-        SqliteStore::open_read_only(settings(directory.path(), Role::Terminal)),
+        SqliteStore::open(settings(directory.path(), StoreRole::Terminal)),
+        SqliteStore::open_read_only(settings(directory.path(), StoreRole::Terminal)),
     ] {
         assert!(matches!(opened, Err(StoreError::TooNew { found: 99, known: SCHEMA })), "{opened:?}");
     }
@@ -165,7 +165,7 @@ async fn a_newer_database_is_refused_untouched() {
 async fn an_older_database_in_use_is_left_alone() {
     let (directory, store) = fresh();
     tamper(directory.path(), "PRAGMA user_version = 1");
-    let opened = SqliteStore::open(settings(directory.path(), Role::Terminal));
+    let opened = SqliteStore::open(settings(directory.path(), StoreRole::Terminal));
     assert!(matches!(opened, Err(StoreError::InUse { .. })), "{opened:?}");
     drop(store);
 }

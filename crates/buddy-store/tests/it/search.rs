@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use buddy_protocol::{Fact, SessionStore};
-use buddy_store::{Finding, SqliteStore};
+use buddy_store::{SqliteStore, StoreFinding};
 use proptest::prelude::*;
 
 use crate::damage::tamper;
@@ -43,7 +43,7 @@ async fn old_logs_get_their_words_and_a_rebuild_brings_lost_ones_back() {
     tamper(directory.path(), "INSERT INTO words (words) VALUES ('delete-all')");
     let store = open(directory.path());
     let findings = store.check().await.unwrap().findings;
-    assert!(matches!(&findings[..], [Finding::Derived { .. }]), "{findings:?}");
+    assert!(matches!(&findings[..], [StoreFinding::Derived { .. }]), "{findings:?}");
     store.rebuild().await.unwrap();
     assert_eq!(found(&store, "harbour").await, [(1, 2)]);
     assert_eq!(store.check().await.unwrap().findings, []);
@@ -60,7 +60,7 @@ async fn the_check_finds_words_that_are_not_in_the_log() {
     );
     let store = open(directory.path());
     let findings = store.check().await.unwrap().findings;
-    assert!(matches!(&findings[..], [Finding::Derived { .. }]), "{findings:?}");
+    assert!(matches!(&findings[..], [StoreFinding::Derived { .. }]), "{findings:?}");
 }
 
 #[tokio::test]

@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use buddy_protocol::{Event, SessionStore};
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_testkit::log_events::Fixed;
 pub(crate) use buddy_testkit::log_events::{event, events, notice, said, search_as, session, stamp, started};
 use tempfile::TempDir;
 
-pub(crate) fn settings(directory: &Path, role: Role) -> StoreSettings {
+pub(crate) fn settings(directory: &Path, role: StoreRole) -> StoreSettings {
     let clock = Arc::new(Fixed(0));
     StoreSettings { directory: directory.to_owned(), role, boot_id: Some("this run".to_owned()), clock }
 }
 
 pub(crate) fn open(directory: &Path) -> SqliteStore {
-    SqliteStore::open(settings(directory, Role::Terminal)).unwrap()
+    SqliteStore::open(settings(directory, StoreRole::Terminal)).unwrap()
 }
 
 pub(crate) fn fresh() -> (TempDir, SqliteStore) {

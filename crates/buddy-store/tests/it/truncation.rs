@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 
 use buddy_protocol::{Event, SessionStore, StoreError};
-use buddy_store::{Finding, Role, SqliteStore};
+use buddy_store::{SqliteStore, StoreFinding, StoreRole};
 
 use crate::damage::tamper;
 use crate::support::{append, assert_whole, event, fresh, open, session, settings, soak_rounds};
@@ -62,7 +62,7 @@ async fn the_log_ahead_is_cut_at_any_byte() {
                 first => format!("the last events are missing, from {first} to {RECORDS}"),
             };
             assert!(matches!(&ended, Err(StoreError::Corrupt(told)) if told.contains(&reason)), "{ended:?}");
-            assert_eq!(findings, [Finding::End { session: session(1), reason }], "cut to {cut}");
+            assert_eq!(findings, [StoreFinding::End { session: session(1), reason }], "cut to {cut}");
             assert!(store.writer(&session(1)).await.is_err(), "nothing is appended to a cut log");
         }
         store.close().await.unwrap();
@@ -82,13 +82,13 @@ async fn the_database_is_cut_at_any_byte() {
     let file: File = OpenOptions::new().write(true).open(&path).unwrap();
     for cut in lengths(full, full - 3 * PAGE, PAGE) {
         file.set_len(cut).unwrap();
-        match SqliteStore::open(settings(directory.path(), Role::Terminal)) {
+        match SqliteStore::open(settings(directory.path(), StoreRole::Terminal)) {
             // The bytes that are cut off may have been empty space, or be missed only when they are read.
             Ok(store) => store.close().await.unwrap(),
             Err(StoreError::Corrupt(reason)) => assert!(reason.contains("opened for reading"), "{reason}"),
             Err(other) => panic!("{other}"),
         }
-        let store = SqliteStore::open_read_only(settings(directory.path(), Role::Terminal)).unwrap();
+        let store = SqliteStore::open_read_only(settings(directory.path(), StoreRole::Terminal)).unwrap();
         assert_whole(&store, 1, 5).await;
         let (seen, ended) = look(&store, 2).await;
         assert!(seen.len() > 100, "{} events are left with {cut} bytes", seen.len());

@@ -8,17 +8,16 @@ use std::ops::Range;
 use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
 
-use super::asks::{Asking, Stage};
-use super::card::{Card, Framed, Head, KeyChoice, KeyWeight};
-use super::card_text::HeldAnswer;
-use super::items::wrapped;
-use super::tasks::Task;
-use super::wording::{ApprovalWords, marked_command, quoted, reason_line, short_paths, without_counts};
-use crate::diff::{DiffHead, change_counts, diff_rows, whole_diff_rows};
-use crate::editor::{Entry, InputView, view};
+use super::asks::{AskStage, Asking};
+use super::card::{Card, CardEnd, Framed, Head, KeyChoice, KeyWeight};
+use super::held_answer::HeldAnswer;
+use super::tasks::SessionTask;
+use super::wording::{ApprovalWords, mark_command, quote, render_reason, shorten_paths, strip_counts};
+use crate::diff::{DiffHead, count_changes, render_diff, render_whole_diff};
+use crate::editor::{InputView, LineEntry, render_input};
+use crate::list_time::describe_local_time;
 use crate::screen::{Layout, QuestionPart};
-use crate::show::local_time;
-use crate::text::{Line, Look, Paint, Tone, wrap};
+use crate::text::{Paint, StyledLine, TerminalLook, Tone, wrap, wrap_unindented};
 use crate::visible::one_line;
 
 /// The most rows of a command before it is folded, in a roomy window and in a low one; all of it is shown when the question is expanded.
@@ -37,14 +36,14 @@ const GRANT: usize = 48;
 const ACTION: usize = 30;
 
 /// The surroundings of a question on the screen.
-pub(super) struct Room<'a> {
+pub(super) struct CardRoom<'a> {
     /// Where the session works.
     pub(super) cwd: &'a str,
     /// The task beside the conversation that asks, if it is one of those.
-    pub(super) task: Option<&'a Task>,
+    pub(super) task: Option<&'a SessionTask>,
     /// How many questions wait behind this one.
     pub(super) others: usize,
-    pub(super) look: &'a Look,
+    pub(super) look: &'a TerminalLook,
     pub(super) width: usize,
     /// How many rows there are for it.
     pub(super) height: usize,
@@ -52,10 +51,10 @@ pub(super) struct Room<'a> {
 
 /// The rows of a question with the cursor, and which of them are the question itself. Of one that is higher than the room a part
 /// is shown, with how much there is.
-pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, QuestionPart) {
+pub(super) fn render_card(asking: &Asking, room: &CardRoom<'_>) -> (InputView, QuestionPart) {
     let card = card(asking, room);
     let head = head(asking, room, &card);
-    let Plan { lead, mut rows, is_folded, fitting, end } = plan(asking, room, &card, &head);
+    let CardPlan { lead, mut rows, is_folded, fitting, end } = plan(asking, room, &card, &head);
     let layout =
         Layout { width: room.width, rows: rows.len() - lead, is_folded, is_expanded: asking.is_expanded };
     let count = rows.len();
@@ -76,13 +75,13 @@ pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, Question
 }
 
 /// How far a question can be scrolled, and how many rows stand above it.
-pub(super) fn reach(asking: &Asking, room: &Room<'_>) -> (usize, usize) {
+pub(super) fn measure_reach(asking: &Asking, room: &CardRoom<'_>) -> (usize, usize) {
     let card = card(asking, room);
     let plan = plan(asking, room, &card, &head(asking, room, &card));
     (plan.rows.len().saturating_sub(plan.fitting), plan.lead)
 }
 
-fn card<'a>(asking: &Asking, room: &Room<'a>) -> Card<'a> {
+fn card<'a>(asking: &Asking, room: &CardRoom<'a>) -> Card<'a> {
     let note = usize::from(asking.note().is_some() && room.height < 8);
     Card::new(tone(&asking.ask.question), room.look, room.width, room.height.saturating_sub(note))
 }
@@ -102,11 +101,11 @@ fn tone(question: &Question) -> Tone {
 }
 
 /// The title, and at the end of its row the risk and which of several questions it is.
-fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
+fn head(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Head {
     let tail = tail(asking, room, card);
     let fits = |title: &str| card.holds_title(title, &tail);
     let title = match &asking.ask.question {
-        _ if matches!(asking.stage, Stage::Granting(_)) => "Allow for longer".to_owned(),
+        _ if matches!(asking.stage, AskStage::Granting(_)) => "Allow for longer".to_owned(),
         Question::Approval(approval) => ApprovalWords::of(approval, fits).title,
         Question::Batch { approvals } if approvals.iter().all(|approval| approval.diff.is_some()) => {
             format!("Apply {} edits?", approvals.len())
@@ -119,7 +118,7 @@ fn head(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Head {
     Head { title, tail }
 }
 
-fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
+fn tail(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> String {
     let risk = match tone(&asking.ask.question) {
         Tone::Low => "Low risk",
         Tone::Medium => "Medium risk",
@@ -127,16 +126,16 @@ fn tail(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> String {
         Tone::Question => "",
     };
     let chosen = match (&asking.stage, card.is_narrow()) {
-        (Stage::Picking(allowed), false) => {
+        (AskStage::Picking(allowed), false) => {
             let count = allowed.iter().filter(|is_allowed| **is_allowed).count();
             Some(format!("{count} chosen"))
         }
-        (Stage::Choosing, false) if asking.is_expanded => Some("details".to_owned()),
+        (AskStage::Choosing, false) if asking.is_expanded => Some("details".to_owned()),
         _ => None,
     };
     let changed = match &asking.ask.question {
         Question::Approval(Approval { diff: Some(diff), .. }) if !card.is_narrow() => {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             Some(format!("+{added} {}{removed}", room.look.sign("−", "-")))
         }
         _ => None,
@@ -169,10 +168,10 @@ fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> [Str
 }
 
 /// The parts of a question, fitted to its room.
-struct Plan {
+struct CardPlan {
     /// How many rows stand above the question itself.
     lead: usize,
-    rows: Vec<Line>,
+    rows: Vec<StyledLine>,
     is_folded: bool,
     /// How many rows fit.
     fitting: usize,
@@ -180,7 +179,7 @@ struct Plan {
 }
 
 /// Folds a question that is higher than the room, unless the user unfolded it.
-fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan {
+fn plan(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head) -> CardPlan {
     let mut rows = lead(asking, room, card);
     let lead = rows.len();
     let whole = itself(asking, room, card, head, Fold::Nothing);
@@ -195,7 +194,7 @@ fn plan(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head) -> Plan 
     // Without a row that says what is left out there is room for one more.
     let is_whole = !is_folded && rows.len() <= fitting + 1 && card.fits(rows.len(), end.rows.len());
     let fitting = if is_whole { rows.len() } else { fitting };
-    Plan { lead, rows, is_folded, fitting, end }
+    CardPlan { lead, rows, is_folded, fitting, end }
 }
 
 /// How much of a question is folded away.
@@ -206,17 +205,19 @@ enum Fold {
 }
 
 /// The row above a question: which task asks, and how long it waits.
-fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
+fn lead(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     let mark = room.look.sign("…", "~");
     if let Some(task) = room.task {
         let line = task.prompt.lines().next().unwrap_or_default();
-        let row =
-            Line::styled(&format!("task {} asks: {line}", task.number), room.look.style(Paint::Warning));
+        let row = StyledLine::styled(
+            &format!("task {} asks: {line}", task.number),
+            room.look.style(Paint::Warning),
+        );
         rows.push(row.cut(card.width(), mark));
     }
     if let Some(time) = asking.ask.expires {
-        let time = local_time(time);
+        let time = describe_local_time(time);
         let texts = [format!("denied automatically at {time}"), format!("until {time}")];
         rows.push(card.one_row(&texts, Paint::Dim));
     }
@@ -224,14 +225,14 @@ fn lead(asking: &Asking, room: &Room<'_>, card: &Card<'_>) -> Vec<Line> {
 }
 
 /// The question itself.
-fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
-    let title = card.own_title(&head.title).map(|title| wrapped(&title, card.width()));
+fn itself(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<StyledLine> {
+    let title = card.own_title(&head.title).map(|title| wrap_unindented(&title, card.width()));
     let parts = match &asking.ask.question {
         Question::Approval(approval) => {
             let mut parts = vec![subject(approval, card, head, fold)];
             if asking.is_expanded {
                 parts.extend(details(approval, room, card));
-            } else if card.is_roomy() || !matches!(asking.stage, Stage::Granting(_)) {
+            } else if card.is_roomy() || !matches!(asking.stage, AskStage::Granting(_)) {
                 let leads = leads(approval, card);
                 parts.push([runs(approval, card, fold), leads, risks(approval, card, head, fold)].concat());
                 parts.push(remarks(approval, room, card, fold));
@@ -243,7 +244,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
     };
     let mut rows = Vec::new();
     for part in title.into_iter().chain(parts).filter(|part| !part.is_empty()) {
-        rows.extend((!rows.is_empty() && card.is_roomy()).then(Line::default));
+        rows.extend((!rows.is_empty() && card.is_roomy()).then(StyledLine::default));
         rows.extend(part);
     }
     rows
@@ -251,7 +252,7 @@ fn itself(asking: &Asking, room: &Room<'_>, card: &Card<'_>, head: &Head, fold: 
 
 /// The diff or the exact command. A line break in it is shown as one, and further rows are indented, so that
 /// nothing can pass for a row of buddy's own.
-fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
+fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<StyledLine> {
     let words = ApprovalWords::of(approval, |title| title == head.title);
     let is_titled = words.is_told;
     let mut rows = Vec::new();
@@ -264,25 +265,30 @@ fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec
 }
 
 /// The changes of files.
-fn diff(approval: &Approval, card: &Card<'_>, fold: Fold, (limit, head): (usize, DiffHead)) -> Vec<Line> {
+fn diff(
+    approval: &Approval,
+    card: &Card<'_>,
+    fold: Fold,
+    (limit, head): (usize, DiffHead),
+) -> Vec<StyledLine> {
     let Some(diff) = &approval.diff else { return Vec::new() };
     match fold {
-        Fold::Nothing => whole_diff_rows(diff, card.look, card.width(), head),
-        Fold::Much => diff_rows(diff, card.look, card.width(), (limit, head)),
+        Fold::Nothing => render_whole_diff(diff, card.look, card.width(), head),
+        Fold::Much => render_diff(diff, card.look, card.width(), (limit, head)),
     }
 }
 
-fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     let look = card.look;
     let risk = tone(&Question::Approval(approval.clone())).ink();
-    let next = Line::plain("  ");
+    let next = StyledLine::plain("  ");
     let lines: Vec<&str> = text.split('\n').collect();
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let mark = if index + 1 == lines.len() { "" } else { look.sign("⏎", "\\n") };
-        let row = marked_command(line, (&approval.reasons, &approval.risky), look, risk)
+        let row = mark_command(line, (&approval.reasons, &approval.risky), look, risk)
             .and(mark, look.style(Paint::Dim));
-        let first = if index == 0 { Line::default() } else { next.clone() };
+        let first = if index == 0 { StyledLine::default() } else { next.clone() };
         rows.extend(wrap(&row, card.width(), &first, &next));
     }
     folded(rows, FOLDED_ROWS, 2, card, fold)
@@ -290,12 +296,12 @@ fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<
 
 /// Rows of which those in the middle are folded away if there are more than the limit, which is lower in a low window. The last rows stay.
 fn folded(
-    mut rows: Vec<Line>,
+    mut rows: Vec<StyledLine>,
     (roomy, low): (usize, usize),
     last: usize,
     card: &Card<'_>,
     fold: Fold,
-) -> Vec<Line> {
+) -> Vec<StyledLine> {
     let limit = if card.is_roomy() { roomy } else { low };
     let last = last.min(limit.saturating_sub(1));
     // A row that says that one row is missing would take its place.
@@ -307,33 +313,34 @@ fn folded(
     rows.truncate(limit - last);
     let text = format!("  {} {hidden} more rows  ? shows all", card.look.sign("…", "..."));
     rows.push(
-        Line::styled(&text, card.look.style(Paint::Warning)).cut(card.width(), card.look.sign("…", "~")),
+        StyledLine::styled(&text, card.look.style(Paint::Warning))
+            .cut(card.width(), card.look.sign("…", "~")),
     );
     rows.extend(tail);
     rows
 }
 
 /// The command that wants to connect as it was written, where the question is about hosts.
-fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn runs(approval: &Approval, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     if approval.parts.is_empty() || !ApprovalWords::of(approval, |_| true).is_about_hosts() {
         return Vec::new();
     }
     let row = |(place, line): (usize, &String)| {
-        card.fact(if place == 0 { "runs" } else { "" }, &Line::plain(line.trim_end()))
+        card.fact(if place == 0 { "runs" } else { "" }, &StyledLine::plain(line.trim_end()))
     };
     folded(approval.parts.iter().enumerate().flat_map(row).collect(), FOLDED_WHY, 0, card, fold)
 }
 
 /// The addresses that git connects to.
-fn leads(approval: &Approval, card: &Card<'_>) -> Vec<Line> {
+fn leads(approval: &Approval, card: &Card<'_>) -> Vec<StyledLine> {
     let row = |(place, address): (usize, &String)| {
-        card.fact(if place == 0 { "to" } else { "" }, &Line::plain(address))
+        card.fact(if place == 0 { "to" } else { "" }, &StyledLine::plain(address))
     };
     approval.destinations.iter().enumerate().flat_map(row).collect()
 }
 
 /// Why it is asked for, and which secrets it can read.
-fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<Line> {
+fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<StyledLine> {
     let look = card.look;
     let is_titled =
         approval.diff.is_some() && ApprovalWords::of(approval, |title| title == head.title).is_told;
@@ -344,11 +351,11 @@ fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<L
     let texts = if approval.risk == Risk::High { reasons } else { vec![reasons.join("; ")] };
     for (place, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
         let name = if place == 0 { "risk" } else { "" };
-        rows.extend(card.fact(name, &reason_line(&short_paths(text, &approval.cwd, look), ink, look)));
+        rows.extend(card.fact(name, &render_reason(&shorten_paths(text, &approval.cwd, look), ink, look)));
     }
     rows = folded(rows, FOLDED_RISKS, 0, card, fold);
     if let Some(opens) = approval.opens_line() {
-        let opens = card.fact("secret", &Line::styled(&opens, look.style(Paint::Warning)));
+        let opens = card.fact("secret", &StyledLine::styled(&opens, look.style(Paint::Warning)));
         rows.extend(folded(opens, FOLDED_WHY, 0, card, fold));
     }
     rows
@@ -361,10 +368,10 @@ fn is_in_title(reason: &str, is_titled: bool) -> bool {
 }
 
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
-fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn remarks(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     if let Some(why) = approval.why.as_ref().filter(|_| !card.is_narrow()) {
-        let why = card.fact("why", &Line::plain(&quoted(why, card.look)));
+        let why = card.fact("why", &StyledLine::plain(&quote(why, card.look)));
         rows.extend(folded(why, FOLDED_WHY, 0, card, fold));
     }
     let is_elsewhere = approval.cwd != room.cwd || approval.target.is_some();
@@ -375,22 +382,22 @@ fn remarks(approval: &Approval, room: &Room<'_>, card: &Card<'_>, fold: Fold) ->
 }
 
 /// The account, the target, the directory, and the limits there.
-fn place(approval: &Approval, room: &Room<'_>) -> Line {
+fn place(approval: &Approval, room: &CardRoom<'_>) -> StyledLine {
     let look = room.look;
     let warning = look.style(Paint::Warning);
     let target = approval.target.as_ref().map(|target| format!("  on {target}")).unwrap_or_default();
     let style = if approval.cwd == room.cwd { Style::new() } else { warning };
     let limits = approval.limits.map(|limits| format!("  {limits}")).unwrap_or_default();
-    Line::plain(&approval.place)
+    StyledLine::plain(&approval.place)
         .and(&target, warning)
         .and(&format!("  {}", look.path(&approval.cwd)), style)
         .and(&limits, look.style(Paint::Dim))
 }
 
 /// Everything that is known beside the action.
-fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Line>> {
+fn details(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<Vec<StyledLine>> {
     let look = card.look;
-    let flat = |text: &str| Line::plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let flat = |text: &str| StyledLine::plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut parts = Vec::new();
     for part in &approval.parts {
         parts.extend(card.fact("runs", &flat(part)));
@@ -398,46 +405,49 @@ fn details(approval: &Approval, room: &Room<'_>, card: &Card<'_>) -> Vec<Vec<Lin
     let mut rows = leads(approval, card);
     for reason in &approval.reasons {
         let ink = tone(&Question::Approval(approval.clone())).ink();
-        rows.extend(card.fact("asked", &reason_line(&flat(reason).text(), ink, look)));
+        rows.extend(card.fact("asked", &render_reason(&flat(reason).text(), ink, look)));
     }
     if !approval.opens.is_empty() {
-        let opens = Line::styled(&approval.opens.join(", "), look.style(Paint::Warning));
+        let opens = StyledLine::styled(&approval.opens.join(", "), look.style(Paint::Warning));
         rows.extend(card.fact("secret", &opens));
     }
     rows.extend(card.fact("who", &flat(&approval.actor)));
     rows.extend(card.fact("where", &place(approval, room)));
     if let Some(why) = &approval.why {
-        rows.extend(card.fact("why", &Line::plain(&quoted(why, look))));
+        rows.extend(card.fact("why", &StyledLine::plain(&quote(why, look))));
     }
     if approval.offers.is_empty() && approval.is_editable {
-        rows.extend(card.fact("a, p", &Line::plain("not offered: buddy asks about this command every time")));
+        rows.extend(
+            card.fact("a, p", &StyledLine::plain("not offered: buddy asks about this command every time")),
+        );
     }
     for offer in &approval.offers {
-        let covers = Line::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
+        let covers =
+            StyledLine::styled(&offer.grant, look.style(Paint::Code)).and(" would allow ", Style::new());
         rows.extend(card.fact("a, p", &covers.and(&flat(&offer.covers).text(), Style::new())));
     }
     vec![parts, rows]
 }
 
 /// Several actions: which are chosen, what each would do, and the diffs.
-fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -> Vec<Line> {
+fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     let look = card.look;
-    let allowed: &[bool] = if let Stage::Picking(allowed) = &asking.stage { allowed } else { &[] };
+    let allowed: &[bool] = if let AskStage::Picking(allowed) = &asking.stage { allowed } else { &[] };
     let mut rows = Vec::new();
     for (number, approval) in (1..).zip(approvals) {
         let is_allowed = allowed.get(number - 1).copied().unwrap_or(allowed.is_empty());
         let mark = if is_allowed { look.sign("[✓]", "[x]") } else { "[ ]" };
-        let lead = Line::styled(&number.to_string(), look.style(Paint::Strong))
+        let lead = StyledLine::styled(&number.to_string(), look.style(Paint::Strong))
             .and(&format!("  {mark}  "), Style::new());
-        let next = Line::plain(&" ".repeat(lead.width()));
+        let next = StyledLine::plain(&" ".repeat(lead.width()));
         let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
         let name = action
             .strip_prefix("Write ")
             .filter(|_| approval.diff.is_some())
-            .map_or(action.as_str(), without_counts);
-        let mut line = Line::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
+            .map_or(action.as_str(), strip_counts);
+        let mut line = StyledLine::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
         if let Some(diff) = &approval.diff {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             line = line
                 .and(&format!("  +{added}"), look.style(Paint::Good))
                 .and(&format!(" {}{removed}", look.sign("−", "-")), look.style(Paint::Bad));
@@ -451,7 +461,12 @@ fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -
         let style = if approval.risk == Risk::Low { look.style(Paint::Dim) } else { look.style(tone.ink()) };
         rows.extend(wrap(&line.and(&format!("  {sign}{word}"), style), card.width(), &lead, &next));
         if let Some(opens) = approval.opens_line() {
-            rows.extend(wrap(&Line::styled(&opens, look.style(Paint::Warning)), card.width(), &next, &next));
+            rows.extend(wrap(
+                &StyledLine::styled(&opens, look.style(Paint::Warning)),
+                card.width(),
+                &next,
+                &next,
+            ));
         }
         rows.extend(diff(approval, card, fold, (FOLDED_EACH, DiffHead::Hidden)));
     }
@@ -465,12 +480,12 @@ fn text_question(
     asking: &Asking,
     card: &Card<'_>,
     head: &Head,
-) -> Vec<Vec<Line>> {
+) -> Vec<Vec<StyledLine>> {
     let look = card.look;
     let mut words = Vec::new();
     if text.trim() != head.title {
         for line in text.lines() {
-            words.extend(wrapped(&Line::styled(line, look.style(Paint::Strong)), card.width()));
+            words.extend(wrap_unindented(&StyledLine::styled(line, look.style(Paint::Strong)), card.width()));
         }
     }
     let written = asking.stage.entry().map(|entry| entry.draft.shown());
@@ -479,9 +494,9 @@ fn text_question(
         let is_chosen = written == Some(option.as_str());
         let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
         let style = if is_chosen { look.style(Paint::Selected).bold() } else { Style::new() };
-        let lead = Line::styled(&format!("{mark}{number}  "), style);
-        let next = Line::plain(&" ".repeat(lead.width()));
-        rows.extend(wrap(&Line::styled(option, style), card.width(), &lead, &next));
+        let lead = StyledLine::styled(&format!("{mark}{number}  "), style);
+        let next = StyledLine::plain(&" ".repeat(lead.width()));
+        rows.extend(wrap(&StyledLine::styled(option, style), card.width(), &lead, &next));
     }
     vec![words, rows]
 }
@@ -506,20 +521,14 @@ fn end(asking: &Asking, card: &Card<'_>, body: usize) -> InputView {
     InputView { rows, cursor: (cursor.0 - above, cursor.1) }
 }
 
-/// The end of a card.
-pub(super) struct CardEnd {
-    /// The line that is written, with what stands around it.
-    pub(super) written: Option<InputView>,
-    pub(super) keys: InputView,
-}
-
 /// The keys, and the line being written.
 fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
-    let written = |label: &str, entry: &Entry, keys: &[KeyChoice]| {
-        let mut rows = wrapped(&Line::styled(label, card.look.style(Paint::Strong)), card.width());
+    let written = |label: &str, entry: &LineEntry, keys: &[KeyChoice]| {
+        let mut rows =
+            wrap_unindented(&StyledLine::styled(label, card.look.style(Paint::Strong)), card.width());
         rows.retain(|row| !row.is_empty());
-        let prompt = Line::styled(card.look.sign("› ", "> "), card.look.style(Paint::Person));
-        let line = view(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
+        let prompt = StyledLine::styled(card.look.sign("› ", "> "), card.look.style(Paint::Person));
+        let line = render_input(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
         let first = rows.len();
         rows.extend(line.rows);
         let keys = card.keys(&[keys.to_vec()], body + rows.len());
@@ -530,17 +539,17 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
     let key = |key, label, weight| KeyChoice::new(key, label, label, weight);
     let back = || key("esc", "Back", KeyWeight::Usual);
     match &asking.stage {
-        Stage::Choosing => only(card.keys(&choices(asking, card), body)),
-        Stage::Picking(allowed) => only(card.keys(&batch_choices(asking, allowed), body)),
-        Stage::Telling(entry) => {
+        AskStage::Choosing => only(card.keys(&choices(asking, card), body)),
+        AskStage::Picking(allowed) => only(card.keys(&batch_choices(asking, allowed), body)),
+        AskStage::Telling(entry) => {
             let keys = [key("enter", "Deny", KeyWeight::Primary), back()];
             written("Deny it. What should buddy do instead?", entry, &keys)
         }
-        Stage::Editing(entry) => {
+        AskStage::Editing(entry) => {
             let keys = [key("enter", "Run this instead", KeyWeight::Primary), back()];
             written("Edit the command:", entry, &keys)
         }
-        Stage::Confirming(confirming) => {
+        AskStage::Confirming(confirming) => {
             let word = asking.ask.question.word().unwrap_or_default();
             let keys = [key("enter", "Allow", KeyWeight::Danger), back()];
             let wanted = format!("Type {word} to allow this:");
@@ -554,7 +563,7 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
             };
             written(&line, &confirming.entry, &keys)
         }
-        Stage::Replying(entry) => {
+        AskStage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
             let choose =
@@ -564,9 +573,9 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
             let keys: Vec<KeyChoice> = std::iter::once(answer).chain(choose).chain([skip]).collect();
             written(if has_options { "Pick one, or write your own answer:" } else { "" }, entry, &keys)
         }
-        Stage::Granting(granting) => match &asking.ask.question {
+        AskStage::Granting(granting) => match &asking.ask.question {
             Question::Approval(approval) => granting.view(approval, card, body),
-            _ => only(InputView { rows: vec![Line::default()], cursor: (0, 0) }),
+            _ => only(InputView { rows: vec![StyledLine::default()], cursor: (0, 0) }),
         },
     }
 }
@@ -594,11 +603,11 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
         let dots = card.look.sign("…", "...");
         let (label, lasting) = if offer.grant == approval.action {
             let lasting = format!("Allow exactly this for 30 days{dots}");
-            (Line::plain("Allow exactly this, this session"), Line::plain(&lasting))
+            (StyledLine::plain("Allow exactly this, this session"), StyledLine::plain(&lasting))
         } else {
             let grant = one_line(&words.granted(&offer.grant, card.look), GRANT);
             let allow = |end: &str| {
-                Line::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(end, Style::new())
+                StyledLine::plain("Allow ").and(&grant, card.look.style(Paint::Code)).and(end, Style::new())
             };
             (allow(" this session"), allow(&format!(" for 30 days{dots}")))
         };

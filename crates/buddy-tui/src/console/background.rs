@@ -3,19 +3,12 @@
 //! A command of the user's own runs beside the turn anyhow; in the background it takes one row and is stopped by its number.
 //! A turn goes on in its session as a task, and the conversation goes on in a fork that ends before that turn.
 
-use buddy_protocol::{Command, Content, ForkPoint, ItemId, SessionId};
+use buddy_protocol::{Command, Content, ForkPoint, SessionId};
 
-use super::effect::Effect;
-use super::past::{Branch, Purpose};
+use super::branch::{Branch, Purpose};
+use super::effect::ConsoleEffect;
 use super::state::Console;
-
-/// A command of the user's own in the background.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OwnAside {
-    pub(super) item: ItemId,
-    /// The number that users call it by.
-    pub(super) number: usize,
-}
+use super::tasks::OwnAside;
 
 impl Console {
     /// Sends what runs to the background. False if nothing does.
@@ -32,7 +25,7 @@ impl Console {
         }
         let session = self.front().session.clone();
         let (point, purpose) = (ForkPoint::Now, Purpose::Background);
-        self.effect(Effect::Fork(Branch { session, point, purpose }));
+        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose }));
         true
     }
 
@@ -40,8 +33,8 @@ impl Console {
     pub(super) fn left_running(&mut self, session: SessionId, head: u64, left: &SessionId) {
         if self.front().session != *left || self.front().is_idle() {
             // It has ended meanwhile, so there is nothing to make room for.
-            self.effect(Effect::Leave(session.clone()));
-            self.effect(Effect::Send(session, Command::End));
+            self.effect(ConsoleEffect::Leave(session.clone()));
+            self.effect(ConsoleEffect::Send(session, Command::End));
             return self.say("it has ended");
         }
         let prompts = self.front().reader.transcript().items().iter().rev();

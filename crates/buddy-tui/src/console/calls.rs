@@ -8,15 +8,16 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
-use super::items::{FoldedText, Kind, SAID_NO, Shown, is_host_denied, stopped, trouble};
-use super::summary::{TestCounts, summary};
-use super::tasks::elapsed_text;
+use super::call_trouble::{SAID_NO, describe_trouble, is_host_denied, list_stopped};
+use super::finished_rows::{FinishedRows, FoldedText, RowKind};
+use super::summary::{TestCounts, summarise_result};
 use crate::addressing::address_user;
+use crate::amounts::describe_elapsed;
 use crate::counting::counted;
 use crate::details::Details;
-use crate::diff::{DiffHead, change_counts, diff_rows};
-use crate::output::Output;
-use crate::text::{Line, Look, Paint, ShortenedText, Span, shorten_text};
+use crate::diff::{DiffHead, count_changes, render_diff};
+use crate::output::ShownOutput;
+use crate::text::{Paint, ShortenedText, Span, StyledLine, TerminalLook, shorten_text};
 use crate::visible::{one_line, without_middle};
 
 /// Columns of a verb.
@@ -88,7 +89,7 @@ const STARTERS: [&str; 2] = ["process_start", "shell_background"];
 
 impl CallWords {
     /// The words of a call that has ended well, or of one that has not, in a session that works in `cwd`.
-    pub(crate) fn of(call: &ToolCall, is_done: bool, look: &Look, cwd: &str) -> Self {
+    pub(crate) fn of(call: &ToolCall, is_done: bool, look: &TerminalLook, cwd: &str) -> Self {
         let (title, more_lines) = first_line(&call.title);
         let pick = |before, after| if is_done { after } else { before };
         if is_command(call, title) || title.starts_with("git ") {
@@ -142,13 +143,13 @@ fn is_command(call: &ToolCall, title: &str) -> bool {
 }
 
 /// A path, without the size that may follow it.
-fn path(object: &str, look: &Look, cwd: &str) -> String {
+fn path(object: &str, look: &TerminalLook, cwd: &str) -> String {
     let (path, _) = object.split_once(" (").unwrap_or((object, ""));
     path.split(", ").map(|path| look.path_in(path, cwd)).collect::<Vec<_>>().join(", ")
 }
 
 /// The words and the place of a search.
-fn sought(beginning: &str, object: &str, look: &Look, cwd: &str) -> String {
+fn sought(beginning: &str, object: &str, look: &TerminalLook, cwd: &str) -> String {
     let quoted = |text: &str| format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""));
     match (beginning, object.split_once(" for "), object.rsplit_once(" in ")) {
         ("search ", Some((place @ ("the web" | "YouTube"), words)), _) => {
@@ -166,12 +167,12 @@ fn indent(width: usize) -> usize {
 }
 
 /// Rows below a call, at the column of what it is about.
-pub(super) fn below(rows: impl IntoIterator<Item = Line>, width: usize) -> Vec<Line> {
+pub(super) fn indent_below(rows: impl IntoIterator<Item = StyledLine>, width: usize) -> Vec<StyledLine> {
     let gap = " ".repeat(indent(width));
-    let put = |row: Line| {
-        let mut line = Line::plain(&gap);
+    let put = |row: StyledLine| {
+        let mut line = StyledLine::plain(&gap);
         line.append(row);
-        if line.text().trim().is_empty() { Line::default() } else { line }
+        if line.text().trim().is_empty() { StyledLine::default() } else { line }
     };
     rows.into_iter().map(put).collect()
 }
@@ -182,16 +183,16 @@ pub(super) fn room_below(width: usize) -> usize {
 }
 
 /// The row of a call: its mark, its words, and what came of it.
-pub(super) fn row(
+pub(super) fn render_call_row(
     mark: Span,
     words: &CallWords,
-    result: &Line,
+    result: &StyledLine,
     style: Style,
-    look: &Look,
+    look: &TerminalLook,
     width: usize,
-) -> Line {
+) -> StyledLine {
     let verb = if width < NARROW { SHORT_VERB } else { VERB };
-    let mut line = Line::plain("  ");
+    let mut line = StyledLine::plain("  ");
     line.push(mark);
     line = line.and(&format!(" {:<verb$}", words.verb), look.style(Paint::Soft));
     if words.verb.len() >= verb {
@@ -199,10 +200,10 @@ pub(super) fn row(
     }
     let cut = look.sign("…", "~");
     let folded = look.details.called("", &words.folded()).replace('…', look.sign("…", "..."));
-    let folded = Line::styled(&folded, look.style(Paint::Dim));
+    let folded = StyledLine::styled(&folded, look.style(Paint::Dim));
     let taken = line.width() + folded.width() + if result.is_empty() { 0 } else { result.width() + 2 };
     let room = width.saturating_sub(taken).max(LEAST_OBJECT);
-    let object = Line::styled(&look.details.called("", &words.object), style).cut(room, cut);
+    let object = StyledLine::styled(&look.details.called("", &words.object), style).cut(room, cut);
     line.append(object);
     line.append(folded);
     if !result.is_empty() {
@@ -213,9 +214,14 @@ pub(super) fn row(
 }
 
 /// The rows of a finished call.
-pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper: &Paper<'_>) -> Shown {
+pub(super) fn render_finished_call(
+    call: &ToolCall,
+    status: ItemStatus,
+    ran: Duration,
+    paper: &Paper<'_>,
+) -> FinishedRows {
     let Paper { look, width, cwd, answered } = *paper;
-    let outcome = Outcome::of(call, status);
+    let outcome = CallOutcome::of(call, status);
     let is_done = outcome.was_done;
     let words = CallWords::of(call, is_done, look, cwd);
     let (mark, ink) = if outcome.is_bad {
@@ -224,11 +230,12 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         (Span::new(look.sign("✓", "+"), look.style(Paint::Dim)), Paint::Dim)
     };
     let answer = if outcome.is_bad || width < NARROW { "" } else { answered };
-    let rest = [result_text("", ran, width), answer.to_owned()].into_iter().filter(|part| !part.is_empty());
+    let rest =
+        [describe_result("", ran, width), answer.to_owned()].into_iter().filter(|part| !part.is_empty());
     let rest: Vec<String> = rest.collect();
     let quote = outcome.is_quote.then(|| fit_quote(&outcome.result, &words, &rest.join(", "), look, width));
     let is_cut = quote.as_ref().is_some_and(|quote| *quote != outcome.result);
-    let mut result = result_text(quote.as_ref().unwrap_or(&outcome.result), ran, width);
+    let mut result = describe_result(quote.as_ref().unwrap_or(&outcome.result), ran, width);
     if look.is_ascii {
         result = result.replace('−', "-");
     }
@@ -236,13 +243,20 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
         result = if result.is_empty() { answer.to_owned() } else { format!("{result}, {answer}") };
     }
     let style = if outcome.is_bad { look.style(Paint::Strong) } else { Style::new() };
-    let mut rows = vec![row(mark, &words, &Line::styled(&result, look.style(ink)), style, look, width)];
+    let mut rows = vec![render_call_row(
+        mark,
+        &words,
+        &StyledLine::styled(&result, look.style(ink)),
+        style,
+        look,
+        width,
+    )];
     let mut folded = None;
     if let Some(text) = &outcome.diff {
         let indent = if width < NARROW { 0 } else { DIFF_INDENT };
-        let changed = diff_rows(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
+        let changed = render_diff(text, look, width.saturating_sub(indent), (DIFF_LINES, DiffHead::Hidden));
         rows.extend(changed.into_iter().map(|row| {
-            let mut line = Line::plain(&" ".repeat(indent));
+            let mut line = StyledLine::plain(&" ".repeat(indent));
             line.append(row);
             line
         }));
@@ -254,18 +268,18 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
             reason_rows(&outcome, look, width)
         };
         folded = shown.has_more.then(|| outcome.text.clone());
-        rows.extend(below(shown.rows, width));
+        rows.extend(indent_below(shown.rows, width));
     } else if !outcome.text.is_empty() {
         folded = Some(outcome.text.clone());
     } else if is_cut {
         folded = Some(outcome.result.clone());
     }
-    let told = stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
+    let told = list_stopped(call).into_iter().map(|(name, text)| (format!("{name}: "), text));
     let checks = found_by_checks(call).into_iter().map(|text| ("check ".to_owned(), text));
     for (word, text) in told.chain(checks) {
-        let leads = (&Line::styled(&word, look.style(Paint::Warning)), &Line::plain("  "));
+        let leads = (&StyledLine::styled(&word, look.style(Paint::Warning)), &StyledLine::plain("  "));
         let text = shorten_text(&text, Style::new(), room_below(width), leads, REASON_ROWS);
-        rows.extend(below(shortened_rows(text, look, width).rows, width));
+        rows.extend(indent_below(shortened_rows(text, look, width).rows, width));
     }
     if words.more_lines > 0 {
         let output = folded.unwrap_or_else(|| outcome.text.clone());
@@ -273,17 +287,17 @@ pub(super) fn finished(call: &ToolCall, status: ItemStatus, ran: Duration, paper
     }
     let heading = format!("{}{}", words.verb, look.details.called(" ", &words.object));
     let folded = folded.map(|text| FoldedText::new(heading, &text));
-    Shown { kind: Kind::Call, rows, folded }
+    FinishedRows { kind: RowKind::Call, rows, folded }
 }
 
 /// A line that a command printed, as far as there is room beside the whole command and the rest of the result.
-fn fit_quote(line: &str, words: &CallWords, rest: &str, look: &Look, width: usize) -> String {
-    let object = Line::plain(&look.details.called("", &words.object)).width();
-    let folded = Line::plain(&look.details.called("", &words.folded())).width();
-    let rest = if rest.is_empty() { 0 } else { Line::plain(rest).width() + 2 };
+fn fit_quote(line: &str, words: &CallWords, rest: &str, look: &TerminalLook, width: usize) -> String {
+    let object = StyledLine::plain(&look.details.called("", &words.object)).width();
+    let folded = StyledLine::plain(&look.details.called("", &words.folded())).width();
+    let rest = if rest.is_empty() { 0 } else { StyledLine::plain(rest).width() + 2 };
     let lead = verb_columns(width).max(words.verb.len() + 5);
     let room = width.saturating_sub(lead + object + folded + rest + 2);
-    match Line::plain(line) {
+    match StyledLine::plain(line) {
         whole if whole.width() <= room => line.to_owned(),
         whole if room >= LEAST_QUOTE => whole.cut(room, look.sign("…", "~")).text(),
         _ => "1 line".to_owned(),
@@ -305,8 +319,8 @@ fn found_by_checks(call: &ToolCall) -> Vec<String> {
 }
 
 /// The result of a call, with its time if that is long.
-pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
-    let time = (ran >= LONG).then(|| elapsed_text(ran));
+pub(super) fn describe_result(result: &str, ran: Duration, width: usize) -> String {
+    let time = (ran >= LONG).then(|| describe_elapsed(ran));
     let parts = Some(result.to_owned()).filter(|text| !text.is_empty()).into_iter().chain(time);
     let text = parts.collect::<Vec<_>>().join(", ");
     // A narrow window has room for the first part alone.
@@ -315,36 +329,36 @@ pub(super) fn result_text(result: &str, ran: Duration, width: usize) -> String {
 
 /// The lines of a failure that are shown.
 struct FailureRows {
-    rows: Vec<Line>,
+    rows: Vec<StyledLine>,
     has_more: bool,
 }
 
 /// The lines of a program's output that say why it failed, and how many more there are.
-fn failure_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
-    let mut output = Output::new(SEARCHED_LINES, FAILED_LINES);
+fn failure_rows(outcome: &CallOutcome, look: &TerminalLook, width: usize) -> FailureRows {
+    let mut output = ShownOutput::new(SEARCHED_LINES, FAILED_LINES);
     output.push(&outcome.text);
     let (shown, more) = output.telling_trouble(look, room_below(width), FAILED_LINES);
     let soft = look.style(Paint::Soft);
-    let mut rows: Vec<Line> = shown.iter().map(|row| Line::styled(&row.text(), soft)).collect();
+    let mut rows: Vec<StyledLine> = shown.iter().map(|row| StyledLine::styled(&row.text(), soft)).collect();
     rows.extend((more > 0).then(|| more_row(more, "line", look, width)));
     FailureRows { rows, has_more: more > 0 }
 }
 
 /// The reason why a call failed, or the user's words about it.
-fn reason_rows(outcome: &Outcome, look: &Look, width: usize) -> FailureRows {
+fn reason_rows(outcome: &CallOutcome, look: &TerminalLook, width: usize) -> FailureRows {
     let text = outcome.text.trim_end();
     let text = if outcome.is_said {
         format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))
     } else {
         text.to_owned()
     };
-    let (none, room) = (Line::default(), room_below(width));
+    let (none, room) = (StyledLine::default(), room_below(width));
     let text = shorten_text(&text, look.style(Paint::Soft), room, (&none, &none), REASON_ROWS);
     shortened_rows(text, look, width)
 }
 
 /// The rows of a text, with a note where some are left out.
-fn shortened_rows(text: ShortenedText, look: &Look, width: usize) -> FailureRows {
+fn shortened_rows(text: ShortenedText, look: &TerminalLook, width: usize) -> FailureRows {
     let ShortenedText { head: mut rows, left_out, tail } = text;
     rows.extend((left_out > 0).then(|| more_row(left_out, "row", look, width)));
     rows.extend(tail);
@@ -352,9 +366,9 @@ fn shortened_rows(text: ShortenedText, look: &Look, width: usize) -> FailureRows
 }
 
 /// The note that there is more, and the key that shows it.
-fn more_row(more: usize, noun: &str, look: &Look, width: usize) -> Line {
+fn more_row(more: usize, noun: &str, look: &TerminalLook, width: usize) -> StyledLine {
     let dim = look.style(Paint::Dim);
-    let row = Line::styled(&format!("{} {}", look.sign("…", "..."), counted_more(more, noun)), dim);
+    let row = StyledLine::styled(&format!("{} {}", look.sign("…", "..."), counted_more(more, noun)), dim);
     if width < NARROW {
         return row.cut(room_below(width), "");
     }
@@ -367,8 +381,8 @@ pub(super) fn verb_columns(width: usize) -> usize {
 }
 
 /// The row of a call that begins, for where nothing is painted over; none for one that is told when it has ended.
-pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
-    let look = Look { details, ..Look::plain() };
+pub(crate) fn render_begun_call(call: &ToolCall, on: &str, details: Details, cwd: &str) -> Option<String> {
+    let look = TerminalLook { details, ..TerminalLook::plain() };
     let words = CallWords::of(call, false, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     (call.kind == ToolKind::Execute)
@@ -376,19 +390,19 @@ pub(crate) fn begun_line(call: &ToolCall, on: &str, details: Details, cwd: &str)
 }
 
 /// The row of a call that has ended, with the reason where it went wrong, what the jail stopped in it, and which connections failed.
-pub(crate) fn ended_line(
+pub(crate) fn render_ended_call(
     call: &ToolCall,
     status: ItemStatus,
     on: &str,
     details: Details,
     cwd: &str,
 ) -> String {
-    let look = Look { details, ..Look::plain() };
-    let outcome = Outcome::of(call, status);
+    let look = TerminalLook { details, ..TerminalLook::plain() };
+    let outcome = CallOutcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &look, cwd);
     let object = one_line(&details.called("", &words.object), OBJECT) + &details.called("", &words.folded());
     // How a command ended is said already, and why mostly last.
-    let why = trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
+    let why = describe_trouble(call, status).filter(|_| outcome.is_output).unwrap_or_default();
     let why = why.split_once(": ").map(|(_, why)| one_line(why, OBJECT));
     let is_reason = outcome.is_bad && !outcome.is_output;
     let reasons = outcome.text.lines().take(if status == ItemStatus::Denied { REASON_LINES } else { 1 });
@@ -399,7 +413,7 @@ pub(crate) fn ended_line(
     let mark = if outcome.is_bad { "✗" } else { "✓" };
     let head = format!("  {mark} {:<VERB$}{object}{on}  {}", words.verb, parts.join(": "));
     let gap = " ".repeat(4 + VERB);
-    let stopped = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let stopped = list_stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
     let checks = found_by_checks(call).into_iter().map(|text| format!("check {text}"));
     let below = reasons.into_iter().skip(1).chain(stopped).chain(checks);
     let below =
@@ -409,17 +423,17 @@ pub(crate) fn ended_line(
 }
 
 /// The row of a call by its words alone.
-pub(crate) fn named_line(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
-    let outcome = Outcome::of(call, status);
-    let words = CallWords::of(call, outcome.was_done, &Look::plain(), cwd);
+pub(crate) fn render_named_call(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
+    let outcome = CallOutcome::of(call, status);
+    let words = CallWords::of(call, outcome.was_done, &TerminalLook::plain(), cwd);
     let mark = if outcome.is_bad { "✗" } else { "✓" };
     format!("  {mark} {:<VERB$}{}{}{on}", words.verb, one_line(&words.object, OBJECT), words.folded())
 }
 
 /// A line below a call for each thing that the jail stopped or moved in it, for the list of a session's calls.
-pub(crate) fn stopped_lines(call: &ToolCall) -> String {
+pub(crate) fn render_stopped(call: &ToolCall) -> String {
     let gap = " ".repeat(4 + VERB);
-    let lines = stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
+    let lines = list_stopped(call).into_iter().map(|(name, text)| format!("{name}: {text}"));
     let lines =
         lines.flat_map(|text| text.lines().map(|line| without_middle(line, REASON)).collect::<Vec<_>>());
     lines.flat_map(|line| ["\n".to_owned(), gap.clone(), line]).collect()
@@ -428,7 +442,7 @@ pub(crate) fn stopped_lines(call: &ToolCall) -> String {
 /// The surface that things are shown on.
 #[derive(Clone, Copy)]
 pub(super) struct Paper<'a> {
-    pub(super) look: &'a Look,
+    pub(super) look: &'a TerminalLook,
     pub(super) width: usize,
     /// Where the session works.
     pub(super) cwd: &'a str,
@@ -437,7 +451,7 @@ pub(super) struct Paper<'a> {
 }
 
 /// The outcome of a call.
-pub(super) struct Outcome {
+pub(super) struct CallOutcome {
     /// In a few words.
     pub(super) result: String,
     /// All of what was said, where the words are less.
@@ -454,7 +468,7 @@ pub(super) struct Outcome {
     was_done: bool,
 }
 
-impl Outcome {
+impl CallOutcome {
     pub(super) fn of(call: &ToolCall, status: ItemStatus) -> Self {
         let bad = |result: &str, text: &str| Self {
             result: result.to_owned(),
@@ -488,7 +502,7 @@ impl Outcome {
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
         let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
         if let Some(diff) = diff {
-            let (added, removed) = change_counts(diff);
+            let (added, removed) = count_changes(diff);
             let result = format!("+{added} −{removed}");
             return Self {
                 result,
@@ -507,7 +521,7 @@ impl Outcome {
                 // The program took the refusal for an answer; the line below the row says which host it was.
                 Self { result: "you denied it".to_owned(), is_bad: true, was_done: false, ..ran }
             }
-            _ => Self { is_bad: false, was_done: true, ..bad(&summary(&result), "") },
+            _ => Self { is_bad: false, was_done: true, ..bad(&summarise_result(&result), "") },
         }
     }
 

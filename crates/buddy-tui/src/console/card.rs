@@ -7,7 +7,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::editor::InputView;
-use crate::text::{Colors, Line, Look, Paint, Span, Tone, wrap};
+use crate::text::{Colors, Paint, Span, StyledLine, TerminalLook, Tone, wrap};
 
 /// The widest that anything below the conversation is.
 pub(super) const WIDEST: usize = 120;
@@ -24,10 +24,17 @@ const COLUMN: usize = 19;
 
 /// A card in a window.
 pub(super) struct Card<'a> {
-    pub(super) look: &'a Look,
+    pub(super) look: &'a TerminalLook,
     tone: Tone,
     columns: usize,
     height: usize,
+}
+
+/// The end of a card.
+pub(super) struct CardEnd {
+    /// The line that is written, with what stands around it.
+    pub(super) written: Option<InputView>,
+    pub(super) keys: InputView,
 }
 
 /// How a key is offered.
@@ -48,7 +55,7 @@ pub(super) enum KeyWeight {
 #[derive(Debug, Clone)]
 pub(super) struct KeyChoice {
     key: &'static str,
-    label: Line,
+    label: StyledLine,
     /// The label for a row that is too narrow for the whole.
     short: &'static str,
     weight: KeyWeight,
@@ -56,7 +63,7 @@ pub(super) struct KeyChoice {
 
 impl KeyChoice {
     pub(super) fn new(key: &'static str, label: &str, short: &'static str, weight: KeyWeight) -> Self {
-        Self { key, label: Line::plain(label), short, weight }
+        Self { key, label: StyledLine::plain(label), short, weight }
     }
 
     pub(super) fn is_key(&self, letter: char) -> bool {
@@ -68,13 +75,18 @@ impl KeyChoice {
     }
 
     /// The same with a label in several styles.
-    pub(super) fn labelled(key: &'static str, label: Line, short: &'static str, weight: KeyWeight) -> Self {
+    pub(super) fn labelled(
+        key: &'static str,
+        label: StyledLine,
+        short: &'static str,
+        weight: KeyWeight,
+    ) -> Self {
         Self { key, label, short, weight }
     }
 }
 
 impl<'a> Card<'a> {
-    pub(super) fn new(tone: Tone, look: &'a Look, columns: usize, height: usize) -> Self {
+    pub(super) fn new(tone: Tone, look: &'a TerminalLook, columns: usize, height: usize) -> Self {
         Self { look, tone, columns: columns.min(WIDEST), height }
     }
 
@@ -128,8 +140,8 @@ impl<'a> Card<'a> {
     }
 
     /// The title where there is no band for it.
-    pub(super) fn own_title(&self, title: &str) -> Option<Line> {
-        (!self.has_frame()).then(|| Line::styled(title, self.look.style(Paint::Strong)))
+    pub(super) fn own_title(&self, title: &str) -> Option<StyledLine> {
+        (!self.has_frame()).then(|| StyledLine::styled(title, self.look.style(Paint::Strong)))
     }
 
     /// Whether a title fits the band beside this.
@@ -139,11 +151,17 @@ impl<'a> Card<'a> {
 
     /// Puts the frame around a body and what stands at its end, of which the cursor is in the latter. Returns with it the row
     /// that the body begins in.
-    pub(super) fn framed(&self, head: &Head, body: &[Line], note: Option<Line>, end: &InputView) -> Framed {
+    pub(super) fn framed(
+        &self,
+        head: &Head,
+        body: &[StyledLine],
+        note: Option<StyledLine>,
+        end: &InputView,
+    ) -> Framed {
         let mut rows = Vec::new();
         if self.has_frame() {
             rows.push(self.band(head));
-            rows.extend(self.is_roomy().then(|| self.edged(&Line::default())));
+            rows.extend(self.is_roomy().then(|| self.edged(&StyledLine::default())));
         }
         let begin = rows.len();
         rows.extend(body.iter().map(|row| self.edged(row)));
@@ -156,14 +174,14 @@ impl<'a> Card<'a> {
         let indent = self.columns - self.width();
         let cursor = (first + end.cursor.0, indent + end.cursor.1);
         if self.has_frame() {
-            rows.extend(self.is_roomy().then(|| self.edged(&Line::default())));
+            rows.extend(self.is_roomy().then(|| self.edged(&StyledLine::default())));
             let style = self.look.style(Paint::CardEdge(self.tone));
-            rows.push(Line::styled(&self.look.sign("▔", "-").repeat(self.columns), style));
+            rows.push(StyledLine::styled(&self.look.sign("▔", "-").repeat(self.columns), style));
         }
         Framed { view: InputView { rows, cursor }, begin }
     }
 
-    fn band(&self, head: &Head) -> Line {
+    fn band(&self, head: &Head) -> StyledLine {
         let style = self.look.style(Paint::Band(self.tone));
         let sign = match self.tone {
             Tone::Low | Tone::Question => self.look.sign("●", "*"),
@@ -172,17 +190,17 @@ impl<'a> Card<'a> {
         };
         let title = format!(" {sign} {}", head.title);
         let room = self.columns.saturating_sub(head.tail.width() + 2);
-        let title = Line::styled(&title, style.bold()).cut(room, self.look.sign("…", "~"));
+        let title = StyledLine::styled(&title, style.bold()).cut(room, self.look.sign("…", "~"));
         let gap = self.columns.saturating_sub(title.width() + head.tail.width() + 1);
         title.and(&" ".repeat(gap), style).and(&format!("{} ", head.tail), style).cut(self.columns, "")
     }
 
-    fn edged(&self, row: &Line) -> Line {
+    fn edged(&self, row: &StyledLine) -> StyledLine {
         if !self.has_frame() {
             return row.clone();
         }
         let style = self.look.style(Paint::CardEdge(self.tone));
-        let edge = Line::styled(self.look.sign("▌", "|"), style);
+        let edge = StyledLine::styled(self.look.sign("▌", "|"), style);
         if row.is_empty() {
             return edge;
         }
@@ -192,16 +210,16 @@ impl<'a> Card<'a> {
     }
 
     /// The first of these texts that fits a row; the last one is cut if it must be.
-    pub(super) fn one_row(&self, texts: &[String], paint: Paint) -> Line {
+    pub(super) fn one_row(&self, texts: &[String], paint: Paint) -> StyledLine {
         let fits = |text: &&String| text.width() <= self.width();
         let text = texts.iter().find(fits).or(texts.last()).map(String::as_str).unwrap_or_default();
-        Line::styled(text, self.look.style(paint)).cut(self.width(), self.look.sign("…", "~"))
+        StyledLine::styled(text, self.look.style(paint)).cut(self.width(), self.look.sign("…", "~"))
     }
 
     /// A fact with its name.
-    pub(super) fn fact(&self, name: &str, value: &Line) -> Vec<Line> {
-        let lead = Line::styled(&format!("{name:<NAME$}"), self.look.style(Paint::Dim));
-        let next = Line::plain(&" ".repeat(NAME));
+    pub(super) fn fact(&self, name: &str, value: &StyledLine) -> Vec<StyledLine> {
+        let lead = StyledLine::styled(&format!("{name:<NAME$}"), self.look.style(Paint::Dim));
+        let next = StyledLine::plain(&" ".repeat(NAME));
         wrap(value, self.width(), &lead, &next)
     }
 
@@ -220,21 +238,25 @@ impl<'a> Card<'a> {
     }
 
     /// A row for each group.
-    fn rows_of(&self, groups: &[Vec<KeyChoice>]) -> Vec<Line> {
+    fn rows_of(&self, groups: &[Vec<KeyChoice>]) -> Vec<StyledLine> {
         let whole = |choice: &KeyChoice| self.chip(choice, &choice.label);
-        let short = |choice: &KeyChoice| self.chip(choice, &Line::plain(choice.short));
+        let short = |choice: &KeyChoice| self.chip(choice, &StyledLine::plain(choice.short));
         self.aligned(groups, whole)
             .or_else(|| self.aligned(groups, short))
             .unwrap_or_else(|| self.columns_of(groups))
     }
 
     /// The groups below each other with their second keys in one column; none where a row would be too wide.
-    fn aligned(&self, groups: &[Vec<KeyChoice>], chip: impl Fn(&KeyChoice) -> Line) -> Option<Vec<Line>> {
+    fn aligned(
+        &self,
+        groups: &[Vec<KeyChoice>],
+        chip: impl Fn(&KeyChoice) -> StyledLine,
+    ) -> Option<Vec<StyledLine>> {
         let first =
             groups.iter().filter_map(|group| group.first()).map(|choice| chip(choice).width()).max()?;
         let mut rows = Vec::new();
         for group in groups.iter().filter(|group| !group.is_empty()) {
-            let mut row = Line::default();
+            let mut row = StyledLine::default();
             for (place, choice) in group.iter().enumerate() {
                 let from = match place {
                     0 => 0,
@@ -250,9 +272,9 @@ impl<'a> Card<'a> {
     }
 
     /// Two keys a row in short words: the first group on the left, the second on the right.
-    fn columns_of(&self, groups: &[Vec<KeyChoice>]) -> Vec<Line> {
+    fn columns_of(&self, groups: &[Vec<KeyChoice>]) -> Vec<StyledLine> {
         let short = |choice: &KeyChoice| {
-            self.chip(choice, &Line::plain(choice.short)).cut(self.width(), self.look.sign("…", "~"))
+            self.chip(choice, &StyledLine::plain(choice.short)).cut(self.width(), self.look.sign("…", "~"))
         };
         let (left, right) = if let [left, right, ..] = groups {
             (left.clone(), right.clone())
@@ -281,8 +303,8 @@ impl<'a> Card<'a> {
     }
 
     /// As many keys a row as fit, for windows that are too narrow for two columns.
-    fn flow_of(&self, chips: impl Iterator<Item = Line>) -> Vec<Line> {
-        let mut rows: Vec<Line> = Vec::new();
+    fn flow_of(&self, chips: impl Iterator<Item = StyledLine>) -> Vec<StyledLine> {
+        let mut rows: Vec<StyledLine> = Vec::new();
         for chip in chips {
             match rows.last_mut() {
                 Some(row) if row.width() + 1 + chip.width() <= self.width() => {
@@ -294,12 +316,12 @@ impl<'a> Card<'a> {
         rows
     }
 
-    fn chip(&self, choice: &KeyChoice, label: &Line) -> Line {
+    fn chip(&self, choice: &KeyChoice, label: &StyledLine) -> StyledLine {
         let KeyChoice { key, weight, .. } = choice;
         let look = self.look;
         if *weight == KeyWeight::Primary && look.colors != Colors::None {
             let style = look.style(Paint::Primary);
-            return Line::styled(&format!(" {key} "), style.bold())
+            return StyledLine::styled(&format!(" {key} "), style.bold())
                 .and(&format!(" {} ", label.text()), style);
         }
         let is_capped = look.colors >= Colors::Palette;
@@ -311,7 +333,7 @@ impl<'a> Card<'a> {
             KeyWeight::Pressed => look.style(Paint::Primary).bold(),
             KeyWeight::Usual | KeyWeight::Primary => style,
         };
-        let mut line = Line::styled(&cap, style).and(" ", Style::new());
+        let mut line = StyledLine::styled(&cap, style).and(" ", Style::new());
         match weight {
             KeyWeight::Asleep => line.push(Span::new(&label.text(), look.style(Paint::Dim))),
             KeyWeight::Pressed => {

@@ -4,53 +4,20 @@
 //! makes both of them text. So does one right after a letter that opened a line. Text goes to the draft, which is shown below the card,
 //! until it is sent or cleared, or until escape leads back to the question.
 
-use std::time::{Duration, Instant};
-
-use buddy_protocol::Answer;
 use crossterm::event::KeyCode;
 
-use super::asks::{Asking, Stage};
+use super::asks::{AskStage, Asking};
+use super::held_answer::{ALONE, HeldAnswer};
 use super::state::Console;
-use crate::editor::{Action, Key};
-
-/// How long a key must stand alone: people who type are faster than that.
-const ALONE: Duration = Duration::from_millis(250);
-
-/// An answer that is sent unless another letter follows.
-#[derive(Debug)]
-pub(super) struct HeldAnswer {
-    key: Key,
-    answer: Answer,
-    until: Instant,
-}
-
-impl HeldAnswer {
-    pub(super) fn new(key: Key, answer: Answer, now: Instant) -> Self {
-        Self { key, answer, until: now + ALONE }
-    }
-
-    pub(super) fn until(&self) -> Instant {
-        self.until
-    }
-
-    /// The letter that the card shows for its key.
-    pub(super) fn label(&self) -> Option<char> {
-        self.key.letter().map(|letter| match letter {
-            '1' => 'y',
-            '2' => 'a',
-            '4' => 'd',
-            letter => letter,
-        })
-    }
-}
+use crate::editor::{EditAction, EditorKey};
 
 impl Console {
     /// Takes a key that may be text. None if it is not, and the question decides.
-    pub(super) fn text_key(&mut self, key: Key, action: Option<Action>) -> Option<bool> {
+    pub(super) fn text_key(&mut self, key: EditorKey, action: Option<EditAction>) -> Option<bool> {
         let asking = self.asking.as_mut()?;
         asking.is_drafting &= !self.draft.is_empty();
         if asking.is_drafting {
-            let is_left = action == Some(Action::Escape);
+            let is_left = action == Some(EditAction::Escape);
             if is_left {
                 asking.is_drafting = false;
                 self.completion = None;
@@ -64,7 +31,7 @@ impl Console {
         if let (Some((opened, _)), Some(_)) = (opened, key.letter())
             && opened != key
         {
-            asking.stage = Stage::of(&asking.ask.question, asking.keys);
+            asking.stage = AskStage::of(&asking.ask.question, asking.keys);
             self.begin_draft(&[opened, key]);
             return Some(true);
         }
@@ -72,17 +39,17 @@ impl Console {
     }
 
     /// Takes the key after one that answers.
-    fn follow_held(&mut self, held: HeldAnswer, key: Key, action: Option<Action>) -> bool {
+    fn follow_held(&mut self, held: HeldAnswer, key: EditorKey, action: Option<EditAction>) -> bool {
         let is_repeated = key == held.key;
         if key.letter().is_some() && !is_repeated {
             self.begin_draft(&[held.key, key]);
             return true;
         }
-        if action == Some(Action::Escape) {
+        if action == Some(EditAction::Escape) {
             return true;
         }
         self.send_held(held);
-        is_repeated || action == Some(Action::Submit)
+        is_repeated || action == Some(EditAction::Submit)
     }
 
     /// Makes a held answer text, as a paste follows it. False if none is held.
@@ -113,7 +80,7 @@ impl Console {
     }
 
     /// Whether a key that is none of the question's goes to the draft. A letter begins one.
-    pub(super) fn drafts(&mut self, key: Key) -> bool {
+    pub(super) fn drafts(&mut self, key: EditorKey) -> bool {
         if key.letter().is_some() {
             self.begin_draft(&[key]);
             return true;
@@ -121,14 +88,14 @@ impl Console {
         let is_kept = !self.draft.is_empty() && key.code == KeyCode::Backspace;
         if is_kept && let Some(asking) = &mut self.asking {
             asking.is_drafting = true;
-            self.draft.carry_out(Action::Backspace);
+            self.draft.carry_out(EditAction::Backspace);
             self.changed_draft();
         }
         is_kept
     }
 
     /// Writes letters that were typed at a question into the draft.
-    fn begin_draft(&mut self, keys: &[Key]) {
+    fn begin_draft(&mut self, keys: &[EditorKey]) {
         if let Some(vim) = &mut self.vim {
             vim.begin();
         }
@@ -142,24 +109,24 @@ impl Console {
 
 impl Asking {
     /// Whether a key of somebody who was typing goes on with the draft.
-    pub(super) fn writes_on(key: Key, action: Option<Action>) -> bool {
+    pub(super) fn writes_on(key: EditorKey, action: Option<EditAction>) -> bool {
         let edits = [
-            Action::Submit,
-            Action::Newline,
-            Action::Left,
-            Action::Right,
-            Action::WordLeft,
-            Action::WordRight,
-            Action::LineStart,
-            Action::LineEnd,
-            Action::Backspace,
-            Action::Delete,
-            Action::CutWordLeft,
-            Action::CutToSpace,
-            Action::CutWordRight,
-            Action::CutToLineStart,
-            Action::CutToLineEnd,
-            Action::PutBack,
+            EditAction::Submit,
+            EditAction::Newline,
+            EditAction::Left,
+            EditAction::Right,
+            EditAction::WordLeft,
+            EditAction::WordRight,
+            EditAction::LineStart,
+            EditAction::LineEnd,
+            EditAction::Backspace,
+            EditAction::Delete,
+            EditAction::CutWordLeft,
+            EditAction::CutToSpace,
+            EditAction::CutWordRight,
+            EditAction::CutToLineStart,
+            EditAction::CutToLineEnd,
+            EditAction::PutBack,
         ];
         action.map_or(key.letter().is_some(), |action| edits.contains(&action))
     }

@@ -1,8 +1,8 @@
 //! The rows of `/diff`: the changes of all files, placed like the diffs of calls.
 
 use super::calls::DIFF_INDENT;
-use crate::diff::{DiffHead, diff_rows};
-use crate::text::{Line, Look};
+use crate::diff::{DiffHead, render_diff};
+use crate::text::{StyledLine, TerminalLook};
 
 /// In a narrower window the lines begin where names do.
 const NARROW: usize = 60;
@@ -12,11 +12,11 @@ const TEXT_INDENT: usize = 2;
 const FILE_HEAD: &str = "diff --git ";
 
 /// The rows of a diff of several files: names where all text begins, lines where those of a call stand.
-pub(super) fn changed_rows(diff: &str, look: &Look, columns: usize) -> Vec<Line> {
+pub(super) fn render_changes(diff: &str, look: &TerminalLook, columns: usize) -> Vec<StyledLine> {
     let indent = if columns < NARROW { TEXT_INDENT } else { DIFF_INDENT };
-    let rows = |file: &str, head| diff_rows(file, look, columns.saturating_sub(indent), (usize::MAX, head));
-    let indented = |row: Line, indent: usize| {
-        let mut line = Line::plain(&" ".repeat(indent));
+    let rows = |file: &str, head| render_diff(file, look, columns.saturating_sub(indent), (usize::MAX, head));
+    let indented = |row: StyledLine, indent: usize| {
+        let mut line = StyledLine::plain(&" ".repeat(indent));
         line.append(row);
         line
     };
@@ -59,7 +59,7 @@ mod tests {
         };
         let diff = format!("{}{}", file("a.txt"), file("b.txt"));
         let rows = |columns| -> Vec<String> {
-            changed_rows(&diff, &Look::plain(), columns).iter().map(Line::text).collect()
+            render_changes(&diff, &TerminalLook::plain(), columns).iter().map(StyledLine::text).collect()
         };
         // The number of a line ends in column 8, its sign is in column 10.
         let lines = ["        1 − one", "        1 + diff --git two"];

@@ -7,36 +7,35 @@ use anstyle::Style;
 use buddy_protocol::{SessionId, SessionSummary, UnixMillis};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::choose::{Chosen, ask_by_key};
-use super::items::wrapped;
+use super::choose::{Chosen, MenuLetters, ask_by_key};
 use super::picker::Picker;
-use crate::screen::Frame;
-use crate::text::{Line, Look, Paint};
+use crate::screen::ScreenFrame;
+use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// Lets the user pick one of these sessions; none if they leave.
 pub async fn choose_session(
     sessions: &[SessionSummary],
-    look: &Look,
+    look: &TerminalLook,
     now: UnixMillis,
     is_in_tmux: bool,
 ) -> io::Result<Option<SessionId>> {
     let picker = RefCell::new(Picker::all_sessions(sessions, look, now));
     let show = |(width, height)| {
         let view = picker.borrow().view(look, width, height);
-        Frame { rows: view.rows, cursor: view.cursor, question: None }
+        ScreenFrame { rows: view.rows, cursor: view.cursor, question: None }
     };
     let decide = |key| press(key, &mut picker.borrow_mut());
     let stay = |chosen, width| match chosen {
         Chosen::At(_) => {
             let name = picker.borrow().chosen_name();
-            let line = Line::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
+            let line = StyledLine::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
                 .and("Resume a session", look.style(Paint::Dim))
                 .and(&format!("  {name}"), Style::new());
-            wrapped(&line, width)
+            wrap_unindented(&line, width)
         }
         Chosen::Escape | Chosen::Leave => Vec::new(),
     };
-    let chosen = ask_by_key(look, is_in_tmux, show, decide, stay).await?;
+    let chosen = ask_by_key(look, is_in_tmux, MenuLetters::Search, show, decide, stay).await?;
     Ok(match chosen {
         Chosen::At(_) => picker.borrow().chosen_session().cloned(),
         Chosen::Escape | Chosen::Leave => None,
@@ -90,7 +89,7 @@ mod tests {
         let titles = ["Fix the overflow", "Add 2 limits", "Move the notes"];
         let sessions: Vec<SessionSummary> =
             (1..).zip(titles).map(|(number, title)| session(number, title)).collect();
-        Picker::all_sessions(&sessions, &Look::plain(), UnixMillis(0))
+        Picker::all_sessions(&sessions, &TerminalLook::plain(), UnixMillis(0))
     }
 
     #[track_caller]

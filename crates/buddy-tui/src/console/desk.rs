@@ -19,7 +19,7 @@ pub trait Desk: Send + Sync {
     fn remember(&self, text: &str);
 
     /// The facts about a session's target, and about its model if it names one.
-    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings;
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> SessionSurroundings;
 
     /// Paths that could be meant, below the directory of the target.
     async fn paths(&self, target: &SessionTarget) -> Vec<String>;
@@ -31,7 +31,7 @@ pub trait Desk: Send + Sync {
     async fn pasted_image(&self) -> Result<String, String>;
 
     /// Models to choose from, where a session uses this one.
-    async fn models(&self, current: Option<&str>) -> Vec<ModelChoice>;
+    async fn models(&self, current: Option<&str>) -> Vec<ModelOption>;
 
     /// The name of the model that a user means in such a session: a name, or a number of the list. The error says which
     /// one may be meant.
@@ -61,7 +61,7 @@ pub trait Desk: Send + Sync {
 
 /// The surroundings of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct SessionSurroundings {
     /// The model that is called, as its provider names it.
     pub model: String,
     /// The address of its server, where it has one.
@@ -84,7 +84,7 @@ pub struct Surroundings {
 
 /// A model to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelChoice {
+pub struct ModelOption {
     /// Its name.
     pub name: String,
     /// The model, as its provider names it.
@@ -118,9 +118,6 @@ pub enum DeskCommand {
     Export(Option<String>),
 }
 
-/// The text about managed processes if there are none.
-const NO_PROCESSES: &str = "No managed processes.";
-
 impl DeskCommand {
     /// The notice while the command runs, if it can take a while and changes files.
     pub(crate) fn progress(&self) -> Option<&'static str> {
@@ -129,23 +126,5 @@ impl DeskCommand {
             Self::Redo(_) => Some("Redoing…"),
             _ => None,
         }
-    }
-
-    /// The command of this name with what follows it.
-    pub(crate) fn read(name: &str, argument: &str) -> Option<Self> {
-        let some = Some(argument.to_owned()).filter(|argument| !argument.is_empty());
-        Some(match name {
-            "diff" => Self::Diff,
-            "undo" => Self::Undo(some),
-            "redo" => Self::Redo(some),
-            "config" => Self::Config(argument.to_owned()),
-            "logout" => Self::LogOut(some),
-            "trust" => Self::Trust(argument.to_owned()),
-            "doctor" => Self::Doctor,
-            "ps" => Self::Processes(NO_PROCESSES),
-            "kill" => Self::Kill(some?),
-            "export" => Self::Export(some),
-            _ => return None,
-        })
     }
 }

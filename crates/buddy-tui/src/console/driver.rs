@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    ApprovalPolicy, Command, Event, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
-    Sessions, SessionsError, Subscription, SubscriptionError,
+    ApprovalPolicy, Command, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
+    Sessions, SessionsError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -14,23 +14,24 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
+use super::branch::{Branch, Branched, Purpose};
 use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
-use super::effect::{Effect, Focus, Input, Reply};
-use super::ground::{Ground, Heard, QUESTION};
-use super::lanes::{Lanes, Order, Refusal};
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Focus};
+use super::ground::{GroundQuery, HeardKey, QUESTION};
+use super::lanes::{LaneOrder, LaneRefusal, Lanes};
 use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
-use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
-use super::status::StatusPart;
-use super::terminal::{self, Terminal};
-use crate::branches::{Another, Opened, forked, opened, take_up};
-use crate::editor::{Key, KeyStyle, Vim};
-use crate::exit::{Exit, Left, Signalled};
+use super::status_part::StatusPart;
+use super::terminal::{self, HeldTerminal};
+use crate::branches::{Another, OpenedSession, fork_session, open_session, take_up};
+use crate::editor::{EditorKey, KeyStyle, Vim};
+use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
+use crate::exit::{Exit, LeftConversation, Signalled};
 use crate::markdown::load_syntaxes;
-use crate::screen::Painter;
-use crate::text::{Look, Theme};
+use crate::screen::ScreenPainter;
+use crate::text::{TerminalLook, Theme};
 
 /// The shortest time between two paintings that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -52,7 +53,7 @@ pub struct ConsoleRequest {
     /// One message each time a signal asks to stop.
     pub interrupts: mpsc::Receiver<Signalled>,
     /// How things look.
-    pub look: Look,
+    pub look: TerminalLook,
     /// The approval mode of a session that sets none.
     pub approvals: ApprovalPolicy,
     /// Keys of the user's own: key and what it does.
@@ -80,16 +81,16 @@ pub async fn run_console(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     mut request: ConsoleRequest,
-) -> Result<Left, SessionsError> {
+) -> Result<LeftConversation, SessionsError> {
     if request.follows_ground {
         // On a ground that nobody knows only the terminal's own sixteen colours can be read for certain.
         request.look.theme = Theme::Terminal;
     }
     terminal::give_back_on_panic();
-    let terminal = Terminal::enter(request.is_in_tmux).map_err(|error| {
+    let terminal = HeldTerminal::enter(request.is_in_tmux).map_err(|error| {
         SessionsError::Conflict(format!("the terminal cannot be used: {error}; `buddy exec` needs none"))
     })?;
-    let (columns, height) = Terminal::size();
+    let (columns, height) = HeldTerminal::size();
     let mut console =
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
@@ -101,8 +102,8 @@ pub async fn run_console(
     console.greet(&request.greeting);
     let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
-    let mut driver = Driver {
-        painter: Painter::new(request.look, columns, height),
+    let mut driver = ConsoleDriver {
+        painter: ScreenPainter::new(request.look, columns, height),
         console,
         terminal,
         jobs: JoinSet::new(),
@@ -115,7 +116,7 @@ pub async fn run_console(
         paint_at: Some(Instant::now()),
         painted: None,
         keys: Some(EventStream::new()),
-        ground: Ground::new(asked),
+        ground: GroundQuery::new(asked),
     };
     if asked.is_some() {
         driver.terminal.write(QUESTION).ok();
@@ -124,12 +125,12 @@ pub async fn run_console(
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
             load_syntaxes();
-            Done::Reply(Reply::Said(String::new()))
+            JobDone::Reply(EffectReply::Said(String::new()))
         });
     }
     driver.open(request.session, request.head).await?;
     if let Some(prompt) = request.prompt {
-        driver.take(Input::Said(prompt)).await;
+        driver.take(ConsoleInput::Said(prompt)).await;
     }
     let result = driver.run(request.interrupts, refused).await;
     driver.console.now = Instant::now();
@@ -143,16 +144,16 @@ pub async fn run_console(
     let running = console.tasks.iter().skip(1).filter(|task| !task.is_idle());
     let stopped = running.map(|task| task.session.clone()).collect();
     drop(driver);
-    result.map(|exit| Left { exit, session, is_empty, stopped })
+    result.map(|exit| LeftConversation { exit, session, is_empty, stopped })
 }
 
-struct Driver {
+struct ConsoleDriver {
     console: Console,
-    painter: Painter,
-    terminal: Terminal,
+    painter: ScreenPainter,
+    terminal: HeldTerminal,
     /// Effects that take their time.
-    jobs: JoinSet<Done>,
-    events: StreamMap<SessionId, Subscription>,
+    jobs: JoinSet<JobDone>,
+    events: StreamMap<SessionId, EventFeed>,
     lanes: Lanes,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
@@ -163,21 +164,21 @@ struct Driver {
     painted: Option<Instant>,
     /// The keys; none while somebody else has the terminal.
     keys: Option<EventStream>,
-    ground: Ground,
+    ground: GroundQuery,
 }
 
 /// The result of a job.
-enum Done {
-    Reply(Reply),
+enum JobDone {
+    Reply(EffectReply),
     /// A session to follow, and what is to be told about it.
-    Follow(SessionId, Subscription, Reply),
+    Follow(SessionId, EventFeed, EffectReply),
 }
 
-impl Driver {
+impl ConsoleDriver {
     /// Follows a session from its beginning.
     async fn open(&mut self, session: SessionId, head: u64) -> Result<(), SessionsError> {
         let in_use = take_up(&*self.sessions, &self.who, &session).await?;
-        let events = self.sessions.subscribe(&self.who, &session, 0).await?;
+        let events = follow_events(self.sessions.clone(), self.who.clone(), session.clone(), 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
         if let Some(text) = in_use {
@@ -189,7 +190,7 @@ impl Driver {
     async fn run(
         &mut self,
         mut interrupts: mpsc::Receiver<Signalled>,
-        mut refused: mpsc::Receiver<Refusal>,
+        mut refused: mpsc::Receiver<LaneRefusal>,
     ) -> Result<Exit, SessionsError> {
         loop {
             let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
@@ -201,15 +202,17 @@ impl Driver {
                     self.type_held().await;
                     None
                 }
-                Some(_) = interrupts.recv() => Some(Input::Stop),
+                Some(_) = interrupts.recv() => Some(ConsoleInput::Stop),
                 () = at(paint), if paint.is_some() => {
                     self.paint()?;
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
                 Some(refused) = refused.recv() => Some(refused.told()?),
-                Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
-                () = at(tick), if tick.is_some() => Some(Input::Tick),
+                Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
+                    Some(Self::event(session, part)?)
+                }
+                () = at(tick), if tick.is_some() => Some(ConsoleInput::Tick),
             };
             if let Some(input) = input {
                 self.sift(input).await;
@@ -223,16 +226,16 @@ impl Driver {
     }
 
     /// Takes an input that may be a part of what the terminal says by itself.
-    async fn sift(&mut self, input: Input) {
+    async fn sift(&mut self, input: ConsoleInput) {
         match input {
-            Input::Key(key) => match self.ground.hear(key, Instant::now()) {
-                Heard::Part => {}
-                Heard::Answer(theme) => self.take(Input::Ground(theme)).await,
-                Heard::Keys(keys) => self.type_keys(keys).await,
+            ConsoleInput::Key(key) => match self.ground.hear(key, Instant::now()) {
+                HeardKey::Part => {}
+                HeardKey::Answer(theme) => self.take(ConsoleInput::Ground(theme)).await,
+                HeardKey::Keys(keys) => self.type_keys(keys).await,
             },
-            Input::Paste(text) => {
+            ConsoleInput::Paste(text) => {
                 self.type_held().await;
-                self.take(Input::Paste(text)).await;
+                self.take(ConsoleInput::Paste(text)).await;
             }
             other => self.take(other).await,
         }
@@ -244,14 +247,15 @@ impl Driver {
         self.type_keys(keys).await;
     }
 
-    async fn type_keys(&mut self, keys: Vec<Key>) {
+    async fn type_keys(&mut self, keys: Vec<EditorKey>) {
         for key in keys {
-            self.take(Input::Key(key)).await;
+            self.take(ConsoleInput::Key(key)).await;
         }
     }
 
-    async fn take(&mut self, input: Input) {
-        let is_urgent = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Resized);
+    async fn take(&mut self, input: ConsoleInput) {
+        let is_urgent =
+            matches!(input, ConsoleInput::Key(_) | ConsoleInput::Paste(_) | ConsoleInput::Resized);
         let now = Instant::now();
         let soon = if is_urgent { now } else { self.painted.map_or(now, |painted| painted + FRAME) };
         self.paint_at = Some(self.paint_at.map_or(soon, |at| at.min(soon)));
@@ -263,10 +267,8 @@ impl Driver {
     /// Takes up what is ready, so that the screen is painted once for all of it.
     async fn drain(&mut self) -> Result<(), SessionsError> {
         for _ in 0..BATCH {
-            let Some(Some((session, event))) = self.events.next().now_or_never() else { return Ok(()) };
-            if let Some(input) = self.event(session, event)? {
-                self.take(input).await;
-            }
+            let Some(Some((session, part))) = self.events.next().now_or_never() else { return Ok(()) };
+            self.take(Self::event(session, part)?).await;
         }
         Ok(())
     }
@@ -281,62 +283,45 @@ impl Driver {
         next.into_iter().chain(wakes).min()
     }
 
-    fn terminal_input(event: std::io::Result<TerminalEvent>) -> Option<Input> {
+    fn terminal_input(event: std::io::Result<TerminalEvent>) -> Option<ConsoleInput> {
         match event {
             Ok(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => {
-                Some(Input::Key(Key::of(key)))
+                Some(ConsoleInput::Key(EditorKey::of(key)))
             }
-            Ok(TerminalEvent::Paste(text)) => Some(Input::Paste(text)),
-            Ok(TerminalEvent::Resize(..)) => Some(Input::Resized),
-            Ok(TerminalEvent::FocusGained) => Some(Input::Focus(Focus::Here)),
-            Ok(TerminalEvent::FocusLost) => Some(Input::Focus(Focus::Elsewhere)),
+            Ok(TerminalEvent::Paste(text)) => Some(ConsoleInput::Paste(text)),
+            Ok(TerminalEvent::Resize(..)) => Some(ConsoleInput::Resized),
+            Ok(TerminalEvent::FocusGained) => Some(ConsoleInput::Focus(Focus::Here)),
+            Ok(TerminalEvent::FocusLost) => Some(ConsoleInput::Focus(Focus::Elsewhere)),
             Ok(TerminalEvent::Mouse(_) | TerminalEvent::Key(_)) => None,
             // The terminal is gone.
-            Err(_) => Some(Input::Stop),
+            Err(_) => Some(ConsoleInput::Stop),
         }
     }
 
-    fn event(
-        &mut self,
-        session: SessionId,
-        event: Result<Arc<Event>, SubscriptionError>,
-    ) -> Result<Option<Input>, SessionsError> {
-        match event {
-            Ok(event) => Ok(Some(Input::Event(session, event))),
-            Err(SubscriptionError::Lagged { resume_after }) => {
-                self.follow(session.clone(), resume_after);
-                Ok(Some(Input::Missed(session)))
-            }
-            Err(error) => Err(SessionsError::Conflict(error.to_string())),
-        }
+    fn event(session: SessionId, part: Result<FeedPart, FeedError>) -> Result<ConsoleInput, SessionsError> {
+        Ok(match part {
+            Ok(FeedPart::Event(event)) => ConsoleInput::Event(session, event),
+            Ok(FeedPart::Missed) => ConsoleInput::Missed(session),
+            // The conversation stays, and can be taken up again.
+            Err(FeedError::Unfollowed(error)) => ConsoleInput::Reply(EffectReply::Failed(error.to_string())),
+            Err(error) => return Err(error.into()),
+        })
     }
 
-    /// Follows a session again from where it was lost.
-    fn follow(&mut self, session: SessionId, after: u64) {
-        self.events.remove(&session);
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            match sessions.subscribe(&who, &session, after).await {
-                Ok(events) => Done::Follow(session, events, Reply::Said(String::new())),
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    fn finished(&mut self, done: Result<Done, JoinError>) -> Input {
+    fn finished(&mut self, done: Result<JobDone, JoinError>) -> ConsoleInput {
         match done {
-            Ok(Done::Reply(reply)) => Input::Reply(reply),
-            Ok(Done::Follow(session, events, reply)) => {
+            Ok(JobDone::Reply(reply)) => ConsoleInput::Reply(reply),
+            Ok(JobDone::Follow(session, events, reply)) => {
                 self.events.insert(session, events);
-                Input::Reply(reply)
+                ConsoleInput::Reply(reply)
             }
-            Err(error) => Input::Reply(Reply::Failed(error.to_string())),
+            Err(error) => ConsoleInput::Reply(EffectReply::Failed(error.to_string())),
         }
     }
 
-    async fn perform(&mut self, effect: Effect) {
+    async fn perform(&mut self, effect: ConsoleEffect) {
         match effect {
-            Effect::Send(session, command) => {
+            ConsoleEffect::Send(session, command) => {
                 if !self.order(session, command) {
                     let why = "buddy is busy, so this was not sent";
                     if !self.console.answer_refused(why) {
@@ -344,69 +329,69 @@ impl Driver {
                     }
                 }
             }
-            Effect::Begin(session, prompt) => self.begin(session, prompt),
-            Effect::Fork(branch) => self.fork(branch),
-            Effect::New(another) => self.create(another),
-            Effect::Open(session) => self.go_to(session),
-            Effect::OpenLast => self.go_to_last(),
-            Effect::Leave(session) => drop(self.events.remove(&session)),
-            Effect::ListSessions => self.list(),
-            Effect::Search(words) => self.search(words),
-            Effect::ListModels => {
+            ConsoleEffect::Begin(session, prompt) => self.begin(session, prompt),
+            ConsoleEffect::Fork(branch) => self.fork(branch),
+            ConsoleEffect::New(another) => self.create(another),
+            ConsoleEffect::Open(session) => self.go_to(session),
+            ConsoleEffect::OpenLast => self.go_to_last(),
+            ConsoleEffect::Leave(session) => drop(self.events.remove(&session)),
+            ConsoleEffect::ListSessions => self.list(),
+            ConsoleEffect::Search(words) => self.search(words),
+            ConsoleEffect::ListModels => {
                 let model = self.model_in_use();
                 let listed = |desk: Arc<dyn Desk>, _, _| async move {
-                    Reply::Models(desk.models(model.as_deref()).await)
+                    EffectReply::Models(desk.models(model.as_deref()).await)
                 };
                 self.ask_desk(listed);
             }
-            Effect::FindModel(wish) => {
+            ConsoleEffect::FindModel(wish) => {
                 let model = self.model_in_use();
                 self.ask_desk(|desk, _, _| async move {
                     match desk.find_model(&wish, model.as_deref()).await {
-                        Ok(name) => Reply::ModelFound(name),
-                        Err(text) => Reply::Failed(text),
+                        Ok(name) => EffectReply::ModelFound(name),
+                        Err(text) => EffectReply::Failed(text),
                     }
                 });
             }
-            Effect::ListPaths => {
-                self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
+            ConsoleEffect::ListPaths => {
+                self.ask_desk(|desk, _, target| async move { EffectReply::Paths(desk.paths(&target).await) });
             }
-            Effect::LookAround => self.look_around(),
-            Effect::AskStatus(facts) => {
-                self.ask_desk(|desk, _, _| async move { Reply::Status(desk.status(facts).await) });
+            ConsoleEffect::LookAround => self.look_around(),
+            ConsoleEffect::AskStatus(facts) => {
+                self.ask_desk(|desk, _, _| async move { EffectReply::Status(desk.status(facts).await) });
             }
-            Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
+            ConsoleEffect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 let is_diff = command == DeskCommand::Diff;
                 let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo(_));
                 match desk.run(&session, &target, command).await {
-                    said if is_undo => Reply::Undone(said),
-                    Ok(text) if is_diff => Reply::Changes(text),
-                    Ok(text) => Reply::Said(text),
-                    Err(text) => Reply::Failed(text),
+                    said if is_undo => EffectReply::Undone(said),
+                    Ok(text) if is_diff => EffectReply::Changes(text),
+                    Ok(text) => EffectReply::Said(text),
+                    Err(text) => EffectReply::Failed(text),
                 }
             }),
-            Effect::CountChanges(turn, calls) => {
-                self.ask_desk(
-                    |desk, _, _| async move { Reply::CountedChanges(turn, desk.changes(&calls).await) },
-                );
+            ConsoleEffect::CountChanges(turn, calls) => {
+                self.ask_desk(|desk, _, _| async move {
+                    EffectReply::CountedChanges(turn, desk.changes(&calls).await)
+                });
             }
-            Effect::Remember(text) => self.desk.remember(&text),
-            Effect::Edit(text) => self.edit(&text).await,
-            Effect::PasteImage => self.ask_desk(|desk, _, _| async move {
+            ConsoleEffect::Remember(text) => self.desk.remember(&text),
+            ConsoleEffect::Edit(text) => self.edit(&text).await,
+            ConsoleEffect::PasteImage => self.ask_desk(|desk, _, _| async move {
                 match desk.pasted_image().await {
-                    Ok(path) => Reply::PastedImage(path),
-                    Err(reason) => Reply::Failed(reason),
+                    Ok(path) => EffectReply::PastedImage(path),
+                    Err(reason) => EffectReply::Failed(reason),
                 }
             }),
-            Effect::LogIn(profile) => self.log_in(profile.as_deref()).await,
-            Effect::Copy(text) => self.copy(&text),
-            Effect::Suspend => self.suspend(),
-            Effect::Redraw => {
+            ConsoleEffect::LogIn(profile) => self.log_in(profile.as_deref()).await,
+            ConsoleEffect::Copy(text) => self.copy(&text),
+            ConsoleEffect::Suspend => self.suspend(),
+            ConsoleEffect::Redraw => {
                 self.painter.set_look(self.console.look.clone());
                 self.painter.forget();
             }
-            Effect::Ring(text) => drop(self.terminal.ring(&text)),
-            Effect::Quit(exit) => self.exit = Some(exit),
+            ConsoleEffect::Ring(text) => drop(self.terminal.ring(&text)),
+            ConsoleEffect::Quit(exit) => self.exit = Some(exit),
         }
     }
 
@@ -417,7 +402,7 @@ impl Driver {
             Command::Prompt { text, typed, .. } => self.console.named_images(typed.as_ref().unwrap_or(text)),
             _ => Vec::new(),
         };
-        self.lanes.give(Order { session, target, images, command })
+        self.lanes.give(LaneOrder { session, target, images, command })
     }
 
     fn create(&mut self, another: Another) {
@@ -425,14 +410,14 @@ impl Driver {
         self.jobs.spawn(async move {
             let made = async {
                 let session = another.begin(&*sessions, &who).await?;
-                let events = sessions.subscribe(&who, &session, 0).await?;
+                let events = follow_events(sessions.clone(), who, session.clone(), 0).await?;
                 Ok::<_, SessionsError>((session, events))
             };
             match made.await {
                 Ok((session, events)) => {
-                    Done::Follow(session.clone(), events, Reply::Opened { session, head: 0 })
+                    JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head: 0 })
                 }
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
             }
         });
     }
@@ -441,11 +426,11 @@ impl Driver {
     fn begin(&mut self, session: SessionId, prompt: String) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
-            match forked(&*sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
-                Ok(Opened { session, head, events }) => {
-                    Done::Follow(session.clone(), events, Reply::Begun { session, head, prompt })
+            match fork_session(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
+                Ok(OpenedSession { session, head, events }) => {
+                    JobDone::Follow(session.clone(), events, EffectReply::Begun { session, head, prompt })
                 }
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
             }
         });
     }
@@ -458,12 +443,12 @@ impl Driver {
                 Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
                 Purpose::Copy | Purpose::Background => None,
             };
-            match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
-                Ok(Opened { session, head, events }) => {
+            match fork_session(&sessions, &who, &left, point, ForkKind::Beside).await {
+                Ok(OpenedSession { session, head, events }) => {
                     let branched = Branched { session: session.clone(), head, left, purpose, changes };
-                    Done::Follow(session, events, Reply::Forked(branched))
+                    JobDone::Follow(session, events, EffectReply::Forked(branched))
                 }
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
             }
         });
     }
@@ -471,16 +456,16 @@ impl Driver {
     fn search(&mut self, words: String) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
-            Done::Reply(match sessions.search(&who, &words, LISTED).await {
-                Ok(found) => Reply::Found(found),
-                Err(error) => Reply::Failed(error.to_string()),
+            JobDone::Reply(match sessions.search(&who, &words, LISTED).await {
+                Ok(found) => EffectReply::Found(found),
+                Err(error) => EffectReply::Failed(error.to_string()),
             })
         });
     }
 
     fn go_to(&mut self, session: SessionId) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move { followed(&*sessions, &who, session).await });
+        self.jobs.spawn(async move { followed(&sessions, &who, session).await });
     }
 
     fn go_to_last(&mut self) {
@@ -489,11 +474,11 @@ impl Driver {
         self.jobs.spawn(async move {
             let found = match sessions.list(&who, query).await {
                 Ok(page) => page.sessions.into_iter().map(|summary| summary.id).find(|id| *id != shown),
-                Err(error) => return Done::Reply(Reply::Failed(error.to_string())),
+                Err(error) => return JobDone::Reply(EffectReply::Failed(error.to_string())),
             };
             match found {
-                Some(session) => followed(&*sessions, &who, session).await,
-                None => Done::Reply(Reply::Failed("There is no other conversation.".to_owned())),
+                Some(session) => followed(&sessions, &who, session).await,
+                None => JobDone::Reply(EffectReply::Failed("There is no other conversation.".to_owned())),
             }
         });
     }
@@ -506,19 +491,19 @@ impl Driver {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         let (query, now) = (self.listing(), self.desk.now());
         self.jobs.spawn(async move {
-            Done::Reply(match sessions.list(&who, query).await {
-                Ok(page) => Reply::Sessions { sessions: page.sessions, now },
-                Err(error) => Reply::Failed(error.to_string()),
+            JobDone::Reply(match sessions.list(&who, query).await {
+                Ok(page) => EffectReply::Sessions { sessions: page.sessions, now },
+                Err(error) => EffectReply::Failed(error.to_string()),
             })
         });
     }
 
-    fn ask_desk<F: Future<Output = Reply> + Send + 'static>(
+    fn ask_desk<F: Future<Output = EffectReply> + Send + 'static>(
         &mut self,
         job: impl FnOnce(Arc<dyn Desk>, SessionId, SessionTarget) -> F,
     ) {
         let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
-        self.jobs.spawn(async move { Done::Reply(work.await) });
+        self.jobs.spawn(async move { JobDone::Reply(work.await) });
     }
 
     fn model_in_use(&self) -> Option<String> {
@@ -528,7 +513,7 @@ impl Driver {
     fn look_around(&mut self) {
         let model = self.model_in_use();
         self.ask_desk(|desk, _, target| async move {
-            Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
+            EffectReply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
         });
     }
 
@@ -538,11 +523,11 @@ impl Driver {
         let edited = self.desk.edit(text).await;
         self.step_back();
         let reply = match edited {
-            Ok(text) => Reply::Edited(text),
-            Err(text) => Reply::Failed(text),
+            Ok(text) => EffectReply::Edited(text),
+            Err(text) => EffectReply::Failed(text),
         };
         // What a text brings back brings no further effect that edits.
-        let _ = self.console.handle(Input::Reply(reply), Instant::now());
+        let _ = self.console.handle(ConsoleInput::Reply(reply), Instant::now());
     }
 
     /// Leaves the terminal to a login.
@@ -551,11 +536,11 @@ impl Driver {
         let model = self.desk.log_in(profile).await;
         self.step_back();
         let reply = match model {
-            Ok(model) => Reply::LoggedIn(model),
-            Err(text) => Reply::Failed(text),
+            Ok(model) => EffectReply::LoggedIn(model),
+            Err(text) => EffectReply::Failed(text),
         };
-        for effect in self.console.handle(Input::Reply(reply), Instant::now()) {
-            if let Effect::Send(session, command) = effect
+        for effect in self.console.handle(ConsoleInput::Reply(reply), Instant::now()) {
+            if let ConsoleEffect::Send(session, command) = effect
                 && !self.order(session, command)
             {
                 self.console.complain("buddy is busy, so this was not sent.");
@@ -607,7 +592,7 @@ impl Driver {
             self.step_back();
         }
         // The terminal may have changed since it last said so, and what is painted for another width goes astray.
-        let (columns, height) = Terminal::size();
+        let (columns, height) = HeldTerminal::size();
         self.painter.resize(columns, height);
         (self.console.columns, self.console.height) = (columns, self.painter.height());
         self.console.most_open = self.painter.most_open();
@@ -628,12 +613,12 @@ impl Driver {
 }
 
 /// Follows a session that is to be shown.
-async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
-    match opened(sessions, who, session).await {
-        Ok(Opened { session, head, events }) => {
-            Done::Follow(session.clone(), events, Reply::Opened { session, head })
+async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> JobDone {
+    match open_session(sessions, who, session).await {
+        Ok(OpenedSession { session, head, events }) => {
+            JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head })
         }
-        Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+        Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
     }
 }
 

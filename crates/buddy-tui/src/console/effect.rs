@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use buddy_protocol::{Command, Event, Found, ItemId, SessionId, SessionSummary, TurnId, UnixMillis};
 
-use super::desk::{DeskCommand, ModelChoice, Surroundings};
-use super::past::{Branch, Branched};
+use super::branch::{Branch, Branched};
+use super::desk::{DeskCommand, ModelOption, SessionSurroundings};
 use crate::branches::Another;
-use crate::editor::Key;
+use crate::editor::EditorKey;
 use crate::exit::Exit;
 use crate::text::Theme;
 
 /// An input.
 #[derive(Debug)]
-pub(super) enum Input {
-    Key(Key),
+pub(super) enum ConsoleInput {
+    Key(EditorKey),
     Paste(String),
     /// The user said this before there was a screen.
     Said(String),
@@ -31,7 +31,7 @@ pub(super) enum Input {
     Tick,
     /// A signal asks to stop.
     Stop,
-    Reply(Reply),
+    Reply(EffectReply),
 }
 
 /// Where the user looks, as far as the terminal tells.
@@ -45,7 +45,7 @@ pub(super) enum Focus {
 
 /// An effect. Nothing here waits: the result comes as an input.
 #[derive(Debug, PartialEq)]
-pub(super) enum Effect {
+pub(super) enum ConsoleEffect {
     /// Send a command to a session.
     Send(SessionId, Command),
     /// Start a task beside this conversation, which knows what was said in it, on this prompt.
@@ -99,7 +99,7 @@ pub(super) enum Effect {
 
 /// The result of an effect.
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) enum EffectReply {
     /// A command was refused.
     Refused(String),
     /// A prompt was refused.
@@ -128,11 +128,11 @@ pub(super) enum Reply {
         now: UnixMillis,
     },
     Found(Vec<Found>),
-    Models(Vec<ModelChoice>),
+    Models(Vec<ModelOption>),
     /// The model that was meant.
     ModelFound(String),
     Paths(Vec<String>),
-    Surroundings(Surroundings),
+    Surroundings(SessionSurroundings),
     /// The output of the user's own command for the status line.
     Status(Result<String, String>),
     /// The output of one of buddy's own commands.

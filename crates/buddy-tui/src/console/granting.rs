@@ -5,11 +5,9 @@
 use anstyle::Style;
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
-use super::approval::CardEnd;
-use super::card::{Card, KeyChoice, KeyWeight};
-use super::items::wrapped;
-use crate::editor::{Entry, InputView, KeyStyle, view};
-use crate::text::{Line, Paint};
+use super::card::{Card, CardEnd, KeyChoice, KeyWeight};
+use crate::editor::{InputView, KeyStyle, LineEntry, render_input};
+use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// How long a grant for a session holds.
 pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;
@@ -26,7 +24,7 @@ const IN_PROJECT: usize = 1;
 /// A grant under way.
 #[derive(Debug)]
 pub(super) struct Granting {
-    pub(super) entry: Entry,
+    pub(super) entry: LineEntry,
     /// The offer whose words these were.
     offer: usize,
     /// Where it is to hold.
@@ -36,13 +34,17 @@ pub(super) struct Granting {
 impl Granting {
     /// The first offer, in this project. None where nothing is offered.
     pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
-        Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: IN_PROJECT })
+        Some(Self {
+            entry: LineEntry::new(style, &approval.offers.first()?.grant),
+            offer: 0,
+            place: IN_PROJECT,
+        })
     }
 
     /// The refused words, as they were written.
     pub(super) fn again(unfit: &Unfit, style: KeyStyle) -> Self {
         let Unfit { wish, .. } = unfit;
-        let entry = Entry::new(style, wish.words.as_deref().unwrap_or_default());
+        let entry = LineEntry::new(style, wish.words.as_deref().unwrap_or_default());
         let place = PLACES.iter().position(|(scope, ..)| *scope == wish.scope).unwrap_or(0);
         Self { entry, offer: usize::try_from(wish.offer).unwrap_or(0), place }
     }
@@ -81,23 +83,26 @@ impl Granting {
     /// Why it was refused before, the line, what it covers, the places, and the keys.
     pub(super) fn view(&self, approval: &Approval, card: &Card<'_>, body: usize) -> CardEnd {
         let (look, width) = (card.look, card.width());
-        let refused = approval.unfit.as_ref().map(|unfit| Line::styled(&unfit.why, look.style(Paint::Bad)));
-        let mut rows: Vec<Line> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
+        let refused =
+            approval.unfit.as_ref().map(|unfit| StyledLine::styled(&unfit.why, look.style(Paint::Bad)));
+        let mut rows: Vec<StyledLine> =
+            refused.iter().flat_map(|line| wrap_unindented(line, width)).collect();
         let first = rows.len();
-        let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
-        let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
+        let prompt = StyledLine::styled(look.sign("› ", "> "), look.style(Paint::Person));
+        let line = render_input(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
         rows.extend(line.rows);
-        rows.extend(card.fact("covers", &Line::plain(&self.covers(approval))));
+        rows.extend(card.fact("covers", &StyledLine::plain(&self.covers(approval))));
         let chosen = PLACES.get(self.place).map(|(_, words, _)| *words).unwrap_or_default();
         if !card.is_roomy() {
-            let row = Line::styled(&format!("{}{chosen}", look.sign("❯ ", "> ")), look.style(Paint::Strong));
+            let row =
+                StyledLine::styled(&format!("{}{chosen}", look.sign("❯ ", "> ")), look.style(Paint::Strong));
             rows.push(row.cut(width, look.sign("…", "~")));
         }
         for (place, (_, words, _)) in PLACES.iter().enumerate().filter(|_| card.is_roomy()) {
             let is_chosen = place == self.place;
             let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
             let style = if is_chosen { look.style(Paint::Strong) } else { Style::new() };
-            rows.push(Line::styled(&format!("{mark}{words}"), style).cut(width, look.sign("…", "~")));
+            rows.push(StyledLine::styled(&format!("{mark}{words}"), style).cut(width, look.sign("…", "~")));
         }
         let usual = |key, label| KeyChoice::new(key, label, label, KeyWeight::Usual);
         let mut keys = vec![KeyChoice::new("enter", "Allow", "Allow", KeyWeight::Primary)];

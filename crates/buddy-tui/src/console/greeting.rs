@@ -3,7 +3,7 @@
 use anstyle::{Color, RgbColor, Style};
 
 use super::state::Console;
-use crate::text::{Colors, Line, Look, Paint, wrap};
+use crate::text::{Colors, Paint, StyledLine, TerminalLook, wrap};
 
 /// In a narrower window there is no lamp.
 const LAMP_COLUMNS: usize = 60;
@@ -42,7 +42,7 @@ fn pixel(letter: u8) -> Option<Color> {
 
 /// How buddy introduces itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Greeting {
+pub enum ChoiceGreeting {
     /// Not at all.
     #[default]
     None,
@@ -53,37 +53,42 @@ pub enum Greeting {
 }
 
 /// The rows in which buddy introduces itself. The lamp needs 256 colours.
-pub(super) fn greeting_rows(greeting: Greeting, look: &Look, width: usize) -> Vec<Line> {
-    if greeting == Greeting::None {
+pub(super) fn render_greeting(
+    greeting: ChoiceGreeting,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
+    if greeting == ChoiceGreeting::None {
         return Vec::new();
     }
-    let hello = Line::styled(look.sign("Hello, I’m buddy.", "Hello, I'm buddy."), look.style(Paint::Strong));
+    let hello =
+        StyledLine::styled(look.sign("Hello, I’m buddy.", "Hello, I'm buddy."), look.style(Paint::Strong));
     let about = "I work in this folder and ask before anything leaves it.";
-    let about = Line::styled(about, look.style(Paint::Soft));
+    let about = StyledLine::styled(about, look.style(Paint::Soft));
     if width < LAMP_COLUMNS {
-        let lamp = Line::styled(look.sign("● ", "* "), look.style(Paint::Agent));
-        return vec![Line::default(), lamp.and_line(hello), Line::default()];
+        let lamp = StyledLine::styled(look.sign("● ", "* "), look.style(Paint::Agent));
+        return vec![StyledLine::default(), lamp.and_line(hello), StyledLine::default()];
     }
-    if greeting == Greeting::Words || look.colors < Colors::Palette || look.is_ascii {
-        let indent = Line::plain("  ");
+    if greeting == ChoiceGreeting::Words || look.colors < Colors::Palette || look.is_ascii {
+        let indent = StyledLine::plain("  ");
         return vec![
-            Line::default(),
+            StyledLine::default(),
             indent.clone().and_line(hello),
             indent.and_line(about).cut(width, ""),
-            Line::default(),
+            StyledLine::default(),
         ];
     }
-    let mut rows = vec![Line::default()];
+    let mut rows = vec![StyledLine::default()];
     for (place, pair) in PIXELS.chunks(2).enumerate() {
         let words = match place {
             3 => hello.clone(),
             4 => about.clone(),
-            _ => Line::default(),
+            _ => StyledLine::default(),
         };
-        let row = Line::plain("  ").and_line(lamp_row(pair)).and("   ", Style::new()).and_line(words);
+        let row = StyledLine::plain("  ").and_line(lamp_row(pair)).and("   ", Style::new()).and_line(words);
         rows.push(row.trimmed().cut(width, ""));
     }
-    rows.push(Line::default());
+    rows.push(StyledLine::default());
     rows
 }
 
@@ -92,29 +97,29 @@ impl Console {
     /// from the rest and from the prompt.
     pub(super) fn greet(&mut self, lines: &[String]) {
         let dim = self.look.style(Paint::Dim);
-        let indent = Line::plain("  ");
+        let indent = StyledLine::plain("  ");
         for (place, text) in lines.iter().enumerate() {
             if place == 0 {
-                let lamp = Line::styled(self.look.sign("● ", "* "), self.look.style(Paint::Agent));
+                let lamp = StyledLine::styled(self.look.sign("● ", "* "), self.look.style(Paint::Agent));
                 let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
-                let name = Line::styled(name, self.look.style(Paint::Strong));
+                let name = StyledLine::styled(name, self.look.style(Paint::Strong));
                 let rest = rest.replace(", ", "  ");
                 self.show(wrap(&name.and(&format!(" {rest}"), dim), self.columns, &lamp, &indent));
                 continue;
             }
-            self.show((place == 1).then(Line::default));
+            self.show((place == 1).then(StyledLine::default));
             for line in text.lines() {
-                self.show(wrap(&Line::told(line.trim_start(), dim), self.columns, &indent, &indent));
+                self.show(wrap(&StyledLine::told(line.trim_start(), dim), self.columns, &indent, &indent));
             }
         }
         self.is_said_last = true;
     }
 }
 
-fn lamp_row(pair: &[&str]) -> Line {
+fn lamp_row(pair: &[&str]) -> StyledLine {
     let (upper, lower) =
         (pair.first().copied().unwrap_or_default(), pair.last().copied().unwrap_or_default());
-    let mut row = Line::default();
+    let mut row = StyledLine::default();
     for (above, below) in upper.bytes().zip(lower.bytes()) {
         let (sign, style) = match (pixel(above), pixel(below)) {
             (None, None) => (" ", Style::new()),
@@ -132,8 +137,8 @@ mod tests {
     use super::*;
 
     fn text(colors: Colors, width: usize) -> String {
-        let look = Look { colors, ..Look::plain() };
-        let rows = greeting_rows(Greeting::Lamp, &look, width);
+        let look = TerminalLook { colors, ..TerminalLook::plain() };
+        let rows = render_greeting(ChoiceGreeting::Lamp, &look, width);
         assert!(rows.iter().all(|row| row.width() <= width), "{width}");
         rows.iter().map(|row| row.text() + "\n").collect()
     }
@@ -141,10 +146,10 @@ mod tests {
     fn greeted(columns: usize) -> Vec<String> {
         let session = format!("ses_{:026}", 1).parse().unwrap();
         let mut console =
-            Console::new(session, Look::plain(), columns, Vec::new(), std::time::Instant::now());
+            Console::new(session, TerminalLook::plain(), columns, Vec::new(), std::time::Instant::now());
         let lines = ["buddy 0.1.0, session ses_1", "This folder is untrusted.\n  Run /trust.", "More."];
         console.greet(&lines.map(str::to_owned));
-        console.take_rows().iter().map(Line::text).collect()
+        console.take_rows().iter().map(StyledLine::text).collect()
     }
 
     #[test]
@@ -165,8 +170,8 @@ mod tests {
             let shown = text(colors, width);
             assert!(!shown.contains('▀') && shown.contains("Hello, I’m buddy."), "{shown}");
         }
-        let look = Look { colors: Colors::True, ..Look::plain() };
-        assert_eq!(greeting_rows(Greeting::Words, &look, 80).len(), 4);
-        assert_eq!(greeting_rows(Greeting::None, &look, 80), []);
+        let look = TerminalLook { colors: Colors::True, ..TerminalLook::plain() };
+        assert_eq!(render_greeting(ChoiceGreeting::Words, &look, 80).len(), 4);
+        assert_eq!(render_greeting(ChoiceGreeting::None, &look, 80), []);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use crate::editor::Key;
+use crate::editor::EditorKey;
 use crate::text::Theme;
 
 /// The question.
@@ -23,48 +23,48 @@ const LONGEST: usize = 48;
 
 /// Listens for the answer.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct GroundQuery {
     asked: Option<Instant>,
-    held: Vec<Key>,
+    held: Vec<EditorKey>,
     since: Option<Instant>,
 }
 
 /// The meaning of a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum HeardKey {
     /// It may be a part of the answer.
     Part,
     /// These were typed.
-    Keys(Vec<Key>),
+    Keys(Vec<EditorKey>),
     /// The answer: the theme for this ground.
     Answer(Theme),
 }
 
-impl Ground {
+impl GroundQuery {
     /// Listens from now on, if the question is put.
     pub(super) fn new(asked: Option<Instant>) -> Self {
         Self { asked, held: Vec::new(), since: None }
     }
 
     /// Takes a key.
-    pub(super) fn hear(&mut self, key: Key, now: Instant) -> Heard {
-        let Some(asked) = self.asked else { return Heard::Keys(vec![key]) };
+    pub(super) fn hear(&mut self, key: EditorKey, now: Instant) -> HeardKey {
+        let Some(asked) = self.asked else { return HeardKey::Keys(vec![key]) };
         let is_lone_escape = key.code == KeyCode::Esc && self.held.is_empty();
         if is_lone_escape && now.saturating_duration_since(asked) > IN_PIECES {
-            return Heard::Keys(vec![key]);
+            return HeardKey::Keys(vec![key]);
         }
         self.held.push(key);
         self.since = self.since.or(Some(now));
         let Some(text) = letters(&self.held).filter(|text| is_part(text)) else {
-            return Heard::Keys(self.release());
+            return HeardKey::Keys(self.release());
         };
         match theme(&text) {
             Some(theme) => {
                 self.release();
                 self.asked = None;
-                Heard::Answer(theme)
+                HeardKey::Answer(theme)
             }
-            None => Heard::Part,
+            None => HeardKey::Part,
         }
     }
 
@@ -74,14 +74,14 @@ impl Ground {
     }
 
     /// The held keys.
-    pub(super) fn release(&mut self) -> Vec<Key> {
+    pub(super) fn release(&mut self) -> Vec<EditorKey> {
         self.since = None;
         std::mem::take(&mut self.held)
     }
 }
 
 /// The letters that these keys came from.
-fn letters(keys: &[Key]) -> Option<String> {
+fn letters(keys: &[EditorKey]) -> Option<String> {
     let mut text = String::new();
     for key in keys {
         match (key.code, key.held) {
@@ -127,32 +127,32 @@ mod tests {
     use super::*;
 
     /// The keys that a terminal library makes of these bytes.
-    fn keys(text: &str) -> Vec<Key> {
+    fn keys(text: &str) -> Vec<EditorKey> {
         let mut keys = Vec::new();
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             keys.push(match letter {
                 '\u{1b}' => {
                     let next = letters.next().unwrap();
-                    Key { code: KeyCode::Char(next), held: KeyModifiers::ALT }
+                    EditorKey { code: KeyCode::Char(next), held: KeyModifiers::ALT }
                 }
-                '\u{7}' => Key::named("ctrl-g").unwrap(),
-                letter => Key { code: KeyCode::Char(letter), held: KeyModifiers::NONE },
+                '\u{7}' => EditorKey::named("ctrl-g").unwrap(),
+                letter => EditorKey { code: KeyCode::Char(letter), held: KeyModifiers::NONE },
             });
         }
         keys
     }
 
     /// The keys that come through, and the theme that was told.
-    fn check(all: &[Key], typed: &[Key], theme: Option<Theme>) {
+    fn check(all: &[EditorKey], typed: &[EditorKey], theme: Option<Theme>) {
         let now = Instant::now();
-        let mut ground = Ground::new(Some(now));
+        let mut ground = GroundQuery::new(Some(now));
         let (mut through, mut told) = (Vec::new(), None);
         for key in all {
             match ground.hear(*key, now) {
-                Heard::Part => {}
-                Heard::Keys(keys) => through.extend(keys),
-                Heard::Answer(theme) => told = Some(theme),
+                HeardKey::Part => {}
+                HeardKey::Keys(keys) => through.extend(keys),
+                HeardKey::Answer(theme) => told = Some(theme),
             }
         }
         through.extend(ground.release());
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn an_answer_in_pieces_is_one_too() {
-        let mut split = vec![Key::named("esc").unwrap()];
+        let mut split = vec![EditorKey::named("esc").unwrap()];
         split.extend(keys("]11;rgb:ff/ff/ff"));
-        split.extend([Key::named("esc").unwrap(), keys("\\")[0]]);
+        split.extend([EditorKey::named("esc").unwrap(), keys("\\")[0]]);
         check(&split, &[], Some(Theme::Light));
     }
 
@@ -183,7 +183,7 @@ mod tests {
     fn what_is_typed_comes_through_in_its_order() {
         let typed = keys("hello \u{1b}]11 \u{1b}bworld\u{7}");
         check(&typed, &typed, None);
-        let around: Vec<Key> = [keys("ab"), keys("\u{1b}]11;rgb:0/0/0\u{7}"), keys("cd")].concat();
+        let around: Vec<EditorKey> = [keys("ab"), keys("\u{1b}]11;rgb:0/0/0\u{7}"), keys("cd")].concat();
         check(&around, &keys("abcd"), Some(Theme::Dark));
         let endless = keys(&format!("\u{1b}]11;rgb:{}", "f".repeat(200)));
         check(&endless, &endless, None);
@@ -192,14 +192,14 @@ mod tests {
     #[test]
     fn what_is_held_is_held_for_a_moment_and_escape_only_at_the_start() {
         let now = Instant::now();
-        let escape = Key::named("esc").unwrap();
-        let mut ground = Ground::new(Some(now));
+        let escape = EditorKey::named("esc").unwrap();
+        let mut ground = GroundQuery::new(Some(now));
         assert_eq!(ground.deadline(), None);
-        assert_eq!(ground.hear(escape, now), Heard::Part);
+        assert_eq!(ground.hear(escape, now), HeardKey::Part);
         assert_eq!(ground.deadline(), Some(now + HELD));
         assert_eq!(ground.release(), [escape]);
         let later = now + IN_PIECES + HELD;
-        assert_eq!(ground.hear(escape, later), Heard::Keys(vec![escape]));
-        assert_eq!(Ground::new(None).hear(keys("\u{1b}]")[0], now), Heard::Keys(keys("\u{1b}]")));
+        assert_eq!(ground.hear(escape, later), HeardKey::Keys(vec![escape]));
+        assert_eq!(GroundQuery::new(None).hear(keys("\u{1b}]")[0], now), HeardKey::Keys(keys("\u{1b}]")));
     }
 }

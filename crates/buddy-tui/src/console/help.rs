@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::commands::ALL;
-use super::custom::CustomCommand;
 use super::state::Console;
 use crate::editor::Keymap;
+use crate::slash_commands::list_slash_commands;
 
 /// The effect of each action, as `?` names it.
 const KEYS: &[(&str, &str)] = &[
@@ -56,7 +55,11 @@ impl Console {
     }
 
     pub(super) fn show_help(&mut self) {
-        let text = format!("{}\n{}", listed(&self.custom, |_| true), keys(&self.keymap, self.text_width()));
+        let text = format!(
+            "{}\n{}",
+            list_slash_commands(&self.custom, |_| true),
+            keys(&self.keymap, self.text_width())
+        );
         self.say_plain(&text);
     }
 }
@@ -84,21 +87,6 @@ fn keys(keymap: &Keymap, columns: usize) -> String {
     let right = right.iter().map(String::as_str).chain(std::iter::repeat(""));
     let beside = |(left, right): (&String, &str)| format!("{left:<HALF$}{right}").trim_end().to_owned();
     left.iter().zip(right).map(beside).collect::<Vec<_>>().join("\n")
-}
-
-/// The commands that there are, one a line: those of buddy's own that are wanted, and those of the user's.
-pub(crate) fn listed(custom: &[CustomCommand], is_wanted: impl Fn(&str) -> bool) -> String {
-    let mut text = String::new();
-    for entry in ALL.iter().filter(|entry| is_wanted(entry.name)) {
-        let name = format!("/{} {}", entry.name, entry.arguments);
-        let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
-        let others = if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
-        let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
-    }
-    for command in custom {
-        let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
-    }
-    text
 }
 
 #[cfg(test)]

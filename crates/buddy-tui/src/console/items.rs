@@ -3,22 +3,18 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{
-    Content, DENIED_HOSTS, Image, Item, ItemStatus, Json, NoticeLevel, Ran, ToolCall, ToolKind, Transcript,
-    folded_command,
-};
-use serde_json::Value;
+use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcript, folded_command};
 
+use super::allowed::AllowedCalls;
 use super::calls::{self, Paper};
-use super::plan_card::plan_rows;
-use super::summary::summary;
-use super::tasks::elapsed_text;
-use crate::addressing::address_user;
-use crate::diff::{DiffHead, diff_rows};
+use super::finished_rows::{FinishedRows, FoldedText, RowKind};
+use super::plan_card::render_plan_rows;
+use crate::amounts::describe_elapsed;
+use crate::diff::{DiffHead, render_diff};
 use crate::markdown::Markdown;
-use crate::output::Output;
-use crate::show::{image_label, printed, reminded, unknown_line};
-use crate::text::{Line, Look, Paint, Picture, Pictures, tell_text, wrap, wrap_text};
+use crate::output::ShownOutput;
+use crate::show::{describe_output, describe_reminder, describe_unknown, label_image};
+use crate::text::{Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
@@ -30,51 +26,6 @@ const RECAP_ITEMS: usize = 12;
 const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
-
-/// The words of a result about a no of the user, for the model.
-pub(super) const SAID_NO: &str = "the user said no";
-
-/// The kind of rows. Different kinds are kept apart by an empty row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Person,
-    Message,
-    Thought,
-    Call,
-    Note,
-}
-
-impl Kind {
-    pub(super) fn is_apart_from(self, next: Self) -> bool {
-        !matches!(
-            (self, next),
-            (Self::Call, Self::Call) | (Self::Message, Self::Message) | (Self::Note, Self::Note)
-        )
-    }
-}
-
-/// A finished item as rows.
-#[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) kind: Kind,
-    pub(super) rows: Vec<Line>,
-    /// All of what the rows show a part of.
-    pub(super) folded: Option<FoldedText>,
-}
-
-/// A text of which the rows show a part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FoldedText {
-    /// The call that the text belongs to.
-    pub(super) heading: String,
-    pub(super) text: String,
-}
-
-impl FoldedText {
-    pub(super) fn new(heading: impl Into<String>, text: &str) -> Self {
-        Self { heading: heading.into(), text: text.to_owned() }
-    }
-}
 
 /// The widest that prose is.
 pub(super) const PROSE: usize = 88;
@@ -94,16 +45,20 @@ pub(super) fn prose_width(width: usize) -> usize {
 }
 
 /// Rows of what the agent says, behind the gutter.
-pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
+pub(super) fn put_behind_gutter(
+    rows: Vec<StyledLine>,
+    gutter: Gutter,
+    look: &TerminalLook,
+) -> Vec<StyledLine> {
     let mut is_begun = gutter == Gutter::Empty;
-    let put = |row: Line| {
+    let put = |row: StyledLine| {
         if row.is_empty() {
             return row;
         }
         let mut line = if std::mem::replace(&mut is_begun, true) {
-            Line::plain("  ")
+            StyledLine::plain("  ")
         } else {
-            Line::styled(look.sign("●", "*"), look.style(Paint::Agent)).and(" ", Style::new())
+            StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent)).and(" ", Style::new())
         };
         line.append(row);
         line
@@ -112,94 +67,107 @@ pub(super) fn said(rows: Vec<Line>, gutter: Gutter, look: &Look) -> Vec<Line> {
 }
 
 /// A notice of a session, as a run shows it.
-pub(crate) fn notice_rows(text: &str, level: NoticeLevel, look: &Look, width: usize) -> Vec<Line> {
+pub(crate) fn render_session_notice(
+    text: &str,
+    level: NoticeLevel,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let level = match level {
-        NoticeLevel::Info => Notice::Aside,
-        NoticeLevel::Warning => Notice::Careful,
-        NoticeLevel::Error => Notice::Failed,
+        NoticeLevel::Info => NoticeWeight::Aside,
+        NoticeLevel::Warning => NoticeWeight::Careful,
+        NoticeLevel::Error => NoticeWeight::Failed,
     };
-    notice(text, level, look, width)
+    render_notice(text, level, look, width)
 }
 
 /// A notice behind its sign.
-pub(super) fn notice(text: &str, level: Notice, look: &Look, width: usize) -> Vec<Line> {
+pub(super) fn render_notice(
+    text: &str,
+    level: NoticeWeight,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let (sign, paint) = match level {
-        Notice::Careful => (look.sign("▲ ", "! "), Paint::Warning),
-        Notice::Failed => (look.sign("✗ ", "x "), Paint::Bad),
-        Notice::Aside => ("  ", Paint::Dim),
+        NoticeWeight::Careful => (look.sign("▲ ", "! "), Paint::Warning),
+        NoticeWeight::Failed => (look.sign("✗ ", "x "), Paint::Bad),
+        NoticeWeight::Aside => ("  ", Paint::Dim),
     };
-    let style = if level == Notice::Aside { look.style(Paint::Dim) } else { Style::new() };
-    let (first, next) = (Line::styled(sign, look.style(paint)), Line::plain("  "));
+    let style = if level == NoticeWeight::Aside { look.style(Paint::Dim) } else { Style::new() };
+    let (first, next) = (StyledLine::styled(sign, look.style(paint)), StyledLine::plain("  "));
     tell_text(text, style, width.min(PROSE), &first, &next)
 }
 
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum NoticeWeight {
     Careful,
     Failed,
     Aside,
 }
 
-/// The rows of a line without an indent.
-pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
-    let none = Line::default();
-    wrap(line, width, &none, &none)
-}
-
 /// The rows of a finished item.
-pub(super) fn finished(item: &Item, ran: Duration, paper: &Paper<'_>) -> Shown {
+pub(super) fn render_item(item: &Item, ran: Duration, paper: &Paper<'_>) -> FinishedRows {
     let Paper { look, width, .. } = *paper;
-    let shown = |kind, rows| Shown { kind, rows, folded: None };
+    let shown = |kind, rows| FinishedRows { kind, rows, folded: None };
     match &item.content {
         // A notice tells of its end.
         Content::UserMessage { ran: Some(run), .. } if run.background.is_some() => {
-            shown(Kind::Note, Vec::new())
+            shown(RowKind::Note, Vec::new())
         }
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
-        Content::UserMessage { text, images, .. } => person(text, images, look, width),
+        Content::UserMessage { text, images, .. } => render_prompt(text, images, look, width),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
             let rows = markdown.finish(look, prose_width(width));
-            shown(Kind::Message, said(rows, Gutter::Lamp, look))
+            shown(RowKind::Message, put_behind_gutter(rows, Gutter::Lamp, look))
         }
-        Content::Reasoning { text } => thought(text, ran, look, width),
+        Content::Reasoning { text } => render_thought(text, ran, look, width),
         Content::ToolCall(call) => {
-            let mut shown = calls::finished(call, item.status, ran, paper);
-            let lead = Line::plain("    ");
+            let mut shown = calls::render_finished_call(call, item.status, ran, paper);
+            let lead = StyledLine::plain("    ");
             for (place, image) in call.images.iter().enumerate() {
                 shown.rows.extend(self::image(image, &lead, place < MAX_DRAWN, look, width));
             }
             shown
         }
-        Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
-        Content::Plan { steps } => shown(Kind::Note, plan_rows(steps, look, width)),
-        Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
+        Content::FileChange(change) => shown(RowKind::Call, diff(&change.diff, look, width)),
+        Content::Plan { steps } => shown(RowKind::Note, render_plan_rows(steps, look, width)),
+        Content::SubSession { title, .. } => shown(RowKind::Call, vec![StyledLine::plain(title)]),
         Content::Compaction { summary, .. } => {
-            let row = Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
+            let row = StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent))
                 .and(" Summarised the conversation", look.style(Paint::Strong))
                 .and("  ctrl+o shows the summary", look.style(Paint::Dim));
-            let rows = wrap(&row, width, &Line::default(), &Line::plain("  "));
+            let rows = wrap(&row, width, &StyledLine::default(), &StyledLine::plain("  "));
             let folded = Some(FoldedText::new("Summary of the conversation", summary));
-            Shown { kind: Kind::Note, rows, folded }
+            FinishedRows { kind: RowKind::Note, rows, folded }
         }
         Content::Reminder { cause, text } => {
-            let rows = notice(reminded(*cause), Notice::Aside, look, width);
-            Shown { kind: Kind::Note, rows, folded: Some(FoldedText::new(reminded(*cause), text)) }
+            let rows = render_notice(describe_reminder(*cause), NoticeWeight::Aside, look, width);
+            FinishedRows {
+                kind: RowKind::Note,
+                rows,
+                folded: Some(FoldedText::new(describe_reminder(*cause), text)),
+            }
         }
         Content::Unknown(unknown) => {
-            shown(Kind::Note, notice(&unknown_line(unknown), Notice::Aside, look, width))
+            shown(RowKind::Note, render_notice(&describe_unknown(unknown), NoticeWeight::Aside, look, width))
         }
         // A notice tells of cleared results, and the user knows their own environment.
         Content::ResultsCleared { .. } | Content::Environment { .. } | Content::Canvas { .. } => {
-            shown(Kind::Note, Vec::new())
+            shown(RowKind::Note, Vec::new())
         }
     }
 }
 
 /// The end of a conversation that is taken up.
-pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<Line> {
+pub(super) fn render_recap(
+    transcript: &Transcript,
+    allowed: &AllowedCalls,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
     let is_shown =
         |item: &&Item| item.status.is_final() && !matches!(item.content, Content::Environment { .. });
     let items: Vec<&Item> = transcript.items().iter().filter(is_shown).collect();
@@ -207,18 +175,18 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = format!("{} earlier items", items.len() - shown.len());
-        rows.push(Line::styled(&text, look.style(Paint::Dim)));
+        rows.push(StyledLine::styled(&text, look.style(Paint::Dim)));
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-    let paper = Paper { look, width, cwd, answered: "" };
     for item in shown.into_iter().rev() {
-        let shown = finished(item, Duration::ZERO, &paper);
+        let answered = allowed.find(&item.id).unwrap_or_default();
+        let shown = render_item(item, Duration::ZERO, &Paper { look, width, cwd, answered });
         if shown.rows.is_empty() {
             continue;
         }
-        if !rows.is_empty() && last.is_none_or(|last: Kind| last.is_apart_from(shown.kind)) {
-            rows.push(Line::default());
+        if !rows.is_empty() && last.is_none_or(|last: RowKind| last.is_apart_from(shown.kind)) {
+            rows.push(StyledLine::default());
         }
         last = Some(shown.kind);
         rows.extend(shown.rows);
@@ -226,9 +194,9 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     rows
 }
 
-fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
+fn render_prompt(text: &str, images: &[Image], look: &TerminalLook, width: usize) -> FinishedRows {
     let style = look.style(Paint::Person);
-    let (first, next) = (Line::styled(look.sign("› ", "> "), style), Line::plain("  "));
+    let (first, next) = (StyledLine::styled(look.sign("› ", "> "), style), StyledLine::plain("  "));
     let width = width.min(PROSE);
     let mut rows = wrap_text(text, style, width, &first, &next);
     if let Some(first) = rows.first_mut() {
@@ -241,164 +209,93 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         rows.truncate(OWN_LINES - 2);
         let mark = look.sign("…", "...");
         let fold = format!("{mark} {} more rows  ctrl+o show", left_out + 1);
-        rows.extend(wrap(&Line::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
+        rows.extend(wrap(&StyledLine::styled(&fold, look.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
     }
     for (place, image) in images.iter().enumerate() {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(self::image(image, lead, place < MAX_DRAWN, look, width));
     }
-    Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| FoldedText::new("Your prompt", text)) }
+    FinishedRows {
+        kind: RowKind::Person,
+        rows,
+        folded: (left_out > 1).then(|| FoldedText::new("Your prompt", text)),
+    }
 }
 
 /// The name of an image, and the image itself where the terminal can show it.
-fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
-    let label = Line::styled(&image_label(image), look.style(Paint::Dim));
-    let mut rows = wrap(&label, width, lead, &Line::plain("  "));
+fn image(
+    image: &Image,
+    lead: &StyledLine,
+    is_drawn: bool,
+    look: &TerminalLook,
+    width: usize,
+) -> Vec<StyledLine> {
+    let label = StyledLine::styled(&label_image(image), look.style(Paint::Dim));
+    let mut rows = wrap(&label, width, lead, &StyledLine::plain("  "));
     // To draw takes a while, so of many only the names are shown.
     if look.pictures != Pictures::None && is_drawn {
-        rows.extend(Picture::of(image, width).into_iter().flat_map(Line::picture));
+        rows.extend(Picture::of(image, width).into_iter().flat_map(StyledLine::picture));
     }
     rows
 }
 
 /// The line of a command that the user runs themselves.
-pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
+pub(super) fn render_own_title(ran: &Ran, look: &TerminalLook) -> StyledLine {
     let style = look.style(Paint::Person);
     let command = folded_command(&ran.command).replace('…', look.sign("…", "..."));
-    Line::styled("! ", style.bold()).and(&command, style)
+    StyledLine::styled("! ", style.bold()).and(&command, style)
 }
 
 /// A command that the user ran: they wanted to see what comes out, so more of it is shown.
-fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
-    let mut head = own_title(run, look);
+fn own_command(
+    run: &Ran,
+    status: ItemStatus,
+    ran: Duration,
+    look: &TerminalLook,
+    width: usize,
+) -> FinishedRows {
+    let mut head = render_own_title(run, look);
     if ran >= LONG {
-        head = head.and(&format!("  {}", elapsed_text(ran)), look.style(Paint::Dim));
+        head = head.and(&format!("  {}", describe_elapsed(ran)), look.style(Paint::Dim));
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
-    let text = printed(run);
-    let mut output = Output::new(OWN_LINES - 1, 1);
+    let text = describe_output(run);
+    let mut output = ShownOutput::new(OWN_LINES - 1, 1);
     output.push(&text);
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
     let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
-    rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
+    rows.extend(indented(shown.iter().map(|row| StyledLine::styled(&row.text(), style)).collect()));
     let folded =
-        (output.line_count() > OWN_LINES).then(|| FoldedText::new(own_title(run, look).text(), &text));
-    Shown { kind: Kind::Person, rows, folded }
+        (output.line_count() > OWN_LINES).then(|| FoldedText::new(render_own_title(run, look).text(), &text));
+    FinishedRows { kind: RowKind::Person, rows, folded }
 }
 
-fn thought(text: &str, ran: Duration, look: &Look, width: usize) -> Shown {
+fn render_thought(text: &str, ran: Duration, look: &TerminalLook, width: usize) -> FinishedRows {
     let lines = text.lines().count();
     if lines == 0 {
-        return Shown { kind: Kind::Thought, rows: Vec::new(), folded: None };
+        return FinishedRows { kind: RowKind::Thought, rows: Vec::new(), folded: None };
     }
     let noun = if lines == 1 { "line" } else { "lines" };
     let text_row =
-        format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), elapsed_text(ran));
-    let row = Line::styled(&text_row, look.style(Paint::Dim));
-    let rows = wrap(&row, width, &Line::plain("  "), &Line::plain("    "));
-    Shown { kind: Kind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
-}
-
-/// The accesses that the jail stopped in a call and the connections that failed, each after the name of what it is about. Of
-/// each, the last line says what opens it.
-pub(crate) fn stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
-    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let texts = |name: &str| {
-        let texts = result.as_ref().and_then(|result| result.get(name)?.as_array());
-        texts.cloned().unwrap_or_default()
-    };
-    let mut all = Vec::new();
-    for name in ["jail", "network"] {
-        let texts = texts(name);
-        let texts = texts.iter().filter_map(Value::as_str);
-        // The model reads the same words.
-        all.extend(texts.map(|text| (name, address_user(&text.replace(SAID_NO, "you denied it")))));
-    }
-    all
-}
-
-/// Whether the user kept a command from a host that it needed.
-pub(super) fn is_host_denied(result: &Value) -> bool {
-    let lines = result.get("jail").and_then(Value::as_array).into_iter().flatten();
-    result.get(DENIED_HOSTS).is_some() && lines.filter_map(Value::as_str).any(|line| line.contains(SAID_NO))
-}
-
-/// The failure of a call, in one line.
-pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
-    let body = Body::of(call, status);
-    let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let text = match lines.as_slice() {
-        // How a command ended comes first, and why mostly last.
-        [how, .., why] if call.kind == ToolKind::Execute && status == ItemStatus::Completed => {
-            format!("{how}: {why}")
-        }
-        [first, ..] => (*first).to_owned(),
-        [] => String::new(),
-    };
-    (body.is_bad && !text.is_empty()).then_some(text)
-}
-
-/// The shown part of a result.
-struct Body {
-    text: String,
-    is_bad: bool,
-}
-
-impl Body {
-    fn of(call: &ToolCall, status: ItemStatus) -> Self {
-        let Some(output) = &call.output else {
-            let text = if status == ItemStatus::Interrupted { "interrupted" } else { "" };
-            return Self { text: text.to_owned(), is_bad: true };
-        };
-        if let Some(error) = &output.error {
-            // What a refused call is told to do instead is for the agent.
-            let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
-            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-            return Self { text: address_user(&format!("{}{hint}", error.message)), is_bad: true };
-        }
-        let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
-        Self {
-            text: text_of(call.kind, &result),
-            is_bad: result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0),
-        }
-    }
-}
-
-fn text_of(kind: ToolKind, result: &Value) -> String {
-    let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
-    match kind {
-        ToolKind::Execute if result.get("exit_code").is_some() && result.get("stdout").is_some() => {
-            let mut text = format!("{}{}", part("stdout"), part("stderr"));
-            if let Some(code) = result.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0) {
-                text = format!("exit code {code}\n{text}");
-            }
-            if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
-                text = format!("ended by signal {signal}\n{text}");
-            }
-            let note = part("note");
-            match (text.trim_end().is_empty(), note.is_empty()) {
-                (_, true) => text,
-                (true, false) => note.to_owned(),
-                (false, false) => format!("{}\n{note}", text.trim_end()),
-            }
-        }
-        _ => summary(result),
-    }
+        format!("{} thought for {}  {lines} {noun}, ctrl+o show", look.sign("✻", "*"), describe_elapsed(ran));
+    let row = StyledLine::styled(&text_row, look.style(Paint::Dim));
+    let rows = wrap(&row, width, &StyledLine::plain("  "), &StyledLine::plain("    "));
+    FinishedRows { kind: RowKind::Thought, rows, folded: Some(FoldedText::new("Thought", text)) }
 }
 
 /// Rows under the line that says what they are of.
-fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
+fn indented(rows: Vec<StyledLine>) -> impl Iterator<Item = StyledLine> {
     rows.into_iter().map(|row| {
-        let mut line = Line::plain("  ");
+        let mut line = StyledLine::plain("  ");
         line.append(row);
         line
     })
 }
 
 /// A unified diff in rows.
-fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
-    indented(diff_rows(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
+fn diff(text: &str, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
+    indented(render_diff(text, look, width.saturating_sub(2), (DIFF_LINES, DiffHead::Shown))).collect()
 }

@@ -5,22 +5,20 @@ use std::time::Duration;
 use buddy_protocol::{ApprovalPolicy, Change, Command};
 use crossterm::event::KeyCode;
 
-use super::changed_rows::changed_rows;
+use super::changed_rows::render_changes;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
-use super::effect::Effect;
-use super::state::{Armed, Completes, Completion, Console, Paths};
-use super::tasks::{MAX_QUEUED, Task};
+use super::effect::ConsoleEffect;
+use super::state::{Armed, Completes, Console, OpenCompletion, Paths, SECOND_PRESS};
+use super::tasks::{MAX_QUEUED, SessionTask};
 use crate::changes;
 use crate::counting::counted;
-use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
+use crate::editor::{EditAction, EditorKey, HistorySearch, Menu, MenuChoice, VimTyped, score};
 use crate::exit::Exit;
-use crate::mentions::{dragged, images_in, is_image, mention};
-use crate::output::Output;
-use crate::text::{Line, Paint};
-
-/// Within which time a second press counts as one.
-pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
+use crate::mentions::{find_images, is_image, read_dragged, write_mention};
+use crate::output::ShownOutput;
+use crate::slash_commands::is_slash_command;
+use crate::text::{Paint, StyledLine};
 
 /// Within which time leaving a second time leaves whatever runs.
 const LEAVE_AGAIN: Duration = Duration::from_secs(30);
@@ -32,7 +30,7 @@ const MAX_MENTIONED: usize = 1000;
 const FIRST_PATHS: usize = 1000;
 
 impl Console {
-    pub(super) fn key(&mut self, key: Key) {
+    pub(super) fn key(&mut self, key: EditorKey) {
         let armed =
             self.armed.take().filter(|(_, since)| self.now.saturating_duration_since(*since) < SECOND_PRESS);
         let is_taken = self.asking.is_some() && self.answer_key(key);
@@ -52,7 +50,7 @@ impl Console {
             (Some(picker), _) => picker.narrow(line()),
             (None, Some(search)) => line().chars().for_each(|letter| search.insert(letter)),
             (None, None) => {
-                match dragged(text) {
+                match read_dragged(text) {
                     Some(mentions) => self.mention(&mentions),
                     None => self.draft.paste(text),
                 }
@@ -68,7 +66,7 @@ impl Console {
         self.draft.insert_text(mentions);
     }
 
-    pub(super) fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+    pub(super) fn input_key(&mut self, key: EditorKey, armed: Option<Armed>) {
         if self.vim_key(key) {
             return;
         }
@@ -83,61 +81,61 @@ impl Console {
                     self.changed_draft();
                 }
             }
-            Some(Action::Submit) => self.submit(),
-            Some(Action::Complete) => self.queue(),
-            Some(Action::Escape) => self.escape(armed),
-            Some(Action::Cancel) => self.cancel(armed),
-            Some(Action::EndOrDelete) if self.draft.is_empty() => self.leave(),
-            Some(Action::EndOrDelete) => self.edited(Action::Delete),
-            Some(Action::CycleMode) => self.cycle_mode(),
-            Some(Action::Up) => {
+            Some(EditAction::Submit) => self.submit(),
+            Some(EditAction::Complete) => self.queue(),
+            Some(EditAction::Escape) => self.escape(armed),
+            Some(EditAction::Cancel) => self.cancel(armed),
+            Some(EditAction::EndOrDelete) if self.draft.is_empty() => self.leave(),
+            Some(EditAction::EndOrDelete) => self.edited(EditAction::Delete),
+            Some(EditAction::CycleMode) => self.cycle_mode(),
+            Some(EditAction::Up) => {
                 if !self.take_queued() && !self.draft.up() {
                     self.look_back();
                 }
             }
-            Some(Action::Down) => {
+            Some(EditAction::Down) => {
                 if !self.draft.down() {
                     self.look_forward();
                 }
             }
-            Some(Action::HistoryOlder) => self.look_back(),
-            Some(Action::HistoryNewer) => self.look_forward(),
-            Some(Action::SearchOlder | Action::SearchNewer) => {
-                self.search = Some(Search::new(self.draft.shown().to_owned()));
+            Some(EditAction::HistoryOlder) => self.look_back(),
+            Some(EditAction::HistoryNewer) => self.look_forward(),
+            Some(EditAction::SearchOlder | EditAction::SearchNewer) => {
+                self.search = Some(HistorySearch::new(self.draft.shown().to_owned()));
             }
-            Some(Action::OpenEditor) => {
+            Some(EditAction::OpenEditor) => {
                 let text = self.draft.whole();
-                self.effect(Effect::Edit(text));
+                self.effect(ConsoleEffect::Edit(text));
             }
-            Some(Action::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
-            Some(Action::PasteImage) => self.effect(Effect::PasteImage),
-            Some(Action::Redraw) => self.effect(Effect::Redraw),
-            Some(Action::Suspend) => self.effect(Effect::Suspend),
-            Some(Action::Expand) => self.expand(),
-            Some(Action::Plan) => self.is_plan_toggled = !self.is_plan_toggled,
+            Some(EditAction::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
+            Some(EditAction::PasteImage) => self.effect(ConsoleEffect::PasteImage),
+            Some(EditAction::Redraw) => self.effect(ConsoleEffect::Redraw),
+            Some(EditAction::Suspend) => self.effect(ConsoleEffect::Suspend),
+            Some(EditAction::Expand) => self.expand(),
+            Some(EditAction::Plan) => self.is_plan_toggled = !self.is_plan_toggled,
             Some(action) => self.edited(action),
         }
     }
 
     /// Takes a key that is vim's. Escape stops what runs where there is nothing to edit.
-    fn vim_key(&mut self, key: Key) -> bool {
+    fn vim_key(&mut self, key: EditorKey) -> bool {
         let is_stop = key.code == KeyCode::Esc
             && self.draft.is_empty()
             && (!self.front().is_idle() || self.front().attended_command().is_some());
         let Some(vim) = self.vim.as_mut().filter(|_| !is_stop) else { return false };
         match vim.key(key, &mut self.draft) {
-            Typed::Passed => return false,
-            Typed::Done => {
+            VimTyped::Passed => return false,
+            VimTyped::Done => {
                 self.history.leave();
                 self.completion = None;
             }
-            Typed::Older => self.look_back(),
-            Typed::Newer => self.look_forward(),
+            VimTyped::Older => self.look_back(),
+            VimTyped::Newer => self.look_forward(),
         }
         true
     }
 
-    fn edited(&mut self, action: Action) {
+    fn edited(&mut self, action: EditAction) {
         self.draft.carry_out(action);
         self.changed_draft();
     }
@@ -147,10 +145,10 @@ impl Console {
         self.history.leave();
         let before = self.draft.before();
         if let Some(wish) = before.strip_prefix('/').filter(|wish| !wish.contains(char::is_whitespace)) {
-            let menu = Menu::new(commands::choices(&self.custom, wish), wish);
+            let menu = Menu::new(commands::list_command_choices(&self.custom, wish), wish);
             let length = before.len();
             self.completion =
-                (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Command });
+                (!menu.is_empty()).then_some(OpenCompletion { menu, length, kind: Completes::Command });
             return;
         }
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -162,25 +160,26 @@ impl Console {
             Paths::Asked => return,
             Paths::Unknown => {
                 self.paths = Paths::Asked;
-                return self.effect(Effect::ListPaths);
+                return self.effect(ConsoleEffect::ListPaths);
             }
         };
         let fitting = paths.iter().filter(|path| wish.is_empty() || score(path, &wish).is_some());
         let most = if wish.is_empty() { FIRST_PATHS } else { usize::MAX };
-        let choice = |path: &String| Choice { name: path.clone(), note: String::new() };
+        let choice = |path: &String| MenuChoice { name: path.clone(), note: String::new() };
         let menu = Menu::new(fitting.take(most).map(choice).collect(), &wish);
-        self.completion = (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Path });
+        self.completion =
+            (!menu.is_empty()).then_some(OpenCompletion { menu, length, kind: Completes::Path });
     }
 
-    fn completion_key(&mut self, key: Key) -> bool {
+    fn completion_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(completion) = &mut self.completion else { return false };
         match action {
-            Some(Action::Up | Action::HistoryOlder) => completion.menu.up(),
-            Some(Action::Down | Action::HistoryNewer) => completion.menu.down(),
-            Some(Action::Escape) => self.completion = None,
-            Some(Action::Complete) => self.complete(),
-            Some(Action::Submit) => {
+            Some(EditAction::Up | EditAction::HistoryOlder) => completion.menu.up(),
+            Some(EditAction::Down | EditAction::HistoryNewer) => completion.menu.down(),
+            Some(EditAction::Escape) => self.completion = None,
+            Some(EditAction::Complete) => self.complete(),
+            Some(EditAction::Submit) => {
                 // A beginning that several have is completed; what runs is what was meant.
                 let wish = self.draft.before().trim_start_matches('/');
                 let is_run = completion.kind == Completes::Command && completion.menu.is_settled(wish);
@@ -200,20 +199,20 @@ impl Console {
         let text = match completion.kind {
             Completes::Command => format!("/{} ", choice.name),
             // An image is given with the prompt, so its mention stays one.
-            Completes::Path if is_image(&choice.name) => format!("{} ", mention(&choice.name)),
+            Completes::Path if is_image(&choice.name) => format!("{} ", write_mention(&choice.name)),
             Completes::Path => format!("{} ", choice.name),
         };
         self.draft.complete(completion.length, &text);
     }
 
-    fn search_key(&mut self, key: Key) -> bool {
+    fn search_key(&mut self, key: EditorKey) -> bool {
         let action = self.keymap.action(key);
         let Some(search) = &mut self.search else { return false };
         match action {
-            Some(Action::SearchOlder) => search.older(&self.history),
-            Some(Action::SearchNewer) => search.newer(),
-            Some(Action::Backspace) => search.backspace(),
-            Some(Action::Escape | Action::Cancel) => {
+            Some(EditAction::SearchOlder) => search.older(&self.history),
+            Some(EditAction::SearchNewer) => search.newer(),
+            Some(EditAction::Backspace) => search.backspace(),
+            Some(EditAction::Escape | EditAction::Cancel) => {
                 let draft = std::mem::take(&mut search.draft);
                 self.draft.set(&draft);
                 self.search = None;
@@ -247,14 +246,14 @@ impl Console {
             return;
         }
         if self.history.add(text) {
-            self.effect(Effect::Remember(text.to_owned()));
+            self.effect(ConsoleEffect::Remember(text.to_owned()));
         }
         self.enter(text);
     }
 
     /// The images that go with a prompt: those in it that the user named.
     pub(super) fn named_images(&self, text: &str) -> Vec<String> {
-        images_in(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
+        find_images(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
     }
 
     /// Takes the draft, and notes which images the user named in it: what stands for a paste may name others.
@@ -266,7 +265,7 @@ impl Console {
 
     /// Notes which images the user named themselves. No others are given with a prompt.
     pub(super) fn note_mentions(&mut self, text: &str) {
-        self.mentioned.extend(images_in(text));
+        self.mentioned.extend(find_images(text));
         let surplus = self.mentioned.len().saturating_sub(MAX_MENTIONED);
         self.mentioned.drain(..surplus);
     }
@@ -274,7 +273,7 @@ impl Console {
     /// Does what a line that was entered wants.
     pub(super) fn enter(&mut self, text: &str) {
         self.echo = None;
-        if commands::is_command(text) {
+        if is_slash_command(text) {
             self.echo = Some(text.to_owned());
             return self.command(text);
         }
@@ -285,7 +284,7 @@ impl Console {
             return self.run_command(command.trim());
         }
         if self.front().is_idle() && changes::is_go_ahead(self.front().reader.transcript(), text) {
-            self.send(changes::plan(false));
+            self.send(changes::set_plan(false));
             return self.prompt(changes::GO_ON);
         }
         match text.strip_suffix(" &").map(str::trim) {
@@ -313,7 +312,7 @@ impl Console {
     /// Starts a task beside the conversation.
     fn begin(&mut self, prompt: &str) {
         let session = self.front().session.clone();
-        self.effect(Effect::Begin(session, prompt.to_owned()));
+        self.effect(ConsoleEffect::Begin(session, prompt.to_owned()));
     }
 
     /// Says something to the agent. While a turn runs this steers it.
@@ -391,8 +390,9 @@ impl Console {
     fn cancel(&mut self, armed: Option<Armed>) {
         let asks = self.asking.as_ref().map(|asking| asking.session.clone());
         if let Some(session) = asks.filter(|session| *session != self.front().session) {
-            let interrupt = self.tasks.iter().find(|task| task.session == session).map(Task::interrupt);
-            self.effect(Effect::Send(session, interrupt.unwrap_or_else(Command::interrupt)));
+            let interrupt =
+                self.tasks.iter().find(|task| task.session == session).map(SessionTask::interrupt);
+            self.effect(ConsoleEffect::Send(session, interrupt.unwrap_or_else(Command::interrupt)));
         } else if self.asking.is_some() {
             self.interrupt();
         } else if !self.draft.is_empty() {
@@ -415,7 +415,7 @@ impl Console {
         let is_told =
             self.leave_told.is_some_and(|told| self.now.saturating_duration_since(told) < LEAVE_AGAIN);
         if running.is_empty() || is_told {
-            return self.effect(Effect::Quit(Exit::Ok));
+            return self.effect(ConsoleEffect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
         self.say(&format!("Leaving stops {}. Do it again to leave.", running.join(" and ")));
@@ -475,15 +475,15 @@ impl Console {
             };
             return self.say(text);
         };
-        let mut output = Output::new(folded.text.lines().count(), 1);
+        let mut output = ShownOutput::new(folded.text.lines().count(), 1);
         output.push(&folded.text);
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
         let room = self.columns.saturating_sub(2);
-        let mut rows = vec![Line::default()];
-        let heading = Line::styled(&format!("  {}", folded.heading), strong);
+        let mut rows = vec![StyledLine::default()];
+        let heading = StyledLine::styled(&format!("  {}", folded.heading), strong);
         rows.push(heading.cut(self.columns, self.look.sign("…", "~")));
         let text = output.folded(&self.look, room);
-        rows.extend(text.iter().map(|row| Line::styled(&format!("  {}", row.text()), dim)));
+        rows.extend(text.iter().map(|row| StyledLine::styled(&format!("  {}", row.text()), dim)));
         self.show(rows);
         self.is_said_last = true;
     }
@@ -494,7 +494,7 @@ impl Console {
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
-        let rows = changed_rows(diff, &self.look, self.columns);
+        let rows = render_changes(diff, &self.look, self.columns);
         self.put_echo();
         self.show(rows);
         self.say_plain(others);

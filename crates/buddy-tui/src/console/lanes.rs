@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::desk::Desk;
-use super::effect::{Input, Reply};
-use crate::branches::told;
+use super::effect::{ConsoleInput, EffectReply};
+use crate::branches::describe_refusal;
 use crate::mentions::attach_images;
 
 /// Commands on their way to sessions.
@@ -18,16 +18,16 @@ const QUEUED: usize = 256;
 
 /// Where commands are given. The tasks that send them end with it.
 pub(super) struct Lanes {
-    usual: mpsc::Sender<Order>,
+    usual: mpsc::Sender<LaneOrder>,
     /// For those that do not wait for the images of a prompt.
-    urgent: mpsc::Sender<Order>,
+    urgent: mpsc::Sender<LaneOrder>,
     /// How many prompts with images are under way.
     reading: Arc<AtomicUsize>,
     _tasks: JoinSet<()>,
 }
 
 /// A command on its way to a session.
-pub(super) struct Order {
+pub(super) struct LaneOrder {
     pub(super) session: SessionId,
     /// Where the files are that a prompt names.
     pub(super) target: SessionTarget,
@@ -37,7 +37,7 @@ pub(super) struct Order {
 }
 
 /// A command that was not taken, and the prompt where it was one.
-pub(super) struct Refusal {
+pub(super) struct LaneRefusal {
     session: SessionId,
     error: SessionsError,
     prompt: Option<String>,
@@ -49,7 +49,7 @@ impl Lanes {
         sessions: &Arc<dyn Sessions>,
         desk: &Arc<dyn Desk>,
         who: &Principal,
-    ) -> (Self, mpsc::Receiver<Refusal>) {
+    ) -> (Self, mpsc::Receiver<LaneRefusal>) {
         let (refusals, refused) = mpsc::channel(QUEUED);
         let (usual, usual_inbox) = mpsc::channel(QUEUED);
         let (urgent, urgent_inbox) = mpsc::channel(QUEUED);
@@ -69,7 +69,7 @@ impl Lanes {
     }
 
     /// Has a command sent. False when too many wait already.
-    pub(super) fn give(&self, order: Order) -> bool {
+    pub(super) fn give(&self, order: LaneOrder) -> bool {
         let is_urgent = matches!(
             order.command,
             Command::Answer { .. } | Command::Interrupt { .. } | Command::Stop { .. }
@@ -91,13 +91,13 @@ struct Lane {
     desk: Arc<dyn Desk>,
     who: Principal,
     reading: Arc<AtomicUsize>,
-    refusals: mpsc::Sender<Refusal>,
+    refusals: mpsc::Sender<LaneRefusal>,
 }
 
 impl Lane {
     /// Sends commands one after the other.
-    async fn send_all(self, mut inbox: mpsc::Receiver<Order>) {
-        while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
+    async fn send_all(self, mut inbox: mpsc::Receiver<LaneOrder>) {
+        while let Some(LaneOrder { session, target, images, mut command }) = inbox.recv().await {
             let prompt = match &command {
                 // A prompt that is not sent comes back as it was typed.
                 Command::Prompt { text, typed, .. } => Some(typed.as_ref().unwrap_or(text).clone()),
@@ -112,7 +112,7 @@ impl Lane {
                 self.reading.fetch_sub(1, Ordering::SeqCst);
             }
             if let Err(error) = sent
-                && self.refusals.send(Refusal { session, error, prompt }).await.is_err()
+                && self.refusals.send(LaneRefusal { session, error, prompt }).await.is_err()
             {
                 return;
             }
@@ -120,17 +120,17 @@ impl Lane {
     }
 }
 
-impl Refusal {
+impl LaneRefusal {
     /// A refused command is told and the conversation goes on, unless there are no sessions any more.
-    pub(super) fn told(self) -> Result<Input, SessionsError> {
+    pub(super) fn told(self) -> Result<ConsoleInput, SessionsError> {
         let Self { session, error, prompt } = self;
         if matches!(error, SessionsError::Closed | SessionsError::Store(_)) {
             return Err(error);
         }
-        let reason = told(&error);
-        Ok(Input::Reply(match prompt {
-            Some(text) => Reply::Unsent { session, text, reason },
-            None => Reply::Refused(reason),
+        let reason = describe_refusal(&error);
+        Ok(ConsoleInput::Reply(match prompt {
+            Some(text) => EffectReply::Unsent { session, text, reason },
+            None => EffectReply::Refused(reason),
         }))
     }
 }

@@ -2,10 +2,10 @@
 
 use buddy_protocol::Question;
 
-use crate::editor::Action;
+use crate::editor::EditAction;
 
 /// The answer that an arrow key leads to from what is written; none where it leads to none. Words of the user's own stay.
-pub(super) fn turned(question: &Question, written: &str, action: Action) -> Option<String> {
+pub(super) fn turn_option(question: &Question, written: &str, action: EditAction) -> Option<String> {
     let Question::Text { options, .. } = question else { return None };
     let last = options.len().checked_sub(1)?;
     let at = options.iter().position(|option| option == written);
@@ -13,16 +13,16 @@ pub(super) fn turned(question: &Question, written: &str, action: Action) -> Opti
         return None;
     }
     let next = match (action, at) {
-        (Action::Down, None) => 0,
-        (Action::Down, Some(at)) => {
+        (EditAction::Down, None) => 0,
+        (EditAction::Down, Some(at)) => {
             if at < last {
                 at + 1
             } else {
                 0
             }
         }
-        (Action::Up, None | Some(0)) => last,
-        (Action::Up, Some(at)) => at - 1,
+        (EditAction::Up, None | Some(0)) => last,
+        (EditAction::Up, Some(at)) => at - 1,
         _ => return None,
     };
     options.get(next).cloned()

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::output::Output;
-use crate::text::{Line, Look};
+use crate::output::ShownOutput;
+use crate::text::{StyledLine, TerminalLook};
 
 /// The shortest time between two runs.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -76,11 +76,11 @@ impl OwnStatus {
 
 /// The first line with something in it, without what steers a terminal.
 fn first_line(text: &str) -> Option<String> {
-    let mut output = Output::new(1, 1);
+    let mut output = ShownOutput::new(1, 1);
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     output.push(line);
-    let rows = output.folded(&Look::plain(), COLUMNS);
-    rows.first().map(Line::text).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    let rows = output.folded(&TerminalLook::plain(), COLUMNS);
+    rows.first().map(StyledLine::text).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -1,58 +1,17 @@
 //! The past of the conversation: copies of it, and going back to a prompt.
 
-use buddy_protocol::{ForkPoint, ItemId, SessionId};
+use buddy_protocol::{ForkPoint, SessionId};
 
-use super::effect::Effect;
+use super::branch::{Branch, Branched, Purpose, Rewound};
+use super::effect::ConsoleEffect;
 use super::picker::Picker;
 use super::state::Console;
-use crate::branches::{calls_since, changed, prompts};
-use crate::mentions::images_in;
+use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
+use crate::mentions::find_images;
 use crate::text::to_copy;
 
-/// A fork to go on in.
-#[derive(Debug, PartialEq)]
-pub(super) struct Branch {
-    pub(super) session: SessionId,
-    pub(super) point: ForkPoint,
-    pub(super) purpose: Purpose,
-}
-
-/// The purpose of a fork.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// A copy to go on in.
-    Copy,
-    /// Going back to a prompt.
-    Rewind(Rewound),
-    /// Going on here while the turn that runs goes on in the background.
-    Background,
-}
-
-/// A prompt that is gone back to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Rewound {
-    /// The prompt, to be changed and said again.
-    pub(super) draft: String,
-    /// The calls since.
-    pub(super) calls: Vec<ItemId>,
-    /// How many images came with the prompt.
-    pub(super) images: usize,
-}
-
-/// A fork that is there.
-#[derive(Debug)]
-pub(super) struct Branched {
-    pub(super) session: SessionId,
-    pub(super) head: u64,
-    /// The conversation that it comes from.
-    pub(super) left: SessionId,
-    pub(super) purpose: Purpose,
-    /// How many calls changed files since, as far as that is known.
-    pub(super) changes: Option<usize>,
-}
-
 /// The command that returns to a conversation, to be copied.
-pub(super) fn resume(session: &SessionId) -> String {
+pub(super) fn describe_resume(session: &SessionId) -> String {
     to_copy(&format!("/resume {session}"))
 }
 
@@ -60,12 +19,13 @@ impl Console {
     /// Goes on in a copy of the conversation.
     pub(super) fn fork(&mut self) {
         let session = self.front().session.clone();
-        self.effect(Effect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
+        self.effect(ConsoleEffect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
     }
 
     /// Lets the user pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
+        let prompts: Vec<&str> =
+            list_prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("There is no prompt yet.");
         }
@@ -76,16 +36,16 @@ impl Console {
     pub(super) fn rewind_to(&mut self, number: &str) {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some((at, item, text)) =
-            place.and_then(|place| prompts(self.front().reader.transcript()).nth(place))
+            place.and_then(|place| list_prompts(self.front().reader.transcript()).nth(place))
         else {
-            return;
+            return self.complain(&format!("There is no prompt {number}. /rewind lists them."));
         };
-        let calls = calls_since(self.front().reader.transcript(), at);
+        let calls = list_calls_since(self.front().reader.transcript(), at);
         let images = item.content.images().len();
         let rewound = Rewound { draft: text.to_owned(), calls, images };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
-        self.effect(Effect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
+        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
     }
 
     /// Says something below the past of the conversation, which is shown first.
@@ -106,18 +66,18 @@ impl Console {
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
             return self.say_on_arrival(format!(
                 "This is a copy of the conversation. Return to the original with {}",
-                resume(&left)
+                describe_resume(&left)
             ));
         };
-        let since = changed(changes);
-        let lost = if images > images_in(&draft).len() {
+        let since = describe_changed_since(changes);
+        let lost = if images > find_images(&draft).len() {
             "\nThe prompt's images do not come back with it. Mention them again"
         } else {
             ""
         };
         self.say_on_arrival(format!(
             "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
-            resume(&left)
+            describe_resume(&left)
         ));
         self.draft.set(&draft);
         self.changed_draft();

@@ -1,18 +1,14 @@
 //! Pickers: a list to choose from with arrow keys, narrowed by typing.
 
-use buddy_protocol::{
-    ApprovalPolicy, Change, Command, Found, SessionId, SessionState, SessionSummary, UnixMillis,
-};
+use buddy_protocol::{ApprovalPolicy, Found, SessionId, SessionState, SessionSummary, UnixMillis};
 
-use super::desk::ModelChoice;
-use super::effect::Effect;
-use super::state::Console;
+use super::desk::ModelOption;
 use crate::counting::counted;
-use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
-use crate::list_time::moment;
-use crate::picker_rows::{WIDEST, key_row, plain_rule, title_rule};
-use crate::show::copy_mark;
-use crate::text::{Line, Look, Paint, Theme, to_copy, unmarked, wrap};
+use crate::editor::{InputView, Menu, MenuChoice, render_input, render_menu};
+use crate::list_time::describe_moment;
+use crate::picker_rows::{WIDEST, render_keys, render_plain_rule, render_title_rule};
+use crate::show::mark_copy;
+use crate::text::{Paint, StyledLine, TerminalLook, Theme, to_copy, unmarked, wrap};
 use crate::visible::one_line;
 
 /// From this height on a picker has empty rows and a preview.
@@ -49,7 +45,7 @@ pub(super) struct Picker {
 
 /// The effect of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Picks {
+pub(super) enum Picks {
     Model,
     Session,
     Theme,
@@ -72,7 +68,7 @@ fn titled(session: &SessionSummary) -> String {
 }
 
 /// The preview of a session below the list.
-fn session_preview(session: &SessionSummary, look: &Look) -> Vec<String> {
+fn session_preview(session: &SessionSummary, look: &TerminalLook) -> Vec<String> {
     vec![
         format!("{}  {}", look.path(&session.cwd), session.model.as_deref().unwrap_or_default()),
         to_copy(&format!("buddy resume {}", session.id)),
@@ -89,9 +85,9 @@ impl Picker {
         Self { note, ..self }
     }
 
-    pub(super) fn models(models: &[ModelChoice], current: &str) -> Self {
+    pub(super) fn models(models: &[ModelOption], current: &str) -> Self {
         let choices =
-            models.iter().map(|model| Choice { name: model.name.clone(), note: model.note.clone() });
+            models.iter().map(|model| MenuChoice { name: model.name.clone(), note: model.note.clone() });
         let mut menu = Menu::new(choices.collect(), "");
         let used = models.iter().find(|model| model.name == current);
         let used = used.or_else(|| models.iter().find(|model| model.model == current));
@@ -103,21 +99,21 @@ impl Picker {
     pub(super) fn sessions(
         sessions: &[SessionSummary],
         current: &SessionId,
-        look: &Look,
+        look: &TerminalLook,
         now: UnixMillis,
     ) -> Self {
         Self::of_sessions(sessions, look, now, |id| if id == current { " (this one)" } else { "" })
     }
 
     /// The same without a conversation that is shown.
-    pub(super) fn all_sessions(sessions: &[SessionSummary], look: &Look, now: UnixMillis) -> Self {
+    pub(super) fn all_sessions(sessions: &[SessionSummary], look: &TerminalLook, now: UnixMillis) -> Self {
         Self::of_sessions(sessions, look, now, |_| "")
     }
 
     /// Conversations, each with its mark. Those in which nothing was said are left out.
     fn of_sessions(
         sessions: &[SessionSummary],
-        look: &Look,
+        look: &TerminalLook,
         now: UnixMillis,
         mark: impl Fn(&SessionId) -> &'static str,
     ) -> Self {
@@ -126,14 +122,14 @@ impl Picker {
         let widest = widest.min(PATH);
         let choice = |session: &&SessionSummary| {
             let mark = mark(&session.id);
-            let time = moment(session.updated, now);
+            let time = describe_moment(session.updated, now);
             let end = match session.state {
                 SessionState::Waiting => format!("{} waits for you", look.sign("▲", "!")),
                 _ => counted(session.turns, "turn"),
             };
             let path = one_line(&look.path(&session.cwd), PATH);
-            Choice {
-                name: format!("{}{}{mark}", titled(session), copy_mark(session)),
+            MenuChoice {
+                name: format!("{}{}{mark}", titled(session), mark_copy(session)),
                 note: format!("{time:<10}  {end:<15}  {path:<widest$}").trim_end().to_owned(),
             }
         };
@@ -144,9 +140,11 @@ impl Picker {
         Self { previews, sessions, placeholder: "Type to search titles", ..picker }
     }
 
-    pub(super) fn found(found: &[Found], look: &Look) -> Self {
-        let choice =
-            |found: &Found| Choice { name: one_line(&found.excerpt, PROMPT), note: titled(&found.summary) };
+    pub(super) fn found(found: &[Found], look: &TerminalLook) -> Self {
+        let choice = |found: &Found| MenuChoice {
+            name: one_line(&found.excerpt, PROMPT),
+            note: titled(&found.summary),
+        };
         let menu = Menu::new(found.iter().map(choice).collect(), "");
         let previews = found.iter().map(|found| session_preview(&found.summary, look)).collect();
         let sessions = found.iter().map(|found| found.summary.id.clone()).collect();
@@ -155,22 +153,18 @@ impl Picker {
 
     /// The approval modes.
     pub(super) fn approvals(current: ApprovalPolicy) -> Self {
-        let choice = |(name, note): (&str, &str)| Choice { name: name.to_owned(), note: note.to_owned() };
+        let choice = |(name, note): (&str, &str)| MenuChoice { name: name.to_owned(), note: note.to_owned() };
         let mut menu = Menu::new(APPROVALS.map(choice).to_vec(), "");
         menu.point(match current {
-            ApprovalPolicy::Ask => "ask",
-            ApprovalPolicy::Edits => "edits",
-            ApprovalPolicy::Auto => "auto",
-            ApprovalPolicy::All => "all",
-            ApprovalPolicy::None => "none",
             ApprovalPolicy::Window { .. } => "10m",
+            policy => policy.name(),
         });
         Self::new("Approvals", "use", menu, Picks::Approvals).noted("for this session")
     }
 
     /// Prompts by their numbers, the newest first.
     pub(super) fn prompts(prompts: &[&str]) -> Self {
-        let choice = |(place, text): (usize, &&str)| Choice {
+        let choice = |(place, text): (usize, &&str)| MenuChoice {
             name: format!("{} {}", place + 1, one_line(text, PROMPT)),
             note: String::new(),
         };
@@ -179,7 +173,7 @@ impl Picker {
     }
 
     pub(super) fn themes(current: Theme) -> Self {
-        let choice = |theme: Theme| Choice { name: theme.name().to_owned(), note: String::new() };
+        let choice = |theme: Theme| MenuChoice { name: theme.name().to_owned(), note: String::new() };
         let mut menu = Menu::new(Theme::ALL.into_iter().map(choice).collect(), "");
         menu.point(current.name());
         Self::new("Theme", "use", menu, Picks::Theme).noted("for this session")
@@ -214,16 +208,21 @@ impl Picker {
         self.menu.chosen().map(|choice| choice.name.clone()).unwrap_or_default()
     }
 
+    /// The name of the chosen row, and what choosing it does; none if nothing fits.
+    pub(super) fn choice(&self) -> Option<(Picks, &str)> {
+        self.menu.chosen().map(|choice| (self.picks, choice.name.as_str()))
+    }
+
     pub(super) fn chosen_session(&self) -> Option<&SessionId> {
         self.chosen_place().and_then(|place| self.sessions.get(place))
     }
 
     /// The preview of the chosen row: a line each, but for a command to copy, which is never cut.
-    fn preview_rows(&self, look: &Look, width: usize) -> Option<Vec<Line>> {
+    fn preview_rows(&self, look: &TerminalLook, width: usize) -> Option<Vec<StyledLine>> {
         let preview = self.menu.place().and_then(|place| self.previews.get(place))?;
-        let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), Line::plain("  "));
+        let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), StyledLine::plain("  "));
         let rows = |line: &String| {
-            let told = Line::told(line, dim);
+            let told = StyledLine::told(line, dim);
             if unmarked(line) == *line {
                 vec![indent.clone().and_line(told).cut(width, look.sign("…", "..."))]
             } else {
@@ -234,11 +233,11 @@ impl Picker {
     }
 
     /// Top to bottom: the rule with the title and the count, the search field, the choices, the preview, the keys.
-    pub(super) fn view(&self, look: &Look, width: usize, height: usize) -> InputView {
+    pub(super) fn view(&self, look: &TerminalLook, width: usize, height: usize) -> InputView {
         let dim = look.style(Paint::Dim);
         let is_roomy = height >= ROOMY;
-        let prompt = Line::styled(look.sign("› ", "> "), look.style(Paint::Person));
-        let field = view(&prompt, &self.wish, self.wish.len(), width);
+        let prompt = StyledLine::styled(look.sign("› ", "> "), look.style(Paint::Person));
+        let field = render_input(&prompt, &self.wish, self.wish.len(), width);
         let (fitting, all) = self.menu.counts();
         let preview = self.preview_rows(look, width).filter(|_| is_roomy);
         // A command that needs more rows than one takes them from the choices.
@@ -246,85 +245,23 @@ impl Picker {
         let most = height.saturating_sub(FRAME_ROWS + further).clamp(1, MOST_ROWS);
         let shown = fitting.min(most);
         let note = if shown < all { format!("{shown} of {all}") } else { self.note.to_owned() };
-        let mut rows = vec![title_rule(self.title, &note, look, width)];
+        let mut rows = vec![render_title_rule(self.title, &note, look, width)];
         let cursor = (rows.len() + field.cursor.0, field.cursor.1);
         rows.extend(field.rows);
         if let (true, Some(row)) = (self.wish.is_empty(), rows.last_mut()) {
             *row = row.clone().and(self.placeholder, dim).cut(width, look.sign("…", "..."));
         }
-        rows.extend(is_roomy.then(Line::default));
+        rows.extend(is_roomy.then(StyledLine::default));
         if self.menu.is_empty() {
-            rows.push(Line::styled("  nothing fits", dim));
+            rows.push(StyledLine::styled("  nothing fits", dim));
         }
-        rows.extend(menu_rows(&self.menu, most, look, width));
+        rows.extend(render_menu(&self.menu, most, look, width));
         if let Some(preview) = preview {
-            rows.extend([Line::default(), plain_rule(look, width)]);
+            rows.extend([StyledLine::default(), render_plain_rule(look, width)]);
             rows.extend(preview);
         }
-        rows.push(plain_rule(look, width));
-        rows.push(key_row(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
+        rows.push(render_plain_rule(look, width));
+        rows.push(render_keys(&[("↑↓", "choose"), ("enter", self.verb), ("esc", "close")], look, width));
         InputView { rows, cursor }
-    }
-}
-
-impl Console {
-    /// Takes a key while a picker is open. False if none is.
-    pub(super) fn picker_key(&mut self, key: Key) -> bool {
-        let action = self.keymap.action(key);
-        let Some(picker) = &mut self.picker else { return false };
-        match action {
-            Some(Action::Up | Action::HistoryOlder) => picker.up(),
-            Some(Action::Down | Action::HistoryNewer) => picker.down(),
-            Some(Action::Escape | Action::Cancel | Action::EndOrDelete) => self.picker = None,
-            Some(Action::Backspace) => picker.widen(),
-            Some(Action::Submit) => self.pick(),
-            Some(_) => {}
-            None => {
-                if let Some(letter) = key.letter() {
-                    picker.narrow(letter.encode_utf8(&mut [0; 4]));
-                }
-            }
-        }
-        true
-    }
-
-    fn pick(&mut self) {
-        let Some(picker) = self.picker.take() else { return };
-        let Some(choice) = picker.menu.chosen() else { return };
-        match picker.picks {
-            Picks::Model => self.use_model(&choice.name),
-            Picks::Theme => self.use_theme(&choice.name),
-            Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
-            Picks::Approvals => self.approve(&choice.name),
-            Picks::Session => {
-                if let Some(session) = picker.chosen_session() {
-                    self.effect(Effect::Open(session.clone()));
-                }
-            }
-        }
-    }
-
-    pub(super) fn use_model(&mut self, name: &str) {
-        self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
-    }
-
-    /// Takes the colours that fit the ground of the terminal, unless the user chose some.
-    pub(super) fn take_ground(&mut self, theme: Theme) {
-        if !self.is_theme_chosen && theme != self.look.theme {
-            self.look.theme = theme;
-            self.effect(Effect::Redraw);
-        }
-    }
-
-    pub(super) fn use_theme(&mut self, name: &str) {
-        if let Some(theme) = Theme::named(name) {
-            self.look.theme = theme;
-            self.is_theme_chosen = true;
-            self.effect(Effect::Redraw);
-            self.say(&format!("Theme: {name}. Keep it with /config set display.theme {name}."));
-        } else {
-            let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
-            self.complain(&format!("There is no theme `{name}`. Use one of {}.", names.join(", ")));
-        }
     }
 }

@@ -9,18 +9,19 @@ use buddy_protocol::{
     TurnEnded, TurnOutcome,
 };
 
-use super::allowed::Allowed;
+use super::allowed::AllowedCalls;
 use super::calls::Paper;
-use super::items::{self, FoldedText, Gutter, Kind, Notice, prose_width, said};
+use super::finished_rows::{FinishedRows, FoldedText, RowKind};
+use super::items::{self, Gutter, NoticeWeight, prose_width, put_behind_gutter};
 use super::joined::JoinedCalls;
-use super::plan_card::plan_rows;
+use super::plan_card::render_plan_rows;
 use crate::changes::GO_AHEAD;
 use crate::farewell::WorkTime;
 use crate::left_running::LeftRunning;
 use crate::markdown::Markdown;
-use crate::output::Output;
-use crate::retrying::{counted_down, ends_retries, retry};
-use crate::text::{Line, Look, Paint};
+use crate::output::ShownOutput;
+use crate::retrying::{count_down, ends_retries, find_retry};
+use crate::text::{Paint, StyledLine, TerminalLook, wrap_unindented};
 
 /// How many lines of what a running item writes are held.
 const LIVE_LINES: usize = 20;
@@ -29,16 +30,16 @@ const MAX_FOLDED: usize = 50;
 
 /// A session as it is read.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct SessionReader {
     transcript: Transcript,
     /// The message that streams, as far as it is not finished.
-    message: Option<Message>,
+    message: Option<StreamingMessage>,
     /// Items that were told before their end, because something else was said after them.
     told: HashSet<ItemId>,
     /// Whether some of what streamed was missed.
     has_hole: bool,
     /// The running items.
-    running: HashMap<ItemId, Running>,
+    running: HashMap<ItemId, RunningItem>,
     turn_began: Option<Instant>,
     /// How long its turns took since it is shown here.
     work_time: WorkTime,
@@ -51,9 +52,9 @@ pub(super) struct Reader {
     /// The plan of the turn, which is told once it ends.
     plan: Option<Vec<PlanStep>>,
     /// Which item each question is about, and how the user allowed it.
-    allowed: Allowed,
+    allowed: AllowedCalls,
     /// The kind of the last finished rows, so that different kinds are kept apart.
-    last: Option<Kind>,
+    last: Option<RowKind>,
     /// Folded texts, the newest last.
     folded: VecDeque<FoldedText>,
     /// How many of them, from the newest on, were shown since the newest came.
@@ -62,13 +63,13 @@ pub(super) struct Reader {
     unread: VecDeque<Item>,
     /// Prompts that the agent has read since they were last asked for.
     read_prompts: Vec<String>,
-    rows: Vec<Line>,
+    rows: Vec<StyledLine>,
     /// Whether nothing is shown, as at the taking up of a session.
     is_silent: bool,
 }
 
 /// A message that streams.
-struct Message {
+struct StreamingMessage {
     id: ItemId,
     markdown: Markdown,
     /// Bytes of it that were heard.
@@ -77,35 +78,35 @@ struct Message {
     is_begun: bool,
 }
 
-impl Message {
+impl StreamingMessage {
     fn gutter(&self) -> Gutter {
         if self.is_begun { Gutter::Empty } else { Gutter::Lamp }
     }
 
     /// All rows that are left.
-    fn finish(self, look: &Look, width: usize) -> Vec<Line> {
+    fn finish(self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         let gutter = self.gutter();
-        said(self.markdown.finish(look, prose_width(width)), gutter, look)
+        put_behind_gutter(self.markdown.finish(look, prose_width(width)), gutter, look)
     }
 }
 
 /// An item that runs.
-struct Running {
+struct RunningItem {
     since: Instant,
     /// When it last wrote something.
     heard: Instant,
     /// Its output so far.
-    output: Output,
+    output: ShownOutput,
 }
 
-impl Running {
+impl RunningItem {
     fn new(since: Instant) -> Self {
-        Self { since, heard: since, output: Output::new(0, LIVE_LINES) }
+        Self { since, heard: since, output: ShownOutput::new(0, LIVE_LINES) }
     }
 }
 
-impl Reader {
-    pub(super) fn transcript(&self) -> &Transcript {
+impl SessionReader {
+    pub(crate) fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
@@ -114,12 +115,12 @@ impl Reader {
     }
 
     /// How long its turns took since it is shown here.
-    pub(super) fn work_time(&self) -> &WorkTime {
+    pub(crate) fn work_time(&self) -> &WorkTime {
         &self.work_time
     }
 
     /// The command that the user runs.
-    pub(super) fn own_command(&self) -> Option<&Item> {
+    pub(crate) fn own_command(&self) -> Option<&Item> {
         let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
         self.transcript.open_items().find(is_own)
     }
@@ -135,14 +136,20 @@ impl Reader {
     }
 
     /// The last rows that a running item wrote.
-    pub(super) fn tail(&self, item: &ItemId, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    pub(super) fn tail(
+        &self,
+        item: &ItemId,
+        look: &TerminalLook,
+        width: usize,
+        limit: usize,
+    ) -> Vec<StyledLine> {
         self.running.get(item).map(|running| running.output.tail(look, width, limit)).unwrap_or_default()
     }
 
     /// Why the model is asked again, while it is.
     pub(super) fn retry(&self, now: Instant) -> Option<String> {
         let (text, told) = self.retry.as_ref()?;
-        Some(counted_down(text, now.saturating_duration_since(*told)))
+        Some(count_down(text, now.saturating_duration_since(*told)))
     }
 
     /// The message that streams.
@@ -151,10 +158,10 @@ impl Reader {
     }
 
     /// The rows of it that may still change, `limit` at most.
-    pub(super) fn open_message(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    pub(super) fn open_message(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let Some(message) = &self.message else { return Vec::new() };
         let rows = message.markdown.open(look, prose_width(width), limit);
-        said(rows, message.gutter(), look)
+        put_behind_gutter(rows, message.gutter(), look)
     }
 
     /// Where the session works.
@@ -199,10 +206,22 @@ impl Reader {
         std::mem::take(&mut self.read_prompts)
     }
 
+    /// Folds an event that the face shows in a way of its own.
+    pub(crate) fn fold(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
+        self.left_running.note(&event.fact);
+        self.work_time.note(event);
+        self.skip(event, now)
+    }
+
+    /// How calls were allowed.
+    pub(super) fn allowed(&self) -> &AllowedCalls {
+        &self.allowed
+    }
+
     /// Folds an event without showing it.
-    pub(super) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
+    pub(crate) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
         (self.is_silent, self.has_hole) = (true, true);
-        let done = self.apply(event, &Look::plain(), 80, now);
+        let done = self.apply(event, &TerminalLook::plain(), 80, now);
         self.is_silent = false;
         self.rows.clear();
         self.last = None;
@@ -213,7 +232,7 @@ impl Reader {
     pub(super) fn apply(
         &mut self,
         event: &Event,
-        look: &Look,
+        look: &TerminalLook,
         width: usize,
         now: Instant,
     ) -> Result<(), FoldError> {
@@ -228,8 +247,8 @@ impl Reader {
         self.allowed.note(&event.fact);
         self.note_step(&event.fact, look, width);
         match &event.fact {
-            fact if retry(fact).is_some() => {
-                self.retry = retry(fact).map(|notice| (notice.text.clone(), now));
+            fact if find_retry(fact).is_some() => {
+                self.retry = find_retry(fact).map(|notice| (notice.text.clone(), now));
             }
             Fact::TurnStarted(_) => {
                 self.turn_began = Some(now);
@@ -240,17 +259,20 @@ impl Reader {
             // What waited for an approval begins when it has one; what was half said starts over.
             Fact::ItemChanged(changed) => {
                 self.start_over(&changed.item, look, width);
-                self.running.insert(changed.item.id.clone(), Running::new(now));
+                self.running.insert(changed.item.id.clone(), RunningItem::new(now));
             }
             Fact::ItemDelta(delta) => self.grow(delta, look, width, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 self.settle_calls(look, width);
-                self.put(Kind::Note, items::notice(&notice.text, Notice::Careful, look, width));
+                self.put(
+                    RowKind::Note,
+                    items::render_notice(&notice.text, NoticeWeight::Careful, look, width),
+                );
             }
             Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
                 self.settle_calls(look, width);
-                self.put(Kind::Note, items::notice(&notice.text, Notice::Aside, look, width));
+                self.put(RowKind::Note, items::render_notice(&notice.text, NoticeWeight::Aside, look, width));
             }
             _ => {}
         }
@@ -259,25 +281,25 @@ impl Reader {
 
     /// The rows that will not change any more. Of a long line that is still being written no more than `keep` rows stay open
     /// where that is possible.
-    pub(super) fn take_rows(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
+    pub(super) fn take_rows(&mut self, look: &TerminalLook, width: usize, keep: usize) -> Vec<StyledLine> {
         if let Some(message) = &mut self.message {
             let room = prose_width(width);
             let mut rows = message.markdown.finished(look, room);
             rows.extend(message.markdown.settled(look, room, keep));
             if !rows.is_empty() {
-                let rows = said(rows, message.gutter(), look);
+                let rows = put_behind_gutter(rows, message.gutter(), look);
                 message.is_begun = true;
-                self.put(Kind::Message, rows);
+                self.put(RowKind::Message, rows);
             }
         }
         std::mem::take(&mut self.rows)
     }
 
     fn note(&mut self, item: &Item, now: Instant) {
-        self.running.entry(item.id.clone()).or_insert_with(|| Running::new(now));
+        self.running.entry(item.id.clone()).or_insert_with(|| RunningItem::new(now));
     }
 
-    fn grow(&mut self, delta: &ItemDelta, look: &Look, width: usize, now: Instant) {
+    fn grow(&mut self, delta: &ItemDelta, look: &TerminalLook, width: usize, now: Instant) {
         // What nobody sees is not prepared.
         if self.is_silent {
             return;
@@ -301,7 +323,7 @@ impl Reader {
             self.tell_thoughts(look, width, now);
             self.settle_calls(look, width);
         }
-        let message = self.message.get_or_insert_with(|| Message {
+        let message = self.message.get_or_insert_with(|| StreamingMessage {
             id: delta.item.clone(),
             markdown: Markdown::default(),
             length: 0,
@@ -312,12 +334,12 @@ impl Reader {
     }
 
     /// Tells the thoughts that came before a message: they end only with the whole answer.
-    fn tell_thoughts(&mut self, look: &Look, width: usize, now: Instant) {
+    fn tell_thoughts(&mut self, look: &TerminalLook, width: usize, now: Instant) {
         let is_new =
             |item: &&Item| matches!(item.content, Content::Reasoning { .. }) && !self.told.contains(&item.id);
         let thoughts: Vec<Item> = self.transcript.open_items().filter(is_new).cloned().collect();
         for thought in thoughts {
-            let shown = items::finished(
+            let shown = items::render_item(
                 &thought,
                 self.ran(&thought.id, now),
                 &Paper { look, width, cwd: "", answered: "" },
@@ -328,33 +350,33 @@ impl Reader {
     }
 
     /// Finishes a message after which something else is said.
-    fn close_message(&mut self, look: &Look, width: usize) {
+    fn close_message(&mut self, look: &TerminalLook, width: usize) {
         if let Some(message) = self.message.take() {
             self.told.insert(message.id.clone());
-            self.put(Kind::Message, message.finish(look, width));
+            self.put(RowKind::Message, message.finish(look, width));
         }
     }
 
     /// An answer that broke off is given anew. What stands above of it stays there.
-    fn start_over(&mut self, item: &Item, look: &Look, width: usize) {
+    fn start_over(&mut self, item: &Item, look: &TerminalLook, width: usize) {
         let is_open = self.message.as_ref().is_some_and(|message| message.id == item.id);
         let mut is_begun = self.told.remove(&item.id) && matches!(item.content, Content::AgentMessage { .. });
         if let Some(message) = self.message.take_if(|_| is_open)
             && message.is_begun
         {
             is_begun = true;
-            self.put(Kind::Message, message.finish(look, width));
+            self.put(RowKind::Message, message.finish(look, width));
         }
         if is_begun {
             self.remark("The answer was cut off here and starts again.", look);
         }
     }
 
-    fn remark(&mut self, text: &str, look: &Look) {
-        self.put(Kind::Note, vec![Line::styled(text, look.style(Paint::Dim))]);
+    fn remark(&mut self, text: &str, look: &TerminalLook) {
+        self.put(RowKind::Note, vec![StyledLine::styled(text, look.style(Paint::Dim))]);
     }
 
-    fn tell(&mut self, shown: items::Shown, look: &Look, width: usize) {
+    fn tell(&mut self, shown: FinishedRows, look: &TerminalLook, width: usize) {
         if !shown.rows.is_empty() {
             self.settle_calls(look, width);
         }
@@ -369,7 +391,7 @@ impl Reader {
     }
 
     /// Shows prompts that the agent has read: something of the step before which it reads them has begun.
-    fn note_step(&mut self, fact: &Fact, look: &Look, width: usize) {
+    fn note_step(&mut self, fact: &Fact, look: &TerminalLook, width: usize) {
         let (Fact::ItemStarted(ItemStarted { item }) | Fact::ItemEnded(ItemEnded { item })) = fact else {
             return;
         };
@@ -384,12 +406,12 @@ impl Reader {
         }
     }
 
-    fn show_prompts(&mut self, look: &Look, width: usize) {
+    fn show_prompts(&mut self, look: &TerminalLook, width: usize) {
         let cwd = self.cwd();
         let paper = Paper { look, width, cwd: &cwd, answered: "" };
         for prompt in std::mem::take(&mut self.unread) {
             self.note_read(&prompt);
-            self.tell(items::finished(&prompt, Duration::ZERO, &paper), look, width);
+            self.tell(items::render_item(&prompt, Duration::ZERO, &paper), look, width);
         }
     }
 
@@ -409,7 +431,7 @@ impl Reader {
             && self.transcript.items().iter().rev().any(|item| is_other(&item))
     }
 
-    fn join(&mut self, calls: JoinedCalls, look: &Look, width: usize) {
+    fn join(&mut self, calls: JoinedCalls, look: &TerminalLook, width: usize) {
         let Some(joined) = &mut self.joined else {
             self.joined = Some(calls);
             return;
@@ -421,19 +443,19 @@ impl Reader {
     }
 
     /// The row of the reads or searches that others may still join.
-    pub(super) fn joined_row(&self, look: &Look, width: usize) -> Option<Line> {
+    pub(super) fn joined_row(&self, look: &TerminalLook, width: usize) -> Option<StyledLine> {
         self.joined.as_ref().map(|joined| joined.row(look, width))
     }
 
     /// Whether that row follows others of calls.
     pub(super) fn goes_on_with_calls(&self) -> bool {
-        self.joined.is_some() && self.last == Some(Kind::Call)
+        self.joined.is_some() && self.last == Some(RowKind::Call)
     }
 
     /// Finishes that row.
-    pub(super) fn settle_calls(&mut self, look: &Look, width: usize) {
+    pub(super) fn settle_calls(&mut self, look: &TerminalLook, width: usize) {
         if let Some(joined) = self.joined.take() {
-            self.put(Kind::Call, vec![joined.row(look, width)]);
+            self.put(RowKind::Call, vec![joined.row(look, width)]);
         }
     }
 
@@ -443,7 +465,7 @@ impl Reader {
     }
 
     /// Takes a plan. One that is done is finished.
-    fn take_plan(&mut self, steps: Vec<PlanStep>, look: &Look, width: usize) {
+    fn take_plan(&mut self, steps: Vec<PlanStep>, look: &TerminalLook, width: usize) {
         let is_done = steps.iter().all(|step| step.state == PlanStepState::Done);
         self.plan = Some(steps);
         if is_done {
@@ -451,14 +473,14 @@ impl Reader {
         }
     }
 
-    fn settle_plan(&mut self, look: &Look, width: usize) {
+    fn settle_plan(&mut self, look: &TerminalLook, width: usize) {
         if let Some(steps) = self.plan.take().filter(|steps| !steps.is_empty()) {
             self.settle_calls(look, width);
-            self.put(Kind::Note, plan_rows(&steps, look, width));
+            self.put(RowKind::Note, render_plan_rows(&steps, look, width));
         }
     }
 
-    fn end_item(&mut self, item: &Item, look: &Look, width: usize, now: Instant) {
+    fn end_item(&mut self, item: &Item, look: &TerminalLook, width: usize, now: Instant) {
         let ran = self.ran(&item.id, now);
         self.running.remove(&item.id);
         if self.is_silent {
@@ -470,7 +492,7 @@ impl Reader {
         self.note_read(item);
         let was_told = self.told.remove(&item.id);
         let cwd = self.cwd();
-        let answered = self.allowed.take(&item.id).unwrap_or_default();
+        let answered = self.allowed.find(&item.id).unwrap_or_default().to_owned();
         let paper = Paper { look, width, cwd: &cwd, answered: &answered };
         let message = self.message.take_if(|message| message.id == item.id);
         match (&item.content, message) {
@@ -480,22 +502,22 @@ impl Reader {
                 if message.is_begun {
                     self.remark("Part of this was missed. Here is all of it.", look);
                 }
-                self.tell(items::finished(item, ran, &paper), look, width);
+                self.tell(items::render_item(item, ran, &paper), look, width);
             }
-            (_, Some(message)) => self.put(Kind::Message, message.finish(look, width)),
+            (_, Some(message)) => self.put(RowKind::Message, message.finish(look, width)),
             (_, None) if was_told => {}
             (Content::Plan { steps }, None) => self.take_plan(steps.clone(), look, width),
             // The plan itself is shown.
             (Content::ToolCall(call), None) if is_plan_call(call, item) => {}
             (Content::ToolCall(call), None) => match JoinedCalls::of(call, item.status, ran, &paper) {
                 Some(calls) => self.join(calls, look, width),
-                None => self.tell(items::finished(item, ran, &paper), look, width),
+                None => self.tell(items::render_item(item, ran, &paper), look, width),
             },
-            (_, None) => self.tell(items::finished(item, ran, &paper), look, width),
+            (_, None) => self.tell(items::render_item(item, ran, &paper), look, width),
         }
     }
 
-    fn end_turn(&mut self, ended: &TurnEnded, look: &Look, width: usize) {
+    fn end_turn(&mut self, ended: &TurnEnded, look: &TerminalLook, width: usize) {
         self.turn_began = None;
         // A command that the user runs is no part of the turn.
         let transcript = &self.transcript;
@@ -507,28 +529,30 @@ impl Reader {
         self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
-                let mut rows = items::notice(&failure.message, Notice::Failed, look, width);
+                let mut rows = items::render_notice(&failure.message, NoticeWeight::Failed, look, width);
                 if let Some(hint) = &failure.hint {
-                    rows.extend(items::notice(hint, Notice::Aside, look, width));
+                    rows.extend(items::render_notice(hint, NoticeWeight::Aside, look, width));
                 }
                 rows
             }
-            (None, TurnOutcome::Interrupted) => items::notice("interrupted", Notice::Careful, look, width),
+            (None, TurnOutcome::Interrupted) => {
+                items::render_notice("interrupted", NoticeWeight::Careful, look, width)
+            }
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                items::wrapped(&Line::styled(GO_AHEAD, look.style(Paint::Strong)), width)
+                wrap_unindented(&StyledLine::styled(GO_AHEAD, look.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };
-        self.put(Kind::Note, rows);
+        self.put(RowKind::Note, rows);
     }
 
     /// Adds rows, apart from what is of another kind.
-    fn put(&mut self, kind: Kind, rows: Vec<Line>) {
+    fn put(&mut self, kind: RowKind, rows: Vec<StyledLine>) {
         if rows.is_empty() || self.is_silent {
             return;
         }
         if self.last.is_some_and(|last| last.is_apart_from(kind)) {
-            self.rows.push(Line::default());
+            self.rows.push(StyledLine::default());
         }
         self.last = Some(kind);
         self.rows.extend(rows);

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
-use super::effect::{Effect, Focus, Reply};
+use super::effect::{ConsoleEffect, EffectReply, Focus};
 use super::items;
-use super::past::resume;
+use super::past::describe_resume;
 use super::picker::Picker;
 use super::state::{Console, Paths};
-use super::tasks::{SHOWN, Task};
+use super::tasks::{SHOWN, SessionTask};
 use crate::markdown::Markdown;
-use crate::mentions::mention;
-use crate::text::{Line, Paint};
+use crate::mentions::write_mention;
+use crate::text::{Paint, StyledLine, wrap_unindented};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
 const LONG_SECONDS: u64 = 10;
 
 impl Console {
-    pub(super) fn reply(&mut self, reply: Reply) {
+    pub(super) fn reply(&mut self, reply: EffectReply) {
         match reply {
-            Reply::Refused(text) => {
+            EffectReply::Refused(text) => {
                 let is_on_card = self.answer_refused(&text);
                 self.front_mut().unseen = 0;
                 self.front_mut().steered.clear();
@@ -29,58 +29,60 @@ impl Console {
                     self.complain(&format!("buddy: {text}"));
                 }
             }
-            Reply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
-            Reply::PastedImage(path) => {
-                self.mention(&(mention(&path) + " "));
+            EffectReply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
+            EffectReply::PastedImage(path) => {
+                self.mention(&(write_mention(&path) + " "));
                 self.changed_draft();
             }
-            Reply::Failed(text) => self.complain(&text),
-            Reply::Begun { session, head, prompt } => {
+            EffectReply::Failed(text) => self.complain(&text),
+            EffectReply::Begun { session, head, prompt } => {
                 self.count += 1;
-                let mut task = Task::new(self.count, session, prompt.clone());
+                let mut task = SessionTask::new(self.count, session, prompt.clone());
                 (task.unseen, task.skip_until) = (1, head);
                 self.say(&format!("task {} runs in the background", self.count));
-                self.effect(Effect::Send(task.session.clone(), Command::prompt(prompt)));
+                self.effect(ConsoleEffect::Send(task.session.clone(), Command::prompt(prompt)));
                 self.tasks.push(task);
             }
-            Reply::Opened { session, head } => self.opened(session, head),
-            Reply::Forked(branched) => self.forked(branched),
-            Reply::Found(found) if found.is_empty() => self.say("No conversation contains these words."),
-            Reply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
-            Reply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
+            EffectReply::Opened { session, head } => self.opened(session, head),
+            EffectReply::Forked(branched) => self.forked(branched),
+            EffectReply::Found(found) if found.is_empty() => {
+                self.say("No conversation contains these words.");
+            }
+            EffectReply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
+            EffectReply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
                 self.say("There is no earlier conversation.");
             }
-            Reply::Sessions { sessions, now } => {
+            EffectReply::Sessions { sessions, now } => {
                 self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
             }
-            Reply::Models(models) => {
+            EffectReply::Models(models) => {
                 let transcript = self.front().reader.transcript();
                 let current = transcript.model().unwrap_or_else(|| self.model()).to_owned();
                 self.picker = Some(Picker::models(&models, &current));
             }
-            Reply::Paths(paths) => {
+            EffectReply::Paths(paths) => {
                 self.paths = Paths::Known(paths);
                 self.changed_draft();
             }
-            Reply::Surroundings(surroundings) => self.surroundings = surroundings,
-            Reply::Status(said) => {
+            EffectReply::Surroundings(surroundings) => self.surroundings = surroundings,
+            EffectReply::Status(said) => {
                 if let Some(failure) = self.own_status.said(said) {
                     self.complain(&format!("display.status_command: {failure}"));
                 }
             }
-            Reply::Said(text) => {
+            EffectReply::Said(text) => {
                 self.say_plain(&text);
                 if !text.is_empty() {
                     // A command of buddy's own can change what holds, such as trust.
-                    self.effect(Effect::LookAround);
+                    self.effect(ConsoleEffect::LookAround);
                 }
             }
-            Reply::Changes(text) => self.show_changes(&text),
-            Reply::CountedChanges(turn, changes) => self.tell_command_changes(&turn, changes),
-            Reply::Undone(said) => self.undo_ended(said),
-            Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),
-            Reply::LoggedIn(None) => {}
-            Reply::Edited(text) => {
+            EffectReply::Changes(text) => self.show_changes(&text),
+            EffectReply::CountedChanges(turn, changes) => self.tell_command_changes(&turn, changes),
+            EffectReply::Undone(said) => self.undo_ended(said),
+            EffectReply::LoggedIn(Some(model)) | EffectReply::ModelFound(model) => self.use_model(&model),
+            EffectReply::LoggedIn(None) => {}
+            EffectReply::Edited(text) => {
                 let text = text.trim_end_matches('\n');
                 // What was only looked at stays as short as it was.
                 if text != self.draft.whole().trim_end_matches('\n') {
@@ -103,7 +105,7 @@ impl Console {
         task.forget_steer(text);
         if place > 0 && task.is_idle() {
             self.tasks.remove(place);
-            self.effect(Effect::Leave(session.clone()));
+            self.effect(ConsoleEffect::Leave(session.clone()));
         }
     }
 
@@ -115,11 +117,12 @@ impl Console {
         self.show(rows);
         let known = self.tasks.iter().position(|task| task.session == session);
         let queue = known.map_or_else(VecDeque::new, |place| self.tasks.remove(place).queue);
-        let front = Task { skip_until: head, queue, ..Task::new(SHOWN, session, String::new()) };
+        let front =
+            SessionTask { skip_until: head, queue, ..SessionTask::new(SHOWN, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);
         for task in left.drain(..) {
             if task.is_idle() {
-                self.effect(Effect::Leave(task.session));
+                self.effect(ConsoleEffect::Leave(task.session));
             } else {
                 let prompt = if task.prompt.is_empty() {
                     "another conversation".to_owned()
@@ -128,7 +131,7 @@ impl Console {
                 };
                 let number = if task.number == SHOWN { self.count + 1 } else { task.number };
                 self.count = self.count.max(number);
-                self.tasks.push(Task { number, prompt, ..task });
+                self.tasks.push(SessionTask { number, prompt, ..task });
             }
         }
         self.asking = None;
@@ -148,19 +151,15 @@ impl Console {
             // Behind the end of the answer.
             let finished = task.reader.take_rows(&look, columns, 0);
             self.show(finished);
-            self.show(used.map(|text| Line::styled(&text, look.style(Paint::Dim))));
+            self.show(used.map(|text| StyledLine::styled(&text, look.style(Paint::Dim))));
             let sum = self.turn_end_rows(ran);
             self.show(sum);
-        }
-        let task = &mut self.tasks[place];
-        task.deadline = None;
-        if place == 0 {
             // What is no prompt starts no turn, so the next one need not wait for its end.
             self.enter_queued();
             if !self.front().is_idle() {
                 return;
             }
-            self.effect(Effect::LookAround);
+            self.effect(ConsoleEffect::LookAround);
             self.ask_command_changes();
             // The agent may have made files.
             self.paths = Paths::Unknown;
@@ -171,18 +170,19 @@ impl Console {
             }
             return;
         }
+        let task = &mut self.tasks[place];
         if let Some(next) = task.queue.pop_front() {
             task.unseen += 1;
             let session = task.session.clone();
-            return self.effect(Effect::Send(session, Command::prompt(next)));
+            return self.effect(ConsoleEffect::Send(session, Command::prompt(next)));
         }
         let task = self.tasks.remove(place);
         self.tell_result(&task);
-        self.effect(Effect::Leave(task.session));
+        self.effect(ConsoleEffect::Leave(task.session));
         self.ring(&format!("task {} is done", task.number));
     }
 
-    fn tell_result(&mut self, task: &Task) {
+    fn tell_result(&mut self, task: &SessionTask) {
         let transcript = task.reader.transcript();
         let outcome = transcript.last_turn().map(|turn| turn.outcome);
         let how = match outcome {
@@ -192,9 +192,9 @@ impl Console {
         };
         let line = task.prompt.lines().next().unwrap_or_default();
         let style = self.look.style(Paint::Strong);
-        let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
-        let rows = items::wrapped(&head, self.columns);
-        self.show(std::iter::once(Line::default()).chain(rows));
+        let head = StyledLine::styled(&format!("task {} {how}: {line}", task.number), style);
+        let rows = wrap_unindented(&head, self.columns);
+        self.show(std::iter::once(StyledLine::default()).chain(rows));
         if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
             self.complain(&failure.message);
         }
@@ -209,9 +209,9 @@ impl Console {
             let mut markdown = Markdown::default();
             markdown.push(text);
             let rows = markdown.finish(&self.look, items::prose_width(self.columns));
-            let rows = items::said(rows, items::Gutter::Lamp, &self.look);
+            let rows = items::put_behind_gutter(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        self.say(&format!("Resume it with {}", resume(&task.session)));
+        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
     }
 }

@@ -4,10 +4,9 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 
 use super::card::WIDEST;
 use super::state::Console;
-use super::tasks::elapsed_text;
-use crate::changes::span;
-use crate::retrying::seconds_left;
-use crate::text::{Line, Look, Paint};
+use crate::amounts::{describe_elapsed, describe_span};
+use crate::retrying::read_seconds_left;
+use crate::text::{Paint, StyledLine, TerminalLook};
 
 /// In a lower window the input has no frame.
 const FRAMED: usize = 9;
@@ -50,7 +49,8 @@ impl Console {
             (false, ApprovalPolicy::All) => ("Allow everything", "Allow", ModeKind::Everything),
             (false, ApprovalPolicy::Window { .. }) => ("Allow for a while", "Allow", ModeKind::Everything),
         };
-        let left = self.window_left().map(|left| format!(", {} left", span(left))).unwrap_or_default();
+        let left =
+            self.window_left().map(|left| format!(", {} left", describe_span(left))).unwrap_or_default();
         let is_production = self.surroundings.is_production && kind != ModeKind::Plan;
         let whole = |mode: &str| if is_production { format!("production, {mode}") } else { mode.to_owned() };
         ModeLabel { text: whole(text) + &left, short: whole(short), kind }
@@ -61,27 +61,28 @@ impl Console {
     }
 
     /// The rule above the input: what goes on, and the mode.
-    pub(super) fn top_rule(&self) -> Line {
+    pub(super) fn top_rule(&self) -> StyledLine {
         let (look, width) = (&self.look, self.slot_width());
         let mode = self.mode_label();
         let (line, edge) = (mode.line(look), mode.edge(look));
         let text = if width < NARROW { mode.short.clone() } else { mode.text.clone() };
         let label = match mode.kind {
-            ModeKind::Usual => Line::styled(&text, look.style(Paint::Soft)),
-            ModeKind::Other | ModeKind::Plan => Line::styled(&text, look.style(Paint::Strong)),
-            ModeKind::Everything => {
-                Line::styled(&format!("{} {text}", look.sign("▲", "!")), look.style(Paint::Warning).bold())
-            }
+            ModeKind::Usual => StyledLine::styled(&text, look.style(Paint::Soft)),
+            ModeKind::Other | ModeKind::Plan => StyledLine::styled(&text, look.style(Paint::Strong)),
+            ModeKind::Everything => StyledLine::styled(
+                &format!("{} {text}", look.sign("▲", "!")),
+                look.style(Paint::Warning).bold(),
+            ),
         };
         let right = label.width() + 4;
-        let mut row = Line::default();
+        let mut row = StyledLine::default();
         if let Some((what, time)) = self.activity() {
             let paint =
                 if self.front().reader.retry(self.now).is_some() { Paint::Warning } else { Paint::Agent };
             let time = time.map(|time| format!("  {time}")).unwrap_or_default();
             let room = width.saturating_sub(right + time.len() + 6);
-            let what = Line::styled(&what, look.style(Paint::Strong)).cut(room, look.sign("…", "~"));
-            row = Line::styled(self.lamp(), look.style(paint)).and(" ", anstyle::Style::new());
+            let what = StyledLine::styled(&what, look.style(Paint::Strong)).cut(room, look.sign("…", "~"));
+            row = StyledLine::styled(self.lamp(), look.style(paint)).and(" ", anstyle::Style::new());
             row.append(what);
             row = row.and(&format!("{time} "), look.style(Paint::Dim));
         }
@@ -92,9 +93,9 @@ impl Console {
     }
 
     /// The rule below the input.
-    pub(super) fn bottom_rule(&self) -> Line {
+    pub(super) fn bottom_rule(&self) -> StyledLine {
         let mode = self.mode_label();
-        Line::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
+        StyledLine::styled(&mode.line(&self.look).repeat(self.slot_width()), mode.edge(&self.look))
     }
 
     /// The current activity and its time; none if nothing runs.
@@ -103,7 +104,7 @@ impl Console {
         if let Some(undoing) = &self.undoing {
             let time = self.now.saturating_duration_since(undoing.began);
             let is_timed = time.as_secs() >= TIMED_SECONDS;
-            return Some((undoing.text.to_owned(), is_timed.then(|| elapsed_text(time))));
+            return Some((undoing.text.to_owned(), is_timed.then(|| describe_elapsed(time))));
         }
         if front.is_idle() && self.is_counting && self.asking.is_none() {
             return Some(("Looking at the changes".to_owned(), None));
@@ -113,15 +114,15 @@ impl Console {
         }
         let time = front.elapsed(self.now).unwrap_or_default();
         let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
-        let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
+        let left = left.map(|left| format!(", {} left", describe_elapsed(left))).unwrap_or_default();
         let is_timed = time.as_secs() >= TIMED_SECONDS || !left.is_empty();
-        Some((self.doing(), is_timed.then(|| format!("{}{left}", elapsed_text(time)))))
+        Some((self.doing(), is_timed.then(|| format!("{}{left}", describe_elapsed(time)))))
     }
 
     fn doing(&self) -> String {
         let reader = &self.front().reader;
         if let Some(text) = reader.retry(self.now) {
-            let left = seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
+            let left = read_seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
             return format!("Trying again{left}");
         }
         let items = reader.transcript().items();
@@ -155,7 +156,7 @@ impl Console {
 }
 
 impl ModeLabel {
-    fn line(&self, look: &Look) -> &'static str {
+    fn line(&self, look: &TerminalLook) -> &'static str {
         match self.kind {
             ModeKind::Everything => look.sign("━", "="),
             ModeKind::Plan => look.sign("╌", "-"),
@@ -163,7 +164,7 @@ impl ModeLabel {
         }
     }
 
-    fn edge(&self, look: &Look) -> anstyle::Style {
+    fn edge(&self, look: &TerminalLook) -> anstyle::Style {
         look.style(if self.kind == ModeKind::Everything { Paint::Warning } else { Paint::Edge })
     }
 }

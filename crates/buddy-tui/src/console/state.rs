@@ -1,36 +1,37 @@
 //! The console: everything that is shown and typed, as a pure machine.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
 
 use super::asks::Asking;
 use super::custom::CustomCommand;
-use super::desk::Surroundings;
-use super::effect::{Effect, Focus, Input};
-use super::keys::SECOND_PRESS;
+use super::desk::SessionSurroundings;
+use super::effect::{ConsoleEffect, ConsoleInput, Focus};
+use super::items;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
-use super::status::{self, StatusPart};
-use super::tasks::{SHOWN, Task, task_name};
-use super::undoing::Undoing;
+use super::status_part::StatusPart;
+use super::tasks::{SHOWN, SessionTask, name_task};
 use crate::approval_clock::ApprovalClock;
-use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
+use crate::editor::{HistorySearch, Keymap, Menu, PromptHistory, TextDraft, Vim};
 use crate::table::{ListView, Table};
-use crate::targets::default_target;
-use crate::text::{Line, Look, Paint, hanging, wrap};
+use crate::targets::find_default_target;
+use crate::text::{Paint, StyledLine, TerminalLook, find_hanging_indent, wrap, wrap_unindented};
 
+/// Within which time a second press counts as one.
+pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 /// The columns left of all text: marks stand in them.
 const INDENT: &str = "  ";
 
 /// A conversation on a screen.
 pub(super) struct Console {
     /// The conversation that is shown comes first; the others run beside it.
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<SessionTask>,
     /// How many tasks there were so far.
     pub(super) count: usize,
-    pub(super) look: Look,
+    pub(super) look: TerminalLook,
     pub(super) columns: usize,
     /// The rows of the screen, as it was last painted.
     pub(super) height: usize,
@@ -39,21 +40,21 @@ pub(super) struct Console {
     pub(super) now: Instant,
     /// When the conversation was opened here.
     pub(super) opened: Instant,
-    pub(super) draft: Draft,
-    pub(super) history: History,
+    pub(super) draft: TextDraft,
+    pub(super) history: PromptHistory,
     pub(super) keymap: Keymap,
     /// The modes of vim, where the user wants them.
     pub(super) vim: Option<Vim>,
     pub(super) custom: Vec<CustomCommand>,
-    pub(super) search: Option<Search>,
-    pub(super) completion: Option<Completion>,
+    pub(super) search: Option<HistorySearch>,
+    pub(super) completion: Option<OpenCompletion>,
     pub(super) asking: Option<Asking>,
     /// The last lasting grant that the user here wanted.
     pub(super) wished: Option<GrantWish>,
     /// The paths of images that the user named.
     pub(super) mentioned: Vec<String>,
     pub(super) picker: Option<Picker>,
-    pub(super) surroundings: Surroundings,
+    pub(super) surroundings: SessionSurroundings,
     pub(super) status_parts: Vec<StatusPart>,
     pub(super) own_status: OwnStatus,
     /// The candidates for `@`.
@@ -82,8 +83,8 @@ pub(super) struct Console {
     pub(super) focus: Focus,
     /// Whether a turn has ended since the user looked elsewhere.
     pub(super) is_done_unseen: bool,
-    rows: Vec<Line>,
-    effects: Vec<Effect>,
+    rows: Vec<StyledLine>,
+    effects: Vec<ConsoleEffect>,
 }
 
 /// The effect of a second press.
@@ -95,7 +96,7 @@ pub(super) enum Armed {
 
 /// A menu of completions below the input.
 #[derive(Debug)]
-pub(super) struct Completion {
+pub(super) struct OpenCompletion {
     pub(super) menu: Menu,
     /// How much of the draft before the cursor it stands for, in bytes.
     pub(super) length: usize,
@@ -112,6 +113,14 @@ pub(super) enum Paths {
     Known(Vec<String>),
 }
 
+/// An undo or a redo that restores files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Undoing {
+    /// The notice meanwhile.
+    pub(super) text: &'static str,
+    pub(super) began: Instant,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Completes {
     Command,
@@ -122,13 +131,13 @@ impl Console {
     /// A console on a session.
     pub(super) fn new(
         session: SessionId,
-        look: Look,
+        look: TerminalLook,
         columns: usize,
         history: Vec<String>,
         now: Instant,
     ) -> Self {
         Self {
-            tasks: vec![Task::new(SHOWN, session, String::new())],
+            tasks: vec![SessionTask::new(SHOWN, session, String::new())],
             count: 0,
             look,
             columns,
@@ -136,8 +145,8 @@ impl Console {
             most_open: 0,
             now,
             opened: now,
-            draft: Draft::default(),
-            history: History::new(history),
+            draft: TextDraft::default(),
+            history: PromptHistory::new(history),
             keymap: Keymap::new(),
             vim: None,
             custom: Vec::new(),
@@ -147,7 +156,7 @@ impl Console {
             wished: None,
             mentioned: Vec::new(),
             picker: None,
-            surroundings: Surroundings::default(),
+            surroundings: SessionSurroundings::default(),
             status_parts: StatusPart::USUAL.to_vec(),
             own_status: OwnStatus::default(),
             paths: Paths::Unknown,
@@ -170,79 +179,69 @@ impl Console {
     }
 
     /// Takes what happened, and says what is to be done.
-    pub(super) fn handle(&mut self, input: Input, now: Instant) -> Vec<Effect> {
+    pub(super) fn handle(&mut self, input: ConsoleInput, now: Instant) -> Vec<ConsoleEffect> {
         self.now = now;
         match input {
-            Input::Key(key) => self.key(key),
-            Input::Paste(text) => self.paste(&text),
-            Input::Said(text) => {
+            ConsoleInput::Key(key) => self.key(key),
+            ConsoleInput::Paste(text) => self.paste(&text),
+            ConsoleInput::Said(text) => {
                 self.draft.set(&text);
                 self.submit();
             }
-            Input::Resized => {}
-            Input::Event(session, event) => self.event(&session, &event),
-            Input::Missed(session) => {
+            ConsoleInput::Resized => {}
+            ConsoleInput::Event(session, event) => self.event(&session, &event),
+            ConsoleInput::Missed(session) => {
                 if let Some(task) = self.tasks.iter_mut().find(|task| task.session == session) {
                     task.reader.miss();
                 }
             }
-            Input::Ground(theme) => self.take_ground(theme),
-            Input::Focus(focus) => {
+            ConsoleInput::Ground(theme) => self.take_ground(theme),
+            ConsoleInput::Focus(focus) => {
                 if focus == Focus::Here && self.focus == Focus::Elsewhere && self.front().is_idle() {
                     // The user may have changed the branch or the trust elsewhere.
-                    self.effect(Effect::LookAround);
+                    self.effect(ConsoleEffect::LookAround);
                 }
                 self.focus = focus;
                 self.is_done_unseen &= focus == Focus::Elsewhere;
             }
-            Input::Tick => self.pass_time(),
-            Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
-            Input::Reply(reply) => self.reply(reply),
+            ConsoleInput::Tick => self.pass_time(),
+            ConsoleInput::Stop => self.effect(ConsoleEffect::Quit(crate::exit::Exit::Interrupted)),
+            ConsoleInput::Reply(reply) => self.reply(reply),
         }
         self.put_question();
         self.ask_status();
         std::mem::take(&mut self.effects)
     }
 
-    /// Has the user's own status line made anew where what it tells has changed.
-    fn ask_status(&mut self) {
-        if self.own_status.is_wanted() {
-            let facts = status::facts(self);
-            if self.own_status.wants(&facts, self.now) {
-                self.effect(Effect::AskStatus(facts.to_string()));
-            }
-        }
-    }
-
     /// The conversation that is shown.
-    pub(super) fn front(&self) -> &Task {
+    pub(super) fn front(&self) -> &SessionTask {
         // There is always one: tasks are only ever taken away behind it.
         &self.tasks[0]
     }
 
-    pub(super) fn front_mut(&mut self) -> &mut Task {
+    pub(super) fn front_mut(&mut self) -> &mut SessionTask {
         &mut self.tasks[0]
     }
 
-    pub(super) fn effect(&mut self, effect: Effect) {
+    pub(super) fn effect(&mut self, effect: ConsoleEffect) {
         self.effects.push(effect);
     }
 
     /// Tells the user who looks elsewhere. Who looks here sees it.
     pub(super) fn ring(&mut self, text: &str) {
         if self.focus != Focus::Here {
-            self.effect(Effect::Ring(text.to_owned()));
+            self.effect(ConsoleEffect::Ring(text.to_owned()));
         }
     }
 
     /// Sends a command to the conversation that is shown.
     pub(super) fn send(&mut self, command: Command) {
         let session = self.front().session.clone();
-        self.effect(Effect::Send(session, command));
+        self.effect(ConsoleEffect::Send(session, command));
     }
 
     /// Shows rows above everything that is live.
-    pub(super) fn show(&mut self, rows: impl IntoIterator<Item = Line>) {
+    pub(super) fn show(&mut self, rows: impl IntoIterator<Item = StyledLine>) {
         self.rows.extend(rows);
     }
 
@@ -259,14 +258,15 @@ impl Console {
     /// Shows a failure beside its mark.
     pub(super) fn complain(&mut self, text: &str) {
         let style = self.look.style(Paint::Bad);
-        let mark = Line::styled(self.look.sign("✗ ", "x "), style);
+        let mark = StyledLine::styled(self.look.sign("✗ ", "x "), style);
         self.tell_behind(&mark, text, style);
     }
 
     /// Shows a list, fitted to the window.
     pub(super) fn show_table(&mut self, table: &Table, view: &ListView) {
         self.put_echo();
-        let indented = |row: Line| if row.is_empty() { row } else { Line::plain(INDENT).and_line(row) };
+        let indented =
+            |row: StyledLine| if row.is_empty() { row } else { StyledLine::plain(INDENT).and_line(row) };
         self.show(table.lines(view).into_iter().map(indented));
     }
 
@@ -281,20 +281,20 @@ impl Console {
     }
 
     fn tell(&mut self, text: &str, style: Style) {
-        self.tell_behind(&Line::plain(INDENT), text, style);
+        self.tell_behind(&StyledLine::plain(INDENT), text, style);
     }
 
     /// Shows text in the column that all text begins in, the first row behind a mark.
-    fn tell_behind(&mut self, mark: &Line, text: &str, style: Style) {
+    fn tell_behind(&mut self, mark: &StyledLine, text: &str, style: Style) {
         if text.is_empty() {
             return;
         }
-        let indent = Line::plain(INDENT);
+        let indent = StyledLine::plain(INDENT);
         let mut lead = mark;
         self.put_echo();
         for line in text.lines() {
-            let next = indent.clone().and_line(hanging(line));
-            let rows = wrap(&Line::told(line, style), self.columns, lead, &next);
+            let next = indent.clone().and_line(find_hanging_indent(line));
+            let rows = wrap(&StyledLine::told(line, style), self.columns, lead, &next);
             self.show(rows);
             lead = &indent;
         }
@@ -303,24 +303,24 @@ impl Console {
     /// Shows the command before what it says, apart from what was there.
     pub(super) fn put_echo(&mut self) {
         let Some(line) = self.echo.take() else { return };
-        let rows = super::items::wrapped(
-            &Line::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
+        let rows = wrap_unindented(
+            &StyledLine::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
                 .and(&line, self.look.style(Paint::Strong)),
             self.columns,
         );
-        self.show(std::iter::once(Line::default()).chain(rows).chain([Line::default()]));
+        self.show(std::iter::once(StyledLine::default()).chain(rows).chain([StyledLine::default()]));
         self.is_said_last = true;
     }
 
     /// The rows that are finished since the last time.
-    pub(super) fn take_rows(&mut self) -> Vec<Line> {
+    pub(super) fn take_rows(&mut self) -> Vec<StyledLine> {
         let look = self.look.clone();
         let (columns, most_open) = (self.columns, self.most_open);
         let rows = self.front_mut().reader.take_rows(&look, columns, most_open);
         let mut all = std::mem::take(&mut self.rows);
         if let Some(first) = rows.first() {
             let is_apart = first.text().is_empty();
-            all.extend((std::mem::take(&mut self.is_said_last) && !is_apart).then(Line::default));
+            all.extend((std::mem::take(&mut self.is_said_last) && !is_apart).then(StyledLine::default));
         }
         all.extend(rows);
         all
@@ -353,17 +353,17 @@ impl Console {
         if let Err(error) = applied {
             return self.complain(&format!("buddy: {error}"));
         }
+        task.note(event);
         if had_plan != self.tasks[0].reader.plan().is_some() {
             // A plan that was hidden does not come back when it is done, and a new one is shown.
             self.is_plan_toggled = false;
         }
         let task = &mut self.tasks[place];
         match &event.fact {
-            Fact::SessionStarted(_) if place == 0 => self.effect(Effect::LookAround),
+            Fact::SessionStarted(_) if place == 0 => self.effect(ConsoleEffect::LookAround),
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
-                task.unseen = task.unseen.saturating_sub(1);
                 let is_unread = task.reader.is_unread(&ended.item.id);
                 if let buddy_protocol::Content::UserMessage { text, .. } = &ended.item.content
                     && is_unread
@@ -379,7 +379,6 @@ impl Console {
                 self.ring("your command is done");
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
-            Fact::TurnStarted(_) => task.billed = *task.reader.transcript().bill(),
             Fact::TurnEnded(_) => {
                 self.is_plan_toggled = false;
                 self.turn_ended(place, ran);
@@ -402,16 +401,21 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
+            let rows = items::render_recap(
+                task.reader.transcript(),
+                task.reader.allowed(),
+                &self.look,
+                self.columns,
+            );
             // They stand apart from the greeting, or from another conversation.
-            let is_apart = rows.first().is_none_or(Line::is_empty);
-            self.show((!is_apart).then(Line::default));
+            let is_apart = rows.first().is_none_or(StyledLine::is_empty);
+            self.show((!is_apart).then(StyledLine::default));
             self.show(rows);
             if let Some(text) = self.front_mut().arrival.take() {
                 self.say(&text);
             }
             // Which host it works on is known now and not before.
-            self.effect(Effect::LookAround);
+            self.effect(ConsoleEffect::LookAround);
         }
     }
 
@@ -429,12 +433,12 @@ impl Console {
             self.paths = Paths::Unknown;
         }
         if changed.model.is_some() || changed.targets.is_some() {
-            self.effect(Effect::LookAround);
+            self.effect(ConsoleEffect::LookAround);
         }
         if let Some(targets) = &changed.targets {
             let view = self.list_view();
-            self.show_table(&crate::targets::table(targets, &view), &view);
-        } else if let Some(text) = crate::changes::told(changed).filter(|_| !is_known) {
+            self.show_table(&crate::targets::tabulate_targets(targets, &view), &view);
+        } else if let Some(text) = crate::changes::describe_change(changed).filter(|_| !is_known) {
             let stays = changed.approvals.is_some()
                 && changed.plan_only.is_none()
                 && self.front().reader.transcript().is_plan_only();
@@ -458,8 +462,8 @@ impl Console {
             })
             .collect();
         for (number, session, interrupt) in late {
-            self.say(&format!("{} reached its time limit", task_name(number)));
-            self.effect(Effect::Send(session, interrupt));
+            self.say(&format!("{} reached its time limit", name_task(number)));
+            self.effect(ConsoleEffect::Send(session, interrupt));
         }
     }
 
@@ -500,7 +504,7 @@ impl Console {
 
     /// The target that calls mean which name none.
     pub(super) fn target(&self) -> SessionTarget {
-        default_target(self.front().reader.transcript())
+        find_default_target(self.front().reader.transcript())
     }
 
     /// The target that a session works on.
@@ -508,7 +512,7 @@ impl Console {
         let known = self.tasks.iter().find(|task| task.session == *session);
         // A task that has just begun works where the conversation does that it comes from.
         let known = known.filter(|task| task.reader.transcript().started().is_some());
-        default_target(known.unwrap_or_else(|| self.front()).reader.transcript())
+        find_default_target(known.unwrap_or_else(|| self.front()).reader.transcript())
     }
 
     /// The model of the conversation, as its provider names it.
@@ -529,12 +533,11 @@ impl Console {
 
     /// Whether something is shown that changes with time.
     pub(super) fn is_busy(&self) -> bool {
-        let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
-        let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
+        let is_running = |task: &SessionTask| !task.is_idle() || task.reader.own_command().is_some();
         self.tasks.iter().any(is_running)
             || self.undoing.is_some()
             || self.armed.is_some()
             || self.window_left().is_some()
-            || is_due
+            || self.is_own_status_due()
     }
 }

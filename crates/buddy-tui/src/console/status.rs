@@ -2,15 +2,15 @@
 
 use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, MicroUsd};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::card::WIDEST;
+use super::effect::ConsoleEffect;
 use super::state::Console;
-use crate::editor::{Entry, Vim};
-use crate::overview::{price, short};
-use crate::text::{Line, Paint};
+use super::status_part::StatusPart;
+use crate::amounts::{describe_price, shorten_number};
+use crate::editor::{LineEntry, Vim};
+use crate::text::{Paint, StyledLine};
 use crate::visible::one_line;
 
 /// From which part of the context window on it is shown as a warning.
@@ -23,57 +23,20 @@ const GAP: usize = 8;
 /// How many ways there are to make it shorter.
 const LEVELS: usize = 5;
 
-/// A part of the status line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusPart {
-    /// The model.
-    Model,
-    /// The host, where it is another one.
-    Host,
-    /// The directory, with the branch of its repository.
-    Directory,
-    /// The approval mode, and whether it is production. It stands on the rule above the input, and in the
-    /// status line where there is none.
-    Mode,
-    /// How full the model's context is.
-    Context,
-    /// Tokens so far.
-    Tokens,
-    /// Cost so far.
-    Cost,
-    /// How many tasks and commands run in the background.
-    Tasks,
-    /// The title of the conversation.
-    Title,
-    /// Its id.
-    Session,
-}
-
-impl StatusPart {
-    /// Whether it stands at the right.
-    fn is_right(self) -> bool {
-        matches!(self, Self::Context | Self::Tokens | Self::Cost)
-    }
-
-    /// The parts that are shown unless somebody wants others.
-    pub const USUAL: [Self; 6] =
-        [Self::Mode, Self::Model, Self::Directory, Self::Tasks, Self::Context, Self::Cost];
-}
-
 /// The status, in as many parts as fit; or the line of the user's own command. The mode is in it where no rule tells it.
-pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> Line {
+pub(super) fn render_status(console: &Console, width: usize, has_mode: bool) -> StyledLine {
     let width = width.min(WIDEST);
     // A question has a line of its own where words are written.
     let entry = console.asking.as_ref().and_then(|asking| asking.stage.entry());
     let vim = || console.vim.as_ref().map(Vim::name);
-    let mode = entry.map_or_else(vim, Entry::mode).map(str::to_owned);
+    let mode = entry.map_or_else(vim, LineEntry::mode).map(str::to_owned);
     if let Some(line) = console.own_status.line() {
         let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
         let text = one_line(&line, width.saturating_mul(2));
-        return Line::styled(&text, console.look.style(Paint::Dim)).cut(width, console.look.sign("…", "~"));
+        return StyledLine::styled(&text, console.look.style(Paint::Dim))
+            .cut(width, console.look.sign("…", "~"));
     }
-    let vim = Line::styled(&mode.unwrap_or_default(), console.look.style(Paint::Soft));
+    let vim = StyledLine::styled(&mode.unwrap_or_default(), console.look.style(Paint::Soft));
     let candidate = |shortness: usize| {
         let shown = Shortness { level: shortness, has_mode };
         let parts = |is_right: bool| {
@@ -83,10 +46,11 @@ pub(super) fn row(console: &Console, width: usize, has_mode: bool) -> Line {
         let left = std::iter::once(vim.clone()).chain(parts(false)).filter(|part| !part.is_empty());
         (joined(left.collect()), joined(parts(true)))
     };
-    let fits = |(left, right): &(Line, Line)| left.width() + right.width() + GAP <= width;
+    let fits = |(left, right): &(StyledLine, StyledLine)| left.width() + right.width() + GAP <= width;
     let (left, right) = (0..LEVELS).map(candidate).find(fits).unwrap_or_else(|| candidate(LEVELS));
     let mark = console.look.sign("…", "~");
-    let left = Line::plain("  ").and_line(left).cut(width.saturating_sub(right.width() + 2).max(2), mark);
+    let left =
+        StyledLine::plain("  ").and_line(left).cut(width.saturating_sub(right.width() + 2).max(2), mark);
     let gap = width.saturating_sub(left.width() + right.width() + 2);
     left.and(&" ".repeat(gap), Style::new()).and_line(right).cut(width, mark)
 }
@@ -97,11 +61,11 @@ struct Shortness {
     has_mode: bool,
 }
 
-fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> {
+fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<StyledLine> {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     let look = &console.look;
-    let soft = |text: &str| Line::styled(text, look.style(Paint::Soft));
+    let soft = |text: &str| StyledLine::styled(text, look.style(Paint::Soft));
     let level = shown.level;
     match name {
         StatusPart::Model => (level < 3).then(|| soft(console.model())),
@@ -124,11 +88,11 @@ fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> 
         StatusPart::Context => context(console, level),
         StatusPart::Tokens => {
             let tokens = transcript.bill().tokens();
-            (tokens > 0).then(|| soft(&format!("{} tokens", short(tokens))))
+            (tokens > 0).then(|| soft(&format!("{} tokens", shorten_number(tokens))))
         }
         StatusPart::Cost => {
             let cost = transcript.bill().total().filter(|cost| cost.0 > 0)?;
-            Some(soft(&price(cost)))
+            Some(soft(&describe_price(cost)))
         }
         StatusPart::Tasks => {
             let others = tasks(console) + commands(console);
@@ -140,8 +104,8 @@ fn part(console: &Console, name: StatusPart, shown: &Shortness) -> Option<Line> 
 }
 
 /// Parts beside each other.
-fn joined(parts: Vec<Line>) -> Line {
-    let mut line = Line::default();
+fn joined(parts: Vec<StyledLine>) -> StyledLine {
+    let mut line = StyledLine::default();
     for part in parts {
         if !line.is_empty() {
             line = line.and("   ", Style::new());
@@ -162,7 +126,7 @@ fn commands(console: &Console) -> usize {
 }
 
 /// The facts for the user's own command, as JSON.
-pub(super) fn facts(console: &Console) -> Value {
+pub(super) fn collect_status_facts(console: &Console) -> Value {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     let usage = transcript.bill().usage;
@@ -209,16 +173,16 @@ fn mode(console: &Console) -> Option<String> {
 }
 
 /// How full the context window is, with a bar where there is room for it; how much is in it where its size is not known.
-fn context(console: &Console, level: usize) -> Option<Line> {
+fn context(console: &Console, level: usize) -> Option<StyledLine> {
     let look = &console.look;
     let usage = console.front().reader.transcript().last_usage()?;
     let used = usage.input + usage.output;
     if used == 0 {
         return None;
     }
-    let name = Line::styled(if level < 4 { "context " } else { "" }, look.style(Paint::Dim));
+    let name = StyledLine::styled(if level < 4 { "context " } else { "" }, look.style(Paint::Dim));
     let Some(window) = console.surroundings.window.filter(|window| *window > 0) else {
-        return Some(name.and(&short(used), look.style(Paint::Soft)));
+        return Some(name.and(&shorten_number(used), look.style(Paint::Soft)));
     };
     let percent = used.saturating_mul(100) / window;
     let paint = match percent {
@@ -238,4 +202,21 @@ fn context(console: &Console, level: usize) -> Option<Line> {
     }
     let full = if percent >= FULL_PERCENT && level < 4 { " full" } else { "" };
     Some(line.and(&format!("{percent}%{full}"), look.style(paint)))
+}
+
+impl Console {
+    /// Has the user's own status line made anew where what it tells has changed.
+    pub(super) fn ask_status(&mut self) {
+        if self.own_status.is_wanted() {
+            let facts = collect_status_facts(self);
+            if self.own_status.wants(&facts, self.now) {
+                self.effect(ConsoleEffect::AskStatus(facts.to_string()));
+            }
+        }
+    }
+
+    /// Whether the user's own status line is to be made anew because what it tells has changed.
+    pub(super) fn is_own_status_due(&self) -> bool {
+        self.own_status.is_wanted() && self.own_status.is_due(&collect_status_facts(self))
+    }
 }

@@ -9,7 +9,7 @@ const LONGEST: usize = 200;
 const COMMIT: usize = 8;
 
 /// A line for people; empty where there is nothing to say.
-pub(super) fn summary(result: &Value) -> String {
+pub(super) fn summarise_result(result: &Value) -> String {
     let known = [matches, paths, lines, page, listed, changed, answered, committed, process, time, note];
     known.iter().find_map(|line| line(result)).unwrap_or_default()
 }
@@ -182,7 +182,7 @@ mod tests {
 
     #[track_caller]
     fn check(result: &Value, line: &str) {
-        assert_eq!(summary(result), line, "{result}");
+        assert_eq!(summarise_result(result), line, "{result}");
     }
 
     #[test]

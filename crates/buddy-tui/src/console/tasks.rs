@@ -3,42 +3,49 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Bill, Command, Item, SessionId};
+use buddy_protocol::{Bill, Command, Content, Event, Fact, Item, ItemId, SessionId};
 
-use super::background::OwnAside;
-use super::reader::Reader;
+use super::reader::SessionReader;
 
 /// The most prompts that wait for the end of a turn.
-pub(super) const MAX_QUEUED: usize = 50;
+pub(crate) const MAX_QUEUED: usize = 50;
 
 /// The number of the conversation that is shown. Those that run beside it count from 1.
-pub(super) const SHOWN: usize = 0;
+pub(crate) const SHOWN: usize = 0;
 
 /// The name of a task.
-pub(super) fn task_name(number: usize) -> String {
+pub(super) fn name_task(number: usize) -> String {
     if number == SHOWN { "the turn".to_owned() } else { format!("task {number}") }
 }
 
+/// A command of the user's own in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnAside {
+    pub(super) item: ItemId,
+    /// The number that users call it by.
+    pub(super) number: usize,
+}
+
 /// One session that is followed.
-pub(super) struct Task {
+pub(crate) struct SessionTask {
     /// The number that users call it by; `SHOWN` for the conversation.
     pub(super) number: usize,
-    pub(super) session: SessionId,
+    pub(crate) session: SessionId,
     /// Its first prompt; empty for the conversation.
     pub(super) prompt: String,
-    pub(super) reader: Reader,
+    pub(crate) reader: SessionReader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
-    pub(super) unseen: usize,
+    pub(crate) unseen: usize,
     /// Steering prompts that the agent has not read yet.
     pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
-    pub(super) skip_until: u64,
+    pub(crate) skip_until: u64,
     /// Prompts that are sent when the turn has ended.
-    pub(super) queue: VecDeque<String>,
+    pub(crate) queue: VecDeque<String>,
     /// When it is stopped.
-    pub(super) deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// The bill when its turn began.
-    pub(super) billed: Bill,
+    pub(crate) billed: Bill,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
     /// The text that buddy shows once its past is on the screen.
@@ -49,13 +56,13 @@ pub(super) struct Task {
     pub(super) is_stopped: bool,
 }
 
-impl Task {
-    pub(super) fn new(number: usize, session: SessionId, prompt: String) -> Self {
+impl SessionTask {
+    pub(crate) fn new(number: usize, session: SessionId, prompt: String) -> Self {
         Self {
             number,
             session,
             prompt,
-            reader: Reader::default(),
+            reader: SessionReader::default(),
             unseen: 0,
             steered: VecDeque::new(),
             skip_until: 0,
@@ -66,6 +73,20 @@ impl Task {
             arrival: None,
             own_aside: None,
             is_stopped: false,
+        }
+    }
+
+    /// Takes note of an event that was folded.
+    pub(crate) fn note(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::ItemEnded(ended)
+                if matches!(ended.item.content, Content::UserMessage { ran: None, .. }) =>
+            {
+                self.unseen = self.unseen.saturating_sub(1);
+            }
+            Fact::TurnStarted(_) => self.billed = *self.reader.transcript().bill(),
+            Fact::TurnEnded(_) => self.deadline = None,
+            _ => {}
         }
     }
 
@@ -83,12 +104,12 @@ impl Task {
         }
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
     }
 
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.
-    pub(super) fn interrupt(&self) -> Command {
+    pub(crate) fn interrupt(&self) -> Command {
         let turn = self.reader.transcript().turn().filter(|_| self.unseen == 0);
         Command::Interrupt { turn: turn.cloned() }
     }
@@ -102,15 +123,5 @@ impl Task {
     /// How long its turn has run.
     pub(super) fn elapsed(&self, now: Instant) -> Option<Duration> {
         self.reader.turn_began().map(|began| now.saturating_duration_since(began))
-    }
-}
-
-/// A time as people say it.
-pub(crate) fn elapsed_text(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds}s"),
-        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
-        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
     }
 }

@@ -22,7 +22,7 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 
 /// Columns and rows of the terminal that questions are put on where there is no screen.
-pub(crate) fn terminal_size() -> (usize, usize) {
+pub(crate) fn measure_terminal() -> (usize, usize) {
     size_of(io::stderr())
 }
 
@@ -35,14 +35,14 @@ fn size_of(terminal: impl AsFd) -> (usize, usize) {
 }
 
 /// A terminal in our hands.
-pub(super) struct Terminal {
+pub(super) struct HeldTerminal {
     out: io::Stdout,
     /// Whether a multiplexer stands between.
     is_in_tmux: bool,
     title: String,
 }
 
-impl Terminal {
+impl HeldTerminal {
     /// Takes the terminal.
     pub(super) fn enter(is_in_tmux: bool) -> io::Result<Self> {
         let mut terminal = Self { out: io::stdout(), is_in_tmux, title: String::new() };
@@ -73,7 +73,7 @@ impl Terminal {
 
     /// Asks the terminal to put a text on the clipboard. Whether it does, it does not say. False if the text is too long.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<bool> {
-        let Some(order) = copy_order(text, self.is_in_tmux) else { return Ok(false) };
+        let Some(order) = encode_copy(text, self.is_in_tmux) else { return Ok(false) };
         self.write(&order)?;
         Ok(true)
     }
@@ -94,7 +94,7 @@ impl Terminal {
 }
 
 /// The sequence that asks a terminal to put a text on its clipboard; none if the text is too long.
-pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
+pub(crate) fn encode_copy(text: &str, is_in_tmux: bool) -> Option<String> {
     let encoded = STANDARD.encode(text);
     let order = format!("\u{1b}]52;c;{encoded}\u{7}");
     let through = format!("\u{1b}Ptmux;{}\u{1b}\\", order.replace('\u{1b}', "\u{1b}\u{1b}"));
@@ -102,7 +102,7 @@ pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
     (encoded.len() <= MAX_COPIED).then_some(whole)
 }
 
-impl Drop for Terminal {
+impl Drop for HeldTerminal {
     fn drop(&mut self) {
         give_back();
     }

@@ -19,17 +19,17 @@ use buddy_protocol::{
 
 use cards::asked;
 
-use super::desk::Surroundings;
-use super::effect::{Effect, Input, Reply};
+use super::desk::SessionSurroundings;
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply};
 use super::state::Console;
-use crate::editor::{Key, Vim};
-use crate::screen::Painter;
-use crate::text::{Line, Look};
+use crate::editor::{EditorKey, Vim};
+use crate::screen::ScreenPainter;
+use crate::text::{StyledLine, TerminalLook};
 
 /// A console, and the time that passes at it.
 struct Seat {
     console: Console,
-    painter: Painter,
+    painter: ScreenPainter,
     now: Instant,
     seq: u64,
 }
@@ -76,14 +76,15 @@ impl Seat {
     /// A conversation in which a turn runs.
     fn new() -> Self {
         let now = Instant::now();
-        let console = Console::new(session(1), Look::plain(), 60, Vec::new(), now);
-        let mut seat = Self { console, painter: Painter::new(Look::plain(), 60, 40), now, seq: 0 };
+        let console = Console::new(session(1), TerminalLook::plain(), 60, Vec::new(), now);
+        let mut seat =
+            Self { console, painter: ScreenPainter::new(TerminalLook::plain(), 60, 40), now, seq: 0 };
         seat.fact(1, begun());
         seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn() }));
         seat
     }
 
-    fn take(&mut self, input: Input) -> Vec<Effect> {
+    fn take(&mut self, input: ConsoleInput) -> Vec<ConsoleEffect> {
         let effects = self.console.handle(input, self.now);
         self.paint();
         effects
@@ -98,14 +99,14 @@ impl Seat {
     }
 
     /// Something happens in the session of this number.
-    fn fact(&mut self, number: u32, fact: Fact) -> Vec<Effect> {
+    fn fact(&mut self, number: u32, fact: Fact) -> Vec<ConsoleEffect> {
         let is_live = matches!(fact, Fact::ItemDelta(_));
         let seq = (!is_live).then(|| {
             self.seq += 1;
             self.seq
         });
         let event = Event { session: session(number), seq, time: UnixMillis(0), by: None, fact };
-        self.take(Input::Event(session(number), Arc::new(event)))
+        self.take(ConsoleInput::Event(session(number), Arc::new(event)))
     }
 
     fn wait(&mut self, milliseconds: u64) {
@@ -113,23 +114,23 @@ impl Seat {
     }
 
     /// Presses a key, and no other one for a moment.
-    fn press(&mut self, key: &str) -> Vec<Effect> {
+    fn press(&mut self, key: &str) -> Vec<ConsoleEffect> {
         let mut effects = self.touch(key);
         self.wait(300);
-        effects.extend(self.take(Input::Tick));
+        effects.extend(self.take(ConsoleInput::Tick));
         effects
     }
 
     /// Presses a key.
-    fn touch(&mut self, key: &str) -> Vec<Effect> {
-        self.take(Input::Key(Key::named(key).unwrap()))
+    fn touch(&mut self, key: &str) -> Vec<ConsoleEffect> {
+        self.take(ConsoleInput::Key(EditorKey::named(key).unwrap()))
     }
 
-    fn write(&mut self, text: &str) -> Vec<Effect> {
+    fn write(&mut self, text: &str) -> Vec<ConsoleEffect> {
         text.chars().flat_map(|letter| self.touch(letter.encode_utf8(&mut [0; 4]))).collect()
     }
 
-    fn end_turn(&mut self) -> Vec<Effect> {
+    fn end_turn(&mut self) -> Vec<ConsoleEffect> {
         let ended =
             TurnEnded { turn: turn(), outcome: TurnOutcome::Completed, stop_reason: None, failure: None };
         self.fact(1, Fact::TurnEnded(ended))
@@ -137,7 +138,7 @@ impl Seat {
 
     /// What is finished since the last time.
     fn rows(&mut self) -> Vec<String> {
-        self.console.take_rows().iter().map(Line::text).filter(|row| !row.is_empty()).collect()
+        self.console.take_rows().iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect()
     }
 
     fn draft(&self) -> &str {
@@ -158,8 +159,8 @@ fn begun() -> Fact {
     })
 }
 
-fn is_answer(effect: &Effect) -> bool {
-    matches!(effect, Effect::Send(_, Command::Answer { .. }))
+fn is_answer(effect: &ConsoleEffect) -> bool {
+    matches!(effect, ConsoleEffect::Send(_, Command::Answer { .. }))
 }
 
 /// Whether a text is in the live rows.
@@ -172,8 +173,8 @@ fn a_key_counts_as_soon_as_the_question_is_on_the_screen() {
     let mut seat = Seat::new();
     let event =
         Event { session: session(1), seq: Some(9), time: UnixMillis(0), by: None, fact: asked("mkdir a") };
-    seat.console.handle(Input::Event(session(1), Arc::new(event)), seat.now);
-    let early = seat.console.handle(Input::Key(Key::named("y").unwrap()), seat.now);
+    seat.console.handle(ConsoleInput::Event(session(1), Arc::new(event)), seat.now);
+    let early = seat.console.handle(ConsoleInput::Key(EditorKey::named("y").unwrap()), seat.now);
     assert!(!early.iter().any(is_answer), "nobody can have read it: {early:?}");
     let mut seat = Seat::new();
     seat.fact(1, asked("mkdir a"));
@@ -195,7 +196,7 @@ fn keys_of_somebody_who_goes_on_typing_answer_nothing_and_go_on_with_the_draft()
     assert_eq!(seat.draft(), "okmayday");
     assert!(is_shown(&seat, "› okmayday"));
     seat.wait(500);
-    seat.take(Input::Tick);
+    seat.take(ConsoleInput::Tick);
     assert!(!is_shown(&seat, "You were typing"));
     assert!(seat.press("y").iter().any(is_answer));
     assert_eq!(seat.draft(), "okmayday");
@@ -228,9 +229,9 @@ fn a_key_that_is_pressed_twice_or_with_enter_answers_once() {
         let mut seat = Seat::new();
         seat.fact(1, asked("mkdir a"));
         seat.wait(1100);
-        let mut effects: Vec<Effect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
+        let mut effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
         seat.wait(200);
-        effects.extend(seat.take(Input::Tick));
+        effects.extend(seat.take(ConsoleInput::Tick));
         effects.extend(seat.press("y"));
         assert_eq!(effects.iter().filter(|effect| is_answer(effect)).count(), 1, "{keys:?}: {effects:?}");
         assert_eq!(seat.draft(), "");
@@ -243,8 +244,8 @@ fn a_key_that_edits_goes_to_the_line_that_a_letter_opens() {
     seat.fact(1, asked("mkdir a"));
     seat.wait(1100);
     let keys = ["e", "ctrl-u", "l", "s", "enter"];
-    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
-    let edited = |effect: &Effect| matches!(effect, Effect::Send(_, Command::Answer { answer, .. }) if *answer == Answer::edit("ls"));
+    let effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
+    let edited = |effect: &ConsoleEffect| matches!(effect, ConsoleEffect::Send(_, Command::Answer { answer, .. }) if *answer == Answer::edit("ls"));
     assert!(effects.iter().any(edited), "{effects:?}");
 }
 
@@ -266,10 +267,10 @@ fn a_paste_goes_where_words_are_written() {
     seat.fact(1, asked("mkdir a"));
     seat.wait(1100);
     seat.press("n");
-    seat.take(Input::Paste("use old/".to_owned()));
+    seat.take(ConsoleInput::Paste("use old/".to_owned()));
     let effects = seat.press("enter");
     let reason = effects.iter().find_map(|effect| match effect {
-        Effect::Send(_, Command::Answer { answer: Answer::Deny { reason }, .. }) => reason.clone(),
+        ConsoleEffect::Send(_, Command::Answer { answer: Answer::Deny { reason }, .. }) => reason.clone(),
         _ => None,
     });
     assert_eq!(reason.as_deref(), Some("use old/"));
@@ -293,14 +294,14 @@ fn check_granted(keys: &[&str], offer: u32, words: Option<&str>, scope: GrantSco
     let mut seat = Seat::new();
     seat.fact(1, offering(None));
     seat.wait(1100);
-    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let wish = effects.iter().find_map(granted).unwrap_or_else(|| panic!("{keys:?}: {effects:?}"));
     assert_eq!((wish.offer, wish.words.as_deref(), wish.scope), (offer, words, scope), "{keys:?}");
 }
 
-fn granted(effect: &Effect) -> Option<GrantWish> {
+fn granted(effect: &ConsoleEffect) -> Option<GrantWish> {
     match effect {
-        Effect::Send(_, Command::Answer { answer: Answer::Allow { grant, .. }, .. }) => grant.clone(),
+        ConsoleEffect::Send(_, Command::Answer { answer: Answer::Allow { grant, .. }, .. }) => grant.clone(),
         _ => None,
     }
 }
@@ -325,14 +326,14 @@ fn a_letter_that_is_held_down_is_none_of_the_line_that_it_opens() {
     for _ in 0..8 {
         seat.touch("p");
         seat.wait(30);
-        seat.take(Input::Tick);
+        seat.take(ConsoleInput::Tick);
     }
     let effects = seat.press("enter");
     assert_eq!(effects.iter().find_map(granted).unwrap().words, None);
 }
 
 /// The question is answered with words of the user's own and put again, as they could not be allowed.
-fn refused(seat: &mut Seat, wish: GrantWish) -> Vec<Effect> {
+fn refused(seat: &mut Seat, wish: GrantWish) -> Vec<ConsoleEffect> {
     let answered = Answered { ask: ask_id(), answer: Answer::grant(wish.clone()) };
     let mut effects = seat.fact(1, Fact::Answered(answered));
     effects.extend(seat.fact(1, offering(Some(Unfit { wish, why: "it is too much".to_owned() }))));
@@ -345,16 +346,16 @@ fn words_that_could_not_be_allowed_stay_in_the_line_with_the_reason() {
     seat.fact(1, offering(None));
     seat.wait(1100);
     let keys = ["p", "ctrl-w", "ctrl-w", "*", "down", "enter"];
-    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let wish = effects.iter().find_map(granted).unwrap();
     assert_eq!(wish.words.as_deref(), Some("cargo *"));
     let effects = refused(&mut seat, wish);
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ring(_))), "they are at the screen");
+    assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::Ring(_))), "they are at the screen");
     for row in ["it is too much", "› cargo *", "❯ everywhere, for 30 days"] {
         assert!(is_shown(&seat, row), "{row}");
     }
     let keys = ["backspace", "t", "e", "s", "t", "enter"];
-    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let wish = effects.iter().find_map(granted).unwrap();
     assert_eq!((wish.words.as_deref(), wish.scope), (Some("cargo test"), GrantScope::User));
     refused(&mut seat, wish);
@@ -368,7 +369,7 @@ fn words_that_somebody_wrote_elsewhere_open_no_line_here() {
     seat.fact(1, offering(None));
     let wish = GrantWish { offer: 0, words: Some("*".to_owned()), scope: GrantScope::User, seconds: 60 };
     let effects = refused(&mut seat, wish);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ring(_))));
+    assert!(effects.iter().any(|effect| matches!(effect, ConsoleEffect::Ring(_))));
     let effects = seat.write("mine");
     assert!(!effects.iter().any(is_answer), "{effects:?}");
 }
@@ -379,9 +380,9 @@ fn answers_with_vim(fact: Fact, keys: &[&str]) -> Vec<Answer> {
     seat.console.vim = Some(Vim::default());
     seat.fact(1, fact);
     seat.wait(1100);
-    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let effects: Vec<ConsoleEffect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let answer = |effect| match effect {
-        Effect::Send(_, Command::Answer { answer, .. }) => Some(answer),
+        ConsoleEffect::Send(_, Command::Answer { answer, .. }) => Some(answer),
         _ => None,
     };
     effects.into_iter().filter_map(answer).collect()
@@ -429,10 +430,10 @@ fn the_status_tells_the_mode_of_the_line_that_is_written() {
 fn the_status_says_that_it_is_production() {
     let status = |plan_only: Option<bool>, is_production: bool| {
         let mut seat = Seat::new();
-        let surroundings = Surroundings { is_production, ..Surroundings::default() };
-        seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        let surroundings = SessionSurroundings { is_production, ..SessionSurroundings::default() };
+        seat.take(ConsoleInput::Reply(EffectReply::Surroundings(surroundings)));
         seat.fact(1, Fact::SessionChanged(SessionChanged { plan_only, ..SessionChanged::default() }));
-        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(StyledLine::text).collect();
         rows.join("\n")
     };
     assert!(status(None, true).contains("production, Ask before changes"));
@@ -444,14 +445,14 @@ fn the_status_says_that_it_is_production() {
 fn the_status_of_an_untrusted_folder_says_what_holds() {
     let status = |plan_only: Option<bool>, is_untrusted: bool| {
         let mut seat = Seat::new();
-        let surroundings = Surroundings { is_untrusted, ..Surroundings::default() };
-        seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        let surroundings = SessionSurroundings { is_untrusted, ..SessionSurroundings::default() };
+        seat.take(ConsoleInput::Reply(EffectReply::Surroundings(surroundings)));
         let approvals = Some(ApprovalPolicy::Auto);
         seat.fact(
             1,
             Fact::SessionChanged(SessionChanged { plan_only, approvals, ..SessionChanged::default() }),
         );
-        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+        let rows: Vec<String> = seat.console.frame(20).rows.iter().map(StyledLine::text).collect();
         rows.join("\n")
     };
     let untrusted = status(None, true);
@@ -463,13 +464,13 @@ fn the_status_of_an_untrusted_folder_says_what_holds() {
 fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     let mut seat = Seat::new();
     let prompt = "count them".to_owned();
-    seat.take(Input::Reply(Reply::Begun { session: session(2), head: 0, prompt }));
+    seat.take(ConsoleInput::Reply(EffectReply::Begun { session: session(2), head: 0, prompt }));
     seat.seq = 0;
     seat.fact(2, begun());
     seat.fact(2, asked("mkdir a"));
     seat.wait(1100);
     assert!(is_shown(&seat, "task 1 asks: count them"));
-    assert_eq!(seat.press("ctrl-c"), [Effect::Send(session(2), Command::interrupt())]);
+    assert_eq!(seat.press("ctrl-c"), [ConsoleEffect::Send(session(2), Command::interrupt())]);
 }
 
 #[test]
@@ -499,7 +500,7 @@ fn a_paragraph_that_streams_is_one_empty_row_apart_from_the_one_before() {
         seat.fact(1, fact);
     }
     assert_eq!(seat.rows(), ["● One."]);
-    let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+    let rows: Vec<String> = seat.console.frame(20).rows.iter().map(StyledLine::text).collect();
     assert_eq!(rows[..2], ["", "  Two is on its way"], "{rows:?}");
 }
 
@@ -552,7 +553,7 @@ fn an_answer_of_which_some_was_missed_is_shown_whole_at_its_end() {
         seat.fact(1, fact);
     }
     assert_eq!(seat.rows(), ["● One."]);
-    seat.take(Input::Missed(session(1)));
+    seat.take(ConsoleInput::Missed(session(1)));
     for fact in [delta(1, "ree."), ended(1, message("One.\n\nTwo. Three."))] {
         seat.fact(1, fact);
     }
@@ -577,7 +578,7 @@ fn what_is_queued_is_neither_lost_nor_taken_for_something_else() {
     let sent = seat.end_turn();
     let run = Command::Run { command: "pwd".to_owned(), target: None };
     let prompt = Command::prompt("go on");
-    assert_eq!(sent, [run, prompt].map(|command| Effect::Send(session(1), command)));
+    assert_eq!(sent, [run, prompt].map(|command| ConsoleEffect::Send(session(1), command)));
 }
 
 #[test]
@@ -587,7 +588,7 @@ fn a_first_press_is_forgotten_after_a_while() {
     seat.press("ctrl-c");
     assert!(seat.console.is_busy(), "it is said that a second press leaves");
     seat.wait(2500);
-    seat.take(Input::Tick);
+    seat.take(ConsoleInput::Tick);
     assert!(!seat.console.is_busy());
     assert_eq!(seat.press("ctrl-c"), []);
 }
@@ -596,7 +597,9 @@ fn a_first_press_is_forgotten_after_a_while() {
 fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
     let mut seat = Seat::new();
     let diff = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+not in git yet: two\n";
-    seat.take(Input::Reply(Reply::Changes(format!("{diff}not in git yet: b\nnot in git yet: c\n"))));
+    seat.take(ConsoleInput::Reply(EffectReply::Changes(format!(
+        "{diff}not in git yet: b\nnot in git yet: c\n"
+    ))));
     let rows = seat.rows();
     let (changed, others) = rows.split_at(rows.len() - 2);
     assert_eq!(others, ["  not in git yet: b", "  not in git yet: c"]);
@@ -607,26 +610,26 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
 fn files_that_are_dragged_are_mentioned_apart_from_the_words() {
     let mut seat = Seat::new();
     seat.write("what is");
-    seat.take(Input::Paste("/tmp/a.png".to_owned()));
-    seat.take(Input::Paste("'/tmp/b c.png'".to_owned()));
+    seat.take(ConsoleInput::Paste("/tmp/a.png".to_owned()));
+    seat.take(ConsoleInput::Paste("'/tmp/b c.png'".to_owned()));
     assert_eq!(seat.draft(), "what is @/tmp/a.png @\"/tmp/b c.png\" ");
-    seat.take(Input::Reply(Reply::PastedImage("/tmp/d.png".to_owned())));
-    seat.take(Input::Paste("words".to_owned()));
+    seat.take(ConsoleInput::Reply(EffectReply::PastedImage("/tmp/d.png".to_owned())));
+    seat.take(ConsoleInput::Paste("words".to_owned()));
     assert!(seat.draft().ends_with(" @/tmp/d.png words"), "{}", seat.draft());
 }
 
 #[test]
 fn a_prompt_that_was_refused_comes_back_unless_something_else_is_written() {
     let mut seat = Seat::new();
-    let refused = || Reply::Unsent {
+    let refused = || EffectReply::Unsent {
         session: session(1),
         text: "see @a.png".to_owned(),
         reason: "too large".to_owned(),
     };
-    seat.take(Input::Reply(refused()));
+    seat.take(ConsoleInput::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
     assert!(seat.rows().iter().any(|row| row == "✗ buddy: too large"));
-    seat.take(Input::Reply(refused()));
+    seat.take(ConsoleInput::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
 }
 
@@ -638,9 +641,9 @@ fn arrows_go_through_the_answers_that_a_question_offers() {
     let question = Question::Text { text: "Which?".to_owned(), options };
     seat.fact(1, Fact::Asked(Asked { ask: Ask { id, turn: None, item: None, question, expires: None } }));
     seat.wait(1100);
-    let said = |effects: Vec<Effect>| {
+    let said = |effects: Vec<ConsoleEffect>| {
         effects.into_iter().find_map(|effect| match effect {
-            Effect::Send(_, Command::Answer { answer: Answer::Reply { text }, .. }) => Some(text),
+            ConsoleEffect::Send(_, Command::Answer { answer: Answer::Reply { text }, .. }) => Some(text),
             _ => None,
         })
     };
@@ -654,10 +657,10 @@ fn arrows_go_through_the_answers_that_a_question_offers() {
 fn images_that_only_a_paste_names_are_not_given() {
     let mut seat = Seat::new();
     seat.write("see @mine.png ");
-    seat.take(Input::Paste("a line\n".repeat(20) + "of @theirs.png\n"));
+    seat.take(ConsoleInput::Paste("a line\n".repeat(20) + "of @theirs.png\n"));
     let effects = seat.touch("enter");
     let said = effects.iter().find_map(|effect| match effect {
-        Effect::Send(_, Command::Prompt { text, .. }) => Some(text.clone()),
+        ConsoleEffect::Send(_, Command::Prompt { text, .. }) => Some(text.clone()),
         _ => None,
     });
     let said = said.unwrap();
@@ -669,11 +672,15 @@ fn images_that_only_a_paste_names_are_not_given() {
 fn a_task_whose_prompt_was_refused_is_gone() {
     let mut seat = Seat::new();
     let prompt = "look @broken.png".to_owned();
-    seat.take(Input::Reply(Reply::Begun { session: session(2), head: 0, prompt: prompt.clone() }));
+    seat.take(ConsoleInput::Reply(EffectReply::Begun {
+        session: session(2),
+        head: 0,
+        prompt: prompt.clone(),
+    }));
     assert_eq!(seat.console.tasks.len(), 2);
     assert_eq!(seat.console.target_of(&session(2)), seat.console.target_of(&session(1)));
-    let unsent = Reply::Unsent { session: session(2), text: prompt, reason: "broken".to_owned() };
-    let effects = seat.take(Input::Reply(unsent));
-    assert!(effects.contains(&Effect::Leave(session(2))), "{effects:?}");
+    let unsent = EffectReply::Unsent { session: session(2), text: prompt, reason: "broken".to_owned() };
+    let effects = seat.take(ConsoleInput::Reply(unsent));
+    assert!(effects.contains(&ConsoleEffect::Leave(session(2))), "{effects:?}");
     assert_eq!(seat.console.tasks.len(), 1);
 }

@@ -5,9 +5,9 @@ use std::io;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::card::{Card, Head, KeyChoice, KeyWeight};
-use super::choose::{Chosen, ask_by_key};
-use crate::screen::Frame;
-use crate::text::{Line, Look, Paint, Tone};
+use super::choose::{Chosen, MenuLetters, ask_by_key};
+use crate::screen::ScreenFrame;
+use crate::text::{Paint, StyledLine, TerminalLook, Tone};
 
 /// The rows that a window needs beside the card.
 const SPARE_ROWS: usize = 2;
@@ -36,11 +36,11 @@ pub struct FolderQuestion {
 /// Asks on the terminal. The answer at 1 is yes; at 0, Enter and Esc are no.
 pub async fn ask_about_folder(
     question: &FolderQuestion,
-    look: &Look,
+    look: &TerminalLook,
     is_in_tmux: bool,
 ) -> io::Result<Chosen> {
     let stay = |chosen: Chosen, width: usize| taken(question, chosen, look, width);
-    ask_by_key(look, is_in_tmux, |size| frame(question, look, size), press, stay).await
+    ask_by_key(look, is_in_tmux, MenuLetters::Answer, |size| frame(question, look, size), press, stay).await
 }
 
 fn press(key: KeyEvent) -> Option<Chosen> {
@@ -55,21 +55,21 @@ fn press(key: KeyEvent) -> Option<Chosen> {
     }
 }
 
-fn frame(question: &FolderQuestion, look: &Look, (columns, height): (usize, usize)) -> Frame {
+fn frame(question: &FolderQuestion, look: &TerminalLook, (columns, height): (usize, usize)) -> ScreenFrame {
     let card = Card::new(Tone::Medium, look, columns, height.saturating_sub(SPARE_ROWS));
     let place = usize::from(card.is_narrow());
     let pick = |texts: [&'static str; 2]| texts[place];
     let title = pick(question.title);
     let tail = if card.is_narrow() || !card.holds_title(title, question.tail) { "" } else { question.tail };
-    let mut body: Vec<Line> = card.own_title(title).into_iter().collect();
-    let folder = Line::styled(&look.path(&question.folder), look.style(Paint::Strong));
+    let mut body: Vec<StyledLine> = card.own_title(title).into_iter().collect();
+    let folder = StyledLine::styled(&look.path(&question.folder), look.style(Paint::Strong));
     body.push(folder.cut(card.width(), look.sign("…", "...")));
-    body.extend(card.is_roomy().then(Line::default));
+    body.extend(card.is_roomy().then(StyledLine::default));
     if !card.is_narrow() && !question.finds.is_empty() {
-        body.extend(card.fact("finds", &Line::plain(&question.finds)));
+        body.extend(card.fact("finds", &StyledLine::plain(&question.finds)));
     }
-    body.extend(card.fact("yes", &Line::plain(pick(question.yes))));
-    body.extend(card.fact("no", &Line::plain(pick(question.no))));
+    body.extend(card.fact("yes", &StyledLine::plain(pick(question.yes))));
+    body.extend(card.fact("no", &StyledLine::plain(pick(question.no))));
     let keys = [vec![
         KeyChoice::new("n", question.keep[0], question.keep[1], KeyWeight::Primary),
         KeyChoice::new("y", question.allow[0], question.allow[1], KeyWeight::Usual),
@@ -80,19 +80,19 @@ fn frame(question: &FolderQuestion, look: &Look, (columns, height): (usize, usiz
     let framed = card.framed(&head, &body, None, &end);
     let mut rows = framed.view.rows;
     let above = usize::from(card.is_roomy());
-    rows.splice(0..0, card.is_roomy().then(Line::default));
+    rows.splice(0..0, card.is_roomy().then(StyledLine::default));
     let (row, column) = framed.view.cursor;
-    Frame { rows, cursor: (row + above, column), question: None }
+    ScreenFrame { rows, cursor: (row + above, column), question: None }
 }
 
 /// The answer, as it stays.
-fn taken(question: &FolderQuestion, chosen: Chosen, look: &Look, width: usize) -> Vec<Line> {
+fn taken(question: &FolderQuestion, chosen: Chosen, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let answer = match chosen {
         Chosen::At(1) => question.allow[0],
         Chosen::At(_) | Chosen::Escape => question.keep[0],
         Chosen::Leave => return Vec::new(),
     };
-    let line = Line::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
+    let line = StyledLine::styled(look.sign("❯ ", "> "), look.style(Paint::Strong))
         .and(&format!("{}  ", look.path(&question.folder)), look.style(Paint::Dim))
         .and(answer, anstyle::Style::new());
     vec![line.cut(width, look.sign("…", "..."))]
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn shown(size: (usize, usize), is_ascii: bool) -> String {
-        let look = Look { home: "/home/ann".to_owned(), is_ascii, ..Look::plain() };
+        let look = TerminalLook { home: "/home/ann".to_owned(), is_ascii, ..TerminalLook::plain() };
         let frame = frame(&question(), &look, size);
         for row in &frame.rows {
             assert!(row.width() <= size.0, "{size:?}: {:?}", row.text());

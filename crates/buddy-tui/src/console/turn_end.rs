@@ -5,14 +5,13 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript, TurnId};
 
-use super::effect::Effect;
+use super::effect::ConsoleEffect;
 use super::state::Console;
-use super::tasks::elapsed_text;
+use crate::amounts::{describe_elapsed, describe_price};
 use crate::counting::counted;
-use crate::farewell::{FarewellRow, farewell};
+use crate::farewell::{FarewellRow, summarise_conversation};
 use crate::file_changes::FileChanges;
-use crate::overview::price;
-use crate::text::{Line, Paint};
+use crate::text::{Paint, StyledLine};
 
 /// From when on a time is told.
 const TIMED: Duration = Duration::from_secs(2);
@@ -58,8 +57,8 @@ impl TurnSum {
         if self.changes.is_empty() && self.ran < LONG {
             return Vec::new();
         }
-        let time = (self.ran >= TIMED).then(|| elapsed_text(self.ran));
-        let cost = self.cost.map(price);
+        let time = (self.ran >= TIMED).then(|| describe_elapsed(self.ran));
+        let cost = self.cost.map(describe_price);
         time.into_iter().chain(self.changes.told_with_commits()).chain(cost).collect()
     }
 }
@@ -82,19 +81,19 @@ impl Console {
     }
 
     /// The summary of the conversation that is left.
-    pub(super) fn farewell_rows(&self) -> Vec<Line> {
+    pub(super) fn farewell_rows(&self) -> Vec<StyledLine> {
         let reader = &self.front().reader;
         let sat = self.now.saturating_duration_since(self.opened);
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
         let mark = self.look.sign("…", "~");
         let row = |(label, text): FarewellRow| match label {
-            "" => Line::styled(&format!("  {text}"), strong).cut(self.columns, mark),
-            label => {
-                Line::styled(&format!("  {label:<10}"), dim).and(&text, Style::new()).cut(self.columns, mark)
-            }
+            "" => StyledLine::styled(&format!("  {text}"), strong).cut(self.columns, mark),
+            label => StyledLine::styled(&format!("  {label:<10}"), dim)
+                .and(&text, Style::new())
+                .cut(self.columns, mark),
         };
-        let rows = farewell(reader.transcript(), sat, reader.work_time()).into_iter().map(row);
-        std::iter::once(Line::default()).chain(rows).collect()
+        let rows = summarise_conversation(reader.transcript(), sat, reader.work_time()).into_iter().map(row);
+        std::iter::once(StyledLine::default()).chain(rows).collect()
     }
 
     /// Asks what the commands of the last turn changed, where no other call changed a file.
@@ -106,7 +105,7 @@ impl Console {
         let Some(turn) = transcript.last_turn().map(|ended| ended.turn.clone()) else { return };
         if !sum.has_changes() && !calls.is_empty() {
             self.is_counting = true;
-            self.effect(Effect::CountChanges(turn, calls));
+            self.effect(ConsoleEffect::CountChanges(turn, calls));
         }
     }
 
@@ -121,14 +120,14 @@ impl Console {
         }
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
         let text = format!("  {} changed files", counted(count, "command"));
-        let short = Line::styled(&text, dim).and("   /undo", strong);
+        let short = StyledLine::styled(&text, dim).and("   /undo", strong);
         let long = short.clone().and(&format!(" {UNDOES}"), dim);
         let line = if long.width() <= self.columns { long } else { short };
-        self.show([Line::default(), line.cut(self.columns, self.look.sign("…", "~"))]);
+        self.show([StyledLine::default(), line.cut(self.columns, self.look.sign("…", "~"))]);
     }
 
     /// The rows below the last turn of the conversation.
-    pub(super) fn turn_end_rows(&self, ran: Option<Duration>) -> Vec<Line> {
+    pub(super) fn turn_end_rows(&self, ran: Option<Duration>) -> Vec<StyledLine> {
         let front = self.front();
         let sum = TurnSum::of(front.reader.transcript(), ran.unwrap_or_default(), &front.billed);
         let parts = sum.parts();
@@ -136,7 +135,7 @@ impl Console {
             return Vec::new();
         }
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
-        let mut line = Line::plain(" ");
+        let mut line = StyledLine::plain(" ");
         for word in parts.join("   ").split(' ') {
             let style = match word.chars().next() {
                 Some('+') => self.look.style(Paint::Good),
@@ -146,17 +145,30 @@ impl Console {
             let word = if self.look.is_ascii { word.replace('−', "-") } else { word.to_owned() };
             line = line.and(" ", dim).and(&word, style);
         }
-        let hints = [
-            ("/diff", "review", self.surroundings.branch.is_some() && sum.is_uncommitted()),
-            ("/undo", UNDOES, sum.has_changes()),
-        ];
-        // A narrow window has room for the command alone.
-        for (command, does, _) in hints.into_iter().filter(|(.., is_true)| *is_true) {
-            let short = line.clone().and("   ", Style::new()).and(command, strong);
-            let long = short.clone().and(&format!(" {does}"), dim);
-            let fits = [long, short].into_iter().find(|longer| longer.width() <= self.columns);
-            line = fits.unwrap_or(line);
+        let mut rows = vec![StyledLine::default()];
+        let mark = self.look.sign("…", "~");
+        if !sum.has_changes() {
+            rows.push(line.cut(self.columns, mark));
+            return rows;
         }
-        vec![Line::default(), line.cut(self.columns, self.look.sign("…", "~"))]
+        // A narrow window has room for the commands alone, and `/undo` comes before the other one.
+        let (diff, undo) = ((" review", ""), (format!(" {UNDOES}"), String::new()));
+        let has_diff = self.surroundings.branch.is_some() && sum.is_uncommitted();
+        let forms = [(Some(diff.0), &undo.0), (Some(diff.0), &undo.1), (Some(diff.1), &undo.1)];
+        let forms = forms.into_iter().filter(|_| has_diff).chain([(None, &undo.0), (None, &undo.1)]);
+        let written = forms.map(|(review, undoes)| {
+            let before = match review {
+                Some(review) => line.clone().and("   ", Style::new()).and("/diff", strong).and(review, dim),
+                None => line.clone(),
+            };
+            before.and("   ", Style::new()).and("/undo", strong).and(undoes, dim)
+        });
+        if let Some(row) = written.into_iter().find(|row| row.width() <= self.columns) {
+            rows.push(row);
+        } else {
+            let undo = StyledLine::plain("  ").and("/undo", strong).and(&undo.0, dim);
+            rows.extend([line, undo].map(|row| row.cut(self.columns, mark)));
+        }
+        rows
     }
 }

@@ -1,23 +1,13 @@
 //! An undo on its way: lines that could change files wait for its end.
 
-use std::time::Instant;
-
 use anstyle::Style;
 
-use super::commands;
 use super::desk::DeskCommand;
-use super::effect::Effect;
-use super::state::Console;
+use super::effect::ConsoleEffect;
+use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
-use crate::text::{Line, Paint, wrap};
-
-/// An undo or a redo that restores files.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Undoing {
-    /// The notice meanwhile.
-    pub(super) text: &'static str,
-    pub(super) began: Instant,
-}
+use crate::slash_commands::{find_slash_entry, is_slash_command};
+use crate::text::{Paint, StyledLine, wrap};
 
 /// Commands that lead to another conversation: lines that wait belong to this one.
 const LEAVING: &[&str] = &["resume", "new", "fork", "session"];
@@ -27,15 +17,15 @@ impl Console {
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
         let text = command.progress().unwrap_or("Undoing…");
         self.undoing = Some(Undoing { text, began: self.now });
-        self.effect(Effect::Run(command));
+        self.effect(ConsoleEffect::Run(command));
     }
 
     /// Keeps a line that has to wait until files are restored. False if it need not wait.
     pub(super) fn waits_for_undo(&mut self, line: &str) -> bool {
         let Some(undoing) = self.undoing else { return false };
         let name = line.split_whitespace().next().unwrap_or_default().trim_start_matches('/');
-        let own = commands::canonical(name).filter(|_| commands::is_command(line));
-        let goes_on = own.is_some_and(|name| !commands::is_for_idle(name) && !LEAVING.contains(&name));
+        let own = find_slash_entry(name).filter(|_| is_slash_command(line));
+        let goes_on = own.is_some_and(|entry| !entry.is_for_idle && !LEAVING.contains(&entry.name));
         if goes_on {
             return false;
         }
@@ -57,7 +47,7 @@ impl Console {
             Err(text) => self.complain(&text),
         }
         // Another branch may be checked out now.
-        self.effect(Effect::LookAround);
+        self.effect(ConsoleEffect::LookAround);
         self.enter_queued();
     }
 
@@ -69,25 +59,25 @@ impl Console {
         let count = text.lines().count();
         for (place, line) in text.lines().enumerate() {
             if place + 1 == count && place > 1 && !line.starts_with("  ") {
-                self.show([Line::default()]);
+                self.show([StyledLine::default()]);
             }
             let word = line.split_whitespace().next().unwrap_or_default();
             let is_path = line.starts_with("  ");
             let (lead, row) = match word {
                 _ if place == 0 => {
                     let (title, facts) = line.split_at(line.rfind("  (").unwrap_or(line.len()));
-                    (Line::plain("  "), Line::styled(title, strong).and(facts, dim))
+                    (StyledLine::plain("  "), StyledLine::styled(title, strong).and(facts, dim))
                 }
                 "kept" if is_path => (
-                    Line::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
-                    Line::plain(line.trim_start()),
+                    StyledLine::styled(look.sign("  ▲ ", "  ! "), look.style(Paint::Warning)),
+                    StyledLine::plain(line.trim_start()),
                 ),
                 "restored" | "removed" if is_path => {
-                    (Line::styled(look.sign("  ✓ ", "  + "), dim), Line::plain(line.trim_start()))
+                    (StyledLine::styled(look.sign("  ✓ ", "  + "), dim), StyledLine::plain(line.trim_start()))
                 }
-                _ => (Line::plain("  "), with_commands(line, dim, strong)),
+                _ => (StyledLine::plain("  "), with_commands(line, dim, strong)),
             };
-            let next = Line::plain(&" ".repeat(lead.width()));
+            let next = StyledLine::plain(&" ".repeat(lead.width()));
             self.show(wrap(&row, self.columns, &lead, &next));
         }
     }
@@ -104,8 +94,8 @@ impl Console {
 }
 
 /// A sentence in which commands such as `/redo` stand out.
-fn with_commands(line: &str, usual: Style, command: Style) -> Line {
-    let mut row = Line::default();
+fn with_commands(line: &str, usual: Style, command: Style) -> StyledLine {
+    let mut row = StyledLine::default();
     for (place, word) in line.split(' ').enumerate() {
         let style = if word.starts_with('/') && word.len() > 1 { command } else { usual };
         row = row.and(if place > 0 { " " } else { "" }, usual).and(word, style);

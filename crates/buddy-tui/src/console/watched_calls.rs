@@ -5,8 +5,8 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{ItemStatus, ToolCall, ToolKind};
 
-use super::calls::{CallWords, Paper, below, finished, room_below, row};
-use crate::text::{Line, Look, Paint, Span, wrap_text};
+use super::calls::{CallWords, Paper, indent_below, render_call_row, render_finished_call, room_below};
+use crate::text::{Paint, Span, StyledLine, TerminalLook, wrap_text};
 
 /// The class of failure of a call that needed an approval.
 const APPROVAL_NEEDED: &str = "approval_needed";
@@ -19,25 +19,25 @@ const SPECIAL: &str = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
 const NARROW: usize = 60;
 
 /// The rows of a call that has ended.
-pub(crate) fn watched_rows(
+pub(crate) fn render_watched_call(
     call: &ToolCall,
     status: ItemStatus,
     ran: Duration,
-    (look, width, cwd): (&Look, usize, &str),
-) -> Vec<Line> {
+    (look, width, cwd): (&TerminalLook, usize, &str),
+) -> Vec<StyledLine> {
     let error = call.output.as_ref().and_then(|output| output.error.as_ref());
     if error.is_none_or(|error| error.code != APPROVAL_NEEDED) {
-        return finished(call, status, ran, &Paper { look, width, cwd, answered: "" }).rows;
+        return render_finished_call(call, status, ran, &Paper { look, width, cwd, answered: "" }).rows;
     }
     let words = CallWords::of(call, false, look, cwd);
     let mark = Span::new(look.sign("✗", "x"), look.style(Paint::Bad));
     let bad = look.style(Paint::Bad);
     let is_narrow = width < NARROW;
-    let result = Line::styled(if is_narrow { "denied" } else { "denied: exec never prompts" }, bad);
-    let line = row(mark, &words, &result, look.style(Paint::Strong), look, width);
-    let none = Line::default();
+    let result = StyledLine::styled(if is_narrow { "denied" } else { "denied: exec never prompts" }, bad);
+    let line = render_call_row(mark, &words, &result, look.style(Paint::Strong), look, width);
+    let none = StyledLine::default();
     let text_below =
-        |text: &str, style| below(wrap_text(text, style, room_below(width), &none, &none), width);
+        |text: &str, style| indent_below(wrap_text(text, style, room_below(width), &none, &none), width);
     let dim = look.style(Paint::Dim);
     let mut rows = vec![line.clone()];
     rows.extend(is_narrow.then(|| text_below("exec never prompts", bad)).into_iter().flatten());
@@ -46,7 +46,7 @@ pub(crate) fn watched_rows(
         rows.extend(text_below(reason.unwrap_or_default(), dim));
         return rows;
     };
-    let hint = Line::styled(&format!("allow it with {way}"), dim);
+    let hint = StyledLine::styled(&format!("allow it with {way}"), dim);
     if !is_narrow && line.width() + 2 + hint.width() <= width {
         return vec![line.and("  ", Style::new()).and_line(hint)];
     }
@@ -62,11 +62,14 @@ fn way(call: &ToolCall) -> Option<String> {
 }
 
 /// The row of a command that runs, as wide as leaves the cursor in it.
-pub(crate) fn running_row(call: &ToolCall, (look, width, cwd): (&Look, usize, &str)) -> Option<Line> {
+pub(crate) fn render_running_call(
+    call: &ToolCall,
+    (look, width, cwd): (&TerminalLook, usize, &str),
+) -> Option<StyledLine> {
     (call.kind == ToolKind::Execute).then(|| {
         let words = CallWords::of(call, false, look, cwd);
         let mark = Span::new(look.sign("●", "*"), look.style(Paint::Agent));
-        row(mark, &words, &Line::default(), Style::new(), look, width.saturating_sub(1))
+        render_call_row(mark, &words, &StyledLine::default(), Style::new(), look, width.saturating_sub(1))
     })
 }
 
@@ -112,12 +115,16 @@ mod tests {
 
     #[test]
     fn a_denied_call_says_how_to_allow_it() {
-        let look = Look::plain();
+        let look = TerminalLook::plain();
         let rows = |command: &str, width| -> Vec<String> {
-            let rows =
-                watched_rows(&denied(command), ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
+            let rows = render_watched_call(
+                &denied(command),
+                ItemStatus::Denied,
+                Duration::ZERO,
+                (&look, width, "/w"),
+            );
             assert!(rows.iter().all(|row| row.width() <= width), "{command} in {width}");
-            rows.iter().map(Line::text).collect()
+            rows.iter().map(StyledLine::text).collect()
         };
         let whole = "  ✗ Run     git push  denied: exec never prompts  allow it with --allow \"git push *\"";
         assert_eq!(rows("git push", 100), [whole]);

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use buddy_protocol::Approval;
 
-use crate::text::{Colors, Line, Look, Paint};
+use crate::text::{Colors, Paint, StyledLine, TerminalLook};
 
 /// The words of an approval.
 pub(crate) struct ApprovalWords {
@@ -40,10 +40,10 @@ impl ApprovalWords {
             };
         }
         if let Some(diff) = &approval.diff {
-            let verb = if diff.starts_with("--- /dev/null") { "Create" } else { "Edit" };
+            let verb = if is_new_file(diff) { "Create" } else { "Edit" };
             let path = action
                 .strip_prefix("Write ")
-                .map(without_counts)
+                .map(strip_counts)
                 .filter(|path| !path.contains('\n') && !path.contains(", which leads to "));
             let edit =
                 |title: String, is_told| Self { title, is_told, yes: "Apply", no: "Reject", ..once("") };
@@ -55,6 +55,7 @@ impl ApprovalWords {
             ("Read ", "Read this file?"),
             ("Delete ", "Delete this?"),
             ("Fetch ", "Fetch this page?"),
+            ("Search the web for ", "Search the web?"),
             ("Push ", "Push this branch?"),
             ("Change the repository ", "Change this repository?"),
             ("run once outside the jail: ", "Run it outside the sandbox?"),
@@ -72,7 +73,9 @@ impl ApprovalWords {
                 Self { is_about_hosts: true, ..words }
             }
             _ => {
-                Self { is_about_hosts: action.starts_with("Fetch "), ..once(title.unwrap_or("Allow this?")) }
+                let is_about_hosts =
+                    ["Fetch ", "Search the web for "].iter().any(|start| action.starts_with(start));
+                Self { is_about_hosts, ..once(title.unwrap_or("Allow this?")) }
             }
         }
     }
@@ -84,12 +87,19 @@ impl ApprovalWords {
     }
 
     /// A grant as the label of a key names it: of connections the hosts alone, of writes the directory as people write it.
-    pub(crate) fn granted(&self, grant: &str, look: &Look) -> String {
+    pub(crate) fn granted(&self, grant: &str, look: &TerminalLook) -> String {
         let hosts = grant.strip_prefix("reach ").filter(|_| self.is_about_hosts).map(str::to_owned);
         let beneath =
             grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
-        hosts.or(beneath).unwrap_or_else(|| grant.to_owned())
+        let file =
+            grant.strip_prefix("write /").map(|path| format!("writes of {}", look.path(&format!("/{path}"))));
+        hosts.or(beneath).or(file).unwrap_or_else(|| grant.to_owned())
     }
+}
+
+/// Whether a diff has nothing before: its first change comes after no line.
+fn is_new_file(diff: &str) -> bool {
+    diff.starts_with("--- /dev/null") || diff.lines().nth(2).is_some_and(|line| line.starts_with("@@ -0,0 "))
 }
 
 /// The words between a program and the hosts that it wants to connect to.
@@ -130,7 +140,7 @@ impl<'a> HostWish<'a> {
 }
 
 /// A path without the numbers of lines behind it.
-pub(super) fn without_counts(path: &str) -> &str {
+pub(super) fn strip_counts(path: &str) -> &str {
     match path.rsplit_once(" (+") {
         Some((path, counts)) if counts.ends_with(')') => path,
         _ => path,
@@ -138,7 +148,7 @@ pub(super) fn without_counts(path: &str) -> &str {
 }
 
 /// A reason in which each quoted path is as short as people write it: relative to `cwd`, or to the home.
-pub(super) fn short_paths(reason: &str, cwd: &str, look: &Look) -> String {
+pub(super) fn shorten_paths(reason: &str, cwd: &str, look: &TerminalLook) -> String {
     let part = |(place, part): (usize, &str)| match place % 2 {
         1 if part.starts_with('/') => look.path_in(part, cwd),
         _ => part.to_owned(),
@@ -147,13 +157,13 @@ pub(super) fn short_paths(reason: &str, cwd: &str, look: &Look) -> String {
 }
 
 /// A reason in the colour of its risk. Names stand out by their own colour; where there are no colours, they keep their quotes.
-pub(super) fn reason_line(reason: &str, ink: Paint, look: &Look) -> Line {
+pub(super) fn render_reason(reason: &str, ink: Paint, look: &TerminalLook) -> StyledLine {
     let style = look.style(ink);
     if look.colors < Colors::Palette || !has_plain_quotes(reason) {
-        return Line::styled(reason, style);
+        return StyledLine::styled(reason, style);
     }
     let parts = reason.split('`').enumerate();
-    parts.fold(Line::default(), |line, (place, part)| {
+    parts.fold(StyledLine::default(), |line, (place, part)| {
         line.and(part, if place % 2 == 1 { look.style(Paint::Strong) } else { style })
     })
 }
@@ -173,18 +183,18 @@ fn has_plain_quotes(reason: &str) -> bool {
 }
 
 /// A quotation.
-pub(super) fn quoted(text: &str, look: &Look) -> String {
+pub(super) fn quote(text: &str, look: &TerminalLook) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{}{text}{}", look.sign("“", "\""), look.sign("”", "\""))
 }
 
 /// A line of a command, in which the words that its risk comes from and the names in the reasons are underlined.
-pub(super) fn marked_command(
+pub(super) fn mark_command(
     line: &str,
     (reasons, risky): (&[String], &[String]),
-    look: &Look,
+    look: &TerminalLook,
     risk: Paint,
-) -> Line {
+) -> StyledLine {
     let strong = look.style(Paint::Strong);
     let marked = look.style(risk).bold().underline();
     let quoted = reasons.iter().flat_map(|reason| reason.split('`').skip(1).step_by(2));
@@ -193,7 +203,7 @@ pub(super) fn marked_command(
     named.retain(|name| !name.is_empty());
     // The longest first, so that a word within another one does not hide it.
     named.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let mut row = Line::default();
+    let mut row = StyledLine::default();
     let mut rest = line;
     loop {
         let found = named.iter().filter_map(|name| find_word(rest, name).map(|at| (at, *name)));
@@ -232,8 +242,8 @@ mod tests {
 
     #[test]
     fn quoted_paths_are_short() {
-        let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
-        let short = |reason: &str| short_paths(reason, "/home/ann/app", &look);
+        let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
+        let short = |reason: &str| shorten_paths(reason, "/home/ann/app", &look);
         assert_eq!(short("it writes `/home/ann/app/src/a.rs`"), "it writes `src/a.rs`");
         assert_eq!(short("it reads `/home/ann/.ssh/id` and /etc"), "it reads `~/.ssh/id` and /etc");
         assert_eq!(short("it removes `build`, in `/etc/x`"), "it removes `build`, in `/etc/x`");
@@ -242,8 +252,8 @@ mod tests {
     #[test]
     fn names_in_reasons_stand_out_without_quotes() {
         let line = |reason: &str, colors| {
-            let look = Look { colors, ..Look::plain() };
-            reason_line(reason, Paint::Warning, &look)
+            let look = TerminalLook { colors, ..TerminalLook::plain() };
+            render_reason(reason, Paint::Warning, &look)
         };
         let reaches = line("it reaches `a.test`, which you did not name", Colors::Palette);
         assert_eq!(reaches.text(), "it reaches a.test, which you did not name");
@@ -294,10 +304,9 @@ mod tests {
 
     #[test]
     fn what_the_reasons_name_is_underlined() {
-        let look = Look { colors: Colors::Mono, ..Look::plain() };
+        let look = TerminalLook { colors: Colors::Mono, ..TerminalLook::plain() };
         let reasons = ["it removes `build`".to_owned(), "it pushes to `origin` with `--force`".to_owned()];
-        let line =
-            marked_command("rm -r build && git push --force origin", (&reasons, &[]), &look, Paint::Bad);
+        let line = mark_command("rm -r build && git push --force origin", (&reasons, &[]), &look, Paint::Bad);
         assert_eq!(line.text(), "rm -r build && git push --force origin");
         let underlined =
             line.spans().iter().filter(|span| span.style() == look.style(Paint::Bad).bold().underline());
@@ -309,9 +318,9 @@ mod tests {
 
     #[test]
     fn words_that_the_risk_comes_from_are_underlined_as_far_as_they_stand_together() {
-        let look = Look { colors: Colors::Mono, ..Look::plain() };
+        let look = TerminalLook { colors: Colors::Mono, ..TerminalLook::plain() };
         let check = |command: &str, risky: &str, expected: &[&str]| {
-            let line = marked_command(command, (&[], &[risky.to_owned()]), &look, Paint::Bad);
+            let line = mark_command(command, (&[], &[risky.to_owned()]), &look, Paint::Bad);
             let marked = look.style(Paint::Bad).bold().underline();
             let found = line.spans().iter().filter(|span| span.style() == marked);
             assert_eq!(found.map(crate::text::Span::text).collect::<Vec<_>>(), expected, "{command}");

@@ -7,17 +7,17 @@ use std::str::Lines;
 
 /// A line of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Entry<'a> {
-    File(File<'a>),
+pub(super) enum DiffEntry<'a> {
+    File(DiffFile<'a>),
     /// Where the next lines are: the first of them, and what is around.
     Place(Option<usize>, &'a str),
-    Line(Kind, Option<usize>, &'a str),
+    Line(DiffLineKind, Option<usize>, &'a str),
     /// Anything else.
     Note(&'a str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct File<'a> {
+pub(super) struct DiffFile<'a> {
     /// The old name, if the file existed.
     pub(super) old: Option<&'a str>,
     /// The new name, if the file still exists.
@@ -25,29 +25,29 @@ pub(super) struct File<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DiffLineKind {
     Same,
     Removed,
     Added,
 }
 
-pub(super) fn parse(diff: &str) -> Vec<Entry<'_>> {
-    let mut reader = Reader { lines: diff.lines().peekable(), hunk: None, entries: Vec::new() };
+pub(super) fn parse(diff: &str) -> Vec<DiffEntry<'_>> {
+    let mut reader = DiffReader { lines: diff.lines().peekable(), hunk: None, entries: Vec::new() };
     while let Some(line) = reader.lines.next() {
         reader.read(line);
     }
     reader.entries
 }
 
-struct Reader<'a> {
+struct DiffReader<'a> {
     lines: Peekable<Lines<'a>>,
-    hunk: Option<Hunk>,
-    entries: Vec<Entry<'a>>,
+    hunk: Option<DiffHunk>,
+    entries: Vec<DiffEntry<'a>>,
 }
 
 /// The lines that follow in a place.
 #[derive(Clone, Copy, Default)]
-struct Hunk {
+struct DiffHunk {
     old: Option<usize>,
     new: Option<usize>,
     /// How many lines of each file are still to come.
@@ -55,7 +55,7 @@ struct Hunk {
     new_left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DiffReader<'a> {
     fn read(&mut self, line: &'a str) {
         let is_expected = self.hunk.is_some_and(|hunk| hunk.old_left > 0 || hunk.new_left > 0);
         if is_expected && self.change(line) {
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             self.lines.next();
             self.file(old, new);
         } else if !self.change(line) && !is_plumbing(line) {
-            self.entries.push(Entry::Note(line));
+            self.entries.push(DiffEntry::Note(line));
         }
     }
 
@@ -80,23 +80,23 @@ impl<'a> Reader<'a> {
         let Some(hunk) = &mut self.hunk else { return false };
         let mut letters = line.chars();
         let kind = match letters.next() {
-            Some(' ') => Kind::Same,
+            Some(' ') => DiffLineKind::Same,
             // Some editors strip the space of an empty line.
-            None if hunk.old_left > 0 && hunk.new_left > 0 => Kind::Same,
-            Some('-') => Kind::Removed,
-            Some('+') => Kind::Added,
+            None if hunk.old_left > 0 && hunk.new_left > 0 => DiffLineKind::Same,
+            Some('-') => DiffLineKind::Removed,
+            Some('+') => DiffLineKind::Added,
             _ => return false,
         };
-        let number = if kind == Kind::Removed { hunk.old } else { hunk.new };
-        if kind != Kind::Added {
+        let number = if kind == DiffLineKind::Removed { hunk.old } else { hunk.new };
+        if kind != DiffLineKind::Added {
             hunk.old = hunk.old.map(|number| number.saturating_add(1));
             hunk.old_left = hunk.old_left.saturating_sub(1);
         }
-        if kind != Kind::Removed {
+        if kind != DiffLineKind::Removed {
             hunk.new = hunk.new.map(|number| number.saturating_add(1));
             hunk.new_left = hunk.new_left.saturating_sub(1);
         }
-        self.entries.push(Entry::Line(kind, number, letters.as_str()));
+        self.entries.push(DiffEntry::Line(kind, number, letters.as_str()));
         true
     }
 
@@ -105,14 +105,14 @@ impl<'a> Reader<'a> {
         let (ranges, around) = place.split_once("@@").unwrap_or(("", place));
         let range = |sign| ranges.split(' ').find_map(|part| range(part.strip_prefix(sign)?));
         let (old, new) = (range('-'), range('+'));
-        self.hunk = Some(Hunk {
+        self.hunk = Some(DiffHunk {
             old: old.map(|(start, _)| start),
             new: new.map(|(start, _)| start),
             old_left: old.map_or(0, |(_, count)| count),
             new_left: new.map_or(0, |(_, count)| count),
         });
         let start = new.or(old).map(|(start, _)| start.max(1));
-        self.entries.push(Entry::Place(start, around.trim()));
+        self.entries.push(DiffEntry::Place(start, around.trim()));
     }
 
     fn file(&mut self, old: &'a str, new: &'a str) {
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
             (old, new) = (bare_old.flatten(), bare_new.flatten());
         }
         self.hunk = None;
-        self.entries.push(Entry::File(File { old, new }));
+        self.entries.push(DiffEntry::File(DiffFile { old, new }));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{DiffHead, diff_rows};
-use crate::text::{Colors, Line, Look, Theme, encode};
+use super::{DiffHead, render_diff};
+use crate::text::{Colors, StyledLine, TerminalLook, Theme, encode};
 
 const DIFF: &str = "\
 diff --git a/src/main.rs b/src/main.rs
@@ -32,8 +32,10 @@ rename from a
 ";
 
 fn shown(diff: &str, width: usize, limit: usize) -> String {
-    let rows: Vec<String> =
-        diff_rows(diff, &Look::plain(), width, (limit, DiffHead::Shown)).iter().map(Line::text).collect();
+    let rows: Vec<String> = render_diff(diff, &TerminalLook::plain(), width, (limit, DiffHead::Shown))
+        .iter()
+        .map(StyledLine::text)
+        .collect();
     rows.join("\n")
 }
 
@@ -128,9 +130,9 @@ fn in_a_wide_terminal() {
 
 #[test]
 fn changes_within_a_line_are_marked_in_colours() {
-    let look = Look { colors: Colors::Sixteen, theme: Theme::Terminal, ..Look::plain() };
+    let look = TerminalLook { colors: Colors::Sixteen, theme: Theme::Terminal, ..TerminalLook::plain() };
     let mut out = String::new();
-    for row in diff_rows(DIFF, &look, 80, (8, DiffHead::Shown)) {
+    for row in render_diff(DIFF, &look, 80, (8, DiffHead::Shown)) {
         encode(&row, &look, &mut out);
         out.push('\n');
     }
@@ -168,8 +170,10 @@ fn a_diff_with_bad_counts_loses_nothing() {
 #[test]
 fn a_line_without_end_is_cut() {
     let diff = format!("@@ -1 +1 @@\n-{}\n+b", "a".repeat(100_000));
-    let rows: Vec<String> =
-        diff_rows(&diff, &Look::plain(), 42, (10, DiffHead::Shown)).iter().map(Line::text).collect();
+    let rows: Vec<String> = render_diff(&diff, &TerminalLook::plain(), 42, (10, DiffHead::Shown))
+        .iter()
+        .map(StyledLine::text)
+        .collect();
     assert_eq!(rows.len(), 5 + 1);
     assert!(rows[4].ends_with("a…"), "{rows:?}");
 }
@@ -191,7 +195,7 @@ proptest! {
         colors in prop::sample::select(vec![Colors::None, Colors::True]),
     ) {
         let diff: String = lines.iter().flat_map(|(start, rest)| [start, rest.as_str(), "\n"]).collect();
-        let rows = diff_rows(&diff, &Look { colors, ..Look::plain() }, width, (limit, DiffHead::Shown));
+        let rows = render_diff(&diff, &TerminalLook { colors, ..TerminalLook::plain() }, width, (limit, DiffHead::Shown));
         prop_assert!(rows.len() <= limit);
         for row in rows {
             prop_assert!(row.width() <= width, "{:?}", row);

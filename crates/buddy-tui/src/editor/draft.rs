@@ -1,31 +1,31 @@
 //! The text being typed, with its cursor, the last cut and the steps back.
 
-use reedline::LineBuffer;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::keymap::Action;
+use super::keymap::EditAction;
 use super::pastes::Pastes;
+use super::text_buffer::TextBuffer;
 
 /// How many steps back there are.
 const MAX_UNDO: usize = 200;
 
 /// A text under way.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
-    buffer: LineBuffer,
+pub(crate) struct TextDraft {
+    buffer: TextBuffer,
     /// The last cut, for putting it back.
     cut: String,
     undo: Vec<(String, usize)>,
     redo: Vec<(String, usize)>,
     /// Whether the last change was a letter, which later ones belong to.
     is_typing: bool,
-    group: Group,
+    group: StepGroup,
     pastes: Pastes,
 }
 
 /// Changes that are one step back together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Group {
+enum StepGroup {
     /// Each change is a step.
     #[default]
     None,
@@ -35,7 +35,7 @@ enum Group {
     Open,
 }
 
-impl Draft {
+impl TextDraft {
     /// A draft that begins with a text, with the cursor at its end. There is no way back to before it.
     pub(crate) fn holding(text: &str) -> Self {
         let mut draft = Self::default();
@@ -46,12 +46,12 @@ impl Draft {
 
     /// The text as it is shown, with long pastes collapsed.
     pub(crate) fn shown(&self) -> &str {
-        self.buffer.get_buffer()
+        self.buffer.text()
     }
 
     /// Where the cursor is in it, in bytes.
     pub(crate) fn cursor(&self) -> usize {
-        self.buffer.insertion_point()
+        self.buffer.cursor()
     }
 
     /// The text as it is meant.
@@ -60,12 +60,12 @@ impl Draft {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.buffer.is_empty()
+        self.shown().is_empty()
     }
 
     /// The text before the cursor.
     pub(crate) fn before(&self) -> &str {
-        self.shown().get(..self.cursor()).unwrap_or_default()
+        self.buffer.before()
     }
 
     /// Takes the text out and starts afresh.
@@ -79,10 +79,7 @@ impl Draft {
 
     /// Puts another text in the place of this one, with the cursor at its end.
     pub(crate) fn set(&mut self, text: &str) {
-        self.change(|buffer| {
-            buffer.set_buffer(text.to_owned());
-            buffer.set_insertion_point(text.len());
-        });
+        self.change(|buffer| buffer.set(text.to_owned()));
     }
 
     /// Types a letter.
@@ -96,7 +93,7 @@ impl Draft {
 
     /// Puts in a text, whole.
     pub(crate) fn insert_text(&mut self, text: &str) {
-        self.change(|buffer| buffer.insert_str(text));
+        self.change(|buffer| buffer.insert_text(text));
     }
 
     /// Puts in what was pasted: as it is if it is short, else as a word that stands for it.
@@ -109,93 +106,82 @@ impl Draft {
     pub(crate) fn complete(&mut self, length: usize, text: &str) {
         let end = self.cursor();
         let start = end.saturating_sub(length);
-        self.change(|buffer| {
-            buffer.replace_range(start..end, text);
-            buffer.set_insertion_point(start + text.len());
-        });
+        self.change(|buffer| buffer.replace(start..end, text));
     }
 
     /// Carries out an action that concerns the text alone.
-    pub(crate) fn carry_out(&mut self, action: Action) {
+    pub(crate) fn carry_out(&mut self, action: EditAction) {
         match action {
-            Action::Newline => self.insert_text("\n"),
-            Action::Left | Action::LeftOrBackground => self.left(),
-            Action::Right => self.right(),
-            Action::WordLeft => self.word_left(),
-            Action::WordRight => self.word_right(),
-            Action::LineStart => self.line_start(),
-            Action::LineEnd => self.line_end(),
-            Action::Backspace => self.backspace(),
-            Action::Delete | Action::EndOrDelete => self.delete(),
-            Action::CutWordLeft => self.cut_word_left(),
-            Action::CutToSpace => self.cut_to_space(),
-            Action::CutWordRight => self.cut_word_right(),
-            Action::CutToLineStart => self.cut_to_line_start(),
-            Action::CutToLineEnd => self.cut_to_line_end(),
-            Action::PutBack => self.put_back(),
-            Action::Undo => self.undo(),
-            Action::Redo => self.redo(),
+            EditAction::Newline => self.insert_text("\n"),
+            EditAction::Left | EditAction::LeftOrBackground => self.left(),
+            EditAction::Right => self.right(),
+            EditAction::WordLeft => self.word_left(),
+            EditAction::WordRight => self.word_right(),
+            EditAction::LineStart => self.line_start(),
+            EditAction::LineEnd => self.line_end(),
+            EditAction::Backspace => self.backspace(),
+            EditAction::Delete | EditAction::EndOrDelete => self.delete(),
+            EditAction::CutWordLeft => self.cut_word_left(),
+            EditAction::CutToSpace => self.cut_to_space(),
+            EditAction::CutWordRight => self.cut_word_right(),
+            EditAction::CutToLineStart => self.cut_to_line_start(),
+            EditAction::CutToLineEnd => self.cut_to_line_end(),
+            EditAction::PutBack => self.put_back(),
+            EditAction::Undo => self.undo(),
+            EditAction::Redo => self.redo(),
             _ => {}
         }
     }
 
     pub(crate) fn left(&mut self) {
-        self.moved(LineBuffer::move_left);
+        self.moved(TextBuffer::left);
     }
 
     pub(crate) fn right(&mut self) {
-        self.moved(LineBuffer::move_right);
+        self.moved(TextBuffer::right);
     }
 
     pub(crate) fn line_start(&mut self) {
-        self.moved(LineBuffer::move_to_line_start);
+        self.moved(TextBuffer::line_start);
     }
 
     pub(crate) fn line_end(&mut self) {
-        self.moved(LineBuffer::move_to_line_end);
+        self.moved(TextBuffer::line_end);
     }
 
     pub(crate) fn word_left(&mut self) {
         let to = word_start(self.before());
-        self.moved(|buffer| buffer.set_insertion_point(to));
+        self.moved(|buffer| buffer.go(to));
     }
 
     pub(crate) fn word_right(&mut self) {
         let to = self.cursor() + word_end(self.after());
-        self.moved(|buffer| buffer.set_insertion_point(to));
+        self.moved(|buffer| buffer.go(to));
     }
 
     /// One line up; false at the first one.
     pub(crate) fn up(&mut self) -> bool {
-        let is_first = self.buffer.is_cursor_at_first_line();
-        if !is_first {
-            self.moved(LineBuffer::move_line_up);
-        }
-        !is_first
+        self.moved(TextBuffer::line_up)
     }
 
     /// One line down; false at the last one.
     pub(crate) fn down(&mut self) -> bool {
-        let is_last = self.buffer.is_cursor_at_last_line();
-        if !is_last {
-            self.moved(LineBuffer::move_line_down);
-        }
-        !is_last
+        self.moved(TextBuffer::line_down)
     }
 
     /// Removes the character before the cursor, or the paste that stands there.
     pub(crate) fn backspace(&mut self) {
         match self.pastes.around(self.shown(), self.cursor().saturating_sub(1)) {
             Some(paste) => self.complete(paste.len(), ""),
-            None => self.change(LineBuffer::delete_left_grapheme),
+            None => self.change(TextBuffer::remove_left),
         }
     }
 
     /// Removes the character behind the cursor, or the paste that stands there.
     pub(crate) fn delete(&mut self) {
         match self.pastes.around(self.shown(), self.cursor() + 1) {
-            Some(paste) => self.change(|buffer| buffer.replace_range(paste, "")),
-            None => self.change(LineBuffer::delete_right_grapheme),
+            Some(paste) => self.change(|buffer| buffer.replace(paste, "")),
+            None => self.change(TextBuffer::remove_right),
         }
     }
 
@@ -257,28 +243,28 @@ impl Draft {
     }
 
     fn restore(&mut self, text: String, cursor: usize) {
-        self.buffer.set_buffer(text);
-        self.buffer.set_insertion_point(cursor);
+        self.buffer.set(text);
+        self.buffer.go(cursor);
         self.is_typing = false;
     }
 
     fn after(&self) -> &str {
-        self.shown().get(self.cursor()..).unwrap_or_default()
+        self.buffer.after()
     }
 
     /// Starts a new step back with the next change.
     pub(crate) fn open_group(&mut self) {
-        self.group = Group::Next;
+        self.group = StepGroup::Next;
     }
 
     /// Each change is a step back of its own again.
     pub(crate) fn close_group(&mut self) {
-        self.group = Group::None;
+        self.group = StepGroup::None;
     }
 
     /// Puts the cursor somewhere.
     pub(crate) fn go(&mut self, place: usize) {
-        self.moved(|buffer| buffer.set_insertion_point(place));
+        self.moved(|buffer| buffer.go(place));
     }
 
     /// The last cut or kept text.
@@ -299,24 +285,22 @@ impl Draft {
         let (from, to) = self.pastes.widened(self.shown(), from, to);
         let Some(cut) = self.shown().get(from..to).filter(|cut| !cut.is_empty()) else { return };
         self.cut = cut.to_owned();
-        self.change(|buffer| {
-            buffer.replace_range(from..to, "");
-            buffer.set_insertion_point(from);
-        });
+        self.change(|buffer| buffer.replace(from..to, ""));
     }
 
     /// Moves the cursor. What stands for a paste is stepped over as one.
-    fn moved(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+    fn moved<T>(&mut self, step: impl FnOnce(&mut TextBuffer) -> T) -> T {
         self.is_typing = false;
         let before = self.cursor();
-        step(&mut self.buffer);
+        let done = step(&mut self.buffer);
         if let Some(paste) = self.pastes.around(self.shown(), self.cursor()) {
             let edge = if self.cursor() < before { paste.start } else { paste.end };
-            self.buffer.set_insertion_point(edge);
+            self.buffer.go(edge);
         }
+        done
     }
 
-    fn change(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+    fn change(&mut self, step: impl FnOnce(&mut TextBuffer)) {
         self.note();
         self.is_typing = false;
         step(&mut self.buffer);
@@ -326,9 +310,9 @@ impl Draft {
     fn note(&mut self) {
         self.redo.clear();
         match self.group {
-            Group::None => {}
-            Group::Next => self.group = Group::Open,
-            Group::Open => return,
+            StepGroup::None => {}
+            StepGroup::Next => self.group = StepGroup::Open,
+            StepGroup::Open => return,
         }
         let now = (self.shown().to_owned(), self.cursor());
         if self.undo.last() == Some(&now) {
@@ -362,16 +346,16 @@ mod tests {
     use super::*;
 
     /// A draft with `|` where the cursor is.
-    fn draft(text: &str) -> Draft {
+    fn draft(text: &str) -> TextDraft {
         let cursor = text.find('|').unwrap();
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         draft.set(&text.replace('|', ""));
-        draft.buffer.set_insertion_point(cursor);
+        draft.buffer.go(cursor);
         draft
     }
 
     #[track_caller]
-    fn check(before: &str, step: impl FnOnce(&mut Draft), after: &str) {
+    fn check(before: &str, step: impl FnOnce(&mut TextDraft), after: &str) {
         let mut draft = draft(before);
         step(&mut draft);
         let mut shown = draft.shown().to_owned();
@@ -381,25 +365,25 @@ mod tests {
 
     #[test]
     fn words_are_moved_over_and_cut() {
-        check("one two|", Draft::word_left, "one |two");
-        check("one two  |", Draft::word_left, "one |two  ");
-        check("|one two", Draft::word_right, "one| two");
-        check("one two|", Draft::cut_word_left, "one |");
-        check("rm ./a-b/c|", Draft::cut_to_space, "rm |");
-        check("rm  |", Draft::cut_to_space, "|");
-        check("|one two", Draft::cut_word_right, "| two");
-        check("a漢字|", Draft::backspace, "a漢|");
-        check("👩‍👩‍👧|", Draft::backspace, "|");
+        check("one two|", TextDraft::word_left, "one |two");
+        check("one two  |", TextDraft::word_left, "one |two  ");
+        check("|one two", TextDraft::word_right, "one| two");
+        check("one two|", TextDraft::cut_word_left, "one |");
+        check("rm ./a-b/c|", TextDraft::cut_to_space, "rm |");
+        check("rm  |", TextDraft::cut_to_space, "|");
+        check("|one two", TextDraft::cut_word_right, "| two");
+        check("a漢字|", TextDraft::backspace, "a漢|");
+        check("👩‍👩‍👧|", TextDraft::backspace, "|");
     }
 
     #[test]
     fn lines_are_moved_over_and_cut() {
         check("one\ntwo|", |draft| assert!(draft.up()), "one|\ntwo");
         check("one|\ntwo", |draft| assert!(!draft.up()), "one|\ntwo");
-        check("one\ntwo|", Draft::cut_to_line_start, "one\n|");
-        check("o|ne\ntwo", Draft::cut_to_line_end, "o|\ntwo");
-        check("one|\ntwo", Draft::cut_to_line_end, "one|two");
-        check("one\nt|wo", Draft::line_start, "one\n|two");
+        check("one\ntwo|", TextDraft::cut_to_line_start, "one\n|");
+        check("o|ne\ntwo", TextDraft::cut_to_line_end, "o|\ntwo");
+        check("one|\ntwo", TextDraft::cut_to_line_end, "one|two");
+        check("one\nt|wo", TextDraft::line_start, "one\n|two");
         check(
             "one two|",
             |draft| {
@@ -413,7 +397,7 @@ mod tests {
 
     #[test]
     fn every_change_has_a_way_back() {
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         for letter in "one two".chars() {
             draft.insert(letter);
         }
@@ -429,7 +413,7 @@ mod tests {
     #[test]
     fn long_pastes_are_words_that_stand_for_them() {
         let long = "line\n".repeat(10_000);
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         draft.insert_text("see ");
         draft.paste(&long);
         assert_eq!(draft.shown(), "see [paste 1: 10000 lines]");
@@ -446,7 +430,7 @@ mod tests {
         let long = "x".repeat(600);
         let word = "[paste 1: 600 characters]";
         let pasted = || {
-            let mut draft = Draft::default();
+            let mut draft = TextDraft::default();
             draft.insert_text("see ");
             draft.paste(&long);
             draft.insert_text(" there");
@@ -454,14 +438,14 @@ mod tests {
             draft
         };
         let inside = "see ".len() + word.len() / 2;
-        let check = |step: &dyn Fn(&mut Draft), expected: &str| {
+        let check = |step: &dyn Fn(&mut TextDraft), expected: &str| {
             let mut draft = pasted();
             step(&mut draft);
             assert_eq!(draft.shown(), expected);
         };
         check(&|draft| (0..7).for_each(|_| draft.backspace()), "see ");
         check(&|draft| (0..7).for_each(|_| draft.left()), "see [paste 1: 600 characters] there");
-        check(&Draft::cut_to_space, "see [paste 1: 600 characters] ");
+        check(&TextDraft::cut_to_space, "see [paste 1: 600 characters] ");
         check(&|draft| (0..3).for_each(|_| draft.cut_to_space()), "");
         check(&|draft| (0..3).for_each(|_| draft.cut_word_left()), "");
         check(&|draft| draft.cut(10, 12), "see  there");

@@ -1,13 +1,13 @@
 //! A line that is written for a question: the same text and the same keys as in the input.
 
-use super::draft::Draft;
-use super::keymap::{Action, Key, KeyStyle};
-use super::vim::{Typed, Vim};
+use super::draft::TextDraft;
+use super::keymap::{EditAction, EditorKey, KeyStyle};
+use super::vim::{Vim, VimTyped};
 
 /// A line under way.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) draft: Draft,
+pub(crate) struct LineEntry {
+    pub(crate) draft: TextDraft,
     /// The modes of vim, where the user wants them.
     vim: Option<Vim>,
 }
@@ -27,10 +27,10 @@ pub(crate) enum Entered {
     Below,
 }
 
-impl Entry {
+impl LineEntry {
     /// A line with this text, and the cursor at its end.
     pub(crate) fn new(style: KeyStyle, text: &str) -> Self {
-        Self { draft: Draft::holding(text), vim: (style == KeyStyle::Vim).then(Vim::default) }
+        Self { draft: TextDraft::holding(text), vim: (style == KeyStyle::Vim).then(Vim::default) }
     }
 
     /// The mode by its name, where there are modes.
@@ -39,24 +39,24 @@ impl Entry {
     }
 
     /// Takes a key. Escape leaves the mode in which letters are typed before it leaves the line.
-    pub(crate) fn key(&mut self, key: Key, action: Option<Action>) -> Entered {
+    pub(crate) fn key(&mut self, key: EditorKey, action: Option<EditAction>) -> Entered {
         if let Some(vim) = &mut self.vim {
             match vim.key(key, &mut self.draft) {
                 // In a mode of commands no letter types itself.
-                Typed::Passed if vim.is_normal() && key.letter().is_some() => return Entered::Going,
-                Typed::Passed => {}
-                Typed::Done => return Entered::Going,
-                Typed::Older => return Entered::Above,
-                Typed::Newer => return Entered::Below,
+                VimTyped::Passed if vim.is_normal() && key.letter().is_some() => return Entered::Going,
+                VimTyped::Passed => {}
+                VimTyped::Done => return Entered::Going,
+                VimTyped::Older => return Entered::Above,
+                VimTyped::Newer => return Entered::Below,
             }
         }
         match action {
-            Some(Action::Submit) => return Entered::Done(self.draft.whole()),
-            Some(Action::Escape) => return Entered::Left,
-            Some(Action::Up) if self.draft.up() => {}
-            Some(Action::Down) if self.draft.down() => {}
-            Some(Action::Up | Action::HistoryOlder) => return Entered::Above,
-            Some(Action::Down | Action::HistoryNewer) => return Entered::Below,
+            Some(EditAction::Submit) => return Entered::Done(self.draft.whole()),
+            Some(EditAction::Escape) => return Entered::Left,
+            Some(EditAction::Up) if self.draft.up() => {}
+            Some(EditAction::Down) if self.draft.down() => {}
+            Some(EditAction::Up | EditAction::HistoryOlder) => return Entered::Above,
+            Some(EditAction::Down | EditAction::HistoryNewer) => return Entered::Below,
             Some(action) => self.draft.carry_out(action),
             None => key.letter().into_iter().for_each(|letter| self.draft.insert(letter)),
         }
@@ -72,11 +72,11 @@ mod tests {
     /// Presses keys in a line that holds `text`, and tells what stands in it and what became of the last key.
     #[track_caller]
     fn check(style: KeyStyle, text: &str, keys: &[&str], shown: &str, last: &Entered) {
-        let (mut entry, keymap) = (Entry::new(style, text), Keymap::new());
+        let (mut entry, keymap) = (LineEntry::new(style, text), Keymap::new());
         let mut entered = Entered::Going;
         for name in keys {
             assert_eq!(entered, Entered::Going, "{keys:?} before {name}");
-            let key = Key::named(name).unwrap();
+            let key = EditorKey::named(name).unwrap();
             entered = entry.key(key, keymap.action(key));
         }
         assert_eq!((entry.draft.shown(), &entered), (shown, last), "{keys:?}");

@@ -5,13 +5,13 @@ const MAX_ENTRIES: usize = 5_000;
 
 /// The entries, and the one that is looked at.
 #[derive(Debug, Default)]
-pub(crate) struct History {
+pub(crate) struct PromptHistory {
     entries: Vec<String>,
     /// The entry that is looked at, and the draft that waits meanwhile.
     looking: Option<(usize, String)>,
 }
 
-impl History {
+impl PromptHistory {
     /// A history with these entries, the oldest first.
     pub(crate) fn new(mut entries: Vec<String>) -> Self {
         let excess = entries.len().saturating_sub(MAX_ENTRIES);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_way_back_ends_at_the_draft() {
-        let mut history = History::new(vec!["one".into(), "two".into()]);
+        let mut history = PromptHistory::new(vec!["one".into(), "two".into()]);
         assert_eq!(history.older("draft"), Some("two"));
         assert_eq!(history.older("two"), Some("one"));
         assert_eq!(history.older("one"), None);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_text_is_in_it_once() {
-        let mut history = History::new(vec!["one".into(), "two".into()]);
+        let mut history = PromptHistory::new(vec!["one".into(), "two".into()]);
         assert!(history.add("one"));
         assert!(!history.add("one") && !history.add("  "));
         assert_eq!(history.entries(), ["two", "one"]);

@@ -20,12 +20,12 @@ pub enum KeyStyle {
 
 /// A key with what is held down beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct EditorKey {
     pub(crate) code: KeyCode,
     pub(crate) held: KeyModifiers,
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for EditorKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (held, name) in [(KeyModifiers::CONTROL, "ctrl+"), (KeyModifiers::ALT, "alt+")] {
             formatter.write_str(if self.held.contains(held) { name } else { "" })?;
@@ -42,7 +42,7 @@ impl fmt::Display for Key {
 
 /// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum EditAction {
     Submit,
     Newline,
     /// Completes; while a turn runs and there is nothing to complete, queues the draft.
@@ -87,43 +87,43 @@ pub(crate) enum Action {
 }
 
 /// Names for files in which people choose keys of their own, and the keys by default.
-const ACTIONS: &[(&str, Action, &[&str])] = &[
-    ("submit", Action::Submit, &["enter"]),
-    ("newline", Action::Newline, &["shift-enter", "alt-enter", "ctrl-j"]),
-    ("complete", Action::Complete, &["tab"]),
-    ("escape", Action::Escape, &["esc"]),
-    ("cancel", Action::Cancel, &["ctrl-c"]),
-    ("end-or-delete", Action::EndOrDelete, &["ctrl-d"]),
-    ("cycle-mode", Action::CycleMode, &["shift-tab"]),
-    ("up", Action::Up, &["up"]),
-    ("down", Action::Down, &["down"]),
-    ("history-older", Action::HistoryOlder, &["ctrl-p"]),
-    ("history-newer", Action::HistoryNewer, &["ctrl-n"]),
-    ("search-older", Action::SearchOlder, &["ctrl-r"]),
-    ("search-newer", Action::SearchNewer, &["ctrl-s"]),
-    ("left", Action::Left, &["left"]),
-    ("left-or-background", Action::LeftOrBackground, &["ctrl-b"]),
-    ("right", Action::Right, &["right", "ctrl-f"]),
-    ("word-left", Action::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
-    ("word-right", Action::WordRight, &["alt-f", "ctrl-right", "alt-right"]),
-    ("line-start", Action::LineStart, &["ctrl-a", "home"]),
-    ("line-end", Action::LineEnd, &["ctrl-e", "end"]),
-    ("backspace", Action::Backspace, &["backspace", "ctrl-h", "shift-backspace"]),
-    ("delete", Action::Delete, &["delete"]),
-    ("cut-word-left", Action::CutWordLeft, &["alt-backspace", "ctrl-backspace"]),
-    ("cut-to-space", Action::CutToSpace, &["ctrl-w"]),
-    ("cut-word-right", Action::CutWordRight, &["alt-d"]),
-    ("cut-to-line-start", Action::CutToLineStart, &["ctrl-u"]),
-    ("cut-to-line-end", Action::CutToLineEnd, &["ctrl-k"]),
-    ("put-back", Action::PutBack, &["ctrl-y"]),
-    ("undo", Action::Undo, &["ctrl-_", "ctrl-7"]),
-    ("redo", Action::Redo, &["alt-_", "alt-r"]),
-    ("open-editor", Action::OpenEditor, &["ctrl-g"]),
-    ("paste-image", Action::PasteImage, &["ctrl-v"]),
-    ("redraw", Action::Redraw, &["ctrl-l"]),
-    ("suspend", Action::Suspend, &["ctrl-z"]),
-    ("expand", Action::Expand, &["ctrl-o"]),
-    ("plan", Action::Plan, &["ctrl-t"]),
+const ACTIONS: &[(&str, EditAction, &[&str])] = &[
+    ("submit", EditAction::Submit, &["enter"]),
+    ("newline", EditAction::Newline, &["shift-enter", "alt-enter", "ctrl-j"]),
+    ("complete", EditAction::Complete, &["tab"]),
+    ("escape", EditAction::Escape, &["esc"]),
+    ("cancel", EditAction::Cancel, &["ctrl-c"]),
+    ("end-or-delete", EditAction::EndOrDelete, &["ctrl-d"]),
+    ("cycle-mode", EditAction::CycleMode, &["shift-tab"]),
+    ("up", EditAction::Up, &["up"]),
+    ("down", EditAction::Down, &["down"]),
+    ("history-older", EditAction::HistoryOlder, &["ctrl-p"]),
+    ("history-newer", EditAction::HistoryNewer, &["ctrl-n"]),
+    ("search-older", EditAction::SearchOlder, &["ctrl-r"]),
+    ("search-newer", EditAction::SearchNewer, &["ctrl-s"]),
+    ("left", EditAction::Left, &["left"]),
+    ("left-or-background", EditAction::LeftOrBackground, &["ctrl-b"]),
+    ("right", EditAction::Right, &["right", "ctrl-f"]),
+    ("word-left", EditAction::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
+    ("word-right", EditAction::WordRight, &["alt-f", "ctrl-right", "alt-right"]),
+    ("line-start", EditAction::LineStart, &["ctrl-a", "home"]),
+    ("line-end", EditAction::LineEnd, &["ctrl-e", "end"]),
+    ("backspace", EditAction::Backspace, &["backspace", "ctrl-h", "shift-backspace"]),
+    ("delete", EditAction::Delete, &["delete"]),
+    ("cut-word-left", EditAction::CutWordLeft, &["alt-backspace", "ctrl-backspace"]),
+    ("cut-to-space", EditAction::CutToSpace, &["ctrl-w"]),
+    ("cut-word-right", EditAction::CutWordRight, &["alt-d"]),
+    ("cut-to-line-start", EditAction::CutToLineStart, &["ctrl-u"]),
+    ("cut-to-line-end", EditAction::CutToLineEnd, &["ctrl-k"]),
+    ("put-back", EditAction::PutBack, &["ctrl-y"]),
+    ("undo", EditAction::Undo, &["ctrl-_", "ctrl-7"]),
+    ("redo", EditAction::Redo, &["alt-_", "alt-r"]),
+    ("open-editor", EditAction::OpenEditor, &["ctrl-g"]),
+    ("paste-image", EditAction::PasteImage, &["ctrl-v"]),
+    ("redraw", EditAction::Redraw, &["ctrl-l"]),
+    ("suspend", EditAction::Suspend, &["ctrl-z"]),
+    ("expand", EditAction::Expand, &["ctrl-o"]),
+    ("plan", EditAction::Plan, &["ctrl-t"]),
 ];
 
 /// Keys that type no letter, and the space.
@@ -148,21 +148,21 @@ const NAMES: &[(&str, KeyCode)] = &[
 /// Keys and what they do.
 #[derive(Debug, Clone)]
 pub(crate) struct Keymap {
-    actions: HashMap<Key, Action>,
+    actions: HashMap<EditorKey, EditAction>,
 }
 
 impl Keymap {
     /// The keys by default.
     pub(crate) fn new() -> Self {
-        let each = |&(_, action, keys): &(&str, Action, &'static [&'static str])| {
-            keys.iter().filter_map(move |key| Some((Key::named(key)?, action)))
+        let each = |&(_, action, keys): &(&str, EditAction, &'static [&'static str])| {
+            keys.iter().filter_map(move |key| Some((EditorKey::named(key)?, action)))
         };
         Self { actions: ACTIONS.iter().flat_map(each).collect() }
     }
 
     /// Gives a key another action. Says what is wrong with the names.
     pub(crate) fn bind(&mut self, key: &str, action: &str) -> Result<(), String> {
-        let found = Key::named(key)
+        let found = EditorKey::named(key)
             .ok_or_else(|| format!("`{key}` is not a key; use a name such as `ctrl-x` or `alt-enter`"))?;
         if action == "none" {
             self.actions.remove(&found);
@@ -179,7 +179,7 @@ impl Keymap {
 
     /// Every action by its name, with its keys.
     pub(crate) fn listed(&self) -> Vec<(&'static str, Vec<String>)> {
-        let keys = |action: Action| {
+        let keys = |action: EditAction| {
             let bound = self.actions.iter().filter(|(_, bound)| **bound == action);
             let mut keys: Vec<String> = bound.map(|(key, _)| key.name()).collect();
             keys.sort();
@@ -188,12 +188,12 @@ impl Keymap {
         ACTIONS.iter().map(|(name, action, _)| (*name, keys(*action))).collect()
     }
 
-    pub(crate) fn action(&self, key: Key) -> Option<Action> {
+    pub(crate) fn action(&self, key: EditorKey) -> Option<EditAction> {
         self.actions.get(&key).copied()
     }
 }
 
-impl Key {
+impl EditorKey {
     /// The key of an event, with what is said twice taken away: a capital letter is one without its shift.
     pub(crate) fn of(event: KeyEvent) -> Self {
         let held = event.modifiers;
@@ -266,16 +266,20 @@ mod tests {
         for (name, keys) in Keymap::new().listed() {
             assert!(!keys.is_empty(), "{name}");
             for key in keys {
-                assert_eq!(Key::named(&key).map(Key::name), Some(key), "a name leads back to its key");
+                assert_eq!(
+                    EditorKey::named(&key).map(EditorKey::name),
+                    Some(key),
+                    "a name leads back to its key"
+                );
             }
         }
     }
 
     #[test]
     fn events_are_the_keys_that_people_mean() {
-        let of = |code, modifiers| Key::of(KeyEvent::new(code, modifiers));
-        assert_eq!(Some(of(KeyCode::BackTab, KeyModifiers::SHIFT)), Key::named("shift-tab"));
-        assert_eq!(Some(of(KeyCode::Char('J'), KeyModifiers::CONTROL)), Key::named("ctrl-j"));
+        let of = |code, modifiers| EditorKey::of(KeyEvent::new(code, modifiers));
+        assert_eq!(Some(of(KeyCode::BackTab, KeyModifiers::SHIFT)), EditorKey::named("shift-tab"));
+        assert_eq!(Some(of(KeyCode::Char('J'), KeyModifiers::CONTROL)), EditorKey::named("ctrl-j"));
         assert_eq!(of(KeyCode::Char('Ä'), KeyModifiers::SHIFT).letter(), Some('Ä'));
         assert_eq!(of(KeyCode::Char('a'), KeyModifiers::ALT).letter(), None);
     }
@@ -283,9 +287,9 @@ mod tests {
     #[test]
     fn people_choose_keys_of_their_own() {
         let mut keymap = Keymap::new();
-        let enter = Key::named("enter").unwrap();
+        let enter = EditorKey::named("enter").unwrap();
         assert_eq!(keymap.bind("enter", "newline"), Ok(()));
-        assert_eq!(keymap.action(enter), Some(Action::Newline));
+        assert_eq!(keymap.action(enter), Some(EditAction::Newline));
         assert_eq!(keymap.bind("enter", "none"), Ok(()));
         assert_eq!(keymap.action(enter), None);
         assert!(keymap.bind("hyper-x", "submit").unwrap_err().contains("is not a key"));

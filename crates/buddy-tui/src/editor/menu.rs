@@ -4,7 +4,7 @@ use super::fuzzy::score;
 
 /// Something to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct MenuChoice {
     /// The text that is taken.
     pub(crate) name: String,
     /// The note beside it.
@@ -14,7 +14,7 @@ pub(crate) struct Choice {
 /// Choices, those that fit what was typed, and the one that is pointed at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Menu {
-    all: Vec<Choice>,
+    all: Vec<MenuChoice>,
     /// Places in `all`, the best first.
     fitting: Vec<usize>,
     at: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Menu {
 
 impl Menu {
     /// A menu of those that fit the wish; without a wish they stay in their order.
-    pub(crate) fn new(all: Vec<Choice>, wish: &str) -> Self {
+    pub(crate) fn new(all: Vec<MenuChoice>, wish: &str) -> Self {
         let mut menu = Self { all, fitting: Vec::new(), at: 0, is_pointed: false, wish: String::new() };
         menu.filter(wish);
         menu
@@ -65,7 +65,7 @@ impl Menu {
         self.fitting.is_empty()
     }
 
-    pub(crate) fn chosen(&self) -> Option<&Choice> {
+    pub(crate) fn chosen(&self) -> Option<&MenuChoice> {
         self.fitting.get(self.at).and_then(|&at| self.all.get(at))
     }
 
@@ -78,7 +78,7 @@ impl Menu {
 
     /// Whether it is clear which one is meant by a wish: the user went to it, it is called so, or no other begins so.
     pub(crate) fn is_settled(&self, wish: &str) -> bool {
-        let named = |choice: &Choice| choice.name == wish;
+        let named = |choice: &MenuChoice| choice.name == wish;
         let is_named = self.chosen().is_some_and(named);
         let fitting = self.fitting.iter().filter_map(|&at| self.all.get(at));
         let count = fitting.filter(|choice| choice.name.starts_with(wish)).count();
@@ -96,7 +96,7 @@ impl Menu {
     }
 
     /// At most `count` choices around the one that is pointed at, which of them it is, and how many there are in all.
-    pub(crate) fn window(&self, count: usize) -> (Vec<&Choice>, usize, usize) {
+    pub(crate) fn window(&self, count: usize) -> (Vec<&MenuChoice>, usize, usize) {
         let first = self.at.saturating_sub(count / 2).min(self.fitting.len().saturating_sub(count));
         let shown = self.fitting.iter().skip(first).take(count).filter_map(|&at| self.all.get(at)).collect();
         (shown, self.at - first, self.fitting.len())
@@ -109,7 +109,7 @@ mod tests {
 
     fn menu(wish: &str) -> Menu {
         let all = ["help", "model", "new", "session", "status"];
-        Menu::new(all.map(|name| Choice { name: name.into(), note: String::new() }).to_vec(), wish)
+        Menu::new(all.map(|name| MenuChoice { name: name.into(), note: String::new() }).to_vec(), wish)
     }
 
     fn chosen(menu: &Menu) -> &str {

@@ -105,17 +105,17 @@ pub(super) fn previous(text: &str, at: usize) -> usize {
 
 /// The class of a character: words are letters, or signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LetterKind {
     Space,
     Letter,
     Sign,
 }
 
-fn kind(character: &str) -> Kind {
+fn kind(character: &str) -> LetterKind {
     match character.chars().next() {
-        Some(first) if first.is_whitespace() => Kind::Space,
-        Some(first) if first.is_alphanumeric() || first == '_' => Kind::Letter,
-        _ => Kind::Sign,
+        Some(first) if first.is_whitespace() => LetterKind::Space,
+        Some(first) if first.is_alphanumeric() || first == '_' => LetterKind::Letter,
+        _ => LetterKind::Sign,
     }
 }
 

@@ -1,10 +1,10 @@
 //! A search through what was sent before.
 
-use super::history::History;
+use super::history::PromptHistory;
 
 /// A search under way.
 #[derive(Debug, Default)]
-pub(crate) struct Search {
+pub(crate) struct HistorySearch {
     /// The text to look for.
     wish: String,
     /// How many hits nearer to the end were passed over.
@@ -13,7 +13,7 @@ pub(crate) struct Search {
     pub(crate) draft: String,
 }
 
-impl Search {
+impl HistorySearch {
     pub(crate) fn new(draft: String) -> Self {
         Self { draft, ..Self::default() }
     }
@@ -33,7 +33,7 @@ impl Search {
     }
 
     /// Goes on to an older hit, if there is one.
-    pub(crate) fn older(&mut self, history: &History) {
+    pub(crate) fn older(&mut self, history: &PromptHistory) {
         self.passed += 1;
         if self.hit(history).is_none() {
             self.passed -= 1;
@@ -46,7 +46,7 @@ impl Search {
     }
 
     /// The entry that was found. Capital letters do not matter unless some are looked for.
-    pub(crate) fn hit<'a>(&self, history: &'a History) -> Option<&'a str> {
+    pub(crate) fn hit<'a>(&self, history: &'a PromptHistory) -> Option<&'a str> {
         if self.wish.is_empty() {
             return None;
         }
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn hits_are_gone_through_and_back() {
-        let history = History::new(["fix Tests", "run it", "write tests"].map(String::from).to_vec());
-        let mut search = Search::new("draft".into());
+        let history = PromptHistory::new(["fix Tests", "run it", "write tests"].map(String::from).to_vec());
+        let mut search = HistorySearch::new("draft".into());
         assert_eq!(search.hit(&history), None);
         "tests".chars().for_each(|letter| search.insert(letter));
         assert_eq!(search.hit(&history), Some("write tests"));

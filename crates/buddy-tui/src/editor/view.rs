@@ -4,9 +4,9 @@ use anstyle::Style;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::menu::{Choice, Menu};
-use crate::picker_rows::{PickerRow, choice_rows};
-use crate::text::{Line, Look, Span};
+use super::menu::{Menu, MenuChoice};
+use crate::picker_rows::{PickerRow, render_choices};
+use crate::text::{Span, StyledLine, TerminalLook};
 
 /// How many choices of a menu are shown.
 pub(crate) const MENU_ROWS: usize = 6;
@@ -14,16 +14,16 @@ pub(crate) const MENU_ROWS: usize = 6;
 /// The rows of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputView {
-    pub(crate) rows: Vec<Line>,
+    pub(crate) rows: Vec<StyledLine>,
     /// Row and column of the cursor.
     pub(crate) cursor: (usize, usize),
 }
 
 /// The input: the prompt, then the text with the cursor before the byte `cursor` of it. Rows after the first are indented
 /// to the text of the first.
-pub(crate) fn view(prompt: &Line, text: &str, cursor: usize, width: usize) -> InputView {
+pub(crate) fn render_input(prompt: &StyledLine, text: &str, cursor: usize, width: usize) -> InputView {
     let indent = if prompt.width() * 2 <= width { prompt.width() } else { 0 };
-    let gap = Line::plain(&" ".repeat(indent));
+    let gap = StyledLine::plain(&" ".repeat(indent));
     let mut rows = vec![prompt.clone()];
     let mut column = prompt.width();
     let mut place = (0, column);
@@ -57,14 +57,14 @@ pub(crate) fn view(prompt: &Line, text: &str, cursor: usize, width: usize) -> In
 }
 
 /// The rows of a menu, at most `most` of them.
-pub(crate) fn menu_rows(menu: &Menu, most: usize, look: &Look, width: usize) -> Vec<Line> {
+pub(crate) fn render_menu(menu: &Menu, most: usize, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let (shown, at, _) = menu.window(most);
     let mut rows = Vec::new();
     for (place, choice) in shown.iter().enumerate() {
-        let Choice { name, note } = choice;
+        let MenuChoice { name, note } = choice;
         rows.push(PickerRow { name, note, is_chosen: place == at, wish: menu.wish() });
     }
-    choice_rows(&rows, look, width)
+    render_choices(&rows, look, width)
 }
 
 #[cfg(test)]
@@ -74,8 +74,8 @@ mod tests {
     #[track_caller]
     fn check(text: &str, width: usize, rows: &[&str]) {
         let cursor = text.find('|').unwrap();
-        let view = view(&Line::plain("> "), &text.replace('|', ""), cursor, width);
-        let mut shown: Vec<String> = view.rows.iter().map(Line::text).collect();
+        let view = render_input(&StyledLine::plain("> "), &text.replace('|', ""), cursor, width);
+        let mut shown: Vec<String> = view.rows.iter().map(StyledLine::text).collect();
         // The place in bytes of a column.
         let row = &mut shown[view.cursor.0];
         let mut columns = 0;

@@ -4,21 +4,21 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use super::draft::Draft;
-use super::keymap::Key;
+use super::draft::TextDraft;
+use super::keymap::EditorKey;
 use super::motion::{Motion, line_end, line_start, next, previous};
 
 /// The mode and what is half typed.
 #[derive(Debug, Default)]
 pub(crate) struct Vim {
-    mode: Mode,
+    mode: VimMode,
     operator: Option<Operator>,
     /// Whether what was cut last is whole lines.
     has_lines: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Mode {
+enum VimMode {
     #[default]
     Insert,
     Normal,
@@ -33,7 +33,7 @@ enum Operator {
 
 /// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum VimTyped {
     /// It is none of vim's.
     Passed,
     /// It was carried out.
@@ -48,52 +48,52 @@ impl Vim {
     /// The mode by its name.
     pub(crate) fn name(&self) -> &'static str {
         match self.mode {
-            Mode::Insert => "insert",
-            Mode::Normal => "normal",
+            VimMode::Insert => "insert",
+            VimMode::Normal => "normal",
         }
     }
 
     /// Whether letters are commands.
     pub(crate) fn is_normal(&self) -> bool {
-        self.mode == Mode::Normal
+        self.mode == VimMode::Normal
     }
 
     /// A new draft is typed.
     pub(crate) fn begin(&mut self) {
-        (self.mode, self.operator) = (Mode::Insert, None);
+        (self.mode, self.operator) = (VimMode::Insert, None);
     }
 
     /// Takes a key.
-    pub(crate) fn key(&mut self, key: Key, draft: &mut Draft) -> Typed {
+    pub(crate) fn key(&mut self, key: EditorKey, draft: &mut TextDraft) -> VimTyped {
         match (self.mode, key.code, key.held) {
-            (Mode::Insert, KeyCode::Esc, KeyModifiers::NONE) => {
-                self.mode = Mode::Normal;
+            (VimMode::Insert, KeyCode::Esc, KeyModifiers::NONE) => {
+                self.mode = VimMode::Normal;
                 draft.close_group();
                 let (text, at) = (draft.shown(), draft.cursor());
                 draft.go(if at > line_start(text, at) { previous(text, at) } else { at });
-                Typed::Done
+                VimTyped::Done
             }
-            (Mode::Normal, KeyCode::Esc, _) if self.operator.take().is_some() => Typed::Done,
-            (Mode::Normal, KeyCode::Char('r'), KeyModifiers::CONTROL) => {
+            (VimMode::Normal, KeyCode::Esc, _) if self.operator.take().is_some() => VimTyped::Done,
+            (VimMode::Normal, KeyCode::Char('r'), KeyModifiers::CONTROL) => {
                 draft.redo();
-                Typed::Done
+                VimTyped::Done
             }
-            (Mode::Normal, KeyCode::Char('?'), _) if draft.is_empty() => Typed::Passed,
-            (Mode::Normal, KeyCode::Char(letter), KeyModifiers::NONE) => {
+            (VimMode::Normal, KeyCode::Char('?'), _) if draft.is_empty() => VimTyped::Passed,
+            (VimMode::Normal, KeyCode::Char(letter), KeyModifiers::NONE) => {
                 let typed = self.letter(letter, draft);
-                if self.mode == Mode::Normal {
+                if self.mode == VimMode::Normal {
                     settle(draft);
                 }
                 typed
             }
-            _ => Typed::Passed,
+            _ => VimTyped::Passed,
         }
     }
 
-    fn letter(&mut self, letter: char, draft: &mut Draft) -> Typed {
+    fn letter(&mut self, letter: char, draft: &mut TextDraft) -> VimTyped {
         if let Some(operator) = self.operator.take() {
             self.operate(operator, letter, draft);
-            return Typed::Done;
+            return VimTyped::Done;
         }
         match letter {
             'd' => self.operator = Some(Operator::Delete),
@@ -119,27 +119,27 @@ impl Vim {
                 draft.left();
             }
             'u' => draft.undo(),
-            'p' => self.put(draft, Side::After),
-            'P' => self.put(draft, Side::Before),
-            'k' if !draft.up() => return Typed::Older,
-            'j' if !draft.down() => return Typed::Newer,
+            'p' => self.put(draft, VimSide::After),
+            'P' => self.put(draft, VimSide::Before),
+            'k' if !draft.up() => return VimTyped::Older,
+            'j' if !draft.down() => return VimTyped::Newer,
             _ => {
                 if let Some(motion) = Motion::named(letter) {
                     draft.go(motion.from(draft.shown(), draft.cursor()));
                 }
             }
         }
-        Typed::Done
+        VimTyped::Done
     }
 
-    fn insert_at(&mut self, draft: &mut Draft, place: impl FnOnce(&str, usize) -> usize) {
-        self.mode = Mode::Insert;
+    fn insert_at(&mut self, draft: &mut TextDraft, place: impl FnOnce(&str, usize) -> usize) {
+        self.mode = VimMode::Insert;
         draft.open_group();
         draft.go(place(draft.shown(), draft.cursor()));
     }
 
     /// Carries out an operator over a motion, or over the line where its own letter is typed again. Another letter ends it.
-    fn operate(&mut self, operator: Operator, letter: char, draft: &mut Draft) {
+    fn operate(&mut self, operator: Operator, letter: char, draft: &mut TextDraft) {
         let (text, at) = (draft.shown(), draft.cursor());
         let is_line = letter == operator.letter();
         let range = match (operator, letter) {
@@ -152,7 +152,7 @@ impl Vim {
         let Some((from, to)) = range else { return };
         self.has_lines = is_line;
         if operator == Operator::Change {
-            self.mode = Mode::Insert;
+            self.mode = VimMode::Insert;
             draft.open_group();
         }
         match operator {
@@ -165,22 +165,22 @@ impl Vim {
     }
 
     /// Puts back what was cut: lines above or below this one, else before or behind the cursor.
-    fn put(&mut self, draft: &mut Draft, side: Side) {
+    fn put(&mut self, draft: &mut TextDraft, side: VimSide) {
         let cut = draft.kept().to_owned();
         if cut.is_empty() {
             return;
         }
         let (text, at) = (draft.shown(), draft.cursor());
         if !self.has_lines {
-            let place = if side == Side::After { next(text, at).min(line_end(text, at)) } else { at };
+            let place = if side == VimSide::After { next(text, at).min(line_end(text, at)) } else { at };
             draft.go(place);
             draft.insert_text(&cut);
             return draft.go(previous(draft.shown(), draft.cursor()));
         }
         let lines = cut.trim_matches('\n');
-        let place = if side == Side::After { line_end(text, at) } else { line_start(text, at) };
+        let place = if side == VimSide::After { line_end(text, at) } else { line_start(text, at) };
         draft.go(place);
-        if side == Side::After {
+        if side == VimSide::After {
             draft.insert_text(&format!("\n{lines}"));
             draft.go(place + 1);
         } else {
@@ -191,7 +191,7 @@ impl Vim {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum VimSide {
     Before,
     After,
 }
@@ -213,7 +213,7 @@ fn whole_line(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// The cursor stands on a letter and not behind the last one of a line.
-fn settle(draft: &mut Draft) {
+fn settle(draft: &mut TextDraft) {
     let (text, at) = (draft.shown(), draft.cursor());
     if at == line_end(text, at) && at > line_start(text, at) {
         draft.go(previous(text, at));
@@ -227,17 +227,17 @@ mod tests {
     /// Types keys in normal mode; `|` is the cursor.
     #[track_caller]
     fn check(before: &str, keys: &str, after: &str) -> Vim {
-        let mut draft = Draft::default();
+        let mut draft = TextDraft::default();
         draft.set(&before.replace('|', ""));
         draft.go(before.find('|').unwrap());
-        let mut vim = Vim { mode: Mode::Normal, ..Vim::default() };
+        let mut vim = Vim { mode: VimMode::Normal, ..Vim::default() };
         for letter in keys.chars() {
             let key = match letter {
-                '␛' => Key::named("esc").unwrap(),
-                '®' => Key::named("ctrl-r").unwrap(),
-                letter => Key { code: KeyCode::Char(letter), held: KeyModifiers::NONE },
+                '␛' => EditorKey::named("esc").unwrap(),
+                '®' => EditorKey::named("ctrl-r").unwrap(),
+                letter => EditorKey { code: KeyCode::Char(letter), held: KeyModifiers::NONE },
             };
-            if vim.key(key, &mut draft) == Typed::Passed {
+            if vim.key(key, &mut draft) == VimTyped::Passed {
                 draft.insert(letter);
             }
         }
@@ -305,14 +305,18 @@ mod tests {
 
     #[test]
     fn history_is_reached_from_the_first_and_the_last_line() {
-        let mut draft = Draft::default();
-        let mut vim = Vim { mode: Mode::Normal, ..Vim::default() };
-        let key = |letter| Key { code: KeyCode::Char(letter), held: KeyModifiers::NONE };
-        assert_eq!(vim.key(key('k'), &mut draft), Typed::Older);
-        assert_eq!(vim.key(key('j'), &mut draft), Typed::Newer);
-        assert_eq!(vim.key(key('?'), &mut draft), Typed::Passed, "help is help");
-        assert_eq!(vim.key(Key::named("esc").unwrap(), &mut draft), Typed::Passed, "escape interrupts");
-        assert_eq!(vim.key(key('q'), &mut draft), Typed::Done, "other letters type nothing");
+        let mut draft = TextDraft::default();
+        let mut vim = Vim { mode: VimMode::Normal, ..Vim::default() };
+        let key = |letter| EditorKey { code: KeyCode::Char(letter), held: KeyModifiers::NONE };
+        assert_eq!(vim.key(key('k'), &mut draft), VimTyped::Older);
+        assert_eq!(vim.key(key('j'), &mut draft), VimTyped::Newer);
+        assert_eq!(vim.key(key('?'), &mut draft), VimTyped::Passed, "help is help");
+        assert_eq!(
+            vim.key(EditorKey::named("esc").unwrap(), &mut draft),
+            VimTyped::Passed,
+            "escape interrupts"
+        );
+        assert_eq!(vim.key(key('q'), &mut draft), VimTyped::Done, "other letters type nothing");
         assert!(draft.is_empty());
     }
 }

@@ -21,7 +21,7 @@ const LAST: usize = 1024;
 
 /// Something to print.
 #[derive(Debug)]
-enum Piece {
+enum OutletPiece {
     Answer(String),
     Line(String),
     Status(String),
@@ -30,17 +30,17 @@ enum Piece {
 }
 
 /// The way out of a run.
-pub(super) struct Outlet {
-    pieces: mpsc::Sender<Piece>,
+pub(super) struct ExecOutlet {
+    pieces: mpsc::Sender<OutletPiece>,
     /// Lines that found no room yet.
-    waiting: VecDeque<Piece>,
+    waiting: VecDeque<OutletPiece>,
     /// Cancelled when the output takes nothing more.
     closed: CancellationToken,
     /// Resolves when the thread has printed all and ended.
     ended: oneshot::Receiver<()>,
 }
 
-impl Outlet {
+impl ExecOutlet {
     /// Starts the thread.
     pub(super) fn start(printer: Printer) -> io::Result<Self> {
         let (pieces, queue) = mpsc::channel(QUEUE);
@@ -57,22 +57,22 @@ impl Outlet {
 
     /// A part of the answer.
     pub(super) fn answer(&mut self, text: String) {
-        self.waiting.push_back(Piece::Answer(text));
+        self.waiting.push_back(OutletPiece::Answer(text));
     }
 
     /// A line of JSON.
     pub(super) fn line(&mut self, text: String) {
-        self.waiting.push_back(Piece::Line(text));
+        self.waiting.push_back(OutletPiece::Line(text));
     }
 
     /// A line of status.
     pub(super) fn status(&mut self, text: impl Into<String>) {
-        self.waiting.push_back(Piece::Status(text.into()));
+        self.waiting.push_back(OutletPiece::Status(text.into()));
     }
 
     /// Rows of status, as bytes for a terminal.
     pub(super) fn rows(&mut self, rows: String) {
-        self.waiting.push_back(Piece::Rows(rows));
+        self.waiting.push_back(OutletPiece::Rows(rows));
     }
 
     /// Whether nothing waits.
@@ -115,20 +115,20 @@ impl Outlet {
 }
 
 /// Prints what comes. Status is told also when the output is closed.
-fn print(mut printer: Printer, mut queue: mpsc::Receiver<Piece>, closed: &CancellationToken) {
+fn print(mut printer: Printer, mut queue: mpsc::Receiver<OutletPiece>, closed: &CancellationToken) {
     while let Some(piece) = queue.blocking_recv() {
         let printed = match piece {
-            Piece::Status(text) => {
+            OutletPiece::Status(text) => {
                 printer.status(&text);
                 Ok(())
             }
-            Piece::Rows(rows) => {
+            OutletPiece::Rows(rows) => {
                 printer.order(&rows);
                 Ok(())
             }
-            Piece::Answer(_) | Piece::Line(_) if closed.is_cancelled() => Ok(()),
-            Piece::Answer(text) => printer.answer(&text),
-            Piece::Line(text) => printer.line(&text),
+            OutletPiece::Answer(_) | OutletPiece::Line(_) if closed.is_cancelled() => Ok(()),
+            OutletPiece::Answer(text) => printer.answer(&text),
+            OutletPiece::Line(text) => printer.line(&text),
         };
         if printed.is_err() {
             closed.cancel();

@@ -1,5 +1,8 @@
 //! An answer that has to fit a JSON Schema.
 
+use std::error::Error;
+
+use boon::{Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use buddy_protocol::{Failure, FailureKind};
 use serde_json::Value;
 
@@ -11,11 +14,23 @@ pub(super) const CORRECTIONS: u32 = 2;
 const TOLD: usize = 10;
 /// Characters of one mismatch.
 const TOLD_CHARS: usize = 300;
+/// The name under which the schema is compiled. Nothing is read or fetched by it.
+const SCHEMA_NAME: &str = "urn:answer";
 
 /// The schema of an answer.
 pub struct AnswerSchema {
     text: String,
-    validator: jsonschema::Validator,
+    schemas: Schemas,
+    root: SchemaIndex,
+}
+
+/// Refuses to load schemas: a schema refers only to its own parts.
+struct RefusedReferences;
+
+impl UrlLoader for RefusedReferences {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
+        Err(format!("it refers to {url}, which is not in it").into())
+    }
 }
 
 /// Why a text is no schema that can be used.
@@ -46,10 +61,15 @@ impl AnswerSchema {
             return Err(SchemaError::TooLarge);
         }
         let schema: Value = serde_json::from_str(text)?;
-        let refused =
-            |error: jsonschema::ValidationError<'_>| SchemaError::Schema(clipped(&error.to_string()));
-        let validator = jsonschema::validator_for(&schema).map_err(refused)?;
-        Ok(Self { text: text.trim().to_owned(), validator })
+        let mut schemas = Schemas::new();
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(RefusedReferences));
+        let compiled = match compiler.add_resource(SCHEMA_NAME, schema) {
+            Ok(()) => compiler.compile(SCHEMA_NAME, &mut schemas),
+            Err(error) => Err(error),
+        };
+        let root = compiled.map_err(|error| SchemaError::Schema(clipped(&format!("{error:#}"))))?;
+        Ok(Self { text: text.trim().to_owned(), schemas, root })
     }
 
     /// A prompt with the schema, as it is sent.
@@ -78,20 +98,32 @@ impl AnswerSchema {
     pub(super) fn fit(&self, answer: &str) -> Result<Fitting, String> {
         let text = bare(answer);
         let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let mismatches: Vec<String> = self
-            .validator
-            .iter_errors(&value)
-            .take(TOLD)
-            .map(|error| match error.instance_path().to_string() {
-                path if path.is_empty() => clipped(&error.to_string()),
-                path => format!("{}: {}", clipped(&path), clipped(&error.to_string())),
-            })
-            .collect();
+        let mismatches = match self.schemas.validate(&value, self.root) {
+            Ok(()) => Vec::new(),
+            Err(error) => describe_mismatches(&error),
+        };
         if mismatches.is_empty() {
             return Ok(Fitting { text: text.to_owned(), value });
         }
         Err(mismatches.join("; "))
     }
+}
+
+/// The innermost mismatches of an answer, each with its place.
+fn describe_mismatches(error: &ValidationError<'_, '_>) -> Vec<String> {
+    let mut open = vec![error];
+    let mut described = Vec::new();
+    while let Some(error) = open.pop().filter(|_| described.len() < TOLD) {
+        if !error.causes.is_empty() {
+            open.extend(error.causes.iter().rev());
+            continue;
+        }
+        described.push(match error.instance_location.to_string() {
+            path if path.is_empty() => clipped(&error.kind.to_string()),
+            path => format!("{}: {}", clipped(&path), clipped(&error.kind.to_string())),
+        });
+    }
+    described
 }
 
 /// The failure of a run whose answer never fitted.

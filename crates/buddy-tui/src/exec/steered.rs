@@ -3,65 +3,22 @@
 //! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
 //! why not. What waits for a user waits for an answer as long as the input lasts, and is denied when it has ended.
 
-use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, ItemId, SessionsError};
+use buddy_protocol::{Answer, AskId, Command, SessionsError};
 use serde::Serialize;
 
-use super::Run;
+use super::ExecRun;
 use super::lines::{MAX_LINE, NumberedLine};
 
 /// A line of the output that answers a line of the input which was not carried out.
 #[derive(Debug, Serialize)]
-struct Refusal<'a> {
+struct LineRefusal<'a> {
     r#type: &'static str,
     /// Which line of the input, from 1.
     line: u64,
     message: &'a str,
 }
 
-/// The state of a run that is steered.
-#[derive(Debug, Default)]
-pub(super) struct Steering {
-    /// Whether commands may still come.
-    pub(super) is_open: bool,
-    /// Prompts and commands of the user that were accepted and are not seen in the log yet. Until they are, nothing
-    /// seems to run although something does.
-    unseen: usize,
-    /// Questions that wait for an answer.
-    asks: Vec<AskId>,
-    /// The command of the user's own that runs.
-    person: Option<ItemId>,
-    /// Whether the session has ended for good. What stopped with it is still told.
-    pub(super) has_ended: bool,
-}
-
-impl Steering {
-    /// At the start, with commands to come or without.
-    pub(super) fn new(is_open: bool) -> Self {
-        Self { is_open, ..Self::default() }
-    }
-
-    /// Takes note of what goes on.
-    pub(super) fn note(&mut self, event: &Event) {
-        match &event.fact {
-            Fact::ItemStarted(started) if matches!(started.item.content, Content::UserMessage { .. }) => {
-                self.person = Some(started.item.id.clone());
-            }
-            Fact::ItemEnded(ended) if matches!(ended.item.content, Content::UserMessage { .. }) => {
-                self.unseen = self.unseen.saturating_sub(1);
-                self.person.take_if(|person| *person == ended.item.id);
-            }
-            Fact::Asked(asked) => self.asks.push(asked.ask.id.clone()),
-            Fact::Answered(answered) => self.asks.retain(|ask| *ask != answered.ask),
-            Fact::SessionEnded(_) => {
-                self.has_ended = true;
-                self.is_open = false;
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Run<'_> {
+impl ExecRun<'_> {
     /// Whether nothing runs and nothing more can come.
     pub(super) fn is_over(&self) -> bool {
         let steering = &self.steering;
@@ -70,7 +27,7 @@ impl Run<'_> {
 
     /// Carries out a line of the input.
     pub(super) async fn hear(&mut self, line: NumberedLine) -> Result<(), SessionsError> {
-        let refusal = match read(&line) {
+        let refusal = match read_command(&line) {
             Ok(None) => return Ok(()),
             Ok(Some(command)) => match self.obey(command).await {
                 Err(
@@ -83,7 +40,7 @@ impl Run<'_> {
             },
             Err(message) => message,
         };
-        let refusal = Refusal { r#type: "error", line: line.number, message: &refusal };
+        let refusal = LineRefusal { r#type: "error", line: line.number, message: &refusal };
         self.outlet.line(serde_json::to_string(&refusal).unwrap_or_default());
         Ok(())
     }
@@ -126,7 +83,7 @@ impl Run<'_> {
 }
 
 /// The command of a line; none of an empty one.
-fn read(line: &NumberedLine) -> Result<Option<Command>, String> {
+fn read_command(line: &NumberedLine) -> Result<Option<Command>, String> {
     let Some(bytes) = &line.bytes else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
     if bytes.trim_ascii().is_empty() {
         return Ok(None);

@@ -6,9 +6,10 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Content, Event, Fact, Item, ItemId, ItemStatus, MicroUsd, UnixMillis};
 
-use crate::console::{elapsed_text, notice_rows, running_row, watched_rows};
+use crate::amounts::describe_elapsed;
+use crate::console::{render_running_call, render_session_notice, render_watched_call};
 use crate::exit::Exit;
-use crate::text::{Line, Look, Paint, encode};
+use crate::text::{Paint, StyledLine, TerminalLook, encode};
 
 /// Goes to the start of the row and clears it.
 const CLEAR: &str = "\r\u{1b}[K";
@@ -17,7 +18,7 @@ const CLEAR: &str = "\r\u{1b}[K";
 #[derive(Debug, Clone)]
 pub struct ExecWatch {
     /// How things look.
-    pub look: Look,
+    pub look: TerminalLook,
     /// The width of the terminal.
     pub columns: usize,
     /// The model, for people.
@@ -54,7 +55,7 @@ impl WatchedRun {
             }
             Fact::ItemChanged(changed) if changed.item.status == ItemStatus::Running => {
                 self.began.insert(changed.item.id.clone(), event.time);
-                let row = running_row(&call(&changed.item)?, self.surface())?;
+                let row = render_running_call(&call(&changed.item)?, self.surface())?;
                 let mut text = self.cleared();
                 encode(&row, &self.watch.look, &mut text);
                 self.is_row_open = true;
@@ -64,12 +65,16 @@ impl WatchedRun {
                 let call = call(&ended.item)?;
                 let began = self.began.remove(&ended.item.id).unwrap_or(event.time);
                 let ran = Duration::from_millis(event.time.0.saturating_sub(began.0));
-                let rows = watched_rows(&call, ended.item.status, ran, self.surface());
+                let rows = render_watched_call(&call, ended.item.status, ran, self.surface());
                 Some(self.written(&rows))
             }
             Fact::Notice(notice) => {
-                let rows =
-                    notice_rows(&notice.text, notice.level, &self.watch.look, self.watch.columns.max(4));
+                let rows = render_session_notice(
+                    &notice.text,
+                    notice.level,
+                    &self.watch.look,
+                    self.watch.columns.max(4),
+                );
                 Some(self.written(&rows))
             }
             _ => None,
@@ -92,13 +97,14 @@ impl WatchedRun {
         };
         let cost = cost.filter(|cost| cost.dollars() > 0.0).map(|cost| cost.to_string());
         let code = (exit != Exit::Ok).then(|| format!("exit {}", exit.code()));
-        let mut tail: Vec<String> = [Some(elapsed_text(time)), cost, code].into_iter().flatten().collect();
+        let mut tail: Vec<String> =
+            [Some(describe_elapsed(time)), cost, code].into_iter().flatten().collect();
         // The exit code is told in any window.
         while tail.len() > 1 && words.len() + 4 + tail.join("   ").len() > self.watch.columns {
             tail.remove(0);
         }
         let tail = format!("  {}", tail.join("   "));
-        let row = Line::styled(look.sign(sign, ascii), look.style(paint))
+        let row = StyledLine::styled(look.sign(sign, ascii), look.style(paint))
             .and(" ", Style::new())
             .and(&words, look.style(Paint::Strong))
             .and(&tail, look.style(Paint::Dim));
@@ -111,10 +117,10 @@ impl WatchedRun {
         if std::mem::take(&mut self.is_row_open) { CLEAR.to_owned() } else { String::new() }
     }
 
-    fn head(&self, session: &str) -> Line {
+    fn head(&self, session: &str) -> StyledLine {
         let look = &self.watch.look;
         let (soft, dim) = (look.style(Paint::Soft), look.style(Paint::Dim));
-        Line::styled(look.sign("●", "*"), look.style(Paint::Agent))
+        StyledLine::styled(look.sign("●", "*"), look.style(Paint::Agent))
             .and(" ", Style::new())
             .and("buddy", look.style(Paint::Strong))
             .and(&format!("  {}  {}", self.watch.model, look.path(&self.cwd)), soft)
@@ -122,11 +128,11 @@ impl WatchedRun {
             .cut(self.watch.columns, look.sign("…", "..."))
     }
 
-    fn surface(&self) -> (&Look, usize, &str) {
+    fn surface(&self) -> (&TerminalLook, usize, &str) {
         (&self.watch.look, self.watch.columns, &self.cwd)
     }
 
-    fn written(&mut self, rows: &[Line]) -> String {
+    fn written(&mut self, rows: &[StyledLine]) -> String {
         let mut text = self.cleared();
         for row in rows {
             encode(row, &self.watch.look, &mut text);

@@ -3,42 +3,39 @@
 //! What is held is bounded: code and HTML are given line by line, and a paragraph or table that grows too long is given in
 //! parts.
 
-use super::piece::{Joint, Mark, Part, Piece, Step, Text};
-use super::source::Given;
+use super::piece::{BlockPart, ItemMark, Joint, NestStep, SettledPiece, SourceText};
+use super::source::{GivenLine, LONGEST_HEADING};
 use super::spacing::Spacing;
-use super::starts::{Fence, Html, Item, Rest};
+use super::starts::{CodeFence, Html, ListStart, Rest};
 
 /// How much of a paragraph or table is held, in bytes: it is read again for every token.
 const LONGEST_TEXT: usize = 8 * 1024;
-/// How long a text may be that a line under it makes a heading, in bytes. A longer one may be shown in parts before that line
-/// comes.
-pub(super) const LONGEST_HEADING: usize = 120;
 /// How long the head of a table may be that is shown again.
 const LONGEST_HEAD: usize = 2 * 1024;
 /// How deep quotes and lists nest. What is deeper is text.
 const DEEPEST: usize = 12;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Blocks {
+pub(super) struct BlockReader {
     around: Vec<Around>,
-    leaf: Leaf,
-    done: Vec<Piece>,
+    leaf: OpenLeaf,
+    done: Vec<SettledPiece>,
     spacing: Spacing,
 }
 
 /// A quote or list item that is open.
 #[derive(Debug, Clone)]
 struct Around {
-    step: Step,
+    step: NestStep,
     /// The item and what it is indented by, for an item.
-    item: Option<Item>,
+    item: Option<ListStart>,
     /// For an item that began without content: how many empty lines followed. It ends with the first.
     empty_lines: Option<usize>,
 }
 
 /// The open block inside them.
 #[derive(Debug, Clone, Default)]
-enum Leaf {
+enum OpenLeaf {
     #[default]
     None,
     Text {
@@ -47,19 +44,19 @@ enum Leaf {
         lines: usize,
         is_table: bool,
     },
-    Fence(Fence),
+    Fence(CodeFence),
     /// Code by its indent, and how many empty lines came last.
     Indented(usize),
     Html(Html),
 }
 
-impl Blocks {
+impl BlockReader {
     /// The finished pieces so far.
-    pub(super) fn take(&mut self) -> Vec<Piece> {
+    pub(super) fn take(&mut self) -> Vec<SettledPiece> {
         std::mem::take(&mut self.done)
     }
 
-    pub(super) fn line(&mut self, given: &Given) {
+    pub(super) fn line(&mut self, given: &GivenLine) {
         match given.joint {
             None => self.whole(Rest { text: &given.text }),
             Some(joint) => self.more(&given.text, joint),
@@ -71,12 +68,12 @@ impl Blocks {
 
     /// Whether nothing is open that the next line could go on.
     pub(super) fn is_between(&self) -> bool {
-        matches!(self.leaf, Leaf::None)
+        matches!(self.leaf, OpenLeaf::None)
     }
 
     /// Whether everything so far of a text that is open was given.
     pub(super) fn is_in_parts(&self) -> bool {
-        matches!(&self.leaf, Leaf::Text { source, follows: Some(_), .. } if source.is_empty())
+        matches!(&self.leaf, OpenLeaf::Text { source, follows: Some(_), .. } if source.is_empty())
     }
 
     /// Nothing follows.
@@ -87,7 +84,7 @@ impl Blocks {
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         match &self.leaf {
-            Leaf::Text { source, .. } => source.len(),
+            OpenLeaf::Text { source, .. } => source.len(),
             _ => 0,
         }
     }
@@ -126,14 +123,14 @@ impl Blocks {
     /// Takes a line of code or HTML, if such is open.
     fn continues_verbatim(&mut self, rest: Rest<'_>) -> bool {
         match &mut self.leaf {
-            Leaf::Fence(fence) if rest.ends(fence) => self.close_leaf(),
-            Leaf::Fence(fence) => {
+            OpenLeaf::Fence(fence) if rest.ends(fence) => self.close_leaf(),
+            OpenLeaf::Fence(fence) => {
                 let line = rest.without_spaces(fence.indent).text.to_owned();
-                self.give(Part::CodeLine(line));
+                self.give(BlockPart::CodeLine(line));
             }
-            Leaf::Indented(blanks) if rest.is_blank() => *blanks += 1,
-            Leaf::Indented(_) if rest.indent() >= 4 => self.indented_line(rest),
-            Leaf::Html(html) if html.end.is_some() || !rest.is_blank() => {
+            OpenLeaf::Indented(blanks) if rest.is_blank() => *blanks += 1,
+            OpenLeaf::Indented(_) if rest.indent() >= 4 => self.indented_line(rest),
+            OpenLeaf::Html(html) if html.end.is_some() || !rest.is_blank() => {
                 let html = *html;
                 self.html_line(rest, html, true);
             }
@@ -144,17 +141,17 @@ impl Blocks {
 
     fn indented_line(&mut self, rest: Rest<'_>) {
         let blanks = match &mut self.leaf {
-            Leaf::Indented(blanks) => std::mem::take(blanks),
+            OpenLeaf::Indented(blanks) => std::mem::take(blanks),
             _ => 0,
         };
         for _ in 0..blanks {
-            self.give(Part::CodeLine(String::new()));
+            self.give(BlockPart::CodeLine(String::new()));
         }
-        self.give(Part::CodeLine(rest.without_spaces(4).text.to_owned()));
+        self.give(BlockPart::CodeLine(rest.without_spaces(4).text.to_owned()));
     }
 
     fn html_line(&mut self, rest: Rest<'_>, html: Html, follows: bool) {
-        self.give(Part::Html { line: rest.text.to_owned(), follows });
+        self.give(BlockPart::Html { line: rest.text.to_owned(), follows });
         if html.end.is_some_and(|end| rest.text.to_ascii_lowercase().contains(end)) {
             self.close_leaf();
         }
@@ -163,7 +160,7 @@ impl Blocks {
     fn blank(&mut self, matched: usize) {
         self.close_leaf();
         self.close_to(matched);
-        if let Some(Around { step: Step::Item { is_fresh: true, .. }, empty_lines, .. }) =
+        if let Some(Around { step: NestStep::Item { is_fresh: true, .. }, empty_lines, .. }) =
             self.around.last_mut()
         {
             *empty_lines = empty_lines.map(|count| count.saturating_add(1));
@@ -179,7 +176,7 @@ impl Blocks {
                 if let Some(around) = self.around.last_mut() {
                     around.empty_lines = None;
                 }
-                self.around.push(Around { step: Step::Quote, item: None, empty_lines: None });
+                self.around.push(Around { step: NestStep::Quote, item: None, empty_lines: None });
                 rest = inner;
             } else if let Some((item, inner)) = rest.item().filter(|_| !rest.is_rule())
                 && self.may_begin(item, inner, rest, matched)
@@ -194,13 +191,13 @@ impl Blocks {
     }
 
     /// Whether an item may begin here: in the middle of a paragraph only one that is clearly meant.
-    fn may_begin(&self, item: Item, inner: Rest<'_>, line: Rest<'_>, matched: usize) -> bool {
-        let is_in_text = matched == self.around.len() && matches!(self.leaf, Leaf::Text { .. });
+    fn may_begin(&self, item: ListStart, inner: Rest<'_>, line: Rest<'_>, matched: usize) -> bool {
+        let is_in_text = matched == self.around.len() && matches!(self.leaf, OpenLeaf::Text { .. });
         let is_meant = !inner.is_blank() && item.number.is_none_or(|number| number == 1);
         !is_in_text || (is_meant && !line.is_underline() && !line.is_table_line())
     }
 
-    fn open_item<'a>(&mut self, mut item: Item, inner: Rest<'a>, matched: usize) -> Rest<'a> {
+    fn open_item<'a>(&mut self, mut item: ListStart, inner: Rest<'a>, matched: usize) -> Rest<'a> {
         let before = self.around.get(matched).and_then(|around| around.item);
         let same = before.filter(|before| before.sign == item.sign);
         self.close_to_inside(matched);
@@ -209,12 +206,12 @@ impl Blocks {
             self.spacing.is_sibling = true;
         }
         let (mark, inner) = match (item.number, inner.check_box()) {
-            (None, Some((true, inner))) => (Mark::Done, inner),
-            (None, Some((false, inner))) => (Mark::ToDo, inner),
-            (None, None) => (Mark::Bullet, inner),
-            (Some(number), _) => (Mark::Number { number, delimiter: item.sign }, inner),
+            (None, Some((true, inner))) => (ItemMark::Done, inner),
+            (None, Some((false, inner))) => (ItemMark::ToDo, inner),
+            (None, None) => (ItemMark::Bullet, inner),
+            (Some(number), _) => (ItemMark::Number { number, delimiter: item.sign }, inner),
         };
-        let step = Step::Item { mark, is_fresh: true };
+        let step = NestStep::Item { mark, is_fresh: true };
         let empty_lines = inner.is_blank().then_some(0);
         self.around.push(Around { step, item: Some(item), empty_lines });
         inner
@@ -223,11 +220,11 @@ impl Blocks {
     /// Opens what the line begins inside of its blocks, or adds it to what is open.
     fn open_leaf(&mut self, rest: Rest<'_>, matched: usize) {
         let is_inside = matched == self.around.len();
-        let in_text = matches!(self.leaf, Leaf::Text { .. });
-        let in_table = matches!(self.leaf, Leaf::Text { is_table: true, .. });
+        let in_text = matches!(self.leaf, OpenLeaf::Text { .. });
+        let in_table = matches!(self.leaf, OpenLeaf::Text { is_table: true, .. });
         // A text of which a part was given is neither a heading nor the head of a table any more.
-        let is_whole = is_inside && !matches!(self.leaf, Leaf::Text { follows: Some(_), .. });
-        let is_short = matches!(&self.leaf, Leaf::Text { source, .. } if source.len() <= LONGEST_HEADING);
+        let is_whole = is_inside && !matches!(self.leaf, OpenLeaf::Text { follows: Some(_), .. });
+        let is_short = matches!(&self.leaf, OpenLeaf::Text { source, .. } if source.len() <= LONGEST_HEADING);
         if rest.is_blank() {
             return;
         }
@@ -236,21 +233,21 @@ impl Blocks {
             self.close_leaf();
         } else if rest.is_rule() {
             self.close_to_inside(matched);
-            self.give(Part::Rule);
+            self.give(BlockPart::Rule);
         } else if rest.is_heading() {
             self.close_to_inside(matched);
             self.give_text(rest.text.to_owned());
         } else if let Some(fence) = rest.fence() {
             self.close_to_inside(matched);
-            self.give(Part::CodeBegin(fence.language.clone()));
-            self.leaf = Leaf::Fence(fence);
+            self.give(BlockPart::CodeBegin(fence.language.clone()));
+            self.leaf = OpenLeaf::Fence(fence);
         } else if let Some(html) = rest.html().filter(|html| html.is_strong || !in_text) {
             self.close_to_inside(matched);
-            self.leaf = Leaf::Html(html);
+            self.leaf = OpenLeaf::Html(html);
             self.html_line(rest, html, false);
         } else if in_text && is_whole && rest.is_table_line() {
             self.add_to_text(rest.text, "\n");
-            if let Leaf::Text { lines: 2, is_table, .. } = &mut self.leaf {
+            if let OpenLeaf::Text { lines: 2, is_table, .. } = &mut self.leaf {
                 *is_table = true;
             }
         } else if in_text && !in_table && (rest.is_underline() || !is_whole && rest.is_table_line()) {
@@ -260,8 +257,8 @@ impl Blocks {
             self.add_to_text(rest.text, "\n");
         } else if rest.indent() >= 4 {
             self.close_to_inside(matched);
-            self.give(Part::CodeBegin(String::new()));
-            self.leaf = Leaf::Indented(0);
+            self.give(BlockPart::CodeBegin(String::new()));
+            self.leaf = OpenLeaf::Indented(0);
             self.indented_line(rest);
         } else {
             self.close_to_inside(matched);
@@ -272,9 +269,9 @@ impl Blocks {
     /// Takes the next part of a line that was too long.
     fn more(&mut self, text: &str, joint: Joint) {
         match self.leaf {
-            Leaf::Fence(_) | Leaf::Indented(_) => self.give(Part::CodeLine(text.to_owned())),
-            Leaf::Html(html) => self.html_line(Rest { text }, html, true),
-            Leaf::None | Leaf::Text { .. } => {
+            OpenLeaf::Fence(_) | OpenLeaf::Indented(_) => self.give(BlockPart::CodeLine(text.to_owned())),
+            OpenLeaf::Html(html) => self.html_line(Rest { text }, html, true),
+            OpenLeaf::None | OpenLeaf::Text { .. } => {
                 self.add_to_text(text, if joint == Joint::Space { " " } else { "" });
             }
         }
@@ -282,41 +279,46 @@ impl Blocks {
 
     fn add_to_text(&mut self, text: &str, between: &str) {
         let held = match &self.leaf {
-            Leaf::Text { source, .. } => source.len(),
+            OpenLeaf::Text { source, .. } => source.len(),
             _ => 0,
         };
         if held > 0 && held + text.len() > LONGEST_TEXT {
             self.cut_text(if between.is_empty() { Joint::Nothing } else { Joint::Space });
         }
         match &mut self.leaf {
-            Leaf::Text { source, lines, .. } => {
+            OpenLeaf::Text { source, lines, .. } => {
                 *lines += usize::from(between == "\n");
                 if !source.is_empty() && !source.ends_with('\n') {
                     source.push_str(between);
                 }
                 source.push_str(text);
             }
-            _ => self.leaf = Leaf::Text { source: text.to_owned(), follows: None, lines: 1, is_table: false },
+            _ => {
+                self.leaf =
+                    OpenLeaf::Text { source: text.to_owned(), follows: None, lines: 1, is_table: false }
+            }
         }
     }
 
     /// Gives what there is of a long text. A table goes on with its head.
     fn cut_text(&mut self, joint: Joint) {
-        let Leaf::Text { source, follows, lines, is_table } = std::mem::take(&mut self.leaf) else { return };
+        let OpenLeaf::Text { source, follows, lines, is_table } = std::mem::take(&mut self.leaf) else {
+            return;
+        };
         let head: String = source.split_inclusive('\n').take(2).collect();
         let is_table = is_table && head.len() <= LONGEST_HEAD && head.ends_with('\n');
         let next = if is_table {
-            Leaf::Text { source: head, follows: None, lines, is_table }
+            OpenLeaf::Text { source: head, follows: None, lines, is_table }
         } else {
             // More lines than one, so that no table begins in the middle of a paragraph.
-            Leaf::Text { source: String::new(), follows: Some(joint), lines: lines + 1, is_table }
+            OpenLeaf::Text { source: String::new(), follows: Some(joint), lines: lines + 1, is_table }
         };
-        self.give(Part::Text(Text { source, follows, is_cut: !is_table }));
+        self.give(BlockPart::Text(SourceText { source, follows, is_cut: !is_table }));
         self.leaf = next;
     }
 
     fn give_text(&mut self, source: String) {
-        self.give(Part::Text(Text { source, follows: None, is_cut: false }));
+        self.give(BlockPart::Text(SourceText { source, follows: None, is_cut: false }));
     }
 
     /// Closes what is open inside of the first blocks around, and the others.
@@ -328,9 +330,9 @@ impl Blocks {
     fn close_to(&mut self, depth: usize) {
         self.close_leaf();
         while self.around.len() > depth {
-            let is_fresh = |around: &Around| matches!(around.step, Step::Item { is_fresh: true, .. });
+            let is_fresh = |around: &Around| matches!(around.step, NestStep::Item { is_fresh: true, .. });
             if self.around.last().is_some_and(is_fresh) {
-                self.give(Part::Nothing);
+                self.give(BlockPart::Nothing);
             }
             self.around.pop();
             self.spacing.leave(self.around.len());
@@ -339,34 +341,34 @@ impl Blocks {
 
     fn close_leaf(&mut self) {
         match std::mem::take(&mut self.leaf) {
-            Leaf::None | Leaf::Html(_) => {}
-            Leaf::Text { source, follows, .. } => {
-                self.give(Part::Text(Text { source, follows, is_cut: false }));
+            OpenLeaf::None | OpenLeaf::Html(_) => {}
+            OpenLeaf::Text { source, follows, .. } => {
+                self.give(BlockPart::Text(SourceText { source, follows, is_cut: false }));
             }
-            Leaf::Fence(_) => self.give(Part::CodeEnd),
-            Leaf::Indented(blanks) => {
-                self.give(Part::CodeEnd);
+            OpenLeaf::Fence(_) => self.give(BlockPart::CodeEnd),
+            OpenLeaf::Indented(blanks) => {
+                self.give(BlockPart::CodeEnd);
                 self.spacing.has_blank |= blanks > 0;
             }
         }
     }
 
-    fn give(&mut self, part: Part) {
+    fn give(&mut self, part: BlockPart) {
         let goes_on = match &part {
-            Part::CodeLine(_) | Part::CodeEnd => true,
-            Part::Html { follows, .. } => *follows,
-            Part::Text(text) => text.follows.is_some(),
+            BlockPart::CodeLine(_) | BlockPart::CodeEnd => true,
+            BlockPart::Html { follows, .. } => *follows,
+            BlockPart::Text(text) => text.follows.is_some(),
             _ => false,
         };
         let is_item: Vec<bool> = self.around.iter().map(|around| around.item.is_some()).collect();
         let gap = self.spacing.gap(&is_item).filter(|_| !goes_on);
         let path = self.around.iter().map(|around| around.step.clone()).collect();
         for around in &mut self.around {
-            if let Step::Item { is_fresh, .. } = &mut around.step {
+            if let NestStep::Item { is_fresh, .. } = &mut around.step {
                 *is_fresh = false;
             }
         }
         self.spacing = Spacing::after(self.around.len());
-        self.done.push(Piece { path, gap, part });
+        self.done.push(SettledPiece { path, gap, part });
     }
 }

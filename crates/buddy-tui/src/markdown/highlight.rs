@@ -8,7 +8,7 @@ use anstyle::Style;
 use syntect::easy::ScopeRegionIterator;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
-use crate::text::{Line, Look, Paint, Span};
+use crate::text::{Paint, Span, StyledLine, TerminalLook};
 
 /// How many lines of a block are coloured. The rest of a longer one is plain, as nobody reads it for its colours.
 const MOST_LINES: usize = 2_000;
@@ -43,14 +43,14 @@ impl Highlighter {
     }
 
     /// The next line in colours. `None` when it is beyond the bounds or the grammar fails: the rest of the block is plain.
-    pub(super) fn line(&mut self, text: &str, look: &Look) -> Option<Line> {
+    pub(super) fn line(&mut self, text: &str, look: &TerminalLook) -> Option<StyledLine> {
         self.lines += 1;
         if self.lines > MOST_LINES || text.len() > LONGEST_LINE {
             return None;
         }
         let whole = format!("{text}\n");
         let changes = self.parser.parse_line(&whole, syntaxes()).ok()?;
-        let mut line = Line::default();
+        let mut line = StyledLine::default();
         for (piece, change) in ScopeRegionIterator::new(&changes, &whole) {
             self.scopes.apply(change).ok()?;
             line.push(Span::new(piece.trim_end_matches('\n'), style(&self.scopes, look)));
@@ -60,7 +60,7 @@ impl Highlighter {
 }
 
 /// The style of the innermost scope that has one.
-fn style(scopes: &ScopeStack, look: &Look) -> Style {
+fn style(scopes: &ScopeStack, look: &TerminalLook) -> Style {
     let kinds = KINDS.get_or_init(kinds);
     let paint = scopes.scopes.iter().rev().find_map(|scope| {
         kinds.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, paint)| *paint)

@@ -5,21 +5,21 @@
 use anstyle::Style;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::table::Table;
-use crate::text::{Line, Look, Paint, Span};
+use super::table::MarkdownTable;
+use crate::text::{Paint, Span, StyledLine, TerminalLook};
 
 /// The parts of a text.
-pub(super) enum Shape {
+pub(super) enum InlineShape {
     /// Lines that may be wrapped.
-    Lines(Vec<Line>),
-    Table(Table),
+    Lines(Vec<StyledLine>),
+    Table(MarkdownTable),
 }
 
 /// Stands before a text that goes on, so that its beginning is no sign of a block.
 const LEAD: &str = "x ";
 
 /// The shapes of a text. One that goes on from an earlier part begins inside a paragraph.
-pub(super) fn shapes(source: &str, goes_on: bool, look: &Look, base: Style) -> Vec<Shape> {
+pub(super) fn shapes(source: &str, goes_on: bool, look: &TerminalLook, base: Style) -> Vec<InlineShape> {
     let led;
     let source = if goes_on {
         led = format!("{LEAD}{source}");
@@ -30,12 +30,12 @@ pub(super) fn shapes(source: &str, goes_on: bool, look: &Look, base: Style) -> V
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     let parser = Parser::new_ext(source, options);
     let definitions = definitions(&parser);
-    let mut reader = Reader {
+    let mut reader = InlineReader {
         look,
         styles: vec![base],
         marks: Vec::new(),
         links: Vec::new(),
-        lines: vec![Line::default()],
+        lines: vec![StyledLine::default()],
         shapes: Vec::new(),
         table: None,
         has_lead: goes_on,
@@ -58,36 +58,36 @@ fn definitions(parser: &Parser<'_>) -> Vec<(String, String)> {
     found.into_iter().map(|(label, definition)| (label.to_owned(), definition.dest.to_string())).collect()
 }
 
-struct Reader<'a> {
-    look: &'a Look,
+struct InlineReader<'a> {
+    look: &'a TerminalLook,
     styles: Vec<Style>,
     /// The signs that close what is open, where signs are shown.
     marks: Vec<&'static str>,
-    links: Vec<Link>,
-    lines: Vec<Line>,
-    shapes: Vec<Shape>,
-    table: Option<Table>,
+    links: Vec<OpenLink>,
+    lines: Vec<StyledLine>,
+    shapes: Vec<InlineShape>,
+    table: Option<MarkdownTable>,
     has_lead: bool,
 }
 
-struct Link {
+struct OpenLink {
     address: String,
     text: String,
 }
 
-impl Reader<'_> {
+impl InlineReader<'_> {
     fn read(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
             Event::Code(code) => self.code(&code),
-            Event::InlineHtml(html) if is_break(&html) => self.lines.push(Line::default()),
+            Event::InlineHtml(html) if is_break(&html) => self.lines.push(StyledLine::default()),
             Event::Html(text) | Event::InlineHtml(text) => self.raw(&text),
             Event::InlineMath(text) | Event::DisplayMath(text) => self.put(&text),
             Event::FootnoteReference(name) => self.put(&format!("[^{name}]")),
             Event::SoftBreak => self.put(" "),
-            Event::HardBreak => self.lines.push(Line::default()),
+            Event::HardBreak => self.lines.push(StyledLine::default()),
             Event::Rule => self.end_lines(),
             Event::TaskListMarker(is_done) => self.put(if is_done { "[x] " } else { "[ ] " }),
         }
@@ -102,10 +102,10 @@ impl Reader<'_> {
             Tag::Heading { level, .. } => self.open_heading(level),
             Tag::Table(alignments) => {
                 self.end_lines();
-                self.table = Some(Table::new(alignments));
+                self.table = Some(MarkdownTable::new(alignments));
             }
             Tag::TableHead => self.open(self.look.style(Paint::Strong), ""),
-            Tag::TableCell => self.lines = vec![Line::default()],
+            Tag::TableCell => self.lines = vec![StyledLine::default()],
             Tag::FootnoteDefinition(name) => {
                 self.end_lines();
                 self.put(&format!("[^{name}]: "));
@@ -128,7 +128,7 @@ impl Reader<'_> {
                 self.close();
             }
             TagEnd::TableCell => {
-                let cell = std::mem::replace(&mut self.lines, vec![Line::default()]);
+                let cell = std::mem::replace(&mut self.lines, vec![StyledLine::default()]);
                 if let Some(table) = &mut self.table {
                     table.cell(cell);
                 }
@@ -138,7 +138,7 @@ impl Reader<'_> {
                     table.end_row();
                 }
             }
-            TagEnd::Table => self.shapes.extend(self.table.take().map(Shape::Table)),
+            TagEnd::Table => self.shapes.extend(self.table.take().map(InlineShape::Table)),
             _ => self.end_lines(),
         }
     }
@@ -164,12 +164,12 @@ impl Reader<'_> {
     fn raw(&mut self, html: &str) {
         for (index, line) in html.lines().enumerate() {
             if index > 0 {
-                self.lines.push(Line::default());
+                self.lines.push(StyledLine::default());
             }
             self.put(line);
         }
         if html.ends_with('\n') {
-            self.lines.push(Line::default());
+            self.lines.push(StyledLine::default());
         }
     }
 
@@ -215,7 +215,7 @@ impl Reader<'_> {
     fn open_link(&mut self, address: CowStr<'_>) {
         let base = self.styles.last().copied().unwrap_or_default();
         self.styles.push(over(base, self.look.style(Paint::Link)));
-        self.links.push(Link { address: address.into_string(), text: String::new() });
+        self.links.push(OpenLink { address: address.into_string(), text: String::new() });
     }
 
     /// Ends a link, with its address behind it unless the terminal leads there or the text says it.
@@ -225,7 +225,7 @@ impl Reader<'_> {
             self.put(&address);
         }
         self.styles.pop();
-        let Some(Link { address, text }) = self.links.pop() else { return };
+        let Some(OpenLink { address, text }) = self.links.pop() else { return };
         let is_said = text == address || address.strip_prefix("mailto:") == Some(&text);
         let is_linked = self.look.has_links && leads_somewhere(&address) && !text.contains("://");
         if !is_said && !is_linked && !address.is_empty() {
@@ -241,21 +241,21 @@ impl Reader<'_> {
         self.open_link(address.into());
         self.put(address);
         self.close_link();
-        self.lines.push(Line::default());
+        self.lines.push(StyledLine::default());
     }
 
     /// Ends a block, without the empty lines that breaks at its edges or in a row make.
     fn end_lines(&mut self) {
-        let mut lines = std::mem::replace(&mut self.lines, vec![Line::default()]);
+        let mut lines = std::mem::replace(&mut self.lines, vec![StyledLine::default()]);
         lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
-        if lines.first().is_some_and(Line::is_empty) {
+        if lines.first().is_some_and(StyledLine::is_empty) {
             lines.remove(0);
         }
-        if lines.last().is_some_and(Line::is_empty) {
+        if lines.last().is_some_and(StyledLine::is_empty) {
             lines.pop();
         }
         if !lines.is_empty() {
-            self.shapes.push(Shape::Lines(lines));
+            self.shapes.push(InlineShape::Lines(lines));
         }
     }
 }

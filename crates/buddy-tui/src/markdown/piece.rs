@@ -2,20 +2,20 @@
 
 /// A part of the text that will not change any more, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct SettledPiece {
     /// The quotes and list items around it, the outermost first.
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<NestStep>,
     /// An empty row comes before it, within so many of the steps.
     pub(super) gap: Option<usize>,
-    pub(super) part: Part,
+    pub(super) part: BlockPart,
 }
 
 /// A quote or an item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NestStep {
     Quote,
     Item {
-        mark: Mark,
+        mark: ItemMark,
         /// Nothing of the item was shown yet: its mark leads the next row.
         is_fresh: bool,
     },
@@ -23,7 +23,7 @@ pub(super) enum Step {
 
 /// The mark of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum ItemMark {
     Bullet,
     Number { number: u64, delimiter: char },
     ToDo,
@@ -31,9 +31,9 @@ pub(super) enum Mark {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BlockPart {
     /// Source of a paragraph, a heading or a table.
-    Text(Text),
+    Text(SourceText),
     Rule,
     /// A line of raw HTML.
     Html {
@@ -50,7 +50,7 @@ pub(super) enum Part {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct SourceText {
     pub(super) source: String,
     /// It goes on from the text before.
     pub(super) follows: Option<Joint>,

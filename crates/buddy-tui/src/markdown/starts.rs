@@ -68,7 +68,7 @@ impl<'a> Rest<'a> {
         text.contains('-') && text.contains('|') && text.chars().all(|letter| "|-: ".contains(letter))
     }
 
-    pub(super) fn fence(self) -> Option<Fence> {
+    pub(super) fn fence(self) -> Option<CodeFence> {
         let text = self.unindented()?;
         let sign = text.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
         let info = text.trim_start_matches(sign);
@@ -77,10 +77,10 @@ impl<'a> Rest<'a> {
             return None;
         }
         let language = info.trim().split([' ', ',', '{']).next().unwrap_or_default();
-        Some(Fence { sign, length, indent: self.indent(), language: language.to_owned() })
+        Some(CodeFence { sign, length, indent: self.indent(), language: language.to_owned() })
     }
 
-    pub(super) fn ends(self, fence: &Fence) -> bool {
+    pub(super) fn ends(self, fence: &CodeFence) -> bool {
         self.unindented().is_some_and(|text| {
             let text = text.trim_end();
             text.len() >= fence.length && text.chars().all(|letter| letter == fence.sign)
@@ -88,7 +88,7 @@ impl<'a> Rest<'a> {
     }
 
     /// A list item that begins here, and what is in it.
-    pub(super) fn item(self) -> Option<(Item, Self)> {
+    pub(super) fn item(self) -> Option<(ListStart, Self)> {
         let text = self.unindented()?;
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let sign = text.chars().nth(digits)?;
@@ -105,7 +105,7 @@ impl<'a> Rest<'a> {
             spaces @ 1..=4 => spaces,
             _ => 1,
         };
-        Some((Item { sign, number, content: mark + spaces }, inner.without_spaces(spaces)))
+        Some((ListStart { sign, number, content: mark + spaces }, inner.without_spaces(spaces)))
     }
 
     /// The check box that an item begins with.
@@ -177,7 +177,7 @@ const BLOCKS: [&str; 30] = [
 
 /// The line that opens a block of code.
 #[derive(Debug, Clone)]
-pub(super) struct Fence {
+pub(super) struct CodeFence {
     sign: char,
     length: usize,
     pub(super) indent: usize,
@@ -185,7 +185,7 @@ pub(super) struct Fence {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Item {
+pub(super) struct ListStart {
     /// The bullet, or what follows the number. A list has one and the same.
     pub(super) sign: char,
     pub(super) number: Option<u64>,

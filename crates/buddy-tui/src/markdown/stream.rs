@@ -1,18 +1,18 @@
 //! An answer that is being written.
 
-use super::blocks::Blocks;
-use super::paint::Painter;
-use super::source::{Given, Source};
-use crate::text::{Line, Look};
+use super::blocks::BlockReader;
+use super::paint::MarkdownPainter;
+use super::source::{GivenLine, UnreadSource};
+use crate::text::{StyledLine, TerminalLook};
 
 /// Markdown that comes in pieces.
 ///
 /// What was given out is held no longer, and what is still open is bounded.
 #[derive(Clone, Default)]
 pub(crate) struct Markdown {
-    source: Source,
-    blocks: Blocks,
-    painter: Painter,
+    source: UnreadSource,
+    blocks: BlockReader,
+    painter: MarkdownPainter,
 }
 
 impl Markdown {
@@ -26,7 +26,7 @@ impl Markdown {
 
     /// The first rows of an open line of text that will not change any more, so that no more than `keep` stay open where
     /// that is possible.
-    pub(crate) fn settled(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
+    pub(crate) fn settled(&mut self, look: &TerminalLook, width: usize, keep: usize) -> Vec<StyledLine> {
         let mut rows = Vec::new();
         while self.open(look, width, keep.saturating_add(1)).len() > keep
             && let Some(part) = self.next_part()
@@ -42,20 +42,20 @@ impl Markdown {
         self.source.is_in_line()
     }
 
-    fn next_part(&mut self) -> Option<Given> {
+    fn next_part(&mut self) -> Option<GivenLine> {
         let is_open =
             if self.source.is_in_line() { self.blocks.is_in_parts() } else { self.blocks.is_between() };
         if is_open { self.source.next_part() } else { None }
     }
 
     /// The rows that were finished since the last call and will not change any more.
-    pub(crate) fn finished(&mut self, look: &Look, width: usize) -> Vec<Line> {
+    pub(crate) fn finished(&mut self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         let pieces = self.blocks.take();
         pieces.into_iter().flat_map(|piece| self.painter.rows(piece, look, width)).collect()
     }
 
     /// The last rows, `limit` at most, of what is not given out yet. They may look different with the next piece of text.
-    pub(crate) fn open(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    pub(crate) fn open(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let mut rest = self.clone();
         rest.source.hold_back_signs();
         let mut rows = rest.finish(look, width);
@@ -64,7 +64,7 @@ impl Markdown {
     }
 
     /// All rows that are left.
-    pub(crate) fn finish(mut self, look: &Look, width: usize) -> Vec<Line> {
+    pub(crate) fn finish(mut self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         if let Some(given) = self.source.last() {
             self.blocks.line(&given);
         }

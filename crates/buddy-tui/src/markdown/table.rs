@@ -2,7 +2,7 @@
 
 use pulldown_cmark::Alignment;
 
-use crate::text::{Line, Look, Paint, wrap};
+use crate::text::{Paint, StyledLine, TerminalLook, wrap};
 
 /// The narrowest column that cells are wrapped in. A table that would need narrower ones is shown as a list.
 const NARROWEST: usize = 6;
@@ -10,18 +10,18 @@ const NARROWEST: usize = 6;
 const BETWEEN: usize = 3;
 
 /// The cells of a table, the head first. A cell has lines.
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
-    rows: Vec<Vec<Vec<Line>>>,
-    row: Vec<Vec<Line>>,
+    rows: Vec<Vec<Vec<StyledLine>>>,
+    row: Vec<Vec<StyledLine>>,
 }
 
-impl Table {
+impl MarkdownTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new(), row: Vec::new() }
     }
 
-    pub(super) fn cell(&mut self, lines: Vec<Line>) {
+    pub(super) fn cell(&mut self, lines: Vec<StyledLine>) {
         self.row.push(lines);
     }
 
@@ -30,7 +30,7 @@ impl Table {
     }
 
     /// The rows on the screen.
-    pub(super) fn lines(&self, look: &Look, width: usize) -> Vec<Line> {
+    pub(super) fn lines(&self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         match self.widths(width) {
             // Read aloud, the cells of a grid have lost their names.
             _ if look.is_read_aloud => self.list(look, width),
@@ -61,25 +61,31 @@ impl Table {
 
     fn need(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.flatten().map(Line::width).max().unwrap_or(0).max(1)
+        cells.flatten().map(StyledLine::width).max().unwrap_or(0).max(1)
     }
 
-    fn grid(&self, widths: &[usize], look: &Look) -> Vec<Line> {
+    fn grid(&self, widths: &[usize], look: &TerminalLook) -> Vec<StyledLine> {
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
             self.grid_row(row, widths, look, &mut lines);
             if index == 0 {
                 let dashes = widths.iter().map(|width| look.sign("─", "-").repeat(*width));
                 let rule = dashes.collect::<Vec<_>>().join(look.sign("─┼─", "-+-"));
-                lines.push(Line::styled(&rule, look.style(Paint::Dim)));
+                lines.push(StyledLine::styled(&rule, look.style(Paint::Dim)));
             }
         }
         lines
     }
 
-    fn grid_row(&self, row: &[Vec<Line>], widths: &[usize], look: &Look, lines: &mut Vec<Line>) {
-        let none = Line::default();
-        let cells: Vec<Vec<Line>> = widths
+    fn grid_row(
+        &self,
+        row: &[Vec<StyledLine>],
+        widths: &[usize],
+        look: &TerminalLook,
+        lines: &mut Vec<StyledLine>,
+    ) {
+        let none = StyledLine::default();
+        let cells: Vec<Vec<StyledLine>> = widths
             .iter()
             .enumerate()
             .map(|(column, width)| {
@@ -89,10 +95,10 @@ impl Table {
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for index in 0..height {
-            let mut line = Line::default();
+            let mut line = StyledLine::default();
             for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
                 if column > 0 {
-                    line.append(Line::styled(look.sign(" │ ", " | "), look.style(Paint::Dim)));
+                    line.append(StyledLine::styled(look.sign(" │ ", " | "), look.style(Paint::Dim)));
                 }
                 let alignment = self.alignments.get(column).copied().unwrap_or(Alignment::None);
                 line.append(aligned(cell.get(index).unwrap_or(&none), *width, alignment));
@@ -102,16 +108,16 @@ impl Table {
     }
 
     /// Each row as an item with a line for each of its cells.
-    fn list(&self, look: &Look, width: usize) -> Vec<Line> {
+    fn list(&self, look: &TerminalLook, width: usize) -> Vec<StyledLine> {
         let dim = look.style(Paint::Dim);
-        let (first, next) = (Line::styled(look.sign("• ", "- "), dim), Line::plain("  "));
+        let (first, next) = (StyledLine::styled(look.sign("• ", "- "), dim), StyledLine::plain("  "));
         let none = Vec::new();
         let (head, rows) = self.rows.split_first().map_or((&none, &[][..]), |(head, rows)| (head, rows));
         let mut lines = Vec::new();
         for row in if rows.is_empty() { std::slice::from_ref(head) } else { rows } {
             let mut mark = &first;
             for (column, cell) in row.iter().enumerate() {
-                let mut line = Line::default();
+                let mut line = StyledLine::default();
                 if let Some(name) = head.get(column).filter(|name| !rows.is_empty() && !is_empty(name)) {
                     line.append(joined(name));
                     line = line.and(": ", dim);
@@ -125,22 +131,22 @@ impl Table {
     }
 }
 
-fn is_empty(cell: &[Line]) -> bool {
-    cell.iter().all(Line::is_empty)
+fn is_empty(cell: &[StyledLine]) -> bool {
+    cell.iter().all(StyledLine::is_empty)
 }
 
-fn joined(cell: &[Line]) -> Line {
-    let mut joined = Line::default();
+fn joined(cell: &[StyledLine]) -> StyledLine {
+    let mut joined = StyledLine::default();
     for (index, line) in cell.iter().enumerate() {
         if index > 0 {
-            joined.append(Line::plain(" "));
+            joined.append(StyledLine::plain(" "));
         }
         joined.append(line.clone());
     }
     joined
 }
 
-fn aligned(text: &Line, width: usize, alignment: Alignment) -> Line {
+fn aligned(text: &StyledLine, width: usize, alignment: Alignment) -> StyledLine {
     let spare = width.saturating_sub(text.width());
     let before = match alignment {
         Alignment::None | Alignment::Left => 0,
@@ -148,7 +154,7 @@ fn aligned(text: &Line, width: usize, alignment: Alignment) -> Line {
         Alignment::Right => spare,
     };
     let after = spare - before;
-    let mut line = Line::plain(&" ".repeat(before));
+    let mut line = StyledLine::plain(&" ".repeat(before));
     line.append(text.clone());
     line.and(&" ".repeat(after), anstyle::Style::new())
 }

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::Output;
-use crate::text::{Line, Look};
+use super::ShownOutput;
+use crate::text::{StyledLine, TerminalLook};
 
-fn texts(rows: &[Line]) -> Vec<String> {
-    rows.iter().map(Line::text).collect()
+fn texts(rows: &[StyledLine]) -> Vec<String> {
+    rows.iter().map(StyledLine::text).collect()
 }
 
-fn output(text: &str, head: usize, tail: usize) -> Output {
-    let mut output = Output::new(head, tail);
+fn output(text: &str, head: usize, tail: usize) -> ShownOutput {
+    let mut output = ShownOutput::new(head, tail);
     output.push(text);
     output
 }
@@ -22,7 +22,7 @@ fn lines(count: usize) -> String {
 
 #[track_caller]
 fn check(text: &str, width: usize, rows: &[&str]) {
-    assert_eq!(texts(&output(text, 3, 2).folded(&Look::plain(), width)), rows);
+    assert_eq!(texts(&output(text, 3, 2).folded(&TerminalLook::plain(), width)), rows);
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn long_lines_are_folded_and_cut() {
 
 #[test]
 fn a_program_that_runs_shows_its_last_rows() {
-    let mut output = Output::new(2, 5);
-    let look = Look::plain();
+    let mut output = ShownOutput::new(2, 5);
+    let look = TerminalLook::plain();
     assert_eq!(texts(&output.tail(&look, 10, 3)), [""; 0]);
     output.push("a\nb\n12345678");
     assert_eq!(texts(&output.tail(&look, 4, 3)), ["b", "1234", "5678"]);
@@ -82,7 +82,7 @@ fn a_program_that_runs_shows_its_last_rows() {
 #[test]
 fn at_several_widths() {
     let text = "   Compiling buddy v0.1.0\nerror[E0308]: mismatched types in a line that is long enough to be folded 漢字 🚀\n";
-    let shown = |width| texts(&output(text, 3, 2).folded(&Look::plain(), width)).join("\n");
+    let shown = |width| texts(&output(text, 3, 2).folded(&TerminalLook::plain(), width)).join("\n");
     insta::assert_snapshot!(shown(40), @r#"
        Compiling buddy v0.1.0
     error[E0308]: mismatched types in a line
@@ -109,13 +109,13 @@ proptest! {
         width in 1_usize..60,
     ) {
         let whole = output(&pieces.concat(), 4, 4);
-        let mut cut = Output::new(4, 4);
+        let mut cut = ShownOutput::new(4, 4);
         for piece in &pieces {
             for letter in piece.chars() {
                 cut.push(letter.encode_utf8(&mut [0; 4]));
             }
         }
-        let look = Look::plain();
+        let look = TerminalLook::plain();
         let rows = whole.folded(&look, width);
         prop_assert_eq!(&rows, &cut.folded(&look, width));
         prop_assert_eq!(whole.line_count(), cut.line_count());
@@ -130,7 +130,7 @@ proptest! {
 
 #[test]
 fn what_is_held_is_bounded() {
-    let mut output = Output::new(2, 3);
+    let mut output = ShownOutput::new(2, 3);
     for _ in 0..100 {
         output.push(&"x".repeat(1_000));
         output.push("\u{1b}]0;");

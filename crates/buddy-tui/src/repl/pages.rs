@@ -5,7 +5,7 @@
 use buddy_protocol::AskId;
 use tokio::time::Instant;
 
-use crate::text::{Line, Overlong, wrap_printed};
+use crate::text::{Overlong, StyledLine, wrap_printed};
 use crate::visible::visible;
 
 /// Rows of a window that are not for a question: the line that is typed, and the one before.
@@ -61,7 +61,7 @@ impl Pages {
 fn parts(text: &str, columns: usize, rows: usize) -> Vec<String> {
     let height = rows.saturating_sub(SPARE_ROWS).max(1);
     let all: Vec<String> =
-        wrap_printed(&visible(text), columns.max(1), Overlong::Broken).iter().map(Line::text).collect();
+        wrap_printed(&visible(text), columns.max(1), Overlong::Broken).iter().map(StyledLine::text).collect();
     // The end of the last line is where the answer is typed.
     let mut parts: Vec<String> = all.chunks(height).map(|rows| rows.join("\n")).collect();
     if let Some(last) = parts.last_mut().filter(|last| text.ends_with(' ') && !last.ends_with(' ')) {

@@ -10,7 +10,7 @@
 use std::fmt::Write;
 
 use super::seen::QuestionPart;
-use crate::text::{Line, Look, encode, encode_from};
+use crate::text::{StyledLine, TerminalLook, encode, encode_from};
 
 /// Where changes begin and end for terminals that show them in one go.
 const BEGIN: &str = "\u{1b}[?2026h";
@@ -26,8 +26,8 @@ const LEAST_OPEN: usize = 2;
 
 /// The live rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) rows: Vec<Line>,
+pub(crate) struct ScreenFrame {
+    pub(crate) rows: Vec<StyledLine>,
     /// The row and the column that the cursor stands in.
     pub(crate) cursor: (usize, usize),
     /// The rows that show a question.
@@ -36,25 +36,25 @@ pub(crate) struct Frame {
 
 /// Knows what the terminal shows.
 #[derive(Debug)]
-pub(crate) struct Painter {
-    look: Look,
+pub(crate) struct ScreenPainter {
+    look: TerminalLook,
     columns: usize,
     height: usize,
-    shown: Frame,
+    shown: ScreenFrame,
     /// Whether what is shown is not known any more, but for the row that the cursor is in.
     is_stale: bool,
     /// How many finished rows are in the window above the live ones, at least.
     finished: usize,
 }
 
-impl Painter {
+impl ScreenPainter {
     /// A painter for a terminal of this size, whose cursor is at the beginning of an empty row.
-    pub(crate) fn new(look: Look, columns: usize, height: usize) -> Self {
+    pub(crate) fn new(look: TerminalLook, columns: usize, height: usize) -> Self {
         Self {
             look,
             columns: columns.max(1),
             height: height.max(1),
-            shown: Frame::default(),
+            shown: ScreenFrame::default(),
             is_stale: false,
             finished: 0,
         }
@@ -67,7 +67,7 @@ impl Painter {
         self.finished.saturating_sub(LONG_ROWS).min(self.height / 4).max(LEAST_OPEN)
     }
 
-    pub(crate) fn set_look(&mut self, look: Look) {
+    pub(crate) fn set_look(&mut self, look: TerminalLook) {
         self.look = look;
         self.is_stale = true;
     }
@@ -91,7 +91,7 @@ impl Painter {
         if columns < self.columns && self.look.cuts_rows {
             self.shown.cursor.1 = self.shown.cursor.1.min(columns - 1);
         } else if columns < self.columns {
-            let parts = |row: &Line| row.width().div_ceil(columns).max(1);
+            let parts = |row: &StyledLine| row.width().div_ceil(columns).max(1);
             let (row, column) = self.shown.cursor;
             let above: usize = self.shown.rows.iter().take(row).map(parts).sum();
             self.shown.cursor = (above + column / columns, column % columns);
@@ -109,7 +109,7 @@ impl Painter {
     }
 
     /// The bytes that put `finished` above the live rows and make these look like `frame`.
-    pub(crate) fn paint(&mut self, finished: &[Line], frame: Frame) -> String {
+    pub(crate) fn paint(&mut self, finished: &[StyledLine], frame: ScreenFrame) -> String {
         let frame = self.fitted(frame);
         if finished.is_empty() && !self.is_stale && frame == self.shown {
             return String::new();
@@ -153,8 +153,8 @@ impl Painter {
     }
 
     /// The same, with these rows in their place.
-    pub(crate) fn leave_with(&mut self, finished: &[Line]) -> String {
-        self.paint(finished, Frame::default())
+    pub(crate) fn leave_with(&mut self, finished: &[StyledLine]) -> String {
+        self.paint(finished, ScreenFrame::default())
     }
 
     /// Where the pen stands. Rows that are not known are wiped.
@@ -171,7 +171,7 @@ impl Painter {
     }
 
     /// The last rows of a frame that does not fit, such that the row with the cursor is among them.
-    fn fitted(&self, mut frame: Frame) -> Frame {
+    fn fitted(&self, mut frame: ScreenFrame) -> ScreenFrame {
         let shows = |part: &QuestionPart| {
             frame.rows.iter().skip(part.at.start).take(part.at.len()).all(|row| row.width() <= self.columns)
         };

@@ -41,13 +41,13 @@ impl QuestionPart {
 
 /// The rows of one question that were on the screen.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenRows {
     layout: Layout,
     rows: BTreeSet<usize>,
     is_whole: bool,
 }
 
-impl Seen {
+impl SeenRows {
     /// Takes note of what was painted. True when with it the whole was.
     pub(crate) fn note(&mut self, part: &QuestionPart) -> bool {
         if part.layout != self.layout {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn only_what_was_painted_counts() {
-        let mut seen = Seen::default();
+        let mut seen = SeenRows::default();
         assert!(!seen.note(&part(0..3, 0, 9)));
         assert!(!seen.note(&part(2..5, 6, 9)));
         assert_eq!(seen.first_unseen(), Some(3));
@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn another_layout_and_a_fold_begin_anew() {
-        let mut seen = Seen::default();
+        let mut seen = SeenRows::default();
         seen.note(&part(0..5, 0, 9));
         assert!(!seen.note(&part(0..4, 5, 10)), "the rows before were others");
         let folded = Layout { width: 10, rows: 2, is_folded: true, is_expanded: false };
-        assert!(!Seen::default().note(&QuestionPart { at: 0..2, first: 0, layout: folded }));
+        assert!(!SeenRows::default().note(&QuestionPart { at: 0..2, first: 0, layout: folded }));
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Span {
 
 /// A line: spans side by side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct StyledLine {
     spans: Vec<Span>,
     /// The picture on this row and those above it.
     picture: Option<Picture>,
@@ -84,7 +84,7 @@ pub(crate) struct Line {
     is_prompt: bool,
 }
 
-impl Line {
+impl StyledLine {
     /// A line in the terminal's own style.
     pub(crate) fn plain(text: &str) -> Self {
         Self::styled(text, Style::new())
@@ -244,7 +244,7 @@ impl Line {
     }
 }
 
-impl From<Span> for Line {
+impl From<Span> for StyledLine {
     fn from(span: Span) -> Self {
         let mut line = Self::default();
         line.push(span);
@@ -266,7 +266,8 @@ mod tests {
 
     #[test]
     fn lines_are_cut_by_columns_and_say_so() {
-        let check = |text: &str, width, cut: &str| assert_eq!(Line::plain(text).cut(width, "…").text(), cut);
+        let check =
+            |text: &str, width, cut: &str| assert_eq!(StyledLine::plain(text).cut(width, "…").text(), cut);
         check("hello", 5, "hello");
         check("hello!", 5, "hell…");
         check("漢字漢字", 5, "漢字…");
@@ -277,14 +278,14 @@ mod tests {
 
     #[test]
     fn spaces_at_the_end_go_whatever_their_style() {
-        let line = Line::plain(" a ").and("  ", Style::new().bold());
-        assert_eq!(line.trimmed(), Line::plain(" a"));
-        assert_eq!(Line::plain("  ").trimmed(), Line::default());
+        let line = StyledLine::plain(" a ").and("  ", Style::new().bold());
+        assert_eq!(line.trimmed(), StyledLine::plain(" a"));
+        assert_eq!(StyledLine::plain("  ").trimmed(), StyledLine::default());
     }
 
     #[test]
     fn alike_pieces_are_one_span() {
-        let line = Line::plain("a").and("b", Style::new()).and("c", Style::new().bold());
+        let line = StyledLine::plain("a").and("b", Style::new()).and("c", Style::new().bold());
         assert_eq!(line.spans().len(), 2);
         assert_eq!((line.text().as_str(), line.width()), ("abc", 3));
     }

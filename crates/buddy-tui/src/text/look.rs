@@ -2,28 +2,14 @@
 
 use anstyle::Style;
 
+use super::colors::Colors;
 use super::picture::Pictures;
 use super::theme::{Paint, Theme};
 use crate::details::Details;
 
-/// How many colours there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Colors {
-    /// None, and no other attribute either.
-    None,
-    /// None, but bold, dim, underlined and reversed text.
-    Mono,
-    /// The sixteen of every terminal.
-    Sixteen,
-    /// The 256 of xterm.
-    Palette,
-    /// All.
-    True,
-}
-
 /// How things look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalLook {
     /// How many colours there are.
     pub colors: Colors,
     /// The colours.
@@ -46,7 +32,7 @@ pub struct Look {
     pub home: String,
 }
 
-impl Look {
+impl TerminalLook {
     /// A look without colours or movement.
     pub fn plain() -> Self {
         Self {

@@ -5,7 +5,7 @@
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Effects, RgbColor, Style};
 
-use super::look::Colors;
+use super::colors::Colors;
 
 /// A set of styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

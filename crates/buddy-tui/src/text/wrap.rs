@@ -10,7 +10,7 @@
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::line::{Line, Span};
+use super::line::{Span, StyledLine};
 
 /// The narrowest room for text beside an indent; what is narrower gives the indent up.
 const LEAST_ROOM: usize = 8;
@@ -28,25 +28,36 @@ const STOPS: [&str; 4] = [".", ",", ";", ":"];
 const TOO_WIDE: &str = "?";
 
 /// The rows of a line, `width` columns each at most. The first begins with `first`, the others with `next`.
-pub(crate) fn wrap(line: &Line, width: usize, first: &Line, next: &Line) -> Vec<Line> {
+pub(crate) fn wrap(
+    line: &StyledLine,
+    width: usize,
+    first: &StyledLine,
+    next: &StyledLine,
+) -> Vec<StyledLine> {
     let width = width.max(1);
-    let has_room = |indent: &Line| indent.width() + LEAST_ROOM.min(width) <= width;
-    let none = Line::default();
-    let first = if has_room(first) { first.clone() } else { Line::default() };
+    let has_room = |indent: &StyledLine| indent.width() + LEAST_ROOM.min(width) <= width;
+    let none = StyledLine::default();
+    let first = if has_room(first) { first.clone() } else { StyledLine::default() };
     rows_of(line, Rows::new(width, first, if has_room(next) { next } else { &none }))
 }
 
-fn rows_of(line: &Line, mut rows: Rows<'_>) -> Vec<Line> {
+fn rows_of(line: &StyledLine, mut rows: Rows<'_>) -> Vec<StyledLine> {
     for word in words(line) {
         rows.put(word);
     }
     rows.finish()
 }
 
+/// The rows of a line without an indent.
+pub(crate) fn wrap_unindented(line: &StyledLine, width: usize) -> Vec<StyledLine> {
+    let none = StyledLine::default();
+    wrap(line, width, &none, &none)
+}
+
 /// The rows of a line, broken exactly where a row is full. Nothing is dropped, as text with a shape of its own needs it.
-pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
-    let none = Line::default();
-    let mut rows = Rows::new(width.max(1), Line::default(), &none);
+pub(crate) fn fold(line: &StyledLine, width: usize) -> Vec<StyledLine> {
+    let none = StyledLine::default();
+    let mut rows = Rows::new(width.max(1), StyledLine::default(), &none);
     for letter in line.graphemes() {
         rows.add(letter);
     }
@@ -54,21 +65,33 @@ pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
 }
 
 /// The rows of a text for people: each of its lines is wrapped. The first row begins with `first`, all others with `next`.
-pub(crate) fn wrap_text(text: &str, style: Style, width: usize, first: &Line, next: &Line) -> Vec<Line> {
+pub(crate) fn wrap_text(
+    text: &str,
+    style: Style,
+    width: usize,
+    first: &StyledLine,
+    next: &StyledLine,
+) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     for line in text.lines() {
         let lead = if rows.is_empty() { first } else { next };
-        rows.extend(wrap(&Line::styled(line, style), width, lead, next));
+        rows.extend(wrap(&StyledLine::styled(line, style), width, lead, next));
     }
     rows
 }
 
 /// The rows of a text that names commands to copy, else as [`wrap_text`] has them.
-pub(crate) fn tell_text(text: &str, style: Style, width: usize, first: &Line, next: &Line) -> Vec<Line> {
+pub(crate) fn tell_text(
+    text: &str,
+    style: Style,
+    width: usize,
+    first: &StyledLine,
+    next: &StyledLine,
+) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     for line in text.lines() {
         let lead = if rows.is_empty() { first } else { next };
-        rows.extend(wrap(&Line::told(line, style), width, lead, next));
+        rows.extend(wrap(&StyledLine::told(line, style), width, lead, next));
     }
     rows
 }
@@ -83,20 +106,20 @@ pub(crate) enum Overlong {
 }
 
 /// The rows of lines that are printed one below the other. Rows that follow from one line are indented to its text.
-pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<Line> {
+pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<StyledLine> {
     let rows = |line: &str| {
-        let (width, next) = (width.max(1), hanging(line));
+        let (width, next) = (width.max(1), find_hanging_indent(line));
         let has_room = next.width() + LEAST_ROOM.min(width) <= width;
-        let next = if has_room { next } else { Line::default() };
-        let rows = Rows { overlong, ..Rows::new(width, Line::default(), &next) };
-        rows_of(&Line::told(line, Style::new()), rows)
+        let next = if has_room { next } else { StyledLine::default() };
+        let rows = Rows { overlong, ..Rows::new(width, StyledLine::default(), &next) };
+        rows_of(&StyledLine::told(line, Style::new()), rows)
     };
     text.split('\n').flat_map(rows).collect()
 }
 
 /// The indent of the rows that follow from one line: up to its text.
-pub(crate) fn hanging(line: &str) -> Line {
-    Line::plain(&" ".repeat(text_column(line)))
+pub(crate) fn find_hanging_indent(line: &str) -> StyledLine {
+    StyledLine::plain(&" ".repeat(text_column(line)))
 }
 
 /// The column in which the text of a line begins: behind its indent and, in a list, behind its name or key.
@@ -117,11 +140,11 @@ fn text_column(line: &str) -> usize {
 /// A text in about as many rows as there is room for.
 pub(crate) struct ShortenedText {
     /// The first rows.
-    pub(crate) head: Vec<Line>,
+    pub(crate) head: Vec<StyledLine>,
     /// How many rows were left out behind them.
     pub(crate) left_out: usize,
     /// The last rows: the last sentence, if rows were left out.
-    pub(crate) tail: Vec<Line>,
+    pub(crate) tail: Vec<StyledLine>,
 }
 
 /// Wraps a text to `most` rows, one of which is for a note that rows are missing. The last sentence says what to do next, so it stays
@@ -130,7 +153,7 @@ pub(crate) fn shorten_text(
     text: &str,
     style: Style,
     width: usize,
-    (first, next): (&Line, &Line),
+    (first, next): (&StyledLine, &StyledLine),
     most: usize,
 ) -> ShortenedText {
     let text = text.trim_end();
@@ -167,7 +190,7 @@ fn last_sentence(text: &str) -> usize {
 
 /// A word with the spaces before it: it is broken only if it does not fit a row.
 #[derive(Default)]
-struct Word<'a> {
+struct WrapWord<'a> {
     spaces: Vec<(&'a str, &'a Span)>,
     letters: Vec<(&'a str, &'a Span)>,
     /// The signs right behind a command to copy.
@@ -175,9 +198,9 @@ struct Word<'a> {
     is_copied: bool,
 }
 
-fn words(line: &Line) -> Vec<Word<'_>> {
-    let mut words: Vec<Word<'_>> = Vec::new();
-    let mut word = Word::default();
+fn words(line: &StyledLine) -> Vec<WrapWord<'_>> {
+    let mut words: Vec<WrapWord<'_>> = Vec::new();
+    let mut word = WrapWord::default();
     for (grapheme, span) in line.graphemes() {
         let is_wide = grapheme.width() > 1;
         let is_space = grapheme == " " && !span.is_copied();
@@ -199,7 +222,7 @@ fn words(line: &Line) -> Vec<Word<'_>> {
     words
 }
 
-fn ends_wide(word: &Word<'_>) -> bool {
+fn ends_wide(word: &WrapWord<'_>) -> bool {
     word.letters.last().is_some_and(|(grapheme, _)| grapheme.width() > 1)
 }
 
@@ -215,10 +238,10 @@ fn room_of(letters: &[(&str, &Span)]) -> usize {
 
 struct Rows<'a> {
     width: usize,
-    next: &'a Line,
-    row: Line,
+    next: &'a StyledLine,
+    row: StyledLine,
     used: usize,
-    done: Vec<Line>,
+    done: Vec<StyledLine>,
     /// Nothing but the indent is in the row.
     is_fresh: bool,
     /// A command has the row for itself.
@@ -227,12 +250,12 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(width: usize, row: Line, next: &'a Line) -> Self {
+    fn new(width: usize, row: StyledLine, next: &'a StyledLine) -> Self {
         let (done, used) = (Vec::new(), row.width());
         Self { width, next, used, row, done, is_fresh: true, is_taken: false, overlong: Overlong::Broken }
     }
 
-    fn put(&mut self, word: Word<'_>) {
+    fn put(&mut self, word: WrapWord<'_>) {
         let letters = room_of(&word.letters) + room_of(&word.tail);
         let is_over = self.used + word.spaces.len() + letters > self.width;
         if word.is_copied && is_over {
@@ -255,7 +278,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Puts a command on a row of its own, without quotes.
-    fn put_alone(&mut self, word: Word<'_>) {
+    fn put_alone(&mut self, word: WrapWord<'_>) {
         let mut letters = word.letters.as_slice();
         if let [("`", _), inner @ .., ("`", _)] = letters {
             letters = inner;
@@ -268,7 +291,7 @@ impl<'a> Rows<'a> {
         // Rather without its indent than broken.
         if self.used + wanted > self.width {
             let has_room = SMALL_INDENT.len() < self.used && SMALL_INDENT.len() + wanted <= self.width;
-            self.row = Line::plain(if has_room { SMALL_INDENT } else { "" });
+            self.row = StyledLine::plain(if has_room { SMALL_INDENT } else { "" });
             self.used = self.row.width();
         }
         for (grapheme, span) in letters {
@@ -316,7 +339,7 @@ impl<'a> Rows<'a> {
         (self.is_fresh, self.is_taken) = (true, false);
     }
 
-    fn finish(mut self) -> Vec<Line> {
+    fn finish(mut self) -> Vec<StyledLine> {
         self.done.push(self.row);
         self.done
     }
@@ -328,9 +351,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, width: usize, rows: &[&str]) {
-        let none = Line::default();
-        let wrapped = wrap(&Line::plain(text), width, &none, &none);
-        assert_eq!(wrapped.iter().map(Line::text).collect::<Vec<_>>(), rows);
+        let none = StyledLine::default();
+        let wrapped = wrap(&StyledLine::plain(text), width, &none, &none);
+        assert_eq!(wrapped.iter().map(StyledLine::text).collect::<Vec<_>>(), rows);
     }
 
     #[test]
@@ -347,9 +370,9 @@ mod tests {
     #[test]
     fn the_last_sentence_stays_and_rows_before_it_go() {
         let check = |text: &str, most, head: &[&str], left_out, tail: &[&str]| {
-            let none = Line::default();
+            let none = StyledLine::default();
             let text = shorten_text(text, Style::new(), 10, (&none, &none), most);
-            let shown = |rows: &[Line]| rows.iter().map(Line::text).collect::<Vec<_>>();
+            let shown = |rows: &[StyledLine]| rows.iter().map(StyledLine::text).collect::<Vec<_>>();
             assert_eq!(
                 (shown(&text.head), text.left_out, shown(&text.tail)),
                 (head_of(head), left_out, head_of(tail))
@@ -366,7 +389,7 @@ mod tests {
     fn printed_lines_hang_below_their_text() {
         let check = |text: &str, rows: &[&str]| {
             assert_eq!(
-                wrap_printed(text, 20, Overlong::Broken).iter().map(Line::text).collect::<Vec<_>>(),
+                wrap_printed(text, 20, Overlong::Broken).iter().map(StyledLine::text).collect::<Vec<_>>(),
                 rows
             );
         };
@@ -380,7 +403,10 @@ mod tests {
     #[test]
     fn a_command_to_copy_has_a_row_of_its_own_where_it_does_not_fit() {
         let check = |text: &str, width, overlong, rows: &[&str]| {
-            assert_eq!(wrap_printed(text, width, overlong).iter().map(Line::text).collect::<Vec<_>>(), rows);
+            assert_eq!(
+                wrap_printed(text, width, overlong).iter().map(StyledLine::text).collect::<Vec<_>>(),
+                rows
+            );
         };
         let text = "  Undo it: `buddy undo id`, or leave it.";
         check(text, 40, Overlong::Broken, &[text]);
@@ -411,15 +437,20 @@ mod tests {
 
     #[test]
     fn a_fold_keeps_every_space() {
-        let rows = fold(&Line::plain("a  b   漢字"), 4);
-        assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), ["a  b", "   ", "漢字"]);
+        let rows = fold(&StyledLine::plain("a  b   漢字"), 4);
+        assert_eq!(rows.iter().map(StyledLine::text).collect::<Vec<_>>(), ["a  b", "   ", "漢字"]);
     }
 
     #[test]
     fn indents_lead_each_row() {
-        let rows = wrap(&Line::plain("one two three four"), 14, &Line::plain("- "), &Line::plain("  "));
-        assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), ["- one two", "  three four"]);
-        let rows = wrap(&Line::plain("one"), 6, &Line::plain("        "), &Line::default());
-        assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), ["one"]);
+        let rows = wrap(
+            &StyledLine::plain("one two three four"),
+            14,
+            &StyledLine::plain("- "),
+            &StyledLine::plain("  "),
+        );
+        assert_eq!(rows.iter().map(StyledLine::text).collect::<Vec<_>>(), ["- one two", "  three four"]);
+        let rows = wrap(&StyledLine::plain("one"), 6, &StyledLine::plain("        "), &StyledLine::default());
+        assert_eq!(rows.iter().map(StyledLine::text).collect::<Vec<_>>(), ["one"]);
     }
 }

@@ -15,7 +15,7 @@ const SKEW_MS: u64 = 60_000;
 
 /// Everything in the file. Debug output never shows a secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Contents {
+pub(crate) struct AuthContents {
     pub(crate) version: u32,
     /// Logins by provider.
     #[serde(default)]
@@ -25,7 +25,7 @@ pub(crate) struct Contents {
     pub(crate) api_keys: BTreeMap<String, StoredKey>,
 }
 
-impl Default for Contents {
+impl Default for AuthContents {
     fn default() -> Self {
         Self { version: VERSION, logins: BTreeMap::new(), api_keys: BTreeMap::new() }
     }
@@ -34,8 +34,8 @@ impl Default for Contents {
 /// A login.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StoredLogin {
-    pub(crate) access: Kept,
-    pub(crate) refresh: Option<Kept>,
+    pub(crate) access: KeptSecret,
+    pub(crate) refresh: Option<KeptSecret>,
     /// When the access token ends, in milliseconds since 1970.
     pub(crate) expires_at: Option<UnixMillis>,
     pub(crate) scope: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct StoredLogin {
 /// An API key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StoredKey {
-    pub(crate) key: Kept,
+    pub(crate) key: KeptSecret,
     /// The address that gets it.
     pub(crate) address: String,
 }
@@ -63,8 +63,8 @@ impl StoredLogin {
     /// A new login.
     pub(crate) fn new(provider: &LoginProvider, addresses: Vec<String>, tokens: Tokens) -> Self {
         Self {
-            access: Kept(tokens.access),
-            refresh: tokens.refresh.map(Kept),
+            access: KeptSecret(tokens.access),
+            refresh: tokens.refresh.map(KeptSecret),
             expires_at: tokens.expires_at,
             scope: tokens.scope,
             account: tokens.account,
@@ -78,8 +78,8 @@ impl StoredLogin {
     /// The same login with the tokens of a refresh, which say less about it.
     pub(super) fn renewed(&self, tokens: Tokens) -> Self {
         Self {
-            access: Kept(tokens.access),
-            refresh: tokens.refresh.map(Kept),
+            access: KeptSecret(tokens.access),
+            refresh: tokens.refresh.map(KeptSecret),
             expires_at: tokens.expires_at,
             scope: tokens.scope.or_else(|| self.scope.clone()),
             account: tokens.account.or_else(|| self.account.clone()),
@@ -119,15 +119,15 @@ impl StoredLogin {
 
 /// A secret that is written to the file, and shown nowhere else.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept(pub(crate) SecretString);
+pub(crate) struct KeptSecret(pub(crate) SecretString);
 
-impl Serialize for Kept {
+impl Serialize for KeptSecret {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.expose_secret())
     }
 }
 
-impl<'de> Deserialize<'de> for Kept {
+impl<'de> Deserialize<'de> for KeptSecret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|text| Self(text.into()))
     }
@@ -139,8 +139,8 @@ mod tests {
 
     fn login(expires_at: Option<u64>) -> StoredLogin {
         StoredLogin {
-            access: Kept("at-1".into()),
-            refresh: Some(Kept("rt-1".into())),
+            access: KeptSecret("at-1".into()),
+            refresh: Some(KeptSecret("rt-1".into())),
             expires_at: expires_at.map(UnixMillis),
             scope: None,
             account: Some("me".to_owned()),
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_file_has_the_secrets_and_debug_output_has_not() {
-        let mut contents = Contents::default();
+        let mut contents = AuthContents::default();
         contents.logins.insert("acme".to_owned(), login(Some(5)));
-        let key = StoredKey { key: Kept("sk-1".into()), address: "https://api".to_owned() };
+        let key = StoredKey { key: KeptSecret("sk-1".into()), address: "https://api".to_owned() };
         contents.api_keys.insert("claude".to_owned(), key);
         let text = serde_json::to_string(&contents).unwrap();
-        let again: Contents = serde_json::from_str(&text).unwrap();
+        let again: AuthContents = serde_json::from_str(&text).unwrap();
         assert_eq!(again.logins["acme"].tokens().refresh.unwrap().expose_secret(), "rt-1");
         assert_eq!(again.api_keys["claude"].key.0.expose_secret(), "sk-1");
         let shown = format!("{contents:?}");

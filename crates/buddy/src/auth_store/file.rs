@@ -1,17 +1,19 @@
 //! The file: private, never followed through a link, replaced in one step that survives a power cut.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+use buddy_exec::{FileDraft, FileMode, FileSync};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::contents::{Contents, VERSION};
+use super::contents::{AuthContents, VERSION};
 use crate::environment::Environment;
 
-/// The file's name, and the beginning of those of its drafts.
+/// The file's name, and the beginning of those of its drafts, as [`FileDraft`] gives them.
 const NAME: &str = "auth.json";
 const DRAFT_PREFIX: &str = ".auth.json.";
 
@@ -41,6 +43,12 @@ impl AuthStore {
         environment.config_home.as_ref().map(|home| Self { directory: home.join("buddy") })
     }
 
+    /// The user's, for a command that needs it.
+    pub(crate) fn of_user(environment: &Environment) -> anyhow::Result<Self> {
+        Self::of(environment)
+            .context("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for logins")
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.join(NAME)
@@ -51,11 +59,11 @@ impl AuthStore {
     }
 
     /// What is in it; nothing when there is no file.
-    pub(crate) fn read(&self) -> Result<Contents, AuthStoreError> {
+    pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         let path = self.path();
         let file = match open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Contents::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AuthContents::default()),
             Err(error) => return Err(AuthStoreError::new("open", &path, &error)),
         };
         let mut text = String::new();
@@ -67,7 +75,7 @@ impl AuthStore {
         // The cause could quote a secret.
         let damaged =
             |_| AuthStoreError::new("read", &path, &"it is damaged; move it elsewhere and log in again");
-        let contents: Contents = serde_json::from_str(&text).map_err(damaged)?;
+        let contents: AuthContents = serde_json::from_str(&text).map_err(damaged)?;
         if contents.version > VERSION {
             return Err(AuthStoreError::new("read", &path, &"it was written by a newer buddy"));
         }
@@ -97,7 +105,7 @@ impl AuthStore {
     }
 
     /// Replaces it. Only whoever has the lock may.
-    pub(super) fn write(&self, contents: &Contents) -> Result<(), AuthStoreError> {
+    pub(super) fn write(&self, contents: &AuthContents) -> Result<(), AuthStoreError> {
         let path = self.path();
         let text = serde_json::to_string_pretty(contents)
             .map_err(|_| AuthStoreError::new("write", &path, &"it cannot be encoded"))?;
@@ -107,26 +115,7 @@ impl AuthStore {
         {
             return Err(AuthStoreError::new("replace", &path, &error));
         }
-        self.replace(&path, &text).map_err(|error| AuthStoreError::new("write", &path, &error))
-    }
-
-    fn replace(&self, path: &Path, text: &str) -> io::Result<()> {
-        let draft = self.directory.join(format!("{DRAFT_PREFIX}{}", uuid::Uuid::now_v7().simple()));
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&draft)?;
-        let written = file.write_all(text.as_bytes()).and_then(|()| {
-            // The mask of the process may have taken the user's own rights away.
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.sync_all()?;
-            fail::fail_point!("login.drafted");
-            std::fs::rename(&draft, path)
-        });
-        written.inspect_err(|_| drop(std::fs::remove_file(&draft)))?;
-        File::open(&self.directory)?.sync_all()
+        replace(&path, &text).map_err(|error| AuthStoreError::new("write", &path, &error))
     }
 
     /// Finishes what a process was doing when it was killed. Only whoever has the lock may.
@@ -140,7 +129,7 @@ impl AuthStore {
                 continue;
             }
             let text = open(&draft.path()).and_then(|file| io::read_to_string(file.take(MAX_BYTES)));
-            let is_whole = text.is_ok_and(|text| serde_json::from_str::<Contents>(&text).is_ok());
+            let is_whole = text.is_ok_and(|text| serde_json::from_str::<AuthContents>(&text).is_ok());
             if is_whole && !self.path().is_symlink() {
                 std::fs::rename(draft.path(), self.path())?;
                 File::open(&self.directory)?.sync_all()?;
@@ -155,6 +144,13 @@ impl AuthStore {
     pub(super) fn make_directory(&self) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)
     }
+}
+
+/// A draft that is whole stays if this process is killed, and is found by [`AuthStore::recover`].
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let draft = FileDraft::written(path, text.as_bytes(), FileMode::PRIVATE, FileSync::Now)?;
+    fail::fail_point!("login.drafted");
+    draft.replace(path, FileSync::Now)
 }
 
 /// Opens a regular file, and nothing else that may stand in its place.
@@ -173,7 +169,7 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth_store::contents::{Kept, StoredKey};
+    use crate::auth_store::contents::{KeptSecret, StoredKey};
 
     fn store() -> (tempfile::TempDir, AuthStore) {
         let home = tempfile::tempdir().unwrap();
@@ -182,9 +178,9 @@ mod tests {
         (home, store)
     }
 
-    fn one_key() -> Contents {
-        let key = StoredKey { key: Kept("sk-1".into()), address: "https://api".to_owned() };
-        Contents { api_keys: [("claude".to_owned(), key)].into(), ..Contents::default() }
+    fn one_key() -> AuthContents {
+        let key = StoredKey { key: KeptSecret("sk-1".into()), address: "https://api".to_owned() };
+        AuthContents { api_keys: [("claude".to_owned(), key)].into(), ..AuthContents::default() }
     }
 
     fn mode(path: &Path) -> u32 {

@@ -1,13 +1,11 @@
 //! The lock under which the file changes: a kernel lock, which is gone when its process is.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use rustix::fs::OFlags;
+use buddy_exec::{FileLock, LockKind};
 use tokio::time::{Instant, sleep};
 
-use super::contents::Contents;
+use super::contents::AuthContents;
 use super::file::{AuthStore, AuthStoreError};
 
 /// How long the lock is waited for: somebody else's refresh may take its full time.
@@ -20,7 +18,7 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Locked {
     store: AuthStore,
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl AuthStore {
@@ -29,27 +27,15 @@ impl AuthStore {
         let path = self.directory().join("auth.lock");
         let cannot = |error: &dyn std::fmt::Display| AuthStoreError::new("lock", &path, error);
         self.make_directory().map_err(|error| cannot(&error))?;
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-            .open(&path)
-            .map_err(|error| cannot(&error))?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match lock.try_lock() {
-                Ok(()) => {
+            match FileLock::try_take(&path, LockKind::Exclusive).map_err(|error| cannot(&error))? {
+                Some(lock) => {
                     self.recover().map_err(|error| cannot(&error))?;
                     return Ok(Locked { store: self.clone(), _lock: lock });
                 }
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(POLL).await,
-                Err(TryLockError::WouldBlock) => {
-                    return Err(cannot(&"another buddy has been changing it for a minute"));
-                }
-                Err(TryLockError::Error(error)) => return Err(cannot(&error)),
+                None if Instant::now() < deadline => sleep(POLL).await,
+                None => return Err(cannot(&"another buddy has been changing it for a minute")),
             }
         }
     }
@@ -57,12 +43,12 @@ impl AuthStore {
 
 impl Locked {
     /// What is in the file now.
-    pub(crate) fn read(&self) -> Result<Contents, AuthStoreError> {
+    pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         self.store.read()
     }
 
     /// Replaces it; durable when this returns.
-    pub(crate) fn write(&self, contents: &Contents) -> Result<(), AuthStoreError> {
+    pub(crate) fn write(&self, contents: &AuthContents) -> Result<(), AuthStoreError> {
         self.store.write(contents)
     }
 }

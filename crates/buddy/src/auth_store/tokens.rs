@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::contents::{Contents, StoredLogin};
+use super::contents::{AuthContents, StoredLogin};
 use super::file::{AuthStore, AuthStoreError};
 
 /// The tokens of one provider for one address.
@@ -78,7 +78,7 @@ impl TokenSource for LoginTokens {
             return Ok(kept.token());
         }
         let renewed = self.renew(stale.cloned()).await;
-        renewed.unwrap_or_else(|_| Err(renewer.refused("the login was not renewed")))
+        renewed.unwrap_or_else(|_| Err(renewer.refuse("the login was not renewed")))
     }
 
     fn hint(&self) -> String {
@@ -97,7 +97,7 @@ impl Renewer {
             return Ok(kept.token());
         }
         let Some(refresh) = &kept.refresh else {
-            return Err(self.refused("the login has expired, and the provider gave no token to renew it"));
+            return Err(self.refuse("the login has expired, and the provider gave no token to renew it"));
         };
         tracing::info!(provider = self.provider.name, "renewing the login");
         fail::fail_point!("login.refreshing");
@@ -120,32 +120,32 @@ impl Renewer {
     }
 
     /// The login in the file, if it is one for this address and from this provider.
-    pub(super) fn mine<'a>(&self, contents: &'a Contents) -> Result<&'a StoredLogin, ModelError> {
+    pub(super) fn mine<'a>(&self, contents: &'a AuthContents) -> Result<&'a StoredLogin, ModelError> {
         let name = &self.provider.name;
-        let kept = contents.logins.get(name).ok_or_else(|| self.refused("not logged in"))?;
+        let kept = contents.logins.get(name).ok_or_else(|| self.refuse("not logged in"))?;
         if !kept.addresses.contains(&self.address) {
             let address = &self.address;
             return Err(
-                self.refused(&format!("this login is not for {address}, so its token is not sent there"))
+                self.refuse(&format!("this login is not for {address}, so its token is not sent there"))
             );
         }
         let origin = |url: &str| Endpoint::parse(url).ok().map(|endpoint| endpoint.to_string());
         let is_same = kept.client_id == self.provider.client_id
             && origin(&kept.token_url) == origin(&self.provider.token_url);
         if !is_same {
-            return Err(self.refused("the provider's settings changed since you logged in"));
+            return Err(self.refuse("the provider's settings changed since you logged in"));
         }
         Ok(kept)
     }
 
-    fn refused(&self, message: &str) -> ModelError {
+    fn refuse(&self, message: &str) -> ModelError {
         let message = format!("login `{}`: {message}", self.provider.name);
         ModelError::new(ModelErrorKind::Auth, message).with_hint(self.hint())
     }
 
     fn advised(&self, error: ModelError) -> ModelError {
         let is_refusal = error.kind == ModelErrorKind::Auth;
-        if is_refusal { self.refused(&error.message) } else { error }
+        if is_refusal { self.refuse(&error.message) } else { error }
     }
 
     fn hint(&self) -> String {

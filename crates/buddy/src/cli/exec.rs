@@ -6,7 +6,7 @@ use std::time::Duration;
 use buddy_protocol::MicroUsd;
 use clap::{Args, ValueEnum};
 
-use super::duration;
+use super::duration::duration;
 use super::rights::RunRules;
 
 /// The text below the options.
@@ -23,7 +23,7 @@ const INPUT: &str = "Input and output";
 const SESSION: &str = "Session";
 
 #[derive(Debug, Args)]
-pub(crate) struct Exec {
+pub(crate) struct ExecFlags {
     /// The prompt; `-` or no prompt reads stdin. With both, stdin is appended to the prompt
     pub(crate) prompt: Option<String>,
 
@@ -95,7 +95,7 @@ pub(crate) struct Exec {
     pub(crate) rules: RunRules,
 }
 
-impl Exec {
+impl ExecFlags {
     /// Whether the run prints JSON and nothing else.
     pub(crate) fn wants_json(&self) -> bool {
         self.json || self.output_format != Format::Text

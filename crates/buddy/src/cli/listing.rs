@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub(crate) struct Listing {
+pub(crate) struct ListFlags {
     /// Print a table, or one JSON array
     #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
     format: ListFormat,
@@ -23,7 +23,7 @@ enum ListFormat {
     Json,
 }
 
-impl Listing {
+impl ListFlags {
     /// Whether JSON is wanted.
     pub(crate) fn is_json(&self) -> bool {
         self.json || self.format == ListFormat::Json

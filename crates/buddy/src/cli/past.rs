@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::listing::Listing;
+use super::listing::ListFlags;
 use super::rights::RunRules;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: ListFlags,
 
     /// Only sessions of this directory
     #[arg(long)]
@@ -51,7 +51,7 @@ pub(crate) struct Export {
 
     /// The format [default: by the file's extension, else Markdown]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ExportFormat>,
+    pub(crate) format: Option<ExportFormatFlag>,
 
     /// The file to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
@@ -63,7 +63,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub(crate) enum ExportFormatFlag {
     /// For reading
     Markdown,
     /// The events of the log, as one array

@@ -28,14 +28,14 @@ pub(crate) const RIGHTS: &str = "Permissions";
 pub(crate) const PLACE: &str = "Workspace";
 
 #[derive(Debug, Args)]
-pub(crate) struct Completion {
+pub(crate) struct CompletionFlags {
     /// The shell
     #[arg(value_enum)]
-    pub(crate) shell: Shell,
+    pub(crate) shell: CompletionShell,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
+pub(crate) enum CompletionShell {
     Bash,
     Zsh,
     Fish,

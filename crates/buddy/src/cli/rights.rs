@@ -1,22 +1,13 @@
 //! Arguments that say what the agent may do in this run.
 
 use buddy_policy::{CommandPattern, Rule};
+use buddy_protocol::ApprovalPolicy;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use super::duration;
+use super::duration::duration;
 use super::project::RIGHTS;
-
-/// The policy for calls that need approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Approve {
-    Ask,
-    None,
-    All,
-    Edits,
-    Auto,
-    For(std::time::Duration),
-}
 
 /// Rules of this run. Not global, as `grants` has an `--allow` of its own; what stands before a command is added to what
 /// stands after it.
@@ -42,48 +33,64 @@ impl RunRules {
 }
 
 /// How much runs without a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PermissionMode {
-    /// Run what the sandbox contains and undo can revert; ask about the rest
-    Auto,
-    /// Ask before every change; deny if nobody can answer
-    Ask,
-    /// Allow file edits in the workspace
-    Edits,
-    /// Read and plan only
+    /// The agent only reads and plans.
     Plan,
-    /// Deny everything that would ask
-    None,
-    /// Allow everything inside the sandbox; in production everything that no rule denies
-    All,
+    /// This policy, and no plan mode.
+    Approve(ApprovalPolicy),
+}
+
+impl ValueEnum for PermissionMode {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Approve(ApprovalPolicy::Auto),
+            Self::Approve(ApprovalPolicy::Ask),
+            Self::Approve(ApprovalPolicy::Edits),
+            Self::Plan,
+            Self::Approve(ApprovalPolicy::None),
+            Self::Approve(ApprovalPolicy::All),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Plan => ("plan", "Read and plan only"),
+            Self::Approve(policy) => (policy.name(), help(*policy)?),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+fn help(policy: ApprovalPolicy) -> Option<&'static str> {
+    match policy {
+        ApprovalPolicy::Auto => Some("Run what the sandbox contains and undo can revert; ask about the rest"),
+        ApprovalPolicy::Ask => Some("Ask before every change; deny if nobody can answer"),
+        ApprovalPolicy::Edits => Some("Allow file edits in the workspace"),
+        ApprovalPolicy::None => Some("Deny everything that would ask"),
+        ApprovalPolicy::All => {
+            Some("Allow everything inside the sandbox; in production everything that no rule denies")
+        }
+        ApprovalPolicy::Window { .. } => None,
+    }
 }
 
 impl PermissionMode {
     /// The same in the words of `--approve` and `--plan`. Every mode says whether only plans are made.
-    pub(crate) fn parts(self) -> (Option<Approve>, Option<bool>) {
-        let approve = match self {
-            Self::Auto => Some(Approve::Auto),
-            Self::Ask => Some(Approve::Ask),
-            Self::Edits => Some(Approve::Edits),
-            Self::Plan => None,
-            Self::None => Some(Approve::None),
-            Self::All => Some(Approve::All),
-        };
-        (approve, Some(self == Self::Plan))
+    pub(crate) fn parts(self) -> (Option<ApprovalPolicy>, Option<bool>) {
+        match self {
+            Self::Plan => (None, Some(true)),
+            Self::Approve(policy) => (Some(policy), Some(false)),
+        }
     }
 }
 
-pub(super) fn approve(text: &str) -> Result<Approve, String> {
-    match text {
-        "ask" => Ok(Approve::Ask),
-        "none" => Ok(Approve::None),
-        "all" => Ok(Approve::All),
-        "edits" => Ok(Approve::Edits),
-        "auto" => Ok(Approve::Auto),
-        time => duration(time)
-            .map(Approve::For)
-            .map_err(|_| "must be auto, ask, edits, none, all or a time such as `10m`".to_owned()),
-    }
+/// Reads the policy of `--approve`: its name, or a time.
+pub(super) fn approve(text: &str) -> Result<ApprovalPolicy, String> {
+    let window = || duration(text).map(|time| ApprovalPolicy::Window { seconds: time.as_secs() });
+    ApprovalPolicy::from_name(text)
+        .map_or_else(window, Ok)
+        .map_err(|_| "must be auto, ask, edits, none, all or a time such as `10m`".to_owned())
 }
 
 /// A rule as a file of rules has it: a pattern of commands, or a table.

@@ -1,71 +1,61 @@
 //! `buddy config`.
 
-use std::io;
-use std::path::PathBuf;
-
-use anyhow::Context;
-use buddy_tui::Exit;
+use buddy_protocol::Operations;
+use buddy_protocol::operations::{ConfigurationView, SetConfiguration, UnsetConfiguration};
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::ConfigAction;
 use crate::commands::listing::view;
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
-use crate::config::{
-    as_json, as_table, as_text, create, project_keys_table, replace, schema, set, text_of, unset, user_file,
-};
+use crate::config::{project_keys_table, schema};
+use crate::invocation::Invocation;
+use crate::operations::{FileBefore, HomeOperations, UserConfiguration};
+use crate::rendering::{configuration_json, configuration_table, configuration_text};
 
 /// Shows or changes the configuration.
-pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::Result<Exit> {
-    let mut printer = printer();
+pub(crate) async fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::Result<Exit> {
+    let operations = invocation.operations();
+    let mut printer = Printer::standard();
     match action {
         ConfigAction::Show { json: true, .. } => {
-            printer.line(&serde_json::to_string_pretty(&as_json(&invocation.load()?))?)?;
+            let shown = show(&operations, &mut printer).await?;
+            printer.line(&serde_json::to_string_pretty(&configuration_json(&shown))?)?;
         }
         ConfigAction::Show { origins, json: false } => {
-            let (loaded, view) = (invocation.load()?, view(invocation));
+            let (shown, view) = (show(&operations, &mut printer).await?, view(invocation));
             if view.is_terminal() {
-                as_table(&loaded, origins).print(&view, &mut printer)?;
+                configuration_table(&shown, origins).print(&view, &mut printer)?;
             } else {
-                printer.answer(&as_text(&loaded, origins))?;
+                printer.answer(&configuration_text(&shown, origins))?;
             }
         }
-        ConfigAction::Path => printer.line(&file(invocation)?.to_string_lossy())?,
+        ConfigAction::Path => printer.line(&operations.find_configuration_file().await?.path)?,
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,
         ConfigAction::ProjectKeys => printer.answer(&project_keys_table())?,
         ConfigAction::Set { key, value } => {
-            let path = file(invocation)?;
-            let text = current(invocation, &path)?;
-            write(&path, &set(&path, &text, &key, &value)?)?;
+            operations.set_configuration(SetConfiguration { key, value }).await?;
         }
         ConfigAction::Unset { key } => {
-            let path = file(invocation)?;
-            match unset(&path, &current(invocation, &path)?, &key)? {
-                Some(text) => write(&path, &text)?,
-                None => printer.status(&format!("`{key}` is not set in {}", path.display())),
+            let outcome = operations.unset_configuration(UnsetConfiguration { key: key.clone() }).await?;
+            if !outcome.was_set {
+                printer.status(&format!("`{key}` is not set in {}", outcome.path));
             }
         }
     }
     Ok(Exit::Ok)
 }
 
+/// The configuration, after its warnings.
+async fn show(operations: &HomeOperations, printer: &mut Printer) -> anyhow::Result<ConfigurationView> {
+    let shown = operations.show_configuration().await?;
+    for warning in &shown.warnings {
+        printer.status(&format!("warning: {warning}"));
+    }
+    Ok(shown)
+}
+
 /// Makes a profile the one in use, in the user's file.
 pub(crate) fn choose_model(invocation: &Invocation<'_>, name: &str) -> anyhow::Result<()> {
-    let path = file(invocation)?;
-    let text = current(invocation, &path)?;
-    write(&path, &set(&path, &text, "agent.model", name)?)
-}
-
-/// A configuration file as it was before a change.
-pub(crate) struct FileBefore {
-    path: PathBuf,
-    text: String,
-}
-
-impl FileBefore {
-    /// Takes the change back.
-    pub(crate) fn put_back(&self) -> anyhow::Result<()> {
-        write(&self.path, &self.text)
-    }
+    user_configuration(invocation).set(&[("agent.model", name)]).map(drop)
 }
 
 /// Writes a profile with these settings into the user's file.
@@ -74,36 +64,16 @@ pub(crate) fn add_profile(
     name: &str,
     settings: &[(&str, &str)],
 ) -> anyhow::Result<FileBefore> {
-    let path = file(invocation)?;
-    let before = current(invocation, &path)?;
-    let mut text = before.clone();
-    for (key, value) in settings {
-        text = set(&path, &text, &format!("models.{name}.{key}"), value)?;
-    }
-    write(&path, &text)?;
-    Ok(FileBefore { path, text: before })
+    let keys: Vec<String> = settings.iter().map(|(key, _)| format!("models.{name}.{key}")).collect();
+    let settings: Vec<(&str, &str)> =
+        keys.iter().zip(settings).map(|(key, (_, value))| (key.as_str(), *value)).collect();
+    user_configuration(invocation).set(&settings)
 }
 
-/// The file that is changed: the one that was named, else the user's own.
-fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
-    let named = invocation.request.named.clone().or_else(|| invocation.environment.named_config());
-    match named {
-        Some(path) => Ok(invocation.cwd.join(path)),
-        None => user_file(invocation.environment).context("neither XDG_CONFIG_HOME nor HOME is set"),
+fn user_configuration<'a>(invocation: &'a Invocation<'_>) -> UserConfiguration<'a> {
+    UserConfiguration {
+        environment: invocation.environment,
+        request: &invocation.request,
+        cwd: &invocation.cwd,
     }
-}
-
-/// The text to change. The user's file starts as the template, a named one as nothing.
-fn current(invocation: &Invocation<'_>, path: &std::path::Path) -> anyhow::Result<String> {
-    if user_file(invocation.environment).is_some_and(|user| user == path) {
-        create(invocation.environment);
-    }
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        _ => Ok(text_of(path)?),
-    }
-}
-
-fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
-    replace(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

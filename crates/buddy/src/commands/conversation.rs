@@ -10,24 +10,27 @@ use buddy_protocol::{
     folded_command,
 };
 use buddy_tui::{
-    ConsoleRequest, Exit, Left, LineInput, Look, Printer, ReplRequest, choose_session, run_console, run_repl,
-    to_copy,
+    ConsoleRequest, Exit, LeftConversation, LineInput, Printer, ReplRequest, TerminalLook, choose_session,
+    run_console, run_repl, to_copy,
 };
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
-use crate::commands::setup::{Invocation, Notes, Setup};
+use crate::commands::setup::{Notes, Setup};
 use crate::commands::trust::Offered;
-use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
+use crate::commands::{panes, trust};
 use crate::config::{TrustStore, WorkEnvironment, user_file};
 use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
+use crate::invocation::{Invocation, is_here};
+use crate::local_machine::managed_processes;
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session, fork_session};
 use crate::signals::{interrupts, unless_interrupted};
 use crate::system::SystemClock;
-use crate::wiring::{Buddy, managed_processes, wire};
+use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation, with this prompt where there is one already.
 pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) -> anyhow::Result<Exit> {
@@ -42,7 +45,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
         let offered =
             if is_here(&invocation.hosts) { trust::offer(&invocation).await? } else { Offered::Settled };
         if offered == Offered::Left {
-            printer().status("buddy: interrupted");
+            Printer::standard().status("buddy: interrupted");
             return Ok(None);
         }
         let setup = invocation.prepare(notes).await?;
@@ -55,7 +58,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     let Beginning { cwd, targets } = beginning;
     let model = setup.session_model(&invocation)?;
     for target in &targets {
-        printer().status(&format!(
+        Printer::standard().status(&format!(
             "on {} ({}), in {}",
             target.place.as_deref().unwrap_or("-"),
             target.name,
@@ -63,15 +66,13 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
         ));
     }
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
-    let hint =
-        if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
-    let approvals = setup.approval_policy(invocation.policy.approve);
+    let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint, prompt };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt };
     talk.run(buddy, session, 1).await
 }
 
@@ -82,7 +83,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
         match unless_interrupted(Box::pin(trust::review(&invocation))).await? {
             Some(Offered::Settled) => {}
             Some(Offered::Left) => {
-                printer().status("buddy: interrupted");
+                Printer::standard().status("buddy: interrupted");
                 return Ok(Exit::Interrupted);
             }
             None => return Ok(Exit::Interrupted),
@@ -93,10 +94,12 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
-    let desk = HomeDesk::new(&invocation, buddy.store.clone(), hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let summary = match &resume.id {
-        Some(id) => find(&buddy, id).await?,
-        None if resume.last => last(&buddy, invocation.named.as_deref()).await?,
+        Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
+        None if resume.last => {
+            find_last_session(&*buddy.hub, &buddy.who, invocation.named.as_deref()).await?
+        }
         None => {
             let Some(summary) = pick(&buddy, &invocation, &setup).await? else {
                 buddy.close().await?;
@@ -105,7 +108,8 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             summary
         }
     };
-    let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
+    let summary =
+        if resume.fork { fork_session(&*buddy.hub, &buddy.who, &summary.id).await? } else { summary };
     if model.is_some() {
         buddy
             .hub
@@ -113,9 +117,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &setup, &buddy, &summary.id, Age::Old).await?;
-    let approvals = setup.approval_policy(invocation.policy.approve);
+    let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -152,7 +156,7 @@ async fn begin(
 ) -> anyhow::Result<()> {
     let is_old = age == Age::Old;
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
-    let approvals = Some(setup.approval_policy(invocation.policy.approve));
+    let approvals = Some(setup.approvals(invocation.policy.approve));
     // One that goes on may have been told to ask, which the usual policy does not take back.
     let is_said = invocation.policy.approve.is_some();
     let is_usual = |policy: &ApprovalPolicy| *policy == ApprovalPolicy::Auto && is_old && !is_said;
@@ -174,15 +178,13 @@ struct Talk<'a> {
     approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
-    /// One more line of the greeting.
-    hint: Option<String>,
     /// What is said first.
     prompt: Option<String>,
 }
 
 impl Talk<'_> {
     async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         let greeting = self.greeting(&session).await;
         let display = &self.setup.loaded.config.display;
         let look = look(self.environment, display);
@@ -234,7 +236,7 @@ impl Talk<'_> {
         self.setup.models.now().settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
         self.hosts.rest().await;
-        let Left { exit, session, is_empty, stopped } = match left {
+        let LeftConversation { exit, session, is_empty, stopped } = match left {
             Ok(left) => left,
             Err(error) => {
                 printer.status(&format!("\n  Resume with  {}", resume_command(&first)));
@@ -253,7 +255,7 @@ impl Talk<'_> {
     }
 
     /// Whether there is a terminal on which rows can be painted over, and the user wants that.
-    fn has_screen(&self, look: &Look) -> bool {
+    fn has_screen(&self, look: &TerminalLook) -> bool {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")
     }
@@ -283,8 +285,7 @@ impl Talk<'_> {
                 "This folder is untrusted, so it is read-only. Run /trust to allow changes.".to_owned()
             });
         }
-        lines.extend(panes::ways(&self.hosts).await);
-        lines.extend(self.hint.clone());
+        lines.extend(panes::describe_ways(&self.hosts).await);
         lines
     }
 }

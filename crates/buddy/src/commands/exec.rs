@@ -7,32 +7,35 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use buddy_agent::BuddyAgent;
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{Attachment, NewSession};
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, Attachment, NewSession};
 use buddy_tui::{
-    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat,
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, ExecWatch, Exit, OutputFormat, Printer,
     run_exec, terminal_columns,
 };
 use tokio::io::BufReader;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Exec, Format, InputFormat};
-use crate::commands::setup::{Invocation, Notes, Setup, TmuxWish};
-use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
+use crate::cli::{ExecFlags, Format, InputFormat};
+use crate::commands::panes;
+use crate::commands::setup::{Notes, Setup};
 use crate::config::text_of;
 use crate::desk::{details, list_look, local_image};
 use crate::environment::Environment;
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
+use crate::invocation::{Invocation, TmuxWish};
 use crate::panes::PaneMaker;
+use crate::session_choice::{find_last_session, find_session, fork_session};
 use crate::signals::interrupts;
+use crate::start_error::{StartError, UsageError};
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
 use prompt::{fits, prompt_in_time};
 
 /// Runs one prompt, or what commands bring.
-pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: Invocation<'_>, exec: ExecFlags) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let format = format(&exec);
     let is_steered = exec.input_format == InputFormat::StreamJson;
@@ -54,7 +57,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
-            printer().status("buddy: timed out while reading the prompt");
+            Printer::standard().status("buddy: timed out while reading the prompt");
             return Ok(Exit::Timeout);
         }
     }
@@ -80,13 +83,13 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
 }
 
 /// Whether the prompt, or its beginning, is on the command line.
-fn has_words(exec: &Exec) -> bool {
+fn has_words(exec: &ExecFlags) -> bool {
     exec.prompt.as_deref().is_some_and(|text| text != "-")
 }
 
 /// A run whose arguments make sense.
 struct Wanted {
-    exec: Exec,
+    exec: ExecFlags,
     prompt: Option<String>,
     /// The part of the prompt that the user typed, if not all of it.
     typed: Option<String>,
@@ -116,7 +119,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let hosts = setup.hosts(&invocation, pane_maker)?;
     hosts.reach_here().await?;
     if format == OutputFormat::Text {
-        panes::ways(&hosts).await.iter().for_each(|way| printer().status(way));
+        panes::describe_ways(&hosts).await.iter().for_each(|way| Printer::standard().status(way));
     }
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
@@ -167,10 +170,10 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     });
     let commands = is_steered.then(|| Box::new(BufReader::new(tokio::io::stdin())) as CommandInput);
     let run = async {
-        let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
+        let outcome = run_exec(buddy.hub.clone(), request, commands, Printer::standard()).await;
         let closed = buddy.close().await;
         setup.models.now().settle().await;
-        panes::tell_remaining(&hosts, &mut printer()).await;
+        panes::tell_remaining(&hosts, &mut Printer::standard()).await;
         hosts.rest().await;
         Ok(closing(outcome?, closed))
     };
@@ -198,7 +201,7 @@ fn watched(environment: &Environment, setup: &Setup) -> Option<ExecWatch> {
 /// The outcome of a run whose store was closed like this. That it could not be is told, and takes no answer away.
 fn closing(outcome: ExecOutcome, closed: anyhow::Result<()>) -> ExecOutcome {
     let Err(error) = closed else { return outcome };
-    printer().status(&format!("buddy: {error:#}"));
+    Printer::standard().status(&format!("buddy: {error:#}"));
     let exit = if outcome.exit == Exit::Ok { Exit::Failed } else { outcome.exit };
     ExecOutcome { exit, ..outcome }
 }
@@ -211,14 +214,14 @@ fn schema(path: &Path) -> Result<AnswerSchema, UsageError> {
 }
 
 /// Nobody can be asked, so what would be asked is denied.
-fn approvals(wanted: Approvals) -> Approvals {
+fn approvals(wanted: ApprovalPolicy) -> ApprovalPolicy {
     match wanted {
-        Approvals::All | Approvals::Auto | Approvals::Edits => wanted,
-        Approvals::Ask | Approvals::None | Approvals::Window => Approvals::None,
+        ApprovalPolicy::All | ApprovalPolicy::Auto | ApprovalPolicy::Edits => wanted,
+        ApprovalPolicy::Ask | ApprovalPolicy::None | ApprovalPolicy::Window { .. } => ApprovalPolicy::None,
     }
 }
 
-fn format(exec: &Exec) -> OutputFormat {
+fn format(exec: &ExecFlags) -> OutputFormat {
     match exec.output_format {
         _ if exec.json => OutputFormat::StreamJson,
         Format::Text => OutputFormat::Text,
@@ -229,14 +232,20 @@ fn format(exec: &Exec) -> OutputFormat {
 
 async fn target(
     buddy: &Buddy,
-    exec: &Exec,
+    exec: &ExecFlags,
     beginning: Option<Beginning>,
     model: Option<String>,
     has_model: bool,
 ) -> anyhow::Result<ExecTarget> {
     let summary = match beginning {
-        None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
-        Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
+        None => {
+            let id = exec.resume.as_deref().unwrap_or_default();
+            find_session(&*buddy.hub, &buddy.who, id).await?
+        }
+        Some(beginning) if exec.last => {
+            let cwd = Path::new(&beginning.cwd);
+            find_last_session(&*buddy.hub, &buddy.who, Some(cwd)).await?
+        }
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
@@ -246,6 +255,6 @@ async fn target(
     if !has_model && summary.model.is_none() {
         return Err(StartError::no_model().into());
     }
-    let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
+    let summary = if exec.fork { fork_session(&*buddy.hub, &buddy.who, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }

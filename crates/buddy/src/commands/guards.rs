@@ -3,45 +3,38 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::bail;
-use buddy_tui::Exit;
-use similar::TextDiff;
+use buddy_protocol::Operations;
+use buddy_protocol::operations::ApproveGuards;
+use buddy_tui::{Exit, Printer};
 
 use crate::cli::GuardsAction;
-use crate::commands::printer;
-use crate::environment::Environment;
-use crate::policy::{Guards, Pending, check_guards};
+use crate::invocation::Invocation;
 
 /// Shows the guards or approves their change.
-pub(crate) fn run(environment: &Environment, action: &GuardsAction) -> anyhow::Result<Exit> {
-    let guards = Guards::new(&environment.data);
-    let standing = guards.standing()?;
-    let mut printer = printer();
-    let approved = standing.approved.as_deref().unwrap_or("");
-    let Some(pending) = standing.pending else {
-        let text = if approved.is_empty() { "only the built-in guards take effect" } else { approved };
+pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> anyhow::Result<Exit> {
+    let operations = invocation.operations();
+    let view = operations.show_guards().await?;
+    let mut printer = Printer::standard();
+    let Some(pending) = view.pending else {
+        let approved = view.approved.unwrap_or_default();
+        let text = if approved.is_empty() { "only the built-in guards take effect" } else { &approved };
         printer.answer(&format!("{}\n", text.trim_end()))?;
         return Ok(Exit::Ok);
     };
-    let wanted = match &pending {
-        Pending::Text(text) => text.as_str(),
-        Pending::Removal => "",
-    };
-    let diff = TextDiff::from_lines(approved, wanted);
-    printer.answer(&diff.unified_diff().header("takes effect", "waits for your approval").to_string())?;
-    if !wanted.is_empty() {
-        check_guards(wanted)?;
+    printer.answer(&pending.diff)?;
+    if let Some(problem) = pending.problem {
+        return Err(problem.into());
     }
     match action {
         GuardsAction::Show => {
-            let file = guards.file().display();
-            printer.status(&format!("To put {file} into effect, run: buddy guards approve"));
+            printer.status(&format!("To put {} into effect, run: buddy guards approve", view.file));
         }
         GuardsAction::Approve => {
-            if !confirmed()? {
+            if !confirm()? {
                 printer.status("Nothing changed.");
                 return Ok(Exit::Failed);
             }
-            guards.approve(&pending)?;
+            operations.approve_guards(ApproveGuards { seen: pending.text }).await?;
             printer.status("Approved. It takes effect at once.");
         }
     }
@@ -49,7 +42,7 @@ pub(crate) fn run(environment: &Environment, action: &GuardsAction) -> anyhow::R
 }
 
 /// A user at a terminal says yes. What an agent runs has no terminal.
-fn confirmed() -> anyhow::Result<bool> {
+fn confirm() -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
         bail!("only a user at a terminal can approve this");

@@ -8,23 +8,18 @@ use anyhow::{Context, bail};
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{Principal, SessionStore, UnixMillis};
 use buddy_store::SqliteStore;
-use buddy_tui::{Exit, counted};
+use buddy_tui::{Exit, Printer, counted};
 
 use crate::cli::Import;
-use crate::commands::printer;
 use crate::environment::Environment;
-use crate::legacy::{self, Place};
+use crate::legacy::{self, LegacyPlace};
 use crate::wiring::open_store;
-
-/// How many files are looked into before a conversation begins, and how many bytes of them.
-const LOOKED_INTO: usize = 50;
-const LOOKED_INTO_BYTES: u64 = 8 << 20;
 
 /// How much of a file's complaints is told.
 const TOLD: usize = 5;
 
 /// What became of a file.
-enum Outcome {
+enum ImportOutcome {
     Imported { session: String, not_understood: Vec<String> },
     Known,
 }
@@ -35,7 +30,7 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
     let directory =
         directory.canonicalize().with_context(|| format!("cannot read `{}`", directory.display()))?;
     let files = legacy::files(&directory)?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     if files.is_empty() {
         bail!(
             "there are no older sessions in `{}`: neither .buddyx/sessions nor .agentx/sessions has any",
@@ -46,7 +41,7 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
     let (mut imported, mut known, mut failed) = (0_usize, 0_usize, 0_usize);
     for file in &files {
         match import_one(&store, environment, &directory, file).await {
-            Ok(Outcome::Imported { session, not_understood }) => {
+            Ok(ImportOutcome::Imported { session, not_understood }) => {
                 imported += 1;
                 printer.answer(&format!("{session}  {}\n", file.display())).ok();
                 for line in not_understood.iter().take(TOLD) {
@@ -60,7 +55,7 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
                     ));
                 }
             }
-            Ok(Outcome::Known) => known += 1,
+            Ok(ImportOutcome::Known) => known += 1,
             Err(error) => {
                 failed += 1;
                 printer.status(&format!("{}: not imported: {error:#}", file.display()));
@@ -80,13 +75,13 @@ async fn import_one(
     environment: &Environment,
     directory: &Path,
     file: &Path,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<ImportOutcome> {
     let session = legacy::open(file)?;
     let id = legacy::session_id(&session);
     if store.find(&id).await?.is_some() {
-        return Ok(Outcome::Known);
+        return Ok(ImportOutcome::Known);
     }
-    let place = Place {
+    let place = LegacyPlace {
         owner: Principal::person(environment.user.clone()),
         agent: BuddyAgent::NAME.to_owned(),
         cwd: directory.to_string_lossy().into_owned(),
@@ -96,29 +91,11 @@ async fn import_one(
     let (events, not_understood) = legacy::events(session, &place);
     // One append, so that a session is there wholly or not at all.
     store.writer(&id).await?.append(events.into_iter().map(Arc::new).collect()).await?;
-    Ok(Outcome::Imported { session: id.to_string(), not_understood })
+    Ok(ImportOutcome::Imported { session: id.to_string(), not_understood })
 }
 
 fn changed(file: &Path) -> UnixMillis {
     let time = file.metadata().and_then(|metadata| metadata.modified()).ok();
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     UnixMillis(since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default())
-}
-
-/// What a user is told at the start of a conversation in a directory with older sessions that are not imported.
-pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String> {
-    let files = legacy::files(directory).ok()?;
-    let (mut new, mut seen, mut bytes) = (0_usize, 0_usize, 0_u64);
-    for file in files.iter().take(LOOKED_INTO) {
-        bytes += file.metadata().map_or(0, |metadata| metadata.len());
-        if bytes > LOOKED_INTO_BYTES {
-            break;
-        }
-        seen += 1;
-        let Ok(session) = legacy::open(file) else { continue };
-        new += usize::from(store.find(&legacy::session_id(&session)).await.ok()?.is_none());
-    }
-    let more = if files.len() > seen { " or more" } else { "" };
-    let noun = if new == 1 { "session is" } else { "sessions are" };
-    (new > 0).then(|| format!("{new}{more} older {noun} found; import them with `buddy import`"))
 }

@@ -9,14 +9,13 @@ use buddy_agent::{Project, ProjectTop};
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::Init;
-use crate::commands::printer;
 
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 1_024;
 
 /// Writes AGENTS.md, and offers a folder for the project's own commands.
 pub(crate) fn run(init: &Init, cwd: &Path) -> anyhow::Result<Exit> {
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let path = cwd.join("AGENTS.md");
     let is_there = path.symlink_metadata().is_ok();
     if is_there

@@ -6,22 +6,21 @@ use buddy_protocol::Clock;
 use buddy_tui::{Exit, ListView, OutputClosed, Printer};
 use serde::Serialize;
 
-use crate::cli::Listing;
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
+use crate::cli::ListFlags;
 use crate::config::{DisplaySection, load};
 use crate::desk::list_look;
+use crate::invocation::Invocation;
 use crate::system::SystemClock;
 
 /// Prints what there is, up to the limit: as one array of JSON, or as `shown` does it for people.
 pub(super) fn print<T: Serialize>(
     invocation: &Invocation<'_>,
-    listing: &Listing,
+    listing: &ListFlags,
     mut rows: Vec<T>,
     shown: impl FnOnce(&[T], &ListView, &mut Printer) -> Result<(), OutputClosed>,
 ) -> anyhow::Result<Exit> {
     rows.truncate(listing.limit.unwrap_or(usize::MAX));
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let printed = if listing.is_json() {
         printer.line(&serde_json::to_string_pretty(&rows)?)
     } else {

@@ -3,25 +3,24 @@
 use std::path::Path;
 
 use anyhow::Context;
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 use clap::CommandFactory;
 use clap_complete::generate;
 
-use crate::cli::{Cli, Completion, Man, Shell};
-use crate::commands::printer;
+use crate::cli::{Cli, CompletionFlags, CompletionShell, Man};
 
 /// Prints a script for a shell.
-pub(crate) fn completion(completion: &Completion) -> Exit {
+pub(crate) fn completion(completion: &CompletionFlags) -> Exit {
     let mut command = Cli::command();
     let mut script = Vec::new();
     let (name, buffer) = ("buddy", &mut script);
     match completion.shell {
-        Shell::Bash => generate(clap_complete::Shell::Bash, &mut command, name, buffer),
-        Shell::Zsh => generate(clap_complete::Shell::Zsh, &mut command, name, buffer),
-        Shell::Fish => generate(clap_complete::Shell::Fish, &mut command, name, buffer),
-        Shell::Powershell => generate(clap_complete::Shell::PowerShell, &mut command, name, buffer),
-        Shell::Elvish => generate(clap_complete::Shell::Elvish, &mut command, name, buffer),
-        Shell::Nu => generate(clap_complete_nushell::Nushell, &mut command, name, buffer),
+        CompletionShell::Bash => generate(clap_complete::Shell::Bash, &mut command, name, buffer),
+        CompletionShell::Zsh => generate(clap_complete::Shell::Zsh, &mut command, name, buffer),
+        CompletionShell::Fish => generate(clap_complete::Shell::Fish, &mut command, name, buffer),
+        CompletionShell::Powershell => generate(clap_complete::Shell::PowerShell, &mut command, name, buffer),
+        CompletionShell::Elvish => generate(clap_complete::Shell::Elvish, &mut command, name, buffer),
+        CompletionShell::Nu => generate(clap_complete_nushell::Nushell, &mut command, name, buffer),
     }
     print(&script)
 }
@@ -34,7 +33,7 @@ pub(crate) fn man(man: &Man) -> anyhow::Result<Exit> {
         return Ok(print(&page));
     };
     write_pages(directory).with_context(|| format!("cannot write to `{}`", directory.display()))?;
-    printer().status(&format!("The manual pages are in {}", directory.display()));
+    Printer::standard().status(&format!("The manual pages are in {}", directory.display()));
     Ok(Exit::Ok)
 }
 
@@ -44,6 +43,6 @@ fn write_pages(directory: &Path) -> std::io::Result<()> {
 }
 
 fn print(bytes: &[u8]) -> Exit {
-    let is_printed = printer().answer(&String::from_utf8_lossy(bytes)).is_ok();
+    let is_printed = Printer::standard().answer(&String::from_utf8_lossy(bytes)).is_ok();
     if is_printed { Exit::Ok } else { Exit::OutputClosed }
 }

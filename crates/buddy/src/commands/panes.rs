@@ -21,7 +21,7 @@ pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
 }
 
 /// How to attach to the panes that there are.
-pub(super) async fn ways(hosts: &RunHosts) -> Vec<String> {
+pub(super) async fn describe_ways(hosts: &RunHosts) -> Vec<String> {
     let way =
         |command: String| format!("Commands run in a terminal that you can attach to: {}", to_copy(&command));
     hosts.panes().await.iter().map(|panes| way(panes.attach_command())).collect()

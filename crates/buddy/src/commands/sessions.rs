@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
-use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
+use buddy_tui::{Exit, OutputClosed, Printer, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
-use crate::commands::setup::Invocation;
-use crate::commands::{find, last, listing, printer};
+use crate::commands::listing;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
+use crate::session_choice::{find_last_session, find_session};
+use crate::start_error::UsageError;
 use crate::wiring::{Buddy, Wishes, wire};
 
 /// Events read at once.
@@ -68,12 +70,17 @@ pub(crate) async fn show(
     show: &Show,
     named: Option<&Path>,
 ) -> anyhow::Result<Exit> {
+    if show.id.is_none() && !show.last {
+        let hint =
+            "no session is named; use `buddy show ID` or `buddy show --last`; `buddy sessions` lists the ids";
+        return Err(UsageError::new(hint).into());
+    }
     let buddy = reader(environment)?;
     let summary = match &show.id {
-        Some(id) => find(&buddy, id).await?,
-        None => last(&buddy, named).await?,
+        Some(id) => find_session(&*buddy.hub, &buddy.who, id).await?,
+        None => find_last_session(&*buddy.hub, &buddy.who, named).await?,
     };
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let mut transcript = Transcript::default();
     let damage = loop {
         let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {

@@ -1,26 +1,27 @@
 //! What commands that talk to a model need: the configuration, read, and the models in it.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, EditCheck, GateSwitches, Limit, TextSettings};
-use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{MicroUsd, TargetWish};
+use buddy_agent::{Budget, GateSwitches, Limit};
+use buddy_calls::{EditCheck, TextLimits};
+use buddy_policy::Attendance;
+use buddy_protocol::{ApprovalPolicy, MicroUsd};
 use buddy_web::{UpstreamProxy, Web};
 
-use crate::cli::{Approve, RunRules};
-use crate::commands::{StartError, is_here, printer};
 use crate::config::{
-    ApprovalPolicy, CheckSection, Config, ConfigError, GatesSection, Loaded, Request, TrustStore,
-    WorkEnvironment, load,
+    CheckSection, Config, ConfigError, GatesSection, Loaded, TrustStore, WorkEnvironment, load,
 };
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
+use crate::invocation::{Invocation, is_here};
 use crate::models::{CurrentModels, find_models};
+use crate::operations::{HomeOperations, OperationPlace};
 use crate::panes::PaneMaker;
 use crate::policy::{Guards, Policies, PolicySettings};
+use crate::start_error::StartError;
 use crate::wiring::Wishes;
+use buddy_tui::Printer;
 
 /// The model calls of a turn in a conversation, if nobody sets a limit.
 const CONVERSATION_CALLS: u32 = 200;
@@ -33,53 +34,6 @@ const THROWAWAY: &str = "Throwaway mode: commands run without a sandbox and with
 
 /// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
 const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
-
-/// What the command line and the environment ask for.
-pub(crate) struct Invocation<'a> {
-    pub(crate) environment: &'a Environment,
-    pub(crate) request: Request,
-    /// The directory here.
-    pub(crate) cwd: PathBuf,
-    /// The directory that the command line names, on the first of the hosts.
-    pub(crate) named: Option<PathBuf>,
-    /// The hosts to work on, the default first; none for this machine.
-    pub(crate) hosts: Vec<TargetWish>,
-    /// Whether the user trusts the directories to work in.
-    pub(crate) is_trusted: bool,
-    /// Whether no tool may touch this machine.
-    pub(crate) is_remote_only: bool,
-    pub(crate) model: Option<String>,
-    pub(crate) policy: PolicyWish,
-    pub(crate) tmux: TmuxWish,
-}
-
-/// What the command line says about shared terminals.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TmuxWish {
-    /// Nothing.
-    Unsaid,
-    /// They are wanted, in this session if one is named.
-    Wanted(Option<String>),
-}
-
-/// What the command line says about what the agent may do.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PolicyWish {
-    pub(crate) approve: Option<Approve>,
-    /// Whether the agent only reads and plans; none where that was not said.
-    pub(crate) plan: Option<bool>,
-    /// Rules of this run.
-    pub(crate) rules: RunRules,
-    /// Further directories of this machine to work in, by their names without links.
-    pub(crate) added: Vec<PathBuf>,
-}
-
-impl PolicyWish {
-    /// Whether only reading and planning was asked for.
-    pub(crate) fn is_plan_only(&self) -> bool {
-        self.plan == Some(true)
-    }
-}
 
 /// What is told on the standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,10 +65,21 @@ impl Invocation<'_> {
         Ok(())
     }
 
+    /// The operations of this user in this directory.
+    pub(crate) fn operations(&self) -> HomeOperations {
+        HomeOperations::new(OperationPlace {
+            environment: self.environment.clone(),
+            request: self.request.clone(),
+            cwd: self.cwd.clone(),
+            model: self.model.clone(),
+            conversation: None,
+        })
+    }
+
     /// Reads the configuration and tells its warnings.
     pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
         let loaded = load(self.environment, &self.cwd, &self.request)?;
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         for warning in &loaded.warnings {
             printer.status(&format!("warning: {warning}"));
         }
@@ -129,11 +94,11 @@ impl Invocation<'_> {
         };
         let guards = Guards::new(&self.environment.data).notice()?;
         if let Some(notice) = guards.filter(|_| notes != Notes::Silent) {
-            printer().status(&format!("warning: {notice}"));
+            Printer::standard().status(&format!("warning: {notice}"));
         }
         let wish = self.model.as_deref();
         let models = find_models(self.environment, &self.cwd, &loaded, wish).await?;
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         for warning in models.warnings().into_iter().filter(|_| notes != Notes::Silent) {
             printer.status(&format!("warning: {warning}"));
         }
@@ -144,12 +109,12 @@ impl Invocation<'_> {
             printer.status(THROWAWAY);
         } else if is_told && is_open {
             printer.status(FULL_ACCESS);
-            if let Some(typed) = typed_into(self.environment) {
+            if let Some(typed) = describe_multiplexer(self.environment) {
                 printer.status(&typed);
             }
         }
         let has_answer = notes == Notes::Shown || !models.is_demo(None);
-        if let (true, None, Some(found)) = (is_told && has_answer, wish, models.found()) {
+        if let (true, None, Some(found)) = (is_told && has_answer, wish, models.describe_choice()) {
             printer.status(&found);
         }
         Ok(Setup { loaded, models: Arc::new(CurrentModels::new(models)) })
@@ -157,7 +122,7 @@ impl Invocation<'_> {
 }
 
 /// That other processes can type into the terminal that buddy runs in, where that is known.
-fn typed_into(environment: &Environment) -> Option<String> {
+fn describe_multiplexer(environment: &Environment) -> Option<String> {
     let (_, name) = MULTIPLEXERS.iter().find(|(variable, _)| environment.get(variable).is_some())?;
     Some(format!(
         "buddy runs inside {name}, where other programs of your account can type, so dangerous commands ask you to type a word."
@@ -211,9 +176,13 @@ impl Setup {
 
     /// What the configuration wants of the agent.
     pub(crate) fn wishes(&self, invocation: &Invocation<'_>, hosts: Arc<RunHosts>) -> anyhow::Result<Wishes> {
-        let (approvals, window) = self.approvals(invocation.policy.approve);
+        // An agent begins by asking, and a window opens beside that.
+        let (approvals, window) = match self.approvals(invocation.policy.approve) {
+            ApprovalPolicy::Window { seconds } => (ApprovalPolicy::Ask, Some(Duration::from_secs(seconds))),
+            policy => (policy, None),
+        };
         let config = &self.loaded.config;
-        let texts = TextSettings::default();
+        let texts = TextLimits::default();
         let variable = |name: &str| invocation.environment.get(name).map(str::to_owned);
         let upstream = UpstreamProxy::from_variables(variable);
         Ok(Wishes {
@@ -223,7 +192,7 @@ impl Setup {
                 config.agent.environment.name()
             },
             approvals,
-            keeps_asking: approvals == Approvals::Auto && invocation.policy.approve.is_none(),
+            keeps_asking: approvals == ApprovalPolicy::Auto && invocation.policy.approve.is_none(),
             attendance: Attendance::Somebody,
             window,
             name: config.agent.name.clone(),
@@ -233,7 +202,7 @@ impl Setup {
             hosts,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
-            texts: TextSettings {
+            texts: TextLimits {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },
@@ -245,38 +214,13 @@ impl Setup {
         })
     }
 
-    /// The same in the words of a session.
-    pub(crate) fn approval_policy(&self, wish: Option<Approve>) -> buddy_protocol::ApprovalPolicy {
-        use buddy_protocol::ApprovalPolicy;
-        match self.approvals(wish) {
-            (_, Some(time)) => ApprovalPolicy::Window { seconds: time.as_secs() },
-            (Approvals::All, _) => ApprovalPolicy::All,
-            (Approvals::None, _) => ApprovalPolicy::None,
-            (Approvals::Edits, _) => ApprovalPolicy::Edits,
-            (Approvals::Auto, _) => ApprovalPolicy::Auto,
-            (Approvals::Ask | Approvals::Window, _) => ApprovalPolicy::Ask,
-        }
-    }
-
-    /// What becomes of calls that need an approval, and for how long they are approved.
-    fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
+    /// What becomes of calls that need an approval.
+    pub(crate) fn approvals(&self, wish: Option<ApprovalPolicy>) -> ApprovalPolicy {
         let config = &self.loaded.config;
-        let wish = wish.unwrap_or(match config.approvals.policy {
-            ApprovalPolicy::Ask | ApprovalPolicy::Auto if !config.tools.shell_confirm => Approve::All,
-            ApprovalPolicy::Ask => Approve::Ask,
-            ApprovalPolicy::All => Approve::All,
-            ApprovalPolicy::None => Approve::None,
-            ApprovalPolicy::Edits => Approve::Edits,
-            ApprovalPolicy::Auto => Approve::Auto,
-        });
-        match wish {
-            Approve::Ask => (Approvals::Ask, None),
-            Approve::All => (Approvals::All, None),
-            Approve::None => (Approvals::None, None),
-            Approve::Edits => (Approvals::Edits, None),
-            Approve::Auto => (Approvals::Auto, None),
-            Approve::For(time) => (Approvals::Ask, Some(time)),
-        }
+        wish.unwrap_or(match config.approvals.policy {
+            ApprovalPolicy::Ask | ApprovalPolicy::Auto if !config.tools.shell_confirm => ApprovalPolicy::All,
+            policy => policy,
+        })
     }
 }
 

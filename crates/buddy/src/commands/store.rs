@@ -1,12 +1,11 @@
 //! `buddy store`.
 
 use buddy_store::CheckReport;
-use buddy_tui::{Exit, ListView, Table, TableCell, TableColumn, counted};
+use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn, counted};
 
 use crate::cli::Store;
 use crate::commands::listing::view;
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
+use crate::invocation::Invocation;
 use crate::wiring::open_store;
 
 /// Looks after the store.
@@ -46,13 +45,13 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: Store) -> anyhow::R
         }
     };
     store.close().await?;
-    let is_printed = printer().answer(&text).is_ok();
+    let is_printed = Printer::standard().answer(&text).is_ok();
     Ok(if is_printed { exit } else { Exit::OutputClosed })
 }
 
 /// Prints the outcome of a check on a terminal: the numbers, then one row for each problem.
 fn print_report(report: &CheckReport, view: &ListView) -> anyhow::Result<Exit> {
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let numbers = ["SESSIONS", "EVENTS", "PROBLEMS"].map(TableColumn::number);
     let mut table = Table::new(&numbers, "");
     let problems = match report.findings.len() {

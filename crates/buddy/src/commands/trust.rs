@@ -3,15 +3,20 @@
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
-use buddy_tui::{Chosen, Exit, FolderQuestion, Look, Table, TableColumn, ask_about_folder};
+use anyhow::Context;
+use buddy_protocol::Operations;
+use buddy_protocol::operations::{DistrustFolder, ReviewFolder, TrustFolder};
+use buddy_tui::{Chosen, Exit, FolderQuestion, Printer, Table, TableColumn, TerminalLook, ask_about_folder};
 
 use crate::cli::Trust;
+use crate::commands::listing;
 use crate::commands::login::has_screen;
-use crate::commands::setup::Invocation;
-use crate::commands::{listing, printer};
-use crate::config::{FileChange, RULES_FILE, TrustStore, load};
+use crate::config::{RULES_FILE, TrustStore, UntrustedChange, load};
 use crate::desk::look;
 use crate::environment::Environment;
+use crate::invocation::Invocation;
+use crate::operations::HomeOperations;
+use crate::rendering::{print_distrusted, print_trusted};
 
 /// How often the question is put to somebody who does not answer it.
 const MAX_TRIES: usize = 20;
@@ -23,36 +28,43 @@ const TRUST: &str = "Do you trust this folder?";
 const ACCEPT: &str = "Let the changes take effect?";
 
 /// Gives, takes or lists trust.
-pub(crate) fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<Exit> {
-    let store = TrustStore::new(&invocation.environment.data);
-    let directory = invocation.cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
-    let mut printer = printer();
+pub(crate) async fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<Exit> {
+    let operations = invocation.operations();
     if trust.list {
-        return listing::print(invocation, &trust.listing, store.list()?, |trusted, view, printer| {
+        let trusted = operations.list_trusted_folders().await?;
+        return listing::print(invocation, &trust.listing, trusted, |trusted, view, printer| {
             let mut table = Table::new(&[TableColumn::free("FOLDER")], "No trusted folders.");
-            for trusted in trusted {
-                table.add([view.path(&trusted.path.to_string_lossy()).into()]);
+            for folder in trusted {
+                table.add([view.path(&folder.path).into()]);
             }
             table.hint("Stop trusting one with `buddy trust --remove FOLDER`").print(view, printer)
         });
-    } else if trust.remove {
-        let is_removed = store.remove(&directory)?;
-        let verdict = if is_removed { "no longer trusted" } else { "was not trusted" };
-        printer.status(&format!("{}: {verdict}", directory.display()));
-    } else {
-        return give(&store, &directory);
     }
-    Ok(Exit::Ok)
+    let directory = invocation.cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
+    let folder = named_folder(&directory)?;
+    if trust.remove {
+        print_distrusted(
+            &directory,
+            operations.distrust_folder(DistrustFolder { folder }).await?,
+            &mut Printer::standard(),
+        );
+        return Ok(Exit::Ok);
+    }
+    give(&operations, folder).await
+}
+
+fn named_folder(directory: &Path) -> anyhow::Result<String> {
+    Ok(directory.to_str().context("the folder's name is not text")?.to_owned())
 }
 
 /// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a user at a terminal is asked.
-fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
-    let mut printer = printer();
-    let changes = store.reviewable(directory);
-    let path = if changes.is_empty() {
-        store.add(directory)?
-    } else {
-        show(&changes);
+async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exit> {
+    let mut printer = Printer::standard();
+    let seen = operations.review_folder(ReviewFolder { folder: folder.clone() }).await?;
+    if !seen.is_empty() {
+        for line in seen.iter().flat_map(|change| &change.diff) {
+            printer.status(line);
+        }
         if is_terminal() {
             printer.prompt(&format!("{ACCEPT} [y/N] "));
             let mut line = String::new();
@@ -62,17 +74,15 @@ fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
                 return Ok(Exit::Failed);
             }
         }
-        store.accept(directory, &changes)?
-    };
-    printer
-        .status(&format!("Trusted {}: buddy reads its settings and can change files there.", path.display()));
+    }
+    print_trusted(&operations.trust_folder(TrustFolder { folder, seen }).await?, &mut printer);
     Ok(Exit::Ok)
 }
 
 /// Shows changes, so that they stay in view above the question.
-fn show(changes: &[FileChange]) {
-    let mut printer = printer();
-    for line in changes.iter().flat_map(FileChange::diff) {
+fn show(changes: &[UntrustedChange]) {
+    let mut printer = Printer::standard();
+    for line in changes.iter().flat_map(UntrustedChange::diff) {
         printer.status(&line);
     }
 }
@@ -104,7 +114,7 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
         title: [TRUST, "Trust this folder?"],
         tail: "Asked once",
         folder: cwd.display().to_string(),
-        finds: found(cwd).join(", "),
+        finds: find_control_files(cwd).join(", "),
         yes: ["buddy reads its settings and can change files here", "changes files here"],
         no: [
             "the folder stays read-only and buddy ignores its settings; run /trust to change that",
@@ -155,7 +165,7 @@ fn is_terminal() -> bool {
 }
 
 /// The files of a folder that take effect once it is trusted.
-fn found(folder: &Path) -> Vec<&'static str> {
+fn find_control_files(folder: &Path) -> Vec<&'static str> {
     const NAMES: [&str; 5] = ["AGENTS.md", "buddy.toml", "agent.toml", RULES_FILE, ".buddy/commands"];
     NAMES.into_iter().filter(|name| folder.join(name).exists()).collect()
 }
@@ -174,7 +184,7 @@ impl TrustQuestion {
     }
 
     /// One key answers.
-    async fn by_key(self, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
+    async fn by_key(self, look: &TerminalLook, environment: &Environment) -> anyhow::Result<Option<bool>> {
         Ok(match ask_about_folder(&self.0, look, environment.get("TMUX").is_some()).await? {
             Chosen::At(place) => Some(place == 1),
             Chosen::Escape => Some(false),
@@ -184,7 +194,7 @@ impl TrustQuestion {
 
     /// A line answers, where rows cannot be painted over. What is no answer is asked for again; an input that ends leaves.
     async fn by_line(self) -> anyhow::Result<Option<bool>> {
-        let mut printer = printer();
+        let mut printer = Printer::standard();
         let FolderQuestion { title: [title, _], folder, finds, yes: [yes, _], no: [no, _], .. } = self.0;
         printer.status("");
         printer.status(&folder);

@@ -1,12 +1,11 @@
 //! `buddy update`: which version runs, and how to get another one.
 
 use anyhow::{Context, bail};
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 use buddy_web::WebUrl;
 use serde_json::Value;
 
-use crate::commands::printer;
-use crate::commands::setup::Invocation;
+use crate::invocation::Invocation;
 
 const HOW: &str = "buddy does not change itself. Get the new version the way you got this one: from your package manager, by \
                    `cargo install --path crates/buddy` in a newer checkout, or by putting a newer program in its place. The \
@@ -15,7 +14,7 @@ const HOW: &str = "buddy does not change itself. Get the new version the way you
 /// Says which version runs. Nobody is asked for a newer one unless the configuration wants it.
 pub(crate) async fn run(invocation: &Invocation<'_>) -> anyhow::Result<Exit> {
     let config = invocation.load()?.config;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let program = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
     printer.answer(&format!("buddy {} ({program})\n", env!("CARGO_PKG_VERSION")))?;
     if config.update.check {

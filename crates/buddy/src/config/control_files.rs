@@ -37,7 +37,7 @@ const MAX_LINES: usize = 60;
 
 /// What is at the name of a control file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum ControlFileContent {
     /// Nothing.
     Absent,
     /// This text.
@@ -46,32 +46,50 @@ pub(crate) enum Content {
     Refused(String),
 }
 
+impl ControlFileContent {
+    /// The text, if there is one that is read.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent | Self::Refused(_) => None,
+        }
+    }
+}
+
 /// A control file that is not what the user trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileChange {
+pub(crate) struct UntrustedChange {
     /// Its name in the folder.
     pub(crate) name: &'static str,
     /// The text that the user trusted and that takes effect.
     pub(crate) trusted: Option<String>,
     /// What is there now.
-    pub(crate) now: Content,
+    pub(crate) now: ControlFileContent,
 }
 
-impl FileChange {
+impl UntrustedChange {
+    /// A change that was shown to the user, with the text of the file then; `None` if there is no such control file.
+    pub(crate) fn seen(name: &str, trusted: Option<String>, now: Option<String>) -> Option<Self> {
+        let name = CONTROL_FILES.into_iter().find(|known| *known == name)?;
+        Some(Self { name, trusted, now: now.map_or(ControlFileContent::Absent, ControlFileContent::Text) })
+    }
+
     /// Whether the user can let it take effect.
     pub(crate) fn is_acceptable(&self) -> bool {
-        !matches!(self.now, Content::Refused(_))
+        !matches!(self.now, ControlFileContent::Refused(_))
     }
 
     /// Whether it can be trusted: rules that nobody can read or understand would stop every call later on.
     pub(super) fn check(&self, folder: &Path) -> Result<(), ConfigError> {
         let path = folder.join(self.name);
         match &self.now {
-            Content::Refused(why) if self.name == RULES_FILE => {
+            ControlFileContent::Refused(why) if self.name == RULES_FILE => {
                 Err(ConfigError::new(path.to_string_lossy(), format!("not a file of rules: {why}")))
             }
-            Content::Text(text) if self.name == RULES_FILE => read_rules(&path, text).map(drop),
-            Content::Text(_) | Content::Absent | Content::Refused(_) => Ok(()),
+            ControlFileContent::Text(text) if self.name == RULES_FILE => read_rules(&path, text).map(drop),
+            ControlFileContent::Text(_) | ControlFileContent::Absent | ControlFileContent::Refused(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -81,14 +99,14 @@ impl FileChange {
         let path = path.display();
         let next = "Review it with: buddy trust";
         match (&self.trusted, &self.now) {
-            (Some(_), Content::Refused(why)) => {
+            (Some(_), ControlFileContent::Refused(why)) => {
                 format!("{path} is not used, as {why}. The version that you trusted stays in effect.")
             }
-            (None, Content::Refused(why)) => format!("{path} is not used, as {why}."),
-            (Some(_), Content::Absent) => format!(
+            (None, ControlFileContent::Refused(why)) => format!("{path} is not used, as {why}."),
+            (Some(_), ControlFileContent::Absent) => format!(
                 "{path} was removed since you trusted this folder. The version that you trusted stays in effect. {next}"
             ),
-            (Some(_), Content::Text(_)) => format!(
+            (Some(_), ControlFileContent::Text(_)) => format!(
                 "{path} changed since you trusted this folder. The version that you trusted stays in effect. {next}"
             ),
             (None, _) => format!("{path} is not used, as you have not reviewed it. {next}"),
@@ -97,10 +115,7 @@ impl FileChange {
 
     /// The change, line by line, and how much of a long one was left out.
     pub(crate) fn diff(&self) -> Vec<String> {
-        let now = match &self.now {
-            Content::Text(text) => text.as_str(),
-            Content::Absent | Content::Refused(_) => "",
-        };
+        let now = self.now.text().unwrap_or_default();
         let trusted = self.trusted.as_deref().unwrap_or_default();
         let before = format!("{} (trusted)", self.name);
         let after = format!("{} (now)", self.name);
@@ -173,13 +188,13 @@ impl Folder {
     }
 
     /// What is at a name in it.
-    pub(super) fn read(&self, name: &str) -> Content {
+    pub(super) fn read(&self, name: &str) -> ControlFileContent {
         match self.text(name) {
-            Ok(text) => Content::Text(text),
+            Ok(text) => ControlFileContent::Text(text),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Content::Absent
+                ControlFileContent::Absent
             }
-            Err(error) => Content::Refused(match Errno::from_io_error(&error) {
+            Err(error) => ControlFileContent::Refused(match Errno::from_io_error(&error) {
                 Some(Errno::XDEV) => "a link leads out of this folder".to_owned(),
                 Some(Errno::LOOP) => "it is a link that leads nowhere".to_owned(),
                 _ => format!("it cannot be read: {error}"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use toml_edit::{Document, Item, TableLike};
 
-use super::keys::{Known, know, written};
+use super::keys::{KnownKey, know, written};
 
 /// A configuration that cannot be used. Names the place and the key, never a value that may be a secret.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ impl ConfigError {
 }
 
 /// A value with its place.
-pub(crate) struct Line {
+pub(crate) struct DocumentLine {
     pub(crate) path: Vec<String>,
     pub(crate) value: Value,
     pub(crate) number: usize,
@@ -44,13 +44,13 @@ pub(crate) struct Unknown {
 
 /// What is in a file.
 #[derive(Default)]
-pub(crate) struct Contents {
-    pub(crate) lines: Vec<Line>,
+pub(crate) struct DocumentContents {
+    pub(crate) lines: Vec<DocumentLine>,
     pub(crate) unknown: Vec<Unknown>,
 }
 
 /// Reads the text of a file.
-pub(crate) fn read(file: &Path, text: &str) -> Result<Contents, ConfigError> {
+pub(crate) fn read(file: &Path, text: &str) -> Result<DocumentContents, ConfigError> {
     let document = Document::parse(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let line = line_of(text, start);
@@ -59,7 +59,7 @@ pub(crate) fn read(file: &Path, text: &str) -> Result<Contents, ConfigError> {
         let message = twice.and_then(|line| duplicate(text, line));
         ConfigError::at(file, line, message.unwrap_or_else(|| error.message().to_owned()))
     })?;
-    let mut reader = Reader { file, text, contents: Contents::default() };
+    let mut reader = DocumentReader { file, text, contents: DocumentContents::default() };
     reader.table(&mut Vec::new(), document.as_table())?;
     Ok(reader.contents)
 }
@@ -85,13 +85,13 @@ fn duplicate(text: &str, line: usize) -> Option<String> {
     Some(format!("`{repeated}` is already in line {}; {next}", begin + same + 1))
 }
 
-struct Reader<'a> {
+struct DocumentReader<'a> {
     file: &'a Path,
     text: &'a str,
-    contents: Contents,
+    contents: DocumentContents,
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     fn table(&mut self, path: &mut Vec<String>, table: &dyn TableLike) -> Result<(), ConfigError> {
         for (name, item) in table.iter() {
             let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
@@ -105,17 +105,17 @@ impl Reader<'_> {
 
     fn item(&mut self, path: &mut Vec<String>, item: &Item, number: usize) -> Result<(), ConfigError> {
         match know(path) {
-            Known::Unknown { meant } => {
+            KnownKey::Unknown { meant } => {
                 self.contents.unknown.push(Unknown { key: written(path), meant, number });
             }
-            Known::Table => {
+            KnownKey::Table => {
                 let table = item.as_table_like().ok_or_else(|| {
                     ConfigError::at(self.file, number, format!("`{}` must be a table", written(path)))
                 })?;
                 self.table(path, table)?;
             }
-            Known::Value => {
-                self.contents.lines.push(Line { path: path.clone(), value: json(item), number });
+            KnownKey::Value => {
+                self.contents.lines.push(DocumentLine { path: path.clone(), value: json(item), number });
             }
         }
         Ok(())
@@ -151,7 +151,7 @@ pub(crate) fn json(item: &Item) -> Value {
 mod tests {
     use super::*;
 
-    fn check(text: &str) -> Result<Contents, String> {
+    fn check(text: &str) -> Result<DocumentContents, String> {
         read(Path::new("b.toml"), text).map_err(|error| error.to_string())
     }
 

@@ -5,16 +5,16 @@ use std::path::Path;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::document::{self, ConfigError, Contents, Unknown};
-use super::keys::{Known, know, written};
-use super::layers::{Effective, Origin, Setting, check};
+use super::document::{self, ConfigError, DocumentContents, Unknown};
+use super::keys::{KnownKey, know, written};
+use super::layers::{Effective, LayerSetting, SettingOrigin, check};
 
 /// The text of a file with a key set.
 pub(crate) fn set(file: &Path, text: &str, key: &str, value: &str) -> Result<String, ConfigError> {
-    let path = known(key)?;
-    let (value, _) = typed(&path, value)?;
+    let path = find_key(key)?;
+    let (value, _) = read_value(&path, value)?;
     let mut document = parse(file, text)?;
-    let (last, tables) = path.split_last().ok_or_else(|| refused(key, "no key"))?;
+    let (last, tables) = path.split_last().ok_or_else(|| refuse_key(key, "no key"))?;
     let table = tables.iter().try_fold(document.as_table_mut() as &mut dyn TableLike, |table, name| {
         let item = table.entry(name).or_insert_with(|| {
             let mut table = Table::new();
@@ -23,17 +23,17 @@ pub(crate) fn set(file: &Path, text: &str, key: &str, value: &str) -> Result<Str
         });
         item.as_table_like_mut()
     });
-    let table = table.ok_or_else(|| refused(key, "something above it is not a table"))?;
+    let table = table.ok_or_else(|| refuse_key(key, "something above it is not a table"))?;
     put(table, last, value);
     let text = document.to_string();
-    proved(file, text)
+    check_text(file, text)
 }
 
 /// The text of a file without a key; none when it has no such key.
 pub(crate) fn unset(file: &Path, text: &str, key: &str) -> Result<Option<String>, ConfigError> {
-    let path = path(key).map_err(|message| refused(key, &message))?;
+    let path = path(key).map_err(|message| refuse_key(key, &message))?;
     let mut document = parse(file, text)?;
-    let (last, tables) = path.split_last().ok_or_else(|| refused(key, "no key"))?;
+    let (last, tables) = path.split_last().ok_or_else(|| refuse_key(key, "no key"))?;
     let table = tables.iter().try_fold(document.as_table_mut() as &mut dyn TableLike, |table, name| {
         table.get_mut(name).and_then(Item::as_table_like_mut)
     });
@@ -48,42 +48,43 @@ pub(crate) fn path(key: &str) -> Result<Vec<String>, String> {
 }
 
 /// What is wrong with the name of a single value.
-pub(crate) fn lookup(path: &[String]) -> Contents {
-    let mut contents = Contents::default();
+pub(crate) fn lookup(path: &[String]) -> DocumentContents {
+    let mut contents = DocumentContents::default();
     let unknown = |meant| Unknown { key: written(path), meant, number: 0 };
     match know(path) {
-        Known::Value => {}
-        Known::Table => contents.unknown.push(unknown(None)),
-        Known::Unknown { meant } => contents.unknown.push(unknown(meant)),
+        KnownKey::Value => {}
+        KnownKey::Table => contents.unknown.push(unknown(None)),
+        KnownKey::Unknown { meant } => contents.unknown.push(unknown(meant)),
     }
     contents
 }
 
 /// A value of the command line.
-pub(crate) fn setting(path: Vec<String>, value: &str) -> Result<Setting, ConfigError> {
-    let (_, value) = typed(&path, value)?;
-    Ok(Setting { path, value, origin: Origin::CommandLine })
+pub(crate) fn setting(path: Vec<String>, value: &str) -> Result<LayerSetting, ConfigError> {
+    let (_, value) = read_value(&path, value)?;
+    Ok(LayerSetting { path, value, origin: SettingOrigin::CommandLine })
 }
 
-fn known(key: &str) -> Result<Vec<String>, ConfigError> {
-    let path = path(key).map_err(|message| refused(key, &message))?;
+fn find_key(key: &str) -> Result<Vec<String>, ConfigError> {
+    let path = path(key).map_err(|message| refuse_key(key, &message))?;
     match know(&path) {
-        Known::Value => Ok(path),
-        Known::Table => Err(refused(key, "it is a table; name a key in it")),
-        Known::Unknown { meant } => {
+        KnownKey::Value => Ok(path),
+        KnownKey::Table => Err(refuse_key(key, "it is a table; name a key in it")),
+        KnownKey::Unknown { meant } => {
             let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
-            Err(refused(key, &format!("there is no such key{}", meant.unwrap_or_default())))
+            Err(refuse_key(key, &format!("there is no such key{}", meant.unwrap_or_default())))
         }
     }
 }
 
 /// A value as TOML where it is one and fits, else as text.
-fn typed(path: &[String], value: &str) -> Result<(toml_edit::Value, Value), ConfigError> {
+fn read_value(path: &[String], value: &str) -> Result<(toml_edit::Value, Value), ConfigError> {
     let text = toml_edit::Value::from(value);
     let read = value.parse::<toml_edit::Value>().unwrap_or_else(|_| text.clone());
     let fits = |value: &toml_edit::Value| {
         let json = document::json(&Item::Value(value.clone()));
-        let setting = Setting { path: path.to_vec(), value: json.clone(), origin: Origin::CommandLine };
+        let setting =
+            LayerSetting { path: path.to_vec(), value: json.clone(), origin: SettingOrigin::CommandLine };
         check(&setting).map(|()| json)
     };
     match fits(&read) {
@@ -110,15 +111,16 @@ fn parse(file: &Path, text: &str) -> Result<DocumentMut, ConfigError> {
 }
 
 /// Refuses a change that would leave a file which cannot be read.
-fn proved(file: &Path, text: String) -> Result<String, ConfigError> {
+fn check_text(file: &Path, text: String) -> Result<String, ConfigError> {
     let lines = document::read(file, &text)?.lines.into_iter();
-    let origin = |line| Origin::File { path: file.to_owned(), line };
-    let layer = lines.map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) });
+    let origin = |line| SettingOrigin::File { path: file.to_owned(), line };
+    let layer =
+        lines.map(|line| LayerSetting { path: line.path, value: line.value, origin: origin(line.number) });
     Effective::default().add(layer.collect())?;
     Ok(text)
 }
 
-fn refused(key: &str, message: &str) -> ConfigError {
+fn refuse_key(key: &str, message: &str) -> ConfigError {
     ConfigError::new(format!("`{key}`"), message)
 }
 

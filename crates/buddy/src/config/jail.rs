@@ -1,11 +1,10 @@
 //! The section on the jail: what it leaves open beyond the workspace, in every project or in one.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::settings::Config;
 
 /// What the jail of commands leaves open.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -34,10 +33,15 @@ pub(crate) struct JailSettings {
 
 impl JailSettings {
     /// Those of a configuration. `own` are the directories of buddy itself. The error names the key and what is wrong with it.
-    pub(crate) fn new(config: &Config, home: Option<&Path>, own: &[PathBuf]) -> Result<Self, String> {
-        let everywhere = openings("jail", &config.jail, home, own)?;
+    pub(crate) fn new(
+        jail: &JailSection,
+        sections: &BTreeMap<String, JailSection>,
+        home: Option<&Path>,
+        own: &[PathBuf],
+    ) -> Result<Self, String> {
+        let everywhere = openings("jail", jail, home, own)?;
         let mut projects = Vec::new();
-        for (directory, section) in &config.projects {
+        for (directory, section) in sections {
             let key = format!("projects.{directory:?}");
             let project = absolute(directory, home).ok_or_else(|| {
                 format!("`{key}`: name a project by its full path, or by one that begins with `~/`")
@@ -126,8 +130,7 @@ mod tests {
         let jail = JailSection { write: list(everywhere), hosts: list(hosts) };
         let one = JailSection { write: list(&["~/shelf", "~/missing"]), hosts: list(&["one.test"]) };
         let projects = BTreeMap::from([("~/one".to_owned(), one)]);
-        let config = Config { jail, projects, ..Config::default() };
-        JailSettings::new(&config, Some(home), &[home.join(".buddy")])
+        JailSettings::new(&jail, &projects, Some(home), &[home.join(".buddy")])
     }
 
     #[test]

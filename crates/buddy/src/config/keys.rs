@@ -23,7 +23,7 @@ pub(crate) fn schema() -> &'static Value {
 
 /// What a path is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum KnownKey {
     /// A value.
     Value,
     /// A table with further keys.
@@ -33,7 +33,7 @@ pub(crate) enum Known {
 }
 
 /// What this path is.
-pub(crate) fn know(path: &[String]) -> Known {
+pub(crate) fn know(path: &[String]) -> KnownKey {
     let mut node = schema();
     for (depth, name) in path.iter().enumerate() {
         match child(node, name) {
@@ -43,12 +43,12 @@ pub(crate) fn know(path: &[String]) -> Known {
                 let section = if path.len() == 1 { only_section(node, name) } else { None };
                 let section = section.map(|section| joined(&[section], name));
                 let meant = section.or_else(|| meant(node, name).map(|meant| joined(before, &meant)));
-                return Known::Unknown { meant };
+                return KnownKey::Unknown { meant };
             }
-            None => return Known::Unknown { meant: None },
+            None => return KnownKey::Unknown { meant: None },
         }
     }
-    if is_table(node) { Known::Table } else { Known::Value }
+    if is_table(node) { KnownKey::Table } else { KnownKey::Value }
 }
 
 /// The keys directly below a table that always exist.
@@ -73,7 +73,7 @@ pub(crate) fn is_secret(path: &[String]) -> bool {
 }
 
 /// The value as it may be shown.
-pub(crate) fn shown(path: &[String], value: &Value) -> Value {
+pub(crate) fn mask_secret(path: &[String], value: &Value) -> Value {
     match value {
         Value::Object(fields) if is_secret(path) => {
             fields.keys().map(|name| (name.clone(), Value::from(HIDDEN))).collect()
@@ -135,25 +135,25 @@ pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
 mod tests {
     use super::*;
 
-    fn check(path: &str) -> Known {
+    fn check(path: &str) -> KnownKey {
         know(&path.split('.').map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn tables_values_and_neither() {
-        assert_eq!(check("agent"), Known::Table);
-        assert_eq!(check("models"), Known::Table);
-        assert_eq!(check("models.anything"), Known::Table);
-        assert_eq!(check("models.anything.headers"), Known::Value);
-        assert_eq!(check("models.anything.extra"), Known::Value);
-        assert_eq!(check("agent.model"), Known::Value);
-        assert_eq!(check("agent.model.x"), Known::Unknown { meant: None });
+        assert_eq!(check("agent"), KnownKey::Table);
+        assert_eq!(check("models"), KnownKey::Table);
+        assert_eq!(check("models.anything"), KnownKey::Table);
+        assert_eq!(check("models.anything.headers"), KnownKey::Value);
+        assert_eq!(check("models.anything.extra"), KnownKey::Value);
+        assert_eq!(check("agent.model"), KnownKey::Value);
+        assert_eq!(check("agent.model.x"), KnownKey::Unknown { meant: None });
     }
 
     #[test]
     fn what_was_meant_is_suggested() {
         let meant = |path| match check(path) {
-            Known::Unknown { meant } => meant,
+            KnownKey::Unknown { meant } => meant,
             known => panic!("{path} is {known:?}"),
         };
         assert_eq!(meant("agnet.model").as_deref(), Some("agent"));
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn secrets_are_not_shown() {
         let path = |key: &str| ["models", "m", key].map(str::to_owned);
-        assert_eq!(shown(&path("api_key"), &"sk-1".into()), "***");
+        assert_eq!(mask_secret(&path("api_key"), &"sk-1".into()), "***");
         let headers = serde_json::json!({"x-key": "sk-1"});
-        assert_eq!(shown(&path("headers"), &headers), serde_json::json!({"x-key": "***"}));
-        assert_eq!(shown(&path("api_base_url"), &"https://h/v1?key=sk-1".into()), "https://h/v1?***");
+        assert_eq!(mask_secret(&path("headers"), &headers), serde_json::json!({"x-key": "***"}));
+        assert_eq!(mask_secret(&path("api_base_url"), &"https://h/v1?key=sk-1".into()), "https://h/v1?***");
     }
 }

@@ -18,7 +18,7 @@ use super::settings::Config;
 
 /// Who set a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SettingOrigin {
     /// Nobody: it is built in.
     Default,
     /// A line of a file.
@@ -29,7 +29,7 @@ pub(crate) enum Origin {
     CommandLine,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
@@ -42,23 +42,23 @@ impl fmt::Display for Origin {
 
 /// A value and who set it. Not `Debug`: it may be a secret.
 #[derive(Clone)]
-pub(crate) struct Setting {
+pub(crate) struct LayerSetting {
     pub(crate) path: Vec<String>,
     pub(crate) value: Value,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// What holds, and why.
 #[derive(Clone, Default)]
 pub(crate) struct Effective {
-    settings: BTreeMap<Vec<String>, (Value, Origin)>,
+    settings: BTreeMap<Vec<String>, (Value, SettingOrigin)>,
     /// What the user should know about the merge.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Effective {
     /// Puts a layer on top. All its values must have the right type.
-    pub(crate) fn add(&mut self, layer: Vec<Setting>) -> Result<(), ConfigError> {
+    pub(crate) fn add(&mut self, layer: Vec<LayerSetting>) -> Result<(), ConfigError> {
         for setting in &layer {
             check(setting)?;
         }
@@ -67,14 +67,14 @@ impl Effective {
         for profile in profiles {
             self.make_room(profile, &layer)?;
         }
-        for Setting { path, value, origin } in layer {
+        for LayerSetting { path, value, origin } in layer {
             self.settings.insert(path, (value, origin));
         }
         Ok(())
     }
 
     /// Takes away what this layer does not let a profile keep.
-    fn make_room(&mut self, profile: &str, layer: &[Setting]) -> Result<(), ConfigError> {
+    fn make_room(&mut self, profile: &str, layer: &[LayerSetting]) -> Result<(), ConfigError> {
         let of = |key: &str| layer.iter().find(|setting| is_key(&setting.path, profile, key));
         let mut sources = KEY_SOURCES.iter().filter_map(|key| of(key));
         let source = sources.next();
@@ -99,7 +99,7 @@ impl Effective {
         Ok(())
     }
 
-    fn is_moved(&self, profile: &str, moved: &Setting) -> bool {
+    fn is_moved(&self, profile: &str, moved: &LayerSetting) -> bool {
         let path = ["models", profile, "api_base_url"].map(str::to_owned);
         let old = self.settings.get(path.as_slice()).and_then(|(value, _)| origin_of(value));
         old.is_some() && old != origin_of(&moved.value)
@@ -122,20 +122,20 @@ impl Effective {
     }
 
     /// Who set a key; the default when nobody did.
-    pub(crate) fn origin(&self, path: &[&str]) -> Origin {
+    pub(crate) fn origin(&self, path: &[&str]) -> SettingOrigin {
         let path: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
-        self.settings.get(&path).map_or(Origin::Default, |(_, origin)| origin.clone())
+        self.settings.get(&path).map_or(SettingOrigin::Default, |(_, origin)| origin.clone())
     }
 
     /// What was set, by whom.
     #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Vec<String>, &Value, &Origin)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Vec<String>, &Value, &SettingOrigin)> {
         self.settings.iter().map(|(path, (value, origin))| (path, value, origin))
     }
 }
 
 /// Fails unless the value has the type of its key, which only the typed configuration knows.
-pub(crate) fn check(setting: &Setting) -> Result<(), ConfigError> {
+pub(crate) fn check(setting: &LayerSetting) -> Result<(), ConfigError> {
     let mut root = Value::Object(Map::new());
     place(&mut root, &setting.path, setting.value.clone());
     serde_json::from_value::<Config>(root).map(drop).map_err(|error| {
@@ -162,7 +162,7 @@ fn place(root: &mut Value, path: &[String], value: Value) {
     *node = value;
 }
 
-fn profile_of(setting: &Setting) -> Option<&String> {
+fn profile_of(setting: &LayerSetting) -> Option<&String> {
     match setting.path.as_slice() {
         [models, profile, _] if models == "models" => Some(profile),
         _ => None,
@@ -188,20 +188,20 @@ mod tests {
     use crate::config::document;
     use crate::config::profile::KeySource;
 
-    fn layer(text: &str, origin: &Origin) -> Vec<Setting> {
+    fn layer(text: &str, origin: &SettingOrigin) -> Vec<LayerSetting> {
         let lines = document::read(Path::new("t"), text).unwrap().lines;
         lines
             .into_iter()
-            .map(|line| Setting { path: line.path, value: line.value, origin: origin.clone() })
+            .map(|line| LayerSetting { path: line.path, value: line.value, origin: origin.clone() })
             .collect()
     }
 
     fn merged(texts: &[&str]) -> Result<Effective, String> {
         let origins = [
-            Origin::File { path: "user".into(), line: 1 },
-            Origin::File { path: "project".into(), line: 1 },
-            Origin::Variable("V".to_owned()),
-            Origin::CommandLine,
+            SettingOrigin::File { path: "user".into(), line: 1 },
+            SettingOrigin::File { path: "project".into(), line: 1 },
+            SettingOrigin::Variable("V".to_owned()),
+            SettingOrigin::CommandLine,
         ];
         let mut effective = Effective::default();
         for (text, origin) in texts.iter().zip(&origins) {
@@ -223,7 +223,7 @@ mod tests {
             assert_eq!((config.agent.name.as_str(), config.agent.max_iterations), (name, Some(1)));
             assert_eq!(effective.origin(&["agent", "name"]).to_string(), origin);
             assert_eq!(effective.origin(&["agent", "max_iterations"]).to_string(), "user:1");
-            assert_eq!(effective.origin(&["agent", "model"]), Origin::Default);
+            assert_eq!(effective.origin(&["agent", "model"]), SettingOrigin::Default);
         }
     }
 

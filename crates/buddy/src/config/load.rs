@@ -8,13 +8,13 @@ use buddy_policy::Rules;
 use serde_json::Value;
 
 use super::catalogue::catalogue;
-use super::control_files::{FileChange, RULES_FILE};
-use super::document::{self, ConfigError, Contents};
+use super::control_files::{RULES_FILE, UntrustedChange};
+use super::document::{self, ConfigError, DocumentContents};
 use super::keys::written;
-use super::layers::{Effective, Origin, Setting, check};
+use super::layers::{Effective, LayerSetting, SettingOrigin, check};
 use super::profile::KEY_SOURCES;
 use super::project_keys::{ProjectMay, Ruling, project_may};
-use super::search::{Found, Role, search, text_of};
+use super::search::{ConfigFileRole, FoundConfigFile, search, text_of};
 use super::settings::Config;
 use super::trust::TrustStore;
 use super::variables::{ChosenModel, ENVIRONMENT_PROFILE};
@@ -23,7 +23,7 @@ use crate::environment::Environment;
 
 /// What the command line says about the configuration.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Request {
+pub(crate) struct ConfigRequest {
     /// The one file to read.
     pub(crate) named: Option<PathBuf>,
     /// `key=value`, each.
@@ -47,37 +47,41 @@ pub(crate) struct Loaded {
     /// What is known about models by their names: the user's own rules, then the built-in ones.
     pub(crate) catalogue: Catalogue,
     /// What a project set and may not.
-    pub(crate) ignored: Vec<Ignored>,
+    pub(crate) ignored: Vec<IgnoredKey>,
 }
 
 /// A setting of a project that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ignored {
+pub(crate) struct IgnoredKey {
     /// The key, as people write it.
     pub(crate) key: String,
     /// Where it is set.
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     /// Why it has no effect.
     pub(crate) reason: String,
 }
 
 /// Reads it for a directory to work in. Makes the user's file when there is none.
-pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> Result<Loaded, ConfigError> {
+pub(crate) fn load(
+    environment: &Environment,
+    cwd: &Path,
+    request: &ConfigRequest,
+) -> Result<Loaded, ConfigError> {
     let mut loader = Loader { is_strict: request.is_strict, ..Loader::default() };
     loader.effective.add(template::builtin_settings()?)?;
     let named = request.named.as_deref();
     if named.is_none() && environment.named_config().is_none() && !request.is_user_ignored {
         loader.warnings.extend(template::create(environment));
     }
-    for Found { path, role } in search(environment, cwd, named)? {
+    for FoundConfigFile { path, role } in search(environment, cwd, named)? {
         match role {
-            Role::Untrusted => loader.warnings.push(format!(
+            ConfigFileRole::Untrusted => loader.warnings.push(format!(
                 "{} is ignored, because this folder is untrusted. To trust it, run: buddy trust",
                 path.display()
             )),
-            Role::User if request.is_user_ignored => {}
-            Role::Named | Role::User => loader.file(&path)?,
-            Role::Project(text) => loader.project(&path, &text)?,
+            ConfigFileRole::User if request.is_user_ignored => {}
+            ConfigFileRole::Named | ConfigFileRole::User => loader.file(&path)?,
+            ConfigFileRole::Project(text) => loader.project(&path, &text)?,
         }
     }
     let has_project_file = named.is_none() && environment.named_config().is_none();
@@ -107,7 +111,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
 struct Loader {
     effective: Effective,
     warnings: Vec<String>,
-    ignored: Vec<Ignored>,
+    ignored: Vec<IgnoredKey>,
     is_strict: bool,
 }
 
@@ -130,7 +134,7 @@ impl Loader {
 
     /// The model that files choose.
     fn chosen(&self) -> Result<Option<ChosenModel>, ConfigError> {
-        if self.effective.origin(&["agent", "model"]) == Origin::Default {
+        if self.effective.origin(&["agent", "model"]) == SettingOrigin::Default {
             return Ok(None);
         }
         let config = self.effective.config()?;
@@ -146,13 +150,13 @@ impl Loader {
         Ok(Some(ChosenModel { model: model.to_owned(), api: profile.api }))
     }
 
-    fn layer(&mut self, path: &Path, text: &str) -> Result<Vec<Setting>, ConfigError> {
+    fn layer(&mut self, path: &Path, text: &str) -> Result<Vec<LayerSetting>, ConfigError> {
         let contents = document::read(path, text)?;
         self.unknown(&contents, |number| format!("{}:{number}", path.display()))?;
-        let origin = |line| Origin::File { path: path.to_owned(), line };
+        let origin = |line| SettingOrigin::File { path: path.to_owned(), line };
         let lines = contents.lines.into_iter();
         Ok(lines
-            .map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) })
+            .map(|line| LayerSetting { path: line.path, value: line.value, origin: origin(line.number) })
             .collect())
     }
 
@@ -163,14 +167,14 @@ impl Loader {
         let mut layer = Vec::new();
         for setting in self.layer(path, text)? {
             match self.rule(&held, &values, &setting)? {
-                Ruling::Holds(value) => layer.push(Setting { value, ..setting }),
+                Ruling::Holds(value) => layer.push(LayerSetting { value, ..setting }),
                 Ruling::Same => {}
                 Ruling::Refused(reason) => self.ignore(&setting, reason)?,
             }
         }
         // `ask` and `auto` with `shell_confirm = false` approve everything, so that a stricter policy brings its questions along.
         let policy = layer.iter().find(|setting| setting.path == ["approvals", "policy"]);
-        let confirm = policy.map(|policy| Setting {
+        let confirm = policy.map(|policy| LayerSetting {
             path: vec!["tools".to_owned(), "shell_confirm".to_owned()],
             value: true.into(),
             origin: policy.origin.clone(),
@@ -180,7 +184,7 @@ impl Loader {
     }
 
     /// What becomes of one setting of a project where these values hold.
-    fn rule(&self, held: &Config, values: &Value, setting: &Setting) -> Result<Ruling, ConfigError> {
+    fn rule(&self, held: &Config, values: &Value, setting: &LayerSetting) -> Result<Ruling, ConfigError> {
         let may = project_may(&setting.path);
         if !matches!(may, ProjectMay::Never(_)) {
             check(setting)?;
@@ -198,8 +202,8 @@ impl Loader {
 
     /// A project chooses among the models at the address that the user chose. Where the user chose none, the address is not
     /// known yet, and a choice would send the key of one server to another.
-    fn rule_model(&self, held: &Config, setting: &Setting) -> Ruling {
-        let is_chosen = self.effective.origin(&["agent", "model"]) != Origin::Default;
+    fn rule_model(&self, held: &Config, setting: &LayerSetting) -> Ruling {
+        let is_chosen = self.effective.origin(&["agent", "model"]) != SettingOrigin::Default;
         let mut wanted = held.clone();
         setting.value.as_str().unwrap_or_default().clone_into(&mut wanted.agent.model);
         let home = key_home(held);
@@ -209,14 +213,14 @@ impl Loader {
         Ruling::Refused("it is not at the address of the model that your own file chooses".to_owned())
     }
 
-    fn ignore(&mut self, setting: &Setting, reason: String) -> Result<(), ConfigError> {
+    fn ignore(&mut self, setting: &LayerSetting, reason: String) -> Result<(), ConfigError> {
         let (key, origin) = (written(&setting.path), setting.origin.clone());
         let message = format!("a project cannot set `{key}` like this: {reason}");
         if self.is_strict {
             return Err(ConfigError::new(origin.to_string(), message));
         }
         self.warnings.push(format!("{origin}: {message}"));
-        self.ignored.push(Ignored { key, origin, reason });
+        self.ignored.push(IgnoredKey { key, origin, reason });
         Ok(())
     }
 
@@ -229,7 +233,7 @@ impl Loader {
     ) -> Result<(), ConfigError> {
         // A list that cannot be read trusts nothing, and whoever changes it is told why.
         let changes = trust.changes(cwd).unwrap_or_default();
-        let is_told = |change: &&FileChange| has_project_file || change.name == RULES_FILE;
+        let is_told = |change: &&UntrustedChange| has_project_file || change.name == RULES_FILE;
         self.warnings.extend(changes.iter().filter(is_told).map(|change| change.warning(cwd)));
         let rules = trust.trusted_text(cwd, RULES_FILE).ok().flatten();
         // Rules that are none are told by whoever needs them.
@@ -277,7 +281,11 @@ impl Loader {
         self.effective.add(layer)
     }
 
-    fn unknown(&mut self, contents: &Contents, place: impl Fn(usize) -> String) -> Result<(), ConfigError> {
+    fn unknown(
+        &mut self,
+        contents: &DocumentContents,
+        place: impl Fn(usize) -> String,
+    ) -> Result<(), ConfigError> {
         for unknown in &contents.unknown {
             let meant = unknown.meant.as_ref().map(|meant| format!("; did you mean `{meant}`?"));
             let message = format!("unknown key `{}`{}", unknown.key, meant.unwrap_or_default());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::secret::Secret;
-use super::wait::Wait;
+use super::wait::WaitTime;
 
 /// A model profile.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ pub(crate) struct Profile {
     /// How long a local server keeps the model loaded, such as `30m`.
     pub(crate) keep_alive: Option<String>,
     /// How long the server may say nothing; absent takes `network.idle_timeout`.
-    pub(crate) idle_timeout: Option<Wait>,
+    pub(crate) idle_timeout: Option<WaitTime>,
     /// Further headers of each request. Their values are not shown, but a key belongs into an `api_key` setting.
     pub(crate) headers: BTreeMap<String, Secret>,
     /// Further fields of the request's body. They win over buddy's own, but not over those of a single call, such as one without tools.

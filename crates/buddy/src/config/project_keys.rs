@@ -14,7 +14,7 @@ pub(crate) enum ProjectMay {
     /// Set it.
     Freely,
     /// Make it stricter.
-    Tighten(Order),
+    Tighten(TighteningOrder),
     /// Choose another model at the address of the model that the user's file chooses.
     ChooseModel,
     /// Nothing, for this reason.
@@ -23,7 +23,7 @@ pub(crate) enum ProjectMay {
 
 /// Which of two values is the stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum TighteningOrder {
     /// `false` is.
     Off,
     /// `true` is.
@@ -67,8 +67,8 @@ const TERMINAL: &str = "your terminal is yours to set up";
 const TIMEOUT: &str = "you say how long a question waits for you";
 const UPDATE: &str = "you say whether buddy looks for updates";
 
-use Order::{Adds, Lower, Narrows, Off, On, Ranked};
 use ProjectMay::{ChooseModel, Freely, Never, Tighten};
+use TighteningOrder::{Adds, Lower, Narrows, Off, On, Ranked};
 
 /// Every key. `*` stands for the name of a profile or of a login.
 pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
@@ -205,7 +205,7 @@ pub(super) fn project_may(path: &[String]) -> ProjectMay {
     found.map_or(Never("buddy has no rule for it"), |(_, may)| *may)
 }
 
-impl Order {
+impl TighteningOrder {
     /// What becomes of a project's value where this one holds.
     pub(super) fn rule(self, held: &Value, wanted: &Value) -> Ruling {
         if held == wanted {

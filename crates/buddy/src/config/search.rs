@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What a file is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ConfigFileRole {
     /// Named by the user; no other file is read.
     Named,
     /// The user's own.
@@ -27,9 +27,9 @@ pub(crate) enum Role {
 
 /// A configuration file that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundConfigFile {
     pub(crate) path: PathBuf,
-    pub(crate) role: Role,
+    pub(crate) role: ConfigFileRole,
 }
 
 /// The files, lowest first. A named one is listed whether it is there or not.
@@ -37,22 +37,26 @@ pub(crate) fn search(
     environment: &Environment,
     cwd: &Path,
     named: Option<&Path>,
-) -> Result<Vec<Found>, ConfigError> {
+) -> Result<Vec<FoundConfigFile>, ConfigError> {
     if let Some(path) = named.map(Path::to_owned).or_else(|| environment.named_config()) {
-        return Ok(vec![Found { path: cwd.join(path), role: Role::Named }]);
+        return Ok(vec![FoundConfigFile { path: cwd.join(path), role: ConfigFileRole::Named }]);
     }
     let user = user_file(environment).filter(|path| path.exists()).or_else(|| legacy_user_file(environment));
     let project = project(&TrustStore::new(&environment.data), cwd)?;
     let project = project.filter(|found| user.as_ref().is_none_or(|user| !is_same(&found.path, user)));
-    Ok(user.map(|path| Found { path, role: Role::User }).into_iter().chain(project).collect())
+    Ok(user
+        .map(|path| FoundConfigFile { path, role: ConfigFileRole::User })
+        .into_iter()
+        .chain(project)
+        .collect())
 }
 
 /// The file of the directory to work in: as it was trusted, or that there is one where nobody trusted it.
-fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError> {
+fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<FoundConfigFile>, ConfigError> {
     let files = CONFIG_FILES.map(|name| (name, cwd.join(name)));
     if !trust.trusts(cwd) {
         let found = files.into_iter().find(|(_, path)| path.exists());
-        return Ok(found.map(|(_, path)| Found { path, role: Role::Untrusted }));
+        return Ok(found.map(|(_, path)| FoundConfigFile { path, role: ConfigFileRole::Untrusted }));
     }
     for (name, path) in files {
         let text = trust.trusted_text(cwd, name).map_err(|error| {
@@ -61,7 +65,7 @@ fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError>
             ConfigError::new(path.display().to_string(), message)
         })?;
         if let Some(text) = text {
-            return Ok(Some(Found { path, role: Role::Project(text) }));
+            return Ok(Some(FoundConfigFile { path, role: ConfigFileRole::Project(text) }));
         }
     }
     Ok(None)

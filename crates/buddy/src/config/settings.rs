@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use buddy_policy::VariableRules;
+use buddy_protocol::ApprovalPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::approval_name;
 use super::display::DisplaySection;
 use super::jail::JailSection;
 use super::profile::Profile;
-use super::wait::Wait;
+use super::wait::WaitTime;
 use super::web::WebSection;
 use crate::auth_store::LoginSection;
 
@@ -106,7 +108,7 @@ pub(crate) struct AgentSection {
     pub(crate) model: String,
     /// What the agent calls itself.
     pub(crate) name: String,
-    /// `development` works in a jail and asks before changes; `production` has the whole host and asks when in doubt.
+    /// `development` works in a jail, where `auto` asks only about risks; `production` has the whole host and asks when in doubt.
     pub(crate) environment: WorkEnvironment,
     /// Instructions that are added to the built-in ones.
     pub(crate) system_prompt: Option<String>,
@@ -335,11 +337,11 @@ pub(crate) struct CheckSection {
 #[serde(default)]
 pub(crate) struct NetworkSection {
     /// How long a connection may take to stand.
-    pub(crate) connect_timeout: Wait,
+    pub(crate) connect_timeout: WaitTime,
     /// How long a server may say nothing. Local servers read long prompts for minutes.
-    pub(crate) idle_timeout: Wait,
+    pub(crate) idle_timeout: WaitTime,
     /// How long one call may take with all its retries.
-    pub(crate) total_timeout: Wait,
+    pub(crate) total_timeout: WaitTime,
     /// How often a call that failed is made again.
     pub(crate) retries: u32,
     /// Look for model servers on this machine when no model is configured.
@@ -350,9 +352,9 @@ impl Default for NetworkSection {
     fn default() -> Self {
         let settings = buddy_model::Settings::default();
         Self {
-            connect_timeout: Wait(settings.connect_timeout),
-            idle_timeout: Wait(settings.idle_timeout),
-            total_timeout: Wait(settings.total_timeout),
+            connect_timeout: WaitTime(settings.connect_timeout),
+            idle_timeout: WaitTime(settings.idle_timeout),
+            total_timeout: WaitTime(settings.total_timeout),
             retries: settings.retries,
             local_servers: true,
         }
@@ -382,26 +384,11 @@ impl Default for TmuxSection {
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
     /// `auto` allows what the jail holds and undo takes back in a trusted folder and asks for the rest; `ask` asks for all that changes something; `edits` allows changes of files in the workspace and asks for the rest; `none` denies; `all` allows. Where nobody can be asked, buddy denies what it would ask for.
+    #[serde(with = "approval_name")]
+    #[schemars(schema_with = "approval_name::schema")]
     pub(crate) policy: ApprovalPolicy,
     /// How long a user has to answer; absent or 0 waits for ever.
-    pub(crate) timeout: Option<Wait>,
-}
-
-/// What becomes of calls that a user would have to approve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ApprovalPolicy {
-    /// The user is asked.
-    Ask,
-    /// They are denied.
-    None,
-    /// They are allowed.
-    All,
-    /// Changes of files in the workspace are allowed; the user is asked for the rest.
-    Edits,
-    /// What the jail holds and undo takes back is allowed; the user is asked for the rest.
-    #[default]
-    Auto,
+    pub(crate) timeout: Option<WaitTime>,
 }
 
 /// What a session or a day may cost.
@@ -432,7 +419,7 @@ pub(crate) struct UpdateSection {
 #[cfg(test)]
 mod tests {
     use buddy_policy::{
-        Action, Approvals, CommandPattern, Intent, Mode, Now, Policy, RuleSet, RuleTier, Verdict, decide,
+        Action, CommandPattern, Intent, Mode, Now, Policy, RuleSet, RuleTier, Verdict, decide,
     };
 
     use super::*;
@@ -446,7 +433,7 @@ mod tests {
         let mut policy = Policy { rules, mode: Mode::Production, ..Policy::plain("/home/me/ws".into()) };
         policy.places.home = Some("/home/me".into());
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/home/me/ws".into() });
-        let decision = decide(&intent, &policy, &Now::with(Approvals::All));
+        let decision = decide(&intent, &policy, &Now::with(ApprovalPolicy::All));
         let is_listed = decision.reasons.iter().any(|reason| reason.contains("denylist"));
         assert_eq!(decision.verdict == Verdict::Deny, is_listed, "{command}: {:?}", decision.reasons);
         is_listed

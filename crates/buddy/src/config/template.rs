@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::document::{self, ConfigError};
-use super::layers::{Effective, Origin, Setting};
+use super::layers::{Effective, LayerSetting, SettingOrigin};
 use super::private_file;
 use super::profile::Profile;
 use super::search::{legacy_user_file, user_file};
@@ -35,11 +35,13 @@ pub(crate) fn create(environment: &Environment) -> Option<String> {
 }
 
 /// The built-in profiles and logins as the lowest layer.
-pub(crate) fn builtin_settings() -> Result<Vec<Setting>, ConfigError> {
+pub(crate) fn builtin_settings() -> Result<Vec<LayerSetting>, ConfigError> {
     let profiles = document::read(Path::new("template"), TEMPLATE)?;
     let logins = document::read(Path::new("logins"), LOGINS)?;
     let lines = profiles.lines.into_iter().chain(logins.lines);
-    Ok(lines.map(|line| Setting { path: line.path, value: line.value, origin: Origin::Default }).collect())
+    Ok(lines
+        .map(|line| LayerSetting { path: line.path, value: line.value, origin: SettingOrigin::Default })
+        .collect())
 }
 
 /// Whether a login of this name is built in.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use super::control_files::{CONTROL_FILES, Content, FileChange, Folder, RULES_FILE, digest};
+use super::control_files::{CONTROL_FILES, ControlFileContent, Folder, RULES_FILE, UntrustedChange, digest};
 use super::private_file;
 
 /// The form of the file that this program writes.
@@ -31,21 +31,21 @@ pub(crate) struct TrustStore {
 pub(crate) struct Trusted {
     /// Its real path.
     pub(crate) path: PathBuf,
-    device: u64,
-    inode: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
     /// The time at which it was made, where the file system keeps it. Trust from before it was kept counts only there where it is not.
     #[serde(default)]
-    born_ns: Option<u64>,
+    pub(crate) born_ns: Option<u64>,
     /// Its control files as they were trusted. Trust from before they were kept has none, so none of its files is used.
     #[serde(default)]
-    files: Vec<TrustedFile>,
+    pub(crate) files: Vec<TrustedFile>,
 }
 
 /// A control file as it was trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct TrustedFile {
-    name: String,
-    sha256: String,
+pub(crate) struct TrustedFile {
+    pub(crate) name: String,
+    pub(crate) sha256: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ impl TrustStore {
 
     /// The control files of a directory that are not what the user trusted. Where only a directory above it is trusted, its
     /// rules are looked at alone, and they were never trusted.
-    pub(crate) fn changes(&self, directory: &Path) -> anyhow::Result<Vec<FileChange>> {
+    pub(crate) fn changes(&self, directory: &Path) -> anyhow::Result<Vec<UntrustedChange>> {
         let list = self.list()?;
         let folder = Folder::open(directory)?;
         match find(&list, &folder) {
@@ -113,23 +113,28 @@ impl TrustStore {
     }
 
     /// The changes that the user can accept. A list that cannot be read trusts nothing, so that there are none.
-    pub(crate) fn reviewable(&self, directory: &Path) -> Vec<FileChange> {
+    pub(crate) fn reviewable(&self, directory: &Path) -> Vec<UntrustedChange> {
         let changes = self.changes(directory).unwrap_or_default();
-        changes.into_iter().filter(FileChange::is_acceptable).collect()
+        changes.into_iter().filter(UntrustedChange::is_acceptable).collect()
     }
 
-    fn compare(&self, folder: &Folder, trusted: Option<&Trusted>, names: &[&'static str]) -> Vec<FileChange> {
+    fn compare(
+        &self,
+        folder: &Folder,
+        trusted: Option<&Trusted>,
+        names: &[&'static str],
+    ) -> Vec<UntrustedChange> {
         let compare = |name: &&'static str| {
             let file = trusted.and_then(|trusted| trusted.file(name));
             // A copy that is damaged is a change too: accepting one makes it anew.
             let trusted = file.and_then(|file| self.copy(file).ok());
             let now = folder.read(name);
             let is_same = match (&now, &trusted) {
-                (Content::Text(now), Some(trusted)) => now == trusted,
-                (Content::Absent, None) => file.is_none(),
+                (ControlFileContent::Text(now), Some(trusted)) => now == trusted,
+                (ControlFileContent::Absent, None) => file.is_none(),
                 _ => false,
             };
-            (!is_same).then_some(FileChange { name, trusted, now })
+            (!is_same).then_some(UntrustedChange { name, trusted, now })
         };
         names.iter().filter_map(compare).collect()
     }
@@ -170,21 +175,21 @@ impl TrustStore {
     }
 
     /// Lets changes take effect that the user has seen, exactly as they were seen, and trusts the directory.
-    pub(crate) fn accept(&self, directory: &Path, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
+    pub(crate) fn accept(&self, directory: &Path, changes: &[UntrustedChange]) -> anyhow::Result<PathBuf> {
         let folder = Folder::open_to_keep(directory).with_context(|| cannot_trust(directory))?;
         self.keep(&folder, changes)
     }
 
-    fn keep(&self, folder: &Folder, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
+    fn keep(&self, folder: &Folder, changes: &[UntrustedChange]) -> anyhow::Result<PathBuf> {
         changes.iter().try_for_each(|change| change.check(&folder.path))?;
         self.change(|file| {
             let known = find(&file.directories, folder).cloned();
             let mut trusted = known.unwrap_or_else(|| Trusted::new(folder));
             for change in changes {
                 let text = match &change.now {
-                    Content::Text(text) => Some(text),
-                    Content::Absent => None,
-                    Content::Refused(_) => continue,
+                    ControlFileContent::Text(text) => Some(text),
+                    ControlFileContent::Absent => None,
+                    ControlFileContent::Refused(_) => continue,
                 };
                 trusted.files.retain(|known| known.name != change.name);
                 if let Some(text) = text {

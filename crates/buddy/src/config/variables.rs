@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::layers::{Origin, Setting};
+use super::layers::{LayerSetting, SettingOrigin};
 use super::profile::Api;
 use crate::environment::Environment;
 
@@ -16,13 +16,13 @@ pub(crate) struct ChosenModel {
 }
 
 /// The settings of the environment. `BUDDY_BASE_URL` alone is another address for the model that was chosen.
-pub(crate) fn settings(environment: &Environment, chosen: Option<ChosenModel>) -> Vec<Setting> {
+pub(crate) fn settings(environment: &Environment, chosen: Option<ChosenModel>) -> Vec<LayerSetting> {
     let mut settings = Vec::new();
     let mut set = |path: &[&str], value: Value, variable: &str| {
-        settings.push(Setting {
+        settings.push(LayerSetting {
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             value,
-            origin: Origin::Variable(variable.to_owned()),
+            origin: SettingOrigin::Variable(variable.to_owned()),
         });
     };
     let base_url = environment.setting("BASE_URL");

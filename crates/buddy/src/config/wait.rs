@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A duration in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wait(pub(crate) Duration);
+pub(crate) struct WaitTime(pub(crate) Duration);
 
-impl Wait {
+impl WaitTime {
     pub(crate) const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
     }
@@ -31,14 +31,14 @@ impl Wait {
     }
 }
 
-impl Serialize for Wait {
+impl Serialize for WaitTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let seconds = self.0.as_secs_f64();
         serializer.serialize_str(&format!("{seconds}s"))
     }
 }
 
-impl<'de> Deserialize<'de> for Wait {
+impl<'de> Deserialize<'de> for WaitTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(WaitVisitor)
     }
@@ -47,26 +47,26 @@ impl<'de> Deserialize<'de> for Wait {
 struct WaitVisitor;
 
 impl Visitor<'_> for WaitVisitor {
-    type Value = Wait;
+    type Value = WaitTime;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a duration such as `90s`, or a number of seconds")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Wait, E> {
-        Wait::parse(text).map_err(E::custom)
+    fn visit_str<E: Error>(self, text: &str) -> Result<WaitTime, E> {
+        WaitTime::parse(text).map_err(E::custom)
     }
 
-    fn visit_u64<E: Error>(self, seconds: u64) -> Result<Wait, E> {
-        Ok(Wait::seconds(seconds))
+    fn visit_u64<E: Error>(self, seconds: u64) -> Result<WaitTime, E> {
+        Ok(WaitTime::seconds(seconds))
     }
 
-    fn visit_f64<E: Error>(self, seconds: f64) -> Result<Wait, E> {
-        Duration::try_from_secs_f64(seconds).map(Wait).map_err(E::custom)
+    fn visit_f64<E: Error>(self, seconds: f64) -> Result<WaitTime, E> {
+        Duration::try_from_secs_f64(seconds).map(WaitTime).map_err(E::custom)
     }
 }
 
-impl JsonSchema for Wait {
+impl JsonSchema for WaitTime {
     fn schema_name() -> Cow<'static, str> {
         "Wait".into()
     }
@@ -96,10 +96,10 @@ mod tests {
             ("30 days", 30 * day),
             ("1d 2h", day + 2 * 3_600_000),
         ] {
-            assert_eq!(Wait::parse(text).map(|wait| wait.0.as_millis()), Ok(millis), "{text}");
+            assert_eq!(WaitTime::parse(text).map(|wait| wait.0.as_millis()), Ok(millis), "{text}");
         }
         for text in ["", "soon", "-5s", "-1", "-1d", "1 month", "inf"] {
-            assert!(Wait::parse(text).is_err(), "{text}");
+            assert!(WaitTime::parse(text).is_err(), "{text}");
         }
     }
 }

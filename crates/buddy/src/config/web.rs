@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::wait::Wait;
+use super::wait::WaitTime;
 
 /// What tools fetch from the web.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -20,11 +20,11 @@ pub(crate) struct WebSection {
     /// The most bytes of a page that are read.
     pub(crate) max_bytes: usize,
     /// How long a look-up and a connection may take, each.
-    pub(crate) connect_timeout: Wait,
+    pub(crate) connect_timeout: WaitTime,
     /// How long a server may say nothing.
-    pub(crate) idle_timeout: Wait,
+    pub(crate) idle_timeout: WaitTime,
     /// How long a fetch may take with all its redirects.
-    pub(crate) total_timeout: Wait,
+    pub(crate) total_timeout: WaitTime,
     /// Where `web_search` asks, in the way of DuckDuckGo's page without scripts; absent takes that page itself.
     pub(crate) search_endpoint: Option<Text<Address>>,
     /// Where `search_youtube` asks; absent takes YouTube's results page.
@@ -37,9 +37,9 @@ impl Default for WebSection {
         Self {
             allowed_hosts: Vec::new(),
             max_bytes: settings.max_bytes,
-            connect_timeout: Wait(settings.connect_timeout),
-            idle_timeout: Wait(settings.idle_timeout),
-            total_timeout: Wait(settings.total_timeout),
+            connect_timeout: WaitTime(settings.connect_timeout),
+            idle_timeout: WaitTime(settings.idle_timeout),
+            total_timeout: WaitTime(settings.total_timeout),
             search_endpoint: None,
             youtube_endpoint: None,
         }

@@ -89,6 +89,7 @@ async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) ->
         output: OutputLimits { keep_head: MAX_IMAGE_BYTES + 1, keep_tail: 0, log: None },
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     };
     let exit = here.start(exec).await.ok()?.wait().await.ok()?;
     (exit.code == Some(0)).then_some(exit.stdout.head)

@@ -1,13 +1,13 @@
 //! How things look: what the terminal says it can, and what the user wants.
 
-use buddy_tui::{Colors, Details, Look, Pictures, Theme};
+use buddy_tui::{Colors, Details, Pictures, TerminalLook, Theme};
 
 use crate::config::{DisplaySection, ImageChoice, ThemeChoice};
 use crate::environment::Environment;
 
 /// The look of the terminal that buddy runs in.
-pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look {
-    Look {
+pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> TerminalLook {
+    TerminalLook {
         colors: colors(environment, display),
         theme: theme(environment, display),
         is_ascii: !is_utf8(environment),
@@ -23,9 +23,9 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
 
 /// The look of a list, which is printed without asking the terminal for its ground: where nothing tells it, the sixteen colours
 /// of the terminal are readable on any.
-pub(crate) fn list_look(environment: &Environment, display: &DisplaySection) -> Look {
+pub(crate) fn list_look(environment: &Environment, display: &DisplaySection) -> TerminalLook {
     let look = look(environment, display);
-    if follows_ground(environment, display) { Look { theme: Theme::Terminal, ..look } } else { look }
+    if follows_ground(environment, display) { TerminalLook { theme: Theme::Terminal, ..look } } else { look }
 }
 
 /// How much is told of what goes on.
@@ -114,7 +114,7 @@ fn cuts_rows(environment: &Environment) -> bool {
 mod tests {
     use super::*;
 
-    fn look_of(variables: &[(&str, &str)]) -> Look {
+    fn look_of(variables: &[(&str, &str)]) -> TerminalLook {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let home = ("HOME".to_owned(), "/nowhere".to_owned());
         let environment = Environment::of(variables.chain([home]).collect()).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use async_trait::async_trait;
 use buddy_protocol::{Bill, Ledger, Spending, StoreError};
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 
 use crate::system::SystemClock;
 
@@ -22,7 +22,7 @@ impl DayLedger {
     pub(crate) fn new(own: Arc<SqliteStore>, data: &Path) -> anyhow::Result<Self> {
         let settings = StoreSettings {
             directory: data.to_owned(),
-            role: Role::Terminal,
+            role: StoreRole::Terminal,
             boot_id: None,
             clock: Arc::new(SystemClock),
         };

@@ -10,7 +10,7 @@ use buddy_protocol::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::read::{Call, Legacy, Message, Role};
+use super::read::{Legacy, LegacyCall, LegacyMessage, LegacyRole};
 
 /// What the facts that are kept as they came say of their source.
 const SOURCE: &str = "legacy-session";
@@ -19,7 +19,7 @@ const SOURCE: &str = "legacy-session";
 const IMPORTED: &str = "imported";
 
 /// Whose session it becomes, and where it works.
-pub(crate) struct Place {
+pub(crate) struct LegacyPlace {
     pub(crate) owner: Principal,
     pub(crate) agent: String,
     pub(crate) cwd: String,
@@ -57,9 +57,9 @@ fn number(legacy: &Legacy, thing: &str) -> u128 {
 }
 
 /// The whole log, and what could not be brought along.
-pub(crate) fn events(legacy: Legacy, place: &Place) -> (Vec<Event>, Vec<String>) {
+pub(crate) fn events(legacy: Legacy, place: &LegacyPlace) -> (Vec<Event>, Vec<String>) {
     let session = session_id(&legacy);
-    let mut log = Log::new(legacy, place);
+    let mut log = LegacyLog::new(legacy, place);
     for (at, message) in std::mem::take(&mut log.legacy.messages).into_iter().enumerate() {
         log.message(at, message);
     }
@@ -75,7 +75,7 @@ pub(crate) fn events(legacy: Legacy, place: &Place) -> (Vec<Event>, Vec<String>)
     (facts.into_iter().zip(1..).map(stamp).collect(), not_understood)
 }
 
-struct Log {
+struct LegacyLog {
     legacy: Legacy,
     facts: Vec<(UnixMillis, Fact)>,
     now: UnixMillis,
@@ -90,8 +90,8 @@ struct Log {
     seed: Legacy,
 }
 
-impl Log {
-    fn new(legacy: Legacy, place: &Place) -> Self {
+impl LegacyLog {
+    fn new(legacy: Legacy, place: &LegacyPlace) -> Self {
         let now = legacy.created.or(legacy.messages.iter().find_map(|message| message.time));
         let now = now.or(legacy.updated).unwrap_or(place.changed);
         let started = SessionStarted {
@@ -108,7 +108,7 @@ impl Log {
         let first = legacy
             .messages
             .first()
-            .map(|message| Message { text: message.text.clone(), ..Message::default() });
+            .map(|message| LegacyMessage { text: message.text.clone(), ..LegacyMessage::default() });
         let seed = Legacy {
             id: legacy.id.clone(),
             created: legacy.created,
@@ -129,15 +129,15 @@ impl Log {
         Self { legacy, facts, now, turn: None, turns, items, open: HashMap::new(), kept: Vec::new(), seed }
     }
 
-    fn message(&mut self, at: usize, message: Message) {
+    fn message(&mut self, at: usize, message: LegacyMessage) {
         self.now = message.time.map_or(self.now, |time| time.max(self.now));
         if !message.rest.is_empty() {
             self.kept.push(json!({ "message": at + 1, "fields": message.rest }));
         }
         match message.role {
-            Role::User => self.prompt(message.text),
-            Role::Assistant => self.answer(message),
-            Role::Tool => self.result(at, &message),
+            LegacyRole::User => self.prompt(message.text),
+            LegacyRole::Assistant => self.answer(message),
+            LegacyRole::Tool => self.result(at, &message),
         }
     }
 
@@ -147,7 +147,7 @@ impl Log {
         self.item(ItemStatus::Completed, None, Content::said(text));
     }
 
-    fn answer(&mut self, message: Message) {
+    fn answer(&mut self, message: LegacyMessage) {
         if self.turn.is_none() {
             self.begin_turn();
         } else if let Some((_, step)) = &mut self.turn {
@@ -172,7 +172,7 @@ impl Log {
         }
     }
 
-    fn result(&mut self, at: usize, message: &Message) {
+    fn result(&mut self, at: usize, message: &LegacyMessage) {
         let call = message.call_id.as_ref().and_then(|id| self.open.remove(id));
         let fact = call.and_then(|call| self.facts.get_mut(call));
         let Some(item) = fact.and_then(|(_, fact)| fact.item_mut()) else {
@@ -217,7 +217,7 @@ impl Log {
         self.facts.push((self.now, fact));
     }
 
-    fn finish(mut self, place: &Place) -> (Vec<(UnixMillis, Fact)>, Vec<String>) {
+    fn finish(mut self, place: &LegacyPlace) -> (Vec<(UnixMillis, Fact)>, Vec<String>) {
         self.end_turn();
         self.now = self.legacy.updated.unwrap_or(self.now).max(self.now);
         let data = json!({
@@ -229,7 +229,7 @@ impl Log {
     }
 }
 
-fn tool_call(call: Call, now: UnixMillis) -> ToolCall {
+fn tool_call(call: LegacyCall, now: UnixMillis) -> ToolCall {
     let text = |name: &str| call.arguments.get(name).and_then(Value::as_str).map(str::to_owned);
     let title = text("command").or(text("path")).or(text("url")).or(text("query")).unwrap_or_default();
     let unknown = ToolFailure::new("outcome_unknown", "the older session has no result of this call");
@@ -282,8 +282,8 @@ mod tests {
     use super::*;
     use crate::legacy::read;
 
-    fn place() -> Place {
-        Place {
+    fn place() -> LegacyPlace {
+        LegacyPlace {
             owner: Principal::person("ann"),
             agent: "buddy".to_owned(),
             cwd: "/w".to_owned(),

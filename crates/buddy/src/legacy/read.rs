@@ -15,7 +15,7 @@ pub(crate) struct Legacy {
     pub(crate) model: Option<String>,
     pub(crate) created: Option<UnixMillis>,
     pub(crate) updated: Option<UnixMillis>,
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Vec<LegacyMessage>,
     /// What has no place here, kept as it was.
     pub(crate) rest: Map<String, Value>,
     /// What was left out, for people.
@@ -24,11 +24,11 @@ pub(crate) struct Legacy {
 
 /// One message.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Message {
-    pub(crate) role: Role,
+pub(crate) struct LegacyMessage {
+    pub(crate) role: LegacyRole,
     pub(crate) text: String,
     pub(crate) reasoning: String,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<LegacyCall>,
     /// The call that a result belongs to.
     pub(crate) call_id: Option<String>,
     pub(crate) time: Option<UnixMillis>,
@@ -37,7 +37,7 @@ pub(crate) struct Message {
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum LegacyRole {
     #[default]
     User,
     Assistant,
@@ -46,7 +46,7 @@ pub(crate) enum Role {
 
 /// A tool call.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct LegacyCall {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) arguments: Value,
@@ -111,9 +111,9 @@ impl Legacy {
         };
         let role = take(&mut object, &["role"]);
         let role = match role.as_ref().and_then(Value::as_str) {
-            Some("user" | "human") => Role::User,
-            Some("assistant" | "model" | "ai") => Role::Assistant,
-            Some("tool" | "function") => Role::Tool,
+            Some("user" | "human") => LegacyRole::User,
+            Some("assistant" | "model" | "ai") => LegacyRole::Assistant,
+            Some("tool" | "function") => LegacyRole::Tool,
             // Instructions are those of the program that runs, not of the one that ran.
             Some("system" | "developer") => return,
             Some(other) => {
@@ -131,7 +131,7 @@ impl Legacy {
         let call_id = call_id.as_ref().and_then(Value::as_str).map(str::to_owned);
         let time =
             take(&mut object, &["time", "timestamp", "created", "created_at"]).and_then(|value| time(&value));
-        self.messages.push(Message { role, text, reasoning, calls, call_id, time, rest: object });
+        self.messages.push(LegacyMessage { role, text, reasoning, calls, call_id, time, rest: object });
     }
 
     /// The text of a content: a text, or a list of parts.
@@ -159,7 +159,7 @@ impl Legacy {
         text.map(str::to_owned)
     }
 
-    fn calls(&mut self, place: usize, calls: Value) -> Vec<Call> {
+    fn calls(&mut self, place: usize, calls: Value) -> Vec<LegacyCall> {
         let calls = match calls {
             Value::Array(calls) => calls,
             Value::Null => return Vec::new(),
@@ -178,7 +178,7 @@ impl Legacy {
             let id = call.get("id").and_then(Value::as_str).map(str::to_owned);
             let id = id.unwrap_or_else(|| format!("call_{place}_{}", number + 1));
             let arguments = function.get("arguments").or(function.get("input")).cloned().unwrap_or_default();
-            read.push(Call { id, name: name.to_owned(), arguments: parsed(arguments) });
+            read.push(LegacyCall { id, name: name.to_owned(), arguments: parsed(arguments) });
         }
         read
     }

@@ -7,15 +7,15 @@ use buddy_model::Endpoint;
 use buddy_protocol::Failure;
 
 use super::connect::endpoint;
-use super::key::{KEPT_KEY, KeyState, Keys};
+use super::key::{KEPT_KEY, KeyState, ModelKeys};
 use super::local::LocalServer;
 use super::reference::{Reference, explicit, resolve};
-use crate::config::{Api, AuthKind, Config, ENVIRONMENT_PROFILE, Loaded, Origin, Profile, builtin};
+use crate::config::{Api, AuthKind, Config, ENVIRONMENT_PROFILE, Loaded, Profile, SettingOrigin, builtin};
 use crate::environment::Environment;
 
 /// Where the model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ModelChoice {
+pub(crate) enum ChoiceKind {
     /// A profile that the user chose, or the default one, which has a key.
     Profile(String),
     /// `BUDDY_BASE_URL`.
@@ -30,9 +30,9 @@ pub(crate) enum ModelChoice {
 
 /// A choice, made.
 #[derive(Debug)]
-pub(crate) struct Choice {
+pub(crate) struct StartChoice {
     /// Where the model comes from.
-    pub(crate) kind: ModelChoice,
+    pub(crate) kind: ChoiceKind,
     /// The model to use when a session names none.
     pub(crate) active: Option<Reference>,
     /// A profile that takes the place of the configured one of its name.
@@ -58,21 +58,21 @@ const VENDORS: [Vendor; 3] = [
 pub(crate) async fn choose(
     environment: &Environment,
     loaded: &Loaded,
-    keys: &Keys,
+    keys: &ModelKeys,
     wish: Option<&str>,
     probe: impl AsyncFnOnce() -> Vec<LocalServer>,
-) -> Result<Choice, Failure> {
+) -> Result<StartChoice, Failure> {
     let Config { models, agent, .. } = &loaded.config;
-    let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
+    let is_set = loaded.effective.origin(&["agent", "model"]) != SettingOrigin::Default;
     let named = explicit(&agent.model, models).filter(|_| is_set);
     if let Some(active) = named.clone().or_else(|| explicit(wish?, models)) {
         let kind = match active.profile.as_str() {
-            ENVIRONMENT_PROFILE => ModelChoice::Environment,
-            name => ModelChoice::Profile(name.to_owned()),
+            ENVIRONMENT_PROFILE => ChoiceKind::Environment,
+            name => ChoiceKind::Profile(name.to_owned()),
         };
         // A profile that only the command line names is not the one for bare names of models later on, but nothing
         // else was chosen either.
-        return Ok(Choice { kind, active: Some(active), profile: None, why: None });
+        return Ok(StartChoice { kind, active: Some(active), profile: None, why: None });
     }
     let default = Config::default().agent.model;
     // A bare model that somebody set goes with whatever is found.
@@ -89,7 +89,12 @@ pub(crate) async fn choose(
 }
 
 /// The default profile, if it has a key. `OPENAI_BASE_URL` would be ignored by it, so then it is not taken.
-fn default_profile(environment: &Environment, loaded: &Loaded, keys: &Keys, name: &str) -> Option<Choice> {
+fn default_profile(
+    environment: &Environment,
+    loaded: &Loaded,
+    keys: &ModelKeys,
+    name: &str,
+) -> Option<StartChoice> {
     let profile = loaded.config.models.get(name)?;
     let address = endpoint(name, profile).ok()?.to_string();
     let (state, source) = keys.state(name, profile, &address);
@@ -98,15 +103,15 @@ fn default_profile(environment: &Environment, loaded: &Loaded, keys: &Keys, name
     if is_moved || state == KeyState::Missing {
         return None;
     }
-    Some(Choice {
-        kind: ModelChoice::Profile(name.to_owned()),
+    Some(StartChoice {
+        kind: ChoiceKind::Profile(name.to_owned()),
         active: Some(Reference { profile: name.to_owned(), model: None }),
         profile: None,
         why: Some(format!("from {source}")),
     })
 }
 
-fn vendor(environment: &Environment) -> Option<Choice> {
+fn vendor(environment: &Environment) -> Option<StartChoice> {
     let vendor = VENDORS.iter().find(|vendor| environment.get(vendor.key).is_some())?;
     let mut profile = builtin(vendor.profile)?;
     if let Some(base_url) = environment.get(vendor.base_url) {
@@ -118,8 +123,8 @@ fn vendor(environment: &Environment) -> Option<Choice> {
         }
         profile.api_base_url = Some(base_url.to_owned());
     }
-    Some(Choice {
-        kind: ModelChoice::Vendor(vendor.key),
+    Some(StartChoice {
+        kind: ChoiceKind::Vendor(vendor.key),
         active: Some(Reference { profile: vendor.profile.to_owned(), model: None }),
         profile: Some((vendor.profile.to_owned(), profile)),
         why: Some(format!("from {}", vendor.key)),
@@ -127,7 +132,7 @@ fn vendor(environment: &Environment) -> Option<Choice> {
 }
 
 /// A profile that `buddy login` connected: one with a login, else one with a kept key.
-fn logged_in(loaded: &Loaded, keys: &Keys) -> Option<Choice> {
+fn logged_in(loaded: &Loaded, keys: &ModelKeys) -> Option<StartChoice> {
     let is_connected = |kind: AuthKind| {
         let mut profiles = loaded.config.models.iter().filter(move |(_, profile)| profile.auth == kind);
         profiles.find_map(|(name, profile)| {
@@ -137,31 +142,31 @@ fn logged_in(loaded: &Loaded, keys: &Keys) -> Option<Choice> {
         })
     };
     let name = is_connected(AuthKind::Login).or_else(|| is_connected(AuthKind::ApiKey))?;
-    Some(Choice {
-        kind: ModelChoice::Profile(name.clone()),
+    Some(StartChoice {
+        kind: ChoiceKind::Profile(name.clone()),
         active: Some(Reference { profile: name.clone(), model: None }),
         profile: None,
         why: Some("from `buddy login`".to_owned()),
     })
 }
 
-fn local(server: LocalServer) -> Choice {
+fn local(server: LocalServer) -> StartChoice {
     let mut profile = builtin(server.profile).unwrap_or_default();
     profile.api_base_url = Some(server.base_url.clone());
     profile.model = server.model.clone().or(profile.model);
-    Choice {
+    StartChoice {
         active: Some(Reference { profile: server.profile.to_owned(), model: None }),
         profile: Some((server.profile.to_owned(), profile)),
         why: Some(format!("{} answers at {}", server.profile, server.base_url)),
-        kind: ModelChoice::Local(server),
+        kind: ChoiceKind::Local(server),
     }
 }
 
-fn nothing() -> Choice {
-    Choice { kind: ModelChoice::Demo, active: None, profile: None, why: None }
+fn nothing() -> StartChoice {
+    StartChoice { kind: ChoiceKind::Demo, active: None, profile: None, why: None }
 }
 
-fn with_model(mut found: Choice, model: Option<String>) -> Choice {
+fn with_model(mut found: StartChoice, model: Option<String>) -> StartChoice {
     if let (Some(active), Some(model)) = (&mut found.active, model) {
         active.model = Some(model);
     }

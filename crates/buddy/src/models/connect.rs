@@ -5,7 +5,7 @@ use buddy_protocol::{Failure, FailureKind};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::known::Known;
+use super::known::KnownModel;
 use crate::config::{Api, AuthKind, Config, ENVIRONMENT_PROFILE, Profile};
 
 /// The endpoint of a profile.
@@ -29,7 +29,7 @@ pub(crate) fn route(
     profile: &Profile,
     config: &Config,
     key: Option<SecretString>,
-    known: &Known,
+    known: &KnownModel,
 ) -> Result<Route, Failure> {
     let endpoint = endpoint(name, profile)?;
     let mut route = match profile.api {

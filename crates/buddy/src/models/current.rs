@@ -8,11 +8,11 @@ use buddy_agent::ModelSource;
 use buddy_model::{Model, ModelFacts};
 use buddy_protocol::Failure;
 
-use super::{Keys, Lessons, Models, choose, local_servers};
-use crate::commands::StartError;
+use super::{Lessons, ModelKeys, Models, choose, local_servers};
 use crate::config::Loaded;
 use crate::environment::Environment;
-use crate::wiring::local_target;
+use crate::local_machine::local_target;
+use crate::start_error::StartError;
 
 /// The models that calls use now. A call that runs keeps the model that it began with.
 pub(crate) struct CurrentModels {
@@ -62,7 +62,7 @@ pub(crate) async fn find_models(
     wish: Option<&str>,
 ) -> anyhow::Result<Models> {
     let target = Arc::new(local_target(environment, cwd.to_owned())?);
-    let keys = Keys::new(environment, loaded, target);
+    let keys = ModelKeys::new(environment, loaded, target);
     let is_wanted = loaded.config.network.local_servers;
     let probe = async || if is_wanted { local_servers(environment).await } else { Vec::new() };
     let choice = choose(environment, loaded, &keys, wish, probe).await.map_err(StartError::from)?;

@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::OnceCell;
 
 use crate::auth_store::Logins;
-use crate::config::{AuthKind, Effective, KeySource, Loaded, Origin, Profile, is_open, text_of};
+use crate::config::{AuthKind, Effective, KeySource, Loaded, Profile, SettingOrigin, is_open, text_of};
 use crate::environment::Environment;
 
 /// How long a command that prints a key may take: it may ask the user for a password.
@@ -25,7 +25,7 @@ pub(crate) const KEPT_KEY: &str = "buddy login";
 
 /// A key of a profile.
 #[derive(Clone)]
-pub(crate) enum Key {
+pub(crate) enum ModelKey {
     /// None is sent.
     None,
     /// This one.
@@ -62,7 +62,7 @@ impl fmt::Display for KeyState {
 
 /// Finds keys. Not `Debug`: it has them all.
 #[derive(Clone)]
-pub(crate) struct Keys {
+pub(crate) struct ModelKeys {
     environment: Environment,
     effective: Effective,
     /// The address that `BUDDY_API_KEY` belongs to.
@@ -71,7 +71,7 @@ pub(crate) struct Keys {
     logins: Logins,
 }
 
-impl Keys {
+impl ModelKeys {
     /// Keys for this configuration; commands run on this target.
     pub(crate) fn new(environment: &Environment, loaded: &Loaded, target: Arc<dyn Target>) -> Self {
         Self {
@@ -89,22 +89,22 @@ impl Keys {
     }
 
     /// The key of a profile at an address (scheme, host and port).
-    pub(crate) fn key(&self, name: &str, profile: &Profile, address: &str) -> Result<Key, Failure> {
+    pub(crate) fn key(&self, name: &str, profile: &Profile, address: &str) -> Result<ModelKey, Failure> {
         match profile.auth {
-            AuthKind::None => return Ok(Key::None),
-            AuthKind::Login => return self.logins.tokens(name, address).map(Key::Login),
+            AuthKind::None => return Ok(ModelKey::None),
+            AuthKind::Login => return self.logins.tokens(name, address).map(ModelKey::Login),
             AuthKind::ApiKey => {}
         }
         if let (Some((_, key)), Some(home)) = (self.environment.api_key(), &self.home)
             && home == address
         {
-            return Ok(Key::Ready(key));
+            return Ok(ModelKey::Ready(key));
         }
-        if let Some(key) = self.kept(name, profile, address)? {
-            return Ok(Key::Ready(key));
+        if let Some(key) = self.find_kept(name, profile, address)? {
+            return Ok(ModelKey::Ready(key));
         }
         match profile.key_source() {
-            None => Ok(Key::None),
+            None => Ok(ModelKey::None),
             Some(KeySource::Inline(key)) => filled(name, key.0, "the file"),
             Some(KeySource::Variable(variable)) => {
                 let value = self.environment.get(&variable).unwrap_or_default();
@@ -115,12 +115,17 @@ impl Keys {
                 let text = text_of(&path).map_err(|error| failure(&error.to_string(), None))?;
                 filled(name, text.trim().into(), &format!("the file {}", path.display()))
             }
-            Some(KeySource::Command(command)) => Ok(Key::Command(Arc::new(self.command(command)))),
+            Some(KeySource::Command(command)) => Ok(ModelKey::Command(Arc::new(self.command(command)))),
         }
     }
 
     /// The key that `buddy login` keeps, where the configuration leads to none.
-    fn kept(&self, name: &str, profile: &Profile, address: &str) -> Result<Option<SecretString>, Failure> {
+    fn find_kept(
+        &self,
+        name: &str,
+        profile: &Profile,
+        address: &str,
+    ) -> Result<Option<SecretString>, Failure> {
         let leads_nowhere = match profile.key_source() {
             None => true,
             Some(KeySource::Variable(variable)) => self.environment.get(&variable).is_none(),
@@ -137,7 +142,7 @@ impl Keys {
             _ if self.home.as_deref() == Some(address) && self.environment.api_key().is_some() => {
                 self.environment.api_key().map(|(name, _)| name).unwrap_or_default()
             }
-            _ if matches!(self.kept(name, profile, address), Ok(Some(_))) => KEPT_KEY.to_owned(),
+            _ if matches!(self.find_kept(name, profile, address), Ok(Some(_))) => KEPT_KEY.to_owned(),
             None => "-".to_owned(),
             Some(KeySource::Inline(_)) => "api_key".to_owned(),
             Some(KeySource::Variable(variable)) => variable,
@@ -145,9 +150,9 @@ impl Keys {
             Some(KeySource::Command(_)) => "api_key_command".to_owned(),
         };
         let state = match self.key(name, profile, address) {
-            Ok(Key::None) => KeyState::NotNeeded,
-            Ok(Key::Ready(_) | Key::Login(_)) => KeyState::Set,
-            Ok(Key::Command(_)) => KeyState::Command,
+            Ok(ModelKey::None) => KeyState::NotNeeded,
+            Ok(ModelKey::Ready(_) | ModelKey::Login(_)) => KeyState::Set,
+            Ok(ModelKey::Command(_)) => KeyState::Command,
             Err(_) => KeyState::Missing,
         };
         (state, source)
@@ -166,7 +171,7 @@ impl Keys {
             return home.join(rest);
         }
         match self.effective.origin(&["models", name, "api_key_file"]) {
-            Origin::File { path, .. } => path.parent().unwrap_or(Path::new("/")).join(file),
+            SettingOrigin::File { path, .. } => path.parent().unwrap_or(Path::new("/")).join(file),
             _ => PathBuf::from(file),
         }
     }
@@ -183,13 +188,13 @@ impl Keys {
     }
 }
 
-fn filled(name: &str, key: SecretString, place: &str) -> Result<Key, Failure> {
+fn filled(name: &str, key: SecretString, place: &str) -> Result<ModelKey, Failure> {
     if key.expose_secret().is_empty() {
         let hint =
             format!("run /login {name} (or `buddy login {name}`), set {place}, or choose another model");
         return Err(failure(&format!("there is no key for `{name}`"), Some(hint)));
     }
-    Ok(Key::Ready(key))
+    Ok(ModelKey::Ready(key))
 }
 
 fn failure(message: &str, hint: Option<String>) -> Failure {
@@ -223,6 +228,7 @@ impl KeyCommand {
             output: OutputLimits { keep_head: MAX_KEY_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
             way_out: None,
+            end_mark: None,
         };
         let cannot = |error: &dyn fmt::Display| format!("the command for the key cannot be run: {error}");
         let mut running = self.target.start(exec).await.map_err(|error| cannot(&error))?;

@@ -1,13 +1,11 @@
 //! What is known about a model apart from its profile, and who says so.
 
-use std::fmt;
-
 use buddy_model::{ModelFacts, Switches};
-use serde::Serialize;
+use buddy_protocol::operations::WindowSource;
 
 /// What is known about one model of one profile.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownModel {
     /// What sessions go by; the context window is that of `window`.
     pub(crate) facts: ModelFacts,
     /// The context window and who says so; none when nobody does.
@@ -21,31 +19,6 @@ pub(crate) struct Known {
 pub(crate) struct Window {
     pub(crate) tokens: u64,
     pub(crate) source: WindowSource,
-}
-
-/// Who says how large a context window is. The first that says something is believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum WindowSource {
-    /// `context_limit` of the profile.
-    Config,
-    /// The server, asked in this run.
-    Server,
-    /// What `buddy doctor provider` learned.
-    Doctor,
-    /// The catalogue.
-    Catalogue,
-}
-
-impl fmt::Display for WindowSource {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Config => "config",
-            Self::Server => "server",
-            Self::Doctor => "doctor",
-            Self::Catalogue => "catalogue",
-        })
-    }
 }
 
 /// What each of them says.

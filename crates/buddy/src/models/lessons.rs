@@ -15,7 +15,7 @@ use buddy_protocol::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::source::Line;
+use super::model_line::ModelLine;
 use crate::config::{Profile, replace, text_of};
 use crate::system::SystemClock;
 
@@ -25,14 +25,14 @@ const MAX_ENTRIES: usize = 200;
 const FILE: &str = "models.json";
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct File {
+struct LessonFile {
     models: Vec<Lesson>,
 }
 
 /// All that was learned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lessons {
-    file: File,
+    file: LessonFile,
     warning: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Lessons {
             Ok(file) => Self { file, warning: None },
             Err(error) => {
                 let warning = format!("{error}; `buddy doctor provider` writes it again");
-                Self { file: File::default(), warning: Some(warning) }
+                Self { file: LessonFile::default(), warning: Some(warning) }
             }
         }
     }
@@ -87,7 +87,7 @@ pub(crate) struct Lesson {
 }
 
 impl Lesson {
-    pub(crate) fn of(line: &Line, diagnosis: &Diagnosis) -> Self {
+    pub(crate) fn of(line: &ModelLine, diagnosis: &Diagnosis) -> Self {
         let now = i64::try_from(SystemClock.now().0).ok();
         let when = now.and_then(|now| jiff::Timestamp::from_millisecond(now).ok());
         let verdict = |verdict: Verdict| Value::from(verdict.to_string());
@@ -156,7 +156,7 @@ mod tests {
 
     fn kept(data: &Path) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(data.join("models.json")).unwrap();
-        let file: File = serde_json::from_str(&text).unwrap();
+        let file: LessonFile = serde_json::from_str(&text).unwrap();
         file.models.into_iter().map(|lesson| (lesson.model, lesson.when)).collect()
     }
 

@@ -33,18 +33,22 @@ pub(crate) async fn local_servers(environment: &Environment) -> Vec<LocalServer>
         .filter(|(kind, _)| *kind != ServerKind::Ollama || ollama.is_none());
     let usual = usual.map(|port| async move {
         let found = timeout(PROBE_TIME, probe::local_servers_on(&[port])).await.unwrap_or_default();
-        found.into_iter().next().and_then(|server| known(server.kind, server.base_url, server.models))
+        found.into_iter().next().and_then(|server| local_server(server.kind, server.base_url, server.models))
     });
     let named = async {
         let route = Route::ollama(Endpoint::parse(ollama.as_deref()?).ok()?, Auth::None);
         let models = timeout(PROBE_TIME, probe::models(&route)).await.ok()?.ok()?;
-        known(ServerKind::Ollama, ollama.clone()?, models.into_iter().map(|model| model.name).collect())
+        local_server(
+            ServerKind::Ollama,
+            ollama.clone()?,
+            models.into_iter().map(|model| model.name).collect(),
+        )
     };
     let (named, usual) = futures::join!(named, join_all(usual));
     named.into_iter().chain(usual.into_iter().flatten()).collect()
 }
 
-fn known(kind: ServerKind, base_url: String, models: Vec<String>) -> Option<LocalServer> {
+fn local_server(kind: ServerKind, base_url: String, models: Vec<String>) -> Option<LocalServer> {
     let profile = match kind {
         ServerKind::Ollama => "ollama",
         ServerKind::LlamaCpp => "llama-cpp",

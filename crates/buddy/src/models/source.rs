@@ -2,6 +2,7 @@
 
 mod line;
 mod look;
+mod looks;
 mod offered;
 
 use std::collections::HashMap;
@@ -15,20 +16,20 @@ use buddy_model::{
     Auth, Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
     Switches,
 };
+use buddy_protocol::operations::ModelRow;
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
-use super::choice::{Choice, ModelChoice};
+use super::choice::{ChoiceKind, StartChoice};
 use super::configured::{LateModel, PromptDefaults, ReadyModel};
 use super::connect::{endpoint, is_near, route};
-use super::key::{Key, KeyState, Keys};
-use super::known::{Known, WindowSource, Windows};
+use super::key::{KeyState, ModelKey, ModelKeys};
+use super::known::{KnownModel, Windows};
 use super::lessons::Lessons;
 use super::reference::{Reference, resolve};
-use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin, Profile};
-use look::Looks;
+use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Profile, SettingOrigin};
+use looks::Looks;
 
-pub(crate) use line::Line;
 pub(crate) use offered::OfferedModel;
 
 /// The name under which a user asks for the built-in demo.
@@ -41,34 +42,20 @@ pub(crate) struct Models {
     config: Config,
     /// The same, with who set what.
     effective: Effective,
-    keys: Keys,
+    keys: ModelKeys,
     catalogue: Catalogue,
     lessons: Lessons,
     looks: Looks,
-    choice: ModelChoice,
+    choice: ChoiceKind,
     active: Option<Reference>,
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
     known: Mutex<HashMap<String, Arc<dyn Model>>>,
 }
 
-/// A profile in a list.
-#[derive(Debug, serde::Serialize)]
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) active: bool,
-    pub(crate) api: &'static str,
-    pub(crate) host: String,
-    pub(crate) model: String,
-    pub(crate) key_source: String,
-    pub(crate) key: String,
-    pub(crate) context_window: Option<u64>,
-    pub(crate) context_source: Option<WindowSource>,
-}
-
 impl Models {
     /// The models of a configuration with this choice among them, and what was learned about them.
-    pub(crate) fn new(loaded: &Loaded, keys: Keys, choice: Choice, lessons: Lessons) -> Self {
+    pub(crate) fn new(loaded: &Loaded, keys: ModelKeys, choice: StartChoice, lessons: Lessons) -> Self {
         let mut config = loaded.config.clone();
         config.models.extend(choice.profile);
         Self {
@@ -91,8 +78,8 @@ impl Models {
     }
 
     /// What was found and why, when the user did not choose; one line.
-    pub(crate) fn found(&self) -> Option<String> {
-        if self.choice == ModelChoice::Demo {
+    pub(crate) fn describe_choice(&self) -> Option<String> {
+        if self.choice == ChoiceKind::Demo {
             let text = "No API key or local model found, so the built-in demo is answering. Type `tour`, or run `buddy login` to connect a model.";
             return Some(text.to_owned());
         }
@@ -125,7 +112,7 @@ impl Models {
     }
 
     /// All profiles.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<ModelRow> {
         let active = self.active.as_ref().map(|active| active.profile.as_str());
         let row = |(name, profile): (&String, &Profile)| {
             let host = endpoint(name, profile).map(|endpoint| endpoint.to_string());
@@ -136,11 +123,11 @@ impl Models {
             let is_active = active == Some(name);
             let named = self.active.as_ref().filter(|_| is_active).and_then(|active| active.model.clone());
             let reference = Reference { profile: name.clone(), model: named.clone() };
-            let window = self.known(&reference, profile).ok().and_then(|known| known.window);
-            Row {
+            let window = self.find_known(&reference, profile).ok().and_then(|known| known.window);
+            ModelRow {
                 name: name.clone(),
                 active: is_active,
-                api: profile.api.name(),
+                api: profile.api.name().to_owned(),
                 host: host.unwrap_or_else(|failure| failure.message),
                 model: named.unwrap_or_else(|| profile.model_or(name).to_owned()),
                 key_source,
@@ -156,7 +143,7 @@ impl Models {
     pub(crate) fn is_demo(&self, name: Option<&str>) -> bool {
         match name {
             Some(name) => name == DEMO && !self.config.models.contains_key(DEMO),
-            None => self.choice == ModelChoice::Demo,
+            None => self.choice == ChoiceKind::Demo,
         }
     }
 
@@ -170,7 +157,7 @@ impl Models {
     }
 
     /// What is known about a model apart from its profile.
-    fn known(&self, reference: &Reference, profile: &Profile) -> Result<Known, Failure> {
+    fn find_known(&self, reference: &Reference, profile: &Profile) -> Result<KnownModel, Failure> {
         let model = Self::model_name(reference, profile)?;
         let mut facts = self.catalogue.facts(&model);
         let lesson = self.lessons.about(&reference.profile, profile, &model);
@@ -186,12 +173,12 @@ impl Models {
         let window = windows.first();
         facts.context_window = window.map(|window| window.tokens);
         let switches = lesson.map(|lesson| lesson.switches).unwrap_or_default();
-        Ok(Known { facts, window, switches: self.left_open(&reference.profile, profile, switches) })
+        Ok(KnownModel { facts, window, switches: self.left_open(&reference.profile, profile, switches) })
     }
 
     /// Those switches about which the configuration says nothing.
     fn left_open(&self, name: &str, profile: &Profile, found: Switches) -> Switches {
-        let is_set = |key: &str| self.effective.origin(&["models", name, key]) != Origin::Default;
+        let is_set = |key: &str| self.effective.origin(&["models", name, key]) != SettingOrigin::Default;
         Switches {
             stream: found.stream.filter(|_| !is_set("stream")),
             max_tokens_field: found.max_tokens_field.filter(|_| !is_set("max_tokens_field")),
@@ -232,12 +219,12 @@ impl Models {
             temperature: self.config.agent.temperature,
         };
         let (key, login) = match self.keys.key(name, profile, &address)? {
-            Key::None => (None, None),
-            Key::Ready(key) => (Some(key), None),
-            Key::Login(tokens) => (None, Some(Auth::Login(tokens))),
-            Key::Command(command) => return self.late(reference, profile, model, command, defaults),
+            ModelKey::None => (None, None),
+            ModelKey::Ready(key) => (Some(key), None),
+            ModelKey::Login(tokens) => (None, Some(Auth::Login(tokens))),
+            ModelKey::Command(command) => return self.late(reference, profile, model, command, defaults),
         };
-        let mut route = route(name, profile, &self.config, key, &self.known(reference, profile)?)?;
+        let mut route = route(name, profile, &self.config, key, &self.find_known(reference, profile)?)?;
         route.auth = login.unwrap_or(route.auth);
         let model = HttpModel::new(model, route).map_err(|error| invalid(error.to_string()))?;
         Ok(Arc::new(ReadyModel { model, defaults }))
@@ -252,7 +239,7 @@ impl Models {
         defaults: PromptDefaults,
     ) -> Result<Arc<dyn Model>, Failure> {
         // What is wrong with the profile apart from its key is said now.
-        let known = self.known(reference, profile)?;
+        let known = self.find_known(reference, profile)?;
         route(&reference.profile, profile, &self.config, None, &known)?;
         let (name, profile, config) = (reference.profile.clone(), profile.clone(), self.config.clone());
         let make = move |key| {
@@ -289,7 +276,7 @@ impl ModelSource for Models {
         }
         let known = self.reference(name).ok().flatten().and_then(|reference| {
             let profile = self.config.models.get(&reference.profile)?;
-            self.known(&reference, profile).ok()
+            self.find_known(&reference, profile).ok()
         });
         known.map(|known| known.facts).unwrap_or_default()
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use buddy_agent::{AllowedBy, CallRights};
+use buddy_calls::{AllowedBy, CallRights};
 use buddy_exec::cache_layers::APPROVED_LAYERS;
 use buddy_exec::{Bounds, CacheLayers, CachePlace, ProgramPath, Reach, git_store};
 use buddy_policy::{
@@ -165,14 +165,17 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     let Places { workspace, untrusted, scratch, .. } = &policy.places;
     let is_opening = call.by == AllowedBy::Person && !needs.keeps_seals;
     let is_open_command = needs.runs && (is_opening || needs.is_ruled);
+    let opens_logins = is_open_command || (needs.runs && needs.takes_logins && call.by == AllowedBy::Person);
     let mut hidden = ground.own.clone();
-    if !(is_production && is_open_command) {
+    if !(is_production && opens_logins) {
         hidden.extend(ground.secrets(home_secrets().chain(secret_places())));
     }
-    if !is_open_command {
+    if !opens_logins {
         hidden.extend(ground.secrets(tool_secrets()));
     }
-    let sealed = add_linked(&policy.places, &mut hidden, is_production, is_open_command);
+    let opening =
+        LinkOpening { keys: is_production && opens_logins, logins: opens_logins, all: is_open_command };
+    let sealed = add_linked(&policy.places, &mut hidden, opening);
     // Logs have what other sessions were allowed to read. A tool reads those of its own conversation; a command could read them all.
     let logs = needs.logs.iter().filter(|_| !needs.runs);
     let mut shown: Vec<PathBuf> =
@@ -188,7 +191,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         if is_production {
             shown.extend(kept);
         }
-        let is_reached = is_production && is_open_command;
+        let is_reached = is_production && opens_logins;
         if is_reached { &mut shown } else { &mut ways }.extend(ground.sessions.once_allowed());
     }
     let is_still = call.is_read_only || policy.mode == Mode::Plan;
@@ -197,7 +200,8 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         (true, _) => Reach::Anywhere,
         (false, true) => Reach::Nothing,
         (false, false) => {
-            let asked = needs.written.iter().filter(|_| call.by == AllowedBy::Person);
+            let is_opened = call.by == AllowedBy::Person || (needs.opens_granted && call.is_allowed);
+            let asked = needs.written.iter().filter(|_| is_opened);
             Reach::Beneath(changed.iter().chain(scratch).chain(asked).cloned().collect())
         }
     };
@@ -229,22 +233,26 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     }
 }
 
+/// The targets of links that are open to a call.
+#[derive(Clone, Copy)]
+struct LinkOpening {
+    keys: bool,
+    logins: bool,
+    /// Also those that are sealed.
+    all: bool,
+}
+
 /// Hides the targets of links to keys and logins, as the places are that the links are in. Returns those that are sealed instead: files
 /// that hold secrets by convention, and everything in a directory that the user opened.
-fn add_linked(
-    places: &Places,
-    hidden: &mut Vec<PathBuf>,
-    is_production: bool,
-    is_open_command: bool,
-) -> Vec<PathBuf> {
+fn add_linked(places: &Places, hidden: &mut Vec<PathBuf>, opening: LinkOpening) -> Vec<PathBuf> {
     let Places { workspace, untrusted, scratch, linked, .. } = places;
     let opened = || workspace.iter().chain(untrusted).chain(scratch);
     let is_opened =
         |path: &PathBuf| opened().any(|root| path.starts_with(root) || real_starts_with(path, root));
-    let keys = linked.keys.iter().filter(|_| !(is_production && is_open_command));
-    let logins = linked.logins.iter().filter(|_| !is_open_command);
+    let keys = linked.keys.iter().filter(|_| !opening.keys);
+    let logins = linked.logins.iter().filter(|_| !opening.logins);
     hidden.extend(keys.chain(logins).filter(|path| !is_opened(path) && is_real(path)).cloned());
-    if is_open_command {
+    if opening.all {
         return Vec::new();
     }
     let inside = linked.keys.iter().chain(&linked.logins).filter(|path| is_opened(path));

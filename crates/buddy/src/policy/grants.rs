@@ -39,14 +39,14 @@ pub(crate) struct Kept {
     /// When it ends.
     pub(crate) expires: UnixMillis,
     /// The same by the time since the machine was started.
-    uptime: Option<Uptime>,
+    pub(crate) uptime: Option<Uptime>,
 }
 
 /// A moment since a start of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Uptime {
-    boot: String,
-    millis: u64,
+pub(crate) struct Uptime {
+    pub(crate) boot: String,
+    pub(crate) millis: u64,
 }
 
 #[derive(Serialize, Deserialize)]

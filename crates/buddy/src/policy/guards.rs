@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use buddy_policy::{Rules, guards_from_json};
 
-use super::rules::check_guards;
 use crate::config::{ConfigError, private_file};
 
 /// The largest file; people write kilobytes.
@@ -97,6 +97,11 @@ impl Guards {
             Pending::Removal => std::fs::remove_file(&self.approved).with_context(cannot),
         }
     }
+}
+
+/// The rules that a text of guards makes.
+pub(crate) fn check_guards(text: &str) -> anyhow::Result<Rules> {
+    guards_from_json(text).context("the guards cannot be used")
 }
 
 fn read(path: &Path) -> anyhow::Result<Option<String>> {

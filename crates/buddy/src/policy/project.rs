@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use buddy_agent::ProjectFile;
+use buddy_calls::ProjectFile;
 use rustix::fs::OFlags;
 
 use crate::config::TrustStore;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules, guards_from_json};
+use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules};
 
-use super::guards::Guards;
+use super::guards::{Guards, check_guards};
 use crate::config::{RULES_FILE, TrustStore, read_rules, text_of};
 
 /// The rules of whoever manages the machine.
@@ -126,15 +126,11 @@ impl ProjectRules {
     }
 }
 
-/// The rules that a text of guards makes.
-pub(crate) fn check_guards(text: &str) -> anyhow::Result<Rules> {
-    guards_from_json(text).context("the guards cannot be used")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, Verdict, decide};
+    use buddy_policy::{Action, Intent, Mode, Now, Policy, Verdict, decide};
+    use buddy_protocol::ApprovalPolicy;
 
     struct Stage {
         home: tempfile::TempDir,
@@ -174,7 +170,7 @@ mod tests {
             let rules = (*self.files.rules().unwrap()).clone();
             let policy = Policy { rules, mode: Mode::Development, ..Policy::plain("/w".into()) };
             let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
-            decide(&intent, &policy, &Now::with(Approvals::Ask)).verdict
+            decide(&intent, &policy, &Now::with(ApprovalPolicy::Ask)).verdict
         }
     }
 

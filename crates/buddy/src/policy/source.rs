@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{CallRights, PolicySource};
+use buddy_calls::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_credentials, git_order_names, git_orders, link_lookup,
@@ -30,10 +30,10 @@ use super::registries::{list_names, read_settings};
 use super::removals::protected_within;
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
-use crate::commands::setup::PolicyWish;
 use crate::config::{ConfigError, JailSettings, Loaded, Openings, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
 use crate::host::{Host, Remote};
+use crate::invocation::PolicyWish;
 use crate::system::SystemClock;
 
 /// Policies of all directories that sessions work in on one host.
@@ -80,8 +80,13 @@ impl PolicySettings {
     /// Those of a configuration and a command line.
     pub(crate) fn new(environment: &Environment, loaded: &Loaded, wish: &PolicyWish) -> anyhow::Result<Self> {
         let own = environment.own_directories();
-        let jail = JailSettings::new(&loaded.config, environment.home.as_deref(), &own)
-            .map_err(|error| ConfigError::new("buddy.toml", error))?;
+        let jail = JailSettings::new(
+            &loaded.config.jail,
+            &loaded.config.projects,
+            environment.home.as_deref(),
+            &own,
+        )
+        .map_err(|error| ConfigError::new("buddy.toml", error))?;
         let tools = &loaded.config.tools;
         let mode = match loaded.config.agent.environment {
             WorkEnvironment::Development => Mode::Development,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use buddy_protocol::Fact;
+use buddy_protocol::{Content, Fact};
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use buddy_testkit::program::Program;
 use serde_json::{Value, json};
@@ -401,6 +401,14 @@ async fn files_that_take_effect_unseen_are_told_once_a_script_changed_them() {
         })
         .collect();
     assert_eq!(notices, [told]);
+    let log = stage.only_log().await;
+    let place =
+        |wanted: &dyn Fn(&Fact) -> bool| log.events.iter().position(|event| wanted(&event.fact)).unwrap();
+    let row = place(
+        &|fact| matches!(fact, Fact::ItemEnded(ended) if matches!(ended.item.content, Content::ToolCall(_))),
+    );
+    let notice = place(&|fact| matches!(fact, Fact::Notice(notice) if notice.code == "unseen_files_changed"));
+    assert!(row < notice, "the notice stands below the row of its call");
     assert!(finished.stderr.contains("AGENTS.md"), "{finished}");
     stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     for name in UNSEEN {

@@ -75,6 +75,21 @@ async fn a_person_lets_a_command_run_once_outside_the_jail() {
 }
 
 #[tokio::test]
+async fn code_on_a_command_line_is_offered_as_a_script_is() {
+    let code = r#"perl -e 'open(F, ">", "../beside/made") or die "cannot open ../beside/made: $!"'"#;
+    let stage = Stage::apart(vec![run(code), done()]).await;
+    let beside = scene(&stage);
+    let mut started = converse(&stage, &["--trust"]);
+    started.write(b"write it\n").await;
+    started.stderr.wait_for("run once outside the jail: perl", 1).await;
+    assert!(!beside.join("made").exists());
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(beside.join("made").exists());
+}
+
+#[tokio::test]
 async fn what_was_turned_down_is_not_offered_again() {
     let stage = Stage::apart(vec![run("sh build.sh"), run("sh build.sh"), done()]).await;
     scene(&stage);

@@ -266,7 +266,8 @@ async fn an_empty_home_is_well_and_names_the_demo() {
     let home = Home::new();
     let finished = bare(&home, ["doctor"]).run().await.expect_code(0);
     let text = finished.text();
-    assert!(text.contains("the built-in demo"), "{finished}");
+    assert!(text.contains("the built-in demo") && text.contains("buddy login"), "{finished}");
+    assert!(!text.contains("tour"), "{finished}");
     for name in
         ["store", "disk", "config", "tmux", "git", "ssh", "bubblewrap", "landlock", "cgroup", "terminal"]
     {

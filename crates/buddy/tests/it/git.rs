@@ -299,6 +299,34 @@ async fn a_push_to_a_folder_beside_the_project_happens_once_a_person_allowed_it(
 }
 
 #[tokio::test]
+async fn a_push_to_a_folder_opens_no_network_and_no_secret_and_can_be_allowed_for_longer() {
+    let push =
+        || turn().call("git_push", json!({"remote": "backup.git", "url": "../backup.git", "branch": "main"}));
+    let stage = Stage::apart(vec![push(), turn().text("Done."), push(), turn().text("Done again.")]).await;
+    let work = stage.home.work();
+    let script = format!(
+        "{HONEST}\ngit init -q --bare ../backup.git; git remote add backup.git ../backup.git; echo KEY=1 > .env"
+    );
+    bash(&work, &stage.home.path().join("marks"), &script).await;
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("approve? [y/n", 1).await;
+    started.write(b"a\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    bash(&work, &work, "git commit -q --allow-empty -m more").await;
+    started.write(b"again\n").await;
+    started.stdout.wait_for("Done again.", 1).await;
+    let asked = started.finish().await.stderr;
+    assert_eq!(asked.matches("approve? [y/n").count(), 1, "{asked}");
+    for absent in ["whole network", "It can read", "High risk"] {
+        assert!(!asked.contains(absent), "{absent}: {asked}");
+    }
+    let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
+    bash(&work, &work, check).await;
+}
+
+#[tokio::test]
 async fn a_push_by_a_command_to_a_folder_happens_once_a_person_allowed_it() {
     let command = "git push ../backup.git main";
     let stage = Stage::apart(vec![run(command), turn().text("Done.")]).await;
@@ -310,7 +338,10 @@ async fn a_push_by_a_command_to_a_folder_happens_once_a_person_allowed_it() {
     started.write(b"go\n").await;
     started.stderr.wait_for("approve? [y/n]", 1).await;
     let asked = started.stderr.text();
-    assert!(asked.contains("publishes commits") && asked.contains("backup.git` to this command"), "{asked}");
+    assert!(
+        asked.contains("a repository on this machine") && asked.contains("backup.git` to this command"),
+        "{asked}"
+    );
     started.write(b"y\n").await;
     started.stdout.wait_for("Done.", 1).await;
     started.finish().await;
@@ -347,7 +378,7 @@ async fn a_push_by_the_name_of_a_remote_writes_its_folder_once_a_person_allowed_
         let script = "git init -q --bare ../backup.git && git config push.default current";
         let (stage, results, asked) = by_remote(command, "../backup.git", script).await;
         assert!(
-            asked.contains("publishes commits") && asked.contains("backup.git` to this command"),
+            asked.contains("a repository on this machine") && asked.contains("backup.git` to this command"),
             "{asked}"
         );
         assert_eq!(results[0]["result"]["exit_code"], json!(0), "{command}: {results:#?}");

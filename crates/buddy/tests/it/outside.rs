@@ -89,7 +89,7 @@ async fn a_yes_opens_the_one_file_and_nothing_beside_it() {
         let named = |text: &str| asked.iter().any(|asked| asked.contains(text));
         assert!(named("/notes.txt`, which is outside the workspace: a yes opens it alone"), "{told}");
         assert!(named("/docs` to this command; undo does not cover it"), "{told}");
-        assert!(named("Write ~/tool.txt, outside the project"), "{told}");
+        assert!(named("Write ~/tool.txt, outside the workspace"), "{told}");
     }
 }
 

@@ -135,7 +135,6 @@ async fn older_sessions_become_ordinary_ones_once() {
     fs::write(work.join(".agentx/sessions/copy.json"), OLD).unwrap();
     fs::write(work.join(".agentx/sessions/broken.json"), "{").unwrap();
 
-    stage.buddy([]).input("").run().await.expect_code(0).expect_stderr("import them with `buddy import`");
     let finished = stage.buddy(["import"]).run().await.expect_code(1);
     for part in [
         "message 6 has the role `oracle`",
@@ -159,8 +158,18 @@ async fn older_sessions_become_ordinary_ones_once() {
     stage.exec(["and now?", "--resume", &id]).run().await.expect_code(0);
     let request = stage.requests().pop().unwrap().body;
     assert_eq!(said(&request, "user"), ["count the lighthouses", "and now?"]);
+}
+
+/// A pipe keeps whoever opens it waiting for a writer.
+#[tokio::test]
+async fn only_an_import_reads_sessions_of_other_programs() {
+    let stage = Stage::new([]).await;
+    fs::create_dir_all(stage.home.work().join(".buddyx/sessions")).unwrap();
+    stage.in_bash("mkfifo .buddyx/sessions/pipe.json").run().await.expect_code(0);
     let quiet = stage.buddy([]).input("").run().await.expect_code(0);
-    assert!(!quiet.stderr.contains("buddy import"), "{quiet}");
+    assert!(!quiet.stderr.contains("import"), "{quiet}");
+    let finished = stage.buddy(["import"]).run().await.expect_code(1);
+    assert!(finished.stderr.contains("pipe.json: not imported: it is not a file"), "{finished}");
 }
 
 #[tokio::test]

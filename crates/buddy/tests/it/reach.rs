@@ -239,6 +239,10 @@ async fn a_failed_connection_is_told_with_its_host_and_why() {
         failures(&results[1]).contains("no connection to `127.0.0.1:1`: connection refused"),
         "{results:#?}"
     );
+    for result in &results {
+        assert!(result["result"]["jail"].is_null(), "the jail stopped nothing: {result:#}");
+    }
+    assert!(!shown.contains("jail: "), "{shown}");
     // The program itself is told by the proxy.
     let said = results[1]["result"]["stdout"].to_string();
     assert!(said.contains("127.0.0.1:1 cannot be reached: connection refused"), "{said}");

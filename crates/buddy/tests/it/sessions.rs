@@ -58,7 +58,8 @@ async fn the_last_session_is_shown_without_its_id() {
     let printed = stage.completed("find it").await;
     let shown = stage.buddy(["show", &printed.session()]).run().await.expect_code(0).text();
     assert_eq!(stage.buddy(["show", "--last"]).run().await.expect_code(0).text(), shown);
-    stage.buddy(["show"]).run().await.expect_code(2);
+    let unnamed = stage.buddy(["show"]).run().await.expect_code(2);
+    assert!(unnamed.stderr.contains("`buddy show --last`"), "{unnamed}");
 }
 
 #[tokio::test]
@@ -199,4 +200,18 @@ async fn a_full_disk_under_the_output_is_told_by_the_code() {
         stage.buddy(["store", "check"]).run().await.expect_code(0).text().lines().nth(1),
         Some("No problems found.")
     );
+}
+
+#[tokio::test]
+async fn a_session_whose_process_was_killed_is_not_listed_as_running() {
+    let stage = Stage::new([crate::stage::run("echo begun > ready; sleep 60")]).await;
+    stage.in_bash("mkfifo ready").run().await.expect_code(0);
+    let running = stage.exec(["go"]).start();
+    stage.in_bash("read line < ready").run().await.expect_code(0);
+    let listed = stage.buddy(["sessions"]).run().await.expect_code(0).text();
+    assert!(listed.contains("running"), "{listed}");
+    running.signal(rustix::process::Signal::KILL);
+    running.finish().await;
+    let listed = stage.buddy(["sessions"]).run().await.expect_code(0).text();
+    assert!(listed.contains("idle") && !listed.contains("running"), "{listed}");
 }

@@ -7,7 +7,7 @@ use buddy_protocol::{
     Clock, Content, Event, Fact, Ids, Item, SessionId, SessionQuery, SessionStore, ToolCall, Transcript,
     UnixMillis,
 };
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use buddy_testkit::home::Home;
 use buddy_testkit::model::{ModelServer, RecordedRequest, Script, Turn, check_history, turn};
 use buddy_testkit::program::{ASKING, Finished, Program, Started};
@@ -225,7 +225,7 @@ impl Clock for StandingClock {
 fn open(directory: &Path) -> SqliteStore {
     let clock = Arc::new(StandingClock);
     let directory = directory.to_owned();
-    SqliteStore::open(StoreSettings { directory, role: Role::Terminal, boot_id: None, clock }).unwrap()
+    SqliteStore::open(StoreSettings { directory, role: StoreRole::Terminal, boot_id: None, clock }).unwrap()
 }
 
 /// All sessions of a store, which must pass its check, folded.

@@ -99,6 +99,26 @@ async fn a_call_that_was_killed_before_it_changed_anything_is_passed_over() {
 }
 
 #[tokio::test]
+async fn a_file_that_you_write_after_a_kill_is_no_part_of_the_call() {
+    let turns = [crate::stage::run("echo a > k1.txt; echo begun > ready; sleep 60"), turn().text("Done.")];
+    let stage = Stage::new(turns).await;
+    let work = stage.home.work();
+    stage.in_bash("mkfifo ready").run().await.expect_code(0);
+    let running = stage.exec(["go"]).start();
+    stage.in_bash("read line < ready").run().await.expect_code(0);
+    running.signal(Signal::KILL);
+    running.finish().await;
+    let left =
+        buddy_testkit::processes::wait_until_gone(stage.home.path(), std::time::Duration::from_secs(5));
+    assert!(left.is_empty(), "{left:?}");
+    std::fs::write(work.join("mine.txt"), "mine\n").unwrap();
+    let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert!(!work.join("k1.txt").exists(), "{undone}");
+    assert_eq!(std::fs::read_to_string(work.join("mine.txt")).unwrap(), "mine\n");
+    assert!(!undone.stderr.contains("mine.txt") && !undone.text().contains("mine.txt"), "{undone}");
+}
+
+#[tokio::test]
 async fn an_undo_that_was_killed_is_run_again() {
     let stage = edited().await;
     stage.completed("edit").await;

@@ -11,7 +11,7 @@ use buddy_protocol::{
     Agent, AgentError, AgentSession, Command, EventSink, NewSession, Opening, Principal, SessionId, Sessions,
     SingleUser,
 };
-use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 
 use crate::facts::Counter;
 
@@ -29,7 +29,7 @@ impl House {
         let clock = Arc::new(Counter::default());
         let settings = StoreSettings {
             directory: folder.to_owned(),
-            role: Role::Terminal,
+            role: StoreRole::Terminal,
             boot_id: None,
             clock: clock.clone(),
         };

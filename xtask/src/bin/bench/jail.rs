@@ -74,6 +74,7 @@ fn run(runtime: &Runtime, target: &LocalTarget, bounds: Bounds) -> Result<Durati
         output: OutputLimits::default(),
         bounds,
         way_out: None,
+        end_mark: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

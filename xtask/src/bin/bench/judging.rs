@@ -1,7 +1,8 @@
 //! Judging a command, from its text to the verdict, next to splitting the same text at its blanks.
 
 use anyhow::{Result, ensure};
-use buddy_policy::{Action, Approvals, Intent, Mode, Now, Places, Policy, Verdict, decide};
+use buddy_policy::{Action, Intent, Mode, Now, Places, Policy, Verdict, decide};
+use buddy_protocol::ApprovalPolicy;
 
 use crate::sample::{median, timed};
 use crate::table::{Row, Table};
@@ -25,7 +26,7 @@ const GOAL: f64 = 100.0;
 pub(crate) fn measure(table: &mut Table) -> Result<()> {
     let places = Places { workspace: vec!["/w".into()], target: "local".to_owned(), ..Places::default() };
     let policy = Policy { mode: Mode::Development, places, ..Policy::default() };
-    let now = Now::with(Approvals::Ask);
+    let now = Now::with(ApprovalPolicy::Ask);
     let intents =
         COMMANDS.map(|command| Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() }));
     let (mut judging, mut splitting, mut allowed) = (Vec::new(), Vec::new(), 0);

@@ -110,6 +110,7 @@ fn beside(runtime: &Runtime, target: &dyn Target, workspace: &Path) -> Result<Du
         output: OutputLimits::default(),
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

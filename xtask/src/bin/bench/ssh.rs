@@ -66,6 +66,7 @@ fn run(runtime: &Runtime, target: &RemoteTarget) -> Result<Duration> {
         bounds: Bounds::open(),
         pty: None,
         way_out: None,
+        end_mark: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

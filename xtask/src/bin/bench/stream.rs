@@ -53,6 +53,7 @@ fn taken(runtime: &Runtime, target: &dyn Target, folder: &Path) -> Result<Durati
         output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: None },
         bounds: Bounds::open(),
         way_out: None,
+        end_mark: None,
     };
     let (exit, time) = timed(|| {
         runtime.block_on(async {

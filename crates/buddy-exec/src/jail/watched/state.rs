@@ -17,8 +17,8 @@ use super::super::look::{Sights, list_beneath};
 use super::super::names::GIT;
 use super::super::quarantine::{Content, Moved, Spot, Stamp};
 use super::super::stand_in::is_stand_in;
-use super::{Known, Watched, is_empty_directory, put_back, read};
-use crate::git_state::{GitState, IndexEntry, replacements, sound_entries, without_replacements};
+use super::{Known, KnownIndex, Watched, is_empty_directory, put_back, read};
+use crate::git_state::{GitState, IndexEntry, SoundIndex, replacements, sound_index, without_replacements};
 
 /// The largest file of packed references that is read. Those of the largest public repositories have some ten megabytes.
 const MAX_PACKED: u64 = 256 * 1024 * 1024;
@@ -38,15 +38,10 @@ const UNKNOWN_OPTIONS: &str = "it makes a later git command run programs or writ
 const REPLACES: &str = "it makes git take one object for another; the other references were put back";
 const APPLIES: &str = "a later git command would apply the changes that it names by itself";
 
-const LEADS_OUT: &str = "through it git would write or read outside the work tree, or in its own directory; the old one was put back";
+const CLAIMS_OTHERS: &str =
+    "a later `git commit` would commit other files than the index lists; its list stays";
 
-/// An index before the command.
-#[derive(Debug, Default)]
-pub(super) struct KnownIndex {
-    bytes: Vec<u8>,
-    /// The entries of files that programs run code from.
-    orders: BTreeSet<IndexEntry>,
-}
+const LEADS_OUT: &str = "through it git would write or read outside the work tree, or in its own directory; the old one was put back";
 
 impl Watched {
     /// Notes the state before the command. Directories of other programs with more files than are listed are not compared.
@@ -59,7 +54,7 @@ impl Watched {
         for (path, state) in state {
             if matches!(state, GitState::Index) {
                 let bytes = Spot::of(&path).and_then(|spot| spot.read(MAX_INDEX)).unwrap_or_default();
-                let entries = sound_entries(&bytes).unwrap_or_default();
+                let entries = sound_index(&bytes).map(|index| index.entries).unwrap_or_default();
                 let orders = entries.into_iter().filter(|entry| self.is_order(&path, entry)).collect();
                 self.indexes.insert(path.clone(), KnownIndex { bytes, orders });
                 if let Ok(found) = fs::symlink_metadata(&path) {
@@ -147,18 +142,26 @@ impl Watched {
     fn check_index(&self, path: &Path, moved: &mut Vec<Moved>) {
         let Ok(spot) = Spot::of(path) else { return };
         let Ok(found) = spot.metadata() else { return };
-        let entries = spot.read(MAX_INDEX).ok().and_then(|bytes| sound_entries(&bytes));
-        let why = match entries {
+        let index = spot.read(MAX_INDEX).ok().and_then(|bytes| sound_index(&bytes));
+        let why = match index {
             None => LEADS_OUT.to_owned(),
-            Some(entries) => match entries.iter().find(|entry| self.is_new_order(path, entry)) {
-                None => return,
-                Some(entry) => {
-                    let file = String::from_utf8_lossy(&entry.path);
-                    format!(
-                        "a later git command would write `{file}`, from which programs run code; the old one was put back"
-                    )
+            Some(SoundIndex { entries, corrected }) => {
+                match entries.iter().find(|entry| self.is_new_order(path, entry)) {
+                    None => {
+                        let Some(corrected) = corrected else { return };
+                        if self.take(path, CLAIMS_OTHERS, moved) {
+                            put_back(path, Some(&Content::File(corrected, found.mode())));
+                        }
+                        return;
+                    }
+                    Some(entry) => {
+                        let file = String::from_utf8_lossy(&entry.path);
+                        format!(
+                            "a later git command would write `{file}`, from which programs run code; the old one was put back"
+                        )
+                    }
                 }
-            },
+            }
         };
         if self.take(path, &why, moved) {
             let old = self.indexes.get(path).filter(|known| !known.bytes.is_empty());

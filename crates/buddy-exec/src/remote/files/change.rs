@@ -4,11 +4,8 @@ use std::path::Path;
 
 use super::super::fence::Access;
 use super::look::split;
-use super::{Files, Spot};
+use super::{Files, MAX_ENTRIES, Spot};
 use crate::{BEFORE_CAP, Deleted, Deletion, ListOptions, TargetError, Written};
-
-/// Entries that one call removes at most.
-pub(super) const MAX_ENTRIES: usize = 200_000;
 
 const WRITE: &str = include_str!("../scripts/write.sh");
 const MAKE_DIRECTORY: &str = include_str!("../scripts/make_directory.sh");

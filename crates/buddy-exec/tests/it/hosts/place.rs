@@ -189,6 +189,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         bounds: Bounds::open(),
         pty: None,
         way_out: None,
+        end_mark: None,
     }
 }
 

@@ -156,6 +156,64 @@ async fn contents_for_files_that_run_code_enter_the_index_from_the_work_tree_alo
     }
 }
 
+/// Writes another tree for the directory `hooks` into what the index remembers of the last commit, or for the whole commit.
+const FALSE_TREES: &str = r#"python3 -c '
+import hashlib, subprocess, sys
+def git(*words, text=None): return subprocess.run(["git", *words], input=text, capture_output=True, check=True).stdout
+index = open(".git/index", "rb").read()[:-20]
+hook = git("hash-object", "-w", "--stdin", text=b"planted").decode().strip()
+part = b"100755 blob " + hook.encode() + b"	post-checkout
+"
+old = git("rev-parse", "HEAD:hooks").decode().strip()
+new = git("mktree", text=git("ls-tree", "HEAD:hooks") + part).decode().strip()
+assert index.count(bytes.fromhex(old)) == 1
+index = index.replace(bytes.fromhex(old), bytes.fromhex(new))
+if sys.argv[1] == "whole":
+    root = git("rev-parse", "HEAD^{tree}").decode().strip()
+    whole = git("mktree", text=git("ls-tree", "HEAD").replace(old.encode(), new.encode())).decode().strip()
+    index = index.replace(bytes.fromhex(root), bytes.fromhex(whole))
+open(".git/index", "wb").write(index + hashlib.sha1(index).digest())
+' "#;
+
+#[tokio::test]
+async fn the_next_commit_of_the_user_has_the_files_that_the_index_lists() {
+    for kind in ALL {
+        for (part, words) in
+            [("part", &["commit", "-qm", "mine"][..]), ("whole", &["commit", "-q", "--amend", "-m", "mine"])]
+        {
+            let cell = repository(kind);
+            cell.file("hooks/README", "ours\n");
+            git(&cell, "", &["add", "-A"]);
+            git(&cell, "", &["commit", "-qm", "hooks"]);
+            let exit = cell.run_in(bounds(&cell), &format!("{HOME}{FALSE_TREES}{part}")).await;
+            if part == "part" {
+                fs::write(cell.ws("file"), "mine\n").unwrap();
+                git(&cell, "", &["add", "file"]);
+            }
+            git(&cell, "", words);
+            let files = git(&cell, "", &["ls-tree", "-r", "--name-only", "HEAD"]);
+            assert!(
+                files.contains("hooks/README") && !files.contains("post-checkout"),
+                "{kind:?} {part}: {files} {:?}",
+                exit.swept
+            );
+            assert!(git(&cell, "", &["log", "-1", "--format=%s"]).contains("mine"), "{kind:?} {part}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn work_of_git_changes_the_index_without_a_word() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let work = "mkdir d; echo 1 > d/f; git add d; git commit -qm d; git checkout -qb side; echo 2 > d/f; git commit -qam 2; git checkout -q -; \
+                    echo 3 > d/f; git commit -qam 3; git merge -q side; echo 4 > d/f; git add d; git commit -qm merged; git rm -q d/f; git status";
+        let exit = cell.run_in(bounds(&cell), &format!("{HOME}{work}")).await;
+        assert_eq!(exit.swept.len(), 0, "{kind:?}: {:?}", exit.swept);
+        assert!(git(&cell, "", &["log", "-1", "--format=%s"]).contains("merged"), "{kind:?}");
+    }
+}
+
 /// Ways to steer the next git of the user in a submodule. `$D` is its own directory.
 fn submodule_plants() -> Vec<String> {
     vec![

@@ -3,10 +3,11 @@
 //! The same prompt always gives the same bytes, and a longer list of items only adds at the end. The
 //! exception are the breakpoints of the prompt cache, which move along and are not part of the cached text.
 
+use buddy_protocol::ToolDefinition;
 use serde_json::{Map, Value, json};
 
 use crate::Options;
-use crate::prompt::{Prompt, ToolDefinition};
+use crate::prompt::Prompt;
 use crate::protocol::field::add_extra;
 use crate::protocol::history::unpaired;
 use crate::protocol::messages::conversation::{Conversation, Replay};

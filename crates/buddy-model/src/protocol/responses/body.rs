@@ -2,10 +2,10 @@
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds input items at the end.
 
-use buddy_protocol::Image;
+use buddy_protocol::{Image, ToolDefinition};
 use serde_json::{Map, Value, json};
 
-use crate::prompt::{Prompt, PromptItem, ToolDefinition};
+use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::field::add_extra;
 use crate::protocol::history::{results_images, unpaired};
 use crate::protocol::responses::items::Replay;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::effect::{Access, Reach, Touch, examine, leaf_trips, line_trips};
+use crate::effect::{Touch, TouchAccess, TouchReach, examine, leaf_trips, line_trips};
 use crate::grant::NamedPaths;
 use crate::{Discarded, GitTrip, Places, Policy};
 
@@ -35,7 +35,7 @@ pub(in crate::decide) fn recalled(command: &str, cwd: Option<&Path>, policy: &Po
 pub(in crate::decide) fn removed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let removals = touches.iter().filter(|touch| touch.access == Access::Delete);
+    let removals = touches.iter().filter(|touch| touch.access == TouchAccess::Delete);
     removals.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
 }
 
@@ -43,11 +43,11 @@ pub(in crate::decide) fn removed(command: &str, cwd: Option<&Path>, policy: &Pol
 pub(in crate::decide) fn discarded(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<Discarded> {
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let discards = touches.into_iter().filter(|touch| touch.access == Access::Discard);
+    let discards = touches.into_iter().filter(|touch| touch.access == TouchAccess::Discard);
     let discarded = |touch: Touch| match touch.reach {
-        Reach::Path(path) => Some(Discarded::Files(path)),
-        Reach::Beneath(path) => Some(Discarded::WorkTree(path)),
-        Reach::Unknown(_) => None,
+        TouchReach::Path(path) => Some(Discarded::Files(path)),
+        TouchReach::Beneath(path) => Some(Discarded::WorkTree(path)),
+        TouchReach::Unknown(_) => None,
     };
     discards.filter_map(discarded).collect()
 }
@@ -56,7 +56,8 @@ pub(in crate::decide) fn discarded(command: &str, cwd: Option<&Path>, policy: &P
 pub(in crate::decide) fn changed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
-    let changes = touches.iter().filter(|touch| matches!(touch.access, Access::Write | Access::Delete));
+    let changes =
+        touches.iter().filter(|touch| matches!(touch.access, TouchAccess::Write | TouchAccess::Delete));
     changes.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
 }
 

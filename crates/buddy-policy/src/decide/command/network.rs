@@ -4,11 +4,13 @@ use buddy_protocol::Risk;
 
 use super::Judge;
 use super::publication::{is_publishing, may_publish};
+use crate::decide::advice::AdvisedRule;
 use crate::decide::egress::{self, Destination, is_this_machine};
-use crate::decide::file::Allowed;
+use crate::decide::file::RuleAllowance;
 use crate::decide::sheet::{Sheet, Weight};
 use crate::effect::{
-    Effect, Examination, Leaf, changes_settings, destinations, goes_by_proxy, only_adds_remote, socket,
+    CommandEffect, CommandExamination, CommandLeaf, changes_settings, destinations, goes_by_proxy,
+    only_adds_remote, socket,
 };
 use crate::grant::offers;
 use crate::registries::is_package_manager;
@@ -19,10 +21,15 @@ impl Judge<'_> {
     /// Whether a rule or a grant lets the line run and says nothing of the network, so that its connections are judged one by one. A
     /// grant of exactly this line names the hosts that stand in it, one of a push says where that goes, and a rule can grant
     /// the network.
-    pub(super) fn keeps_broker(&self, leaves: &[Leaf], allowed: &[Allowed], is_covered: bool) -> bool {
+    pub(super) fn keeps_broker(
+        &self,
+        leaves: &[CommandLeaf],
+        allowed: &[RuleAllowance],
+        is_covered: bool,
+    ) -> bool {
         let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
         let is_by_letter = !is_covered && self.is_granted_to_the_letter();
-        let is_allowed = is_by_letter || (is_covered && allowed.iter().any(|one| *one != Allowed::No));
+        let is_allowed = is_by_letter || (is_covered && allowed.iter().any(|one| *one != RuleAllowance::No));
         if !has_broker || !is_allowed || self.runs_on {
             return false;
         }
@@ -32,23 +39,26 @@ impl Judge<'_> {
         }
         let networked: Vec<bool> =
             (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
-        let tells = |leaf: &Leaf| is_publishing(leaf) || (is_by_letter && self.goes_direct(leaf));
+        let publishes = |leaf: &CommandLeaf| is_publishing(leaf) && !self.stays_here(leaf);
+        let tells = |leaf: &CommandLeaf| publishes(leaf) || (is_by_letter && self.goes_direct(leaf));
         let has_network = networked.contains(&true) || leaves.iter().any(tells);
-        let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
+        let shows =
+            |(leaf, is_networked): (&CommandLeaf, &bool)| *is_networked || self.shows_network_use(leaf);
         !(has_network && leaves.iter().zip(&networked).all(shows))
     }
 
     /// Whether each connection of the line is judged by the broker if a grant lets the line run. So the grant need not say where it
     /// connects to.
-    pub(super) fn is_left_to_broker(&self, leaves: &[Leaf]) -> bool {
+    pub(super) fn is_left_to_broker(&self, leaves: &[CommandLeaf]) -> bool {
         let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
-        let connects = |leaf: &Leaf| is_publishing(leaf) || self.goes_direct(leaf) || self.is_networked(leaf);
-        let shows = |leaf: &Leaf| self.shows_network_use(leaf) || self.is_networked(leaf);
+        let connects =
+            |leaf: &CommandLeaf| is_publishing(leaf) || self.goes_direct(leaf) || self.is_networked(leaf);
+        let shows = |leaf: &CommandLeaf| self.shows_network_use(leaf) || self.is_networked(leaf);
         has_broker && !self.runs_on && !(leaves.iter().any(connects) && leaves.iter().all(shows))
     }
 
     /// Whether a rule grants direct network access to a simple command.
-    fn is_networked(&self, leaf: &Leaf) -> bool {
+    fn is_networked(&self, leaf: &CommandLeaf) -> bool {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         self.policy.rules.allows_network(thing, &self.policy.places)
@@ -56,8 +66,8 @@ impl Judge<'_> {
 
     /// Whether the words of a simple command show that it uses the network directly, or that it uses none. git runs hooks of
     /// the project, which whoever allows a push allows too.
-    pub(super) fn shows_network_use(&self, leaf: &Leaf) -> bool {
-        leaf.effect != Effect::Unknown || leaf.program == "git" || self.goes_direct(leaf)
+    pub(super) fn shows_network_use(&self, leaf: &CommandLeaf) -> bool {
+        leaf.effect != CommandEffect::Unknown || leaf.program == "git" || self.goes_direct(leaf)
     }
 
     /// Whether the jail decides about the network of the command.
@@ -68,7 +78,7 @@ impl Judge<'_> {
 
     /// Whether a simple command reaches a host past the broker: its program does not use a proxy, or there is no broker. A server of
     /// this machine counts only if the user named or allowed it; any other is one of the jail.
-    fn goes_direct(&self, leaf: &Leaf) -> bool {
+    fn goes_direct(&self, leaf: &CommandLeaf) -> bool {
         let has_broker = self.policy.has_broker;
         let gives_names =
             || leaf.words.get(1..).is_some_and(|words| only_adds_remote(words) || changes_settings(words));
@@ -94,9 +104,9 @@ impl Judge<'_> {
     /// any other asks for all of the network, unless a rule grants that or a grant covers exactly this line.
     pub(super) fn network(
         &self,
-        examination: &Examination,
-        allowed: &[Allowed],
-        uncovered: &[&Leaf],
+        examination: &CommandExamination,
+        allowed: &[RuleAllowance],
+        uncovered: &[&CommandLeaf],
         sheet: &mut Sheet,
     ) {
         let leaves = &examination.leaves;
@@ -109,10 +119,11 @@ impl Judge<'_> {
         }
         let networked: Vec<bool> =
             (0..leaves.len()).map(|at| launchers(leaves, at).any(|leaf| self.is_networked(leaf))).collect();
-        let shows = |(leaf, is_networked): (&Leaf, &bool)| *is_networked || self.shows_network_use(leaf);
+        let shows =
+            |(leaf, is_networked): (&CommandLeaf, &bool)| *is_networked || self.shows_network_use(leaf);
         let is_granted = networked.contains(&true) && leaves.iter().zip(&networked).all(shows);
         // A reader that is asked about reaches the host that the question names.
-        let is_asked = uncovered.iter().any(|leaf| may_publish(leaf))
+        let is_asked = uncovered.iter().any(|leaf| may_publish(leaf) && !self.stays_here(leaf))
             || sheet.has_strangers() && leaves.iter().any(|leaf| self.goes_direct(leaf));
         // If the question tells of the network for one part alone, all parts go out by the broker.
         if is_granted || is_asked && uncovered.iter().all(|leaf| self.shows_network_use(leaf)) {
@@ -124,9 +135,9 @@ impl Judge<'_> {
             return;
         }
         // Without a broker a rule and a grant for a command open the network. A command that only reads has none.
-        let is_asking = |(leaf, allowed): &(&Leaf, &Allowed)| {
-            (self.policy.has_broker || **allowed == Allowed::No)
-                && matches!(leaf.effect, Effect::None | Effect::Unknown)
+        let is_asking = |(leaf, allowed): &(&CommandLeaf, &RuleAllowance)| {
+            (self.policy.has_broker || **allowed == RuleAllowance::No)
+                && matches!(leaf.effect, CommandEffect::None | CommandEffect::Unknown)
                 && self.goes_direct(leaf)
         };
         let mut sockets = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
@@ -146,9 +157,10 @@ impl Judge<'_> {
             Some(line) => sheet.ask_with_offer(Weight::Boundary, Risk::Medium, reason, line.with_network()),
             None => sheet.ask(Weight::Boundary, Risk::Medium, reason),
         }
-        sheet.way(format!(
+        let way = format!(
             "`--allow '{{ command = \"{program} *\", network = true }}'`, or the same table under `allow` in rules.toml"
-        ));
+        );
+        sheet.way_by_rule(way, AdvisedRule::commands(&program).map(AdvisedRule::with_network));
         // No pattern of commands is offered for it.
         sheet.reaches_stranger(None);
         sheet.tells_network();
@@ -157,6 +169,6 @@ impl Judge<'_> {
 }
 
 /// A simple command, the one that launches it, and so on.
-pub(super) fn launchers(leaves: &[Leaf], at: usize) -> impl Iterator<Item = &Leaf> {
+pub(super) fn launchers(leaves: &[CommandLeaf], at: usize) -> impl Iterator<Item = &CommandLeaf> {
     std::iter::successors(leaves.get(at), |leaf| leaves.get(leaf.launcher?))
 }

@@ -7,7 +7,7 @@ use buddy_protocol::Risk;
 use super::Judge;
 use super::publication::may_publish;
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Leaf, examine};
+use crate::effect::{CommandLeaf, examine};
 use crate::path::shown;
 use crate::{ChangeableProgram, Grant, Policy, ProgramUse};
 
@@ -15,7 +15,7 @@ use crate::{ChangeableProgram, Grant, Policy, ProgramUse};
 pub(in crate::decide) fn program_uses(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<ProgramUse> {
     let examined = examine(command, cwd, &policy.places);
     let leaves = examined.map(|examination| examination.leaves).unwrap_or_default();
-    let used = |leaf: &Leaf| {
+    let used = |leaf: &CommandLeaf| {
         let name = named_program(leaf)?.to_owned();
         let here = || cwd.map(Path::to_owned).into_iter().collect();
         Some(ProgramUse { name, cwds: leaf.cwds.clone().unwrap_or_else(here) })
@@ -24,7 +24,7 @@ pub(in crate::decide) fn program_uses(command: &str, cwd: Option<&Path>, policy:
 }
 
 /// The program of a simple command, if `PATH` says which file it is. A launcher, such as `npx`, looks in the project first.
-fn named_program(leaf: &Leaf) -> Option<&str> {
+fn named_program(leaf: &CommandLeaf) -> Option<&str> {
     if leaf.launcher.is_some() {
         return None;
     }
@@ -34,7 +34,7 @@ fn named_program(leaf: &Leaf) -> Option<&str> {
 impl Judge<'_> {
     /// Tells of programs that another command could have put where `PATH` finds them first, and pins them. A yes to a line opens
     /// secrets and the network to all of its programs.
-    pub(super) fn changeable(&self, leaves: &[Leaf], sheet: &mut Sheet) {
+    pub(super) fn changeable(&self, leaves: &[CommandLeaf], sheet: &mut Sheet) {
         for leaf in leaves {
             let Some(program) = self.changeable_program(leaf) else { continue };
             sheet.pin(vec![program.file.clone()]);
@@ -53,13 +53,13 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn changeable_program(&self, leaf: &Leaf) -> Option<&ChangeableProgram> {
+    pub(super) fn changeable_program(&self, leaf: &CommandLeaf) -> Option<&ChangeableProgram> {
         let name = named_program(leaf)?;
         self.now.programs.iter().find(|program| program.name == name)
     }
 
     /// Whether a grant covers a simple command with its program as it is now.
-    pub(super) fn is_pinned(&self, leaf: &Leaf) -> bool {
+    pub(super) fn is_pinned(&self, leaf: &CommandLeaf) -> bool {
         let Some(program) = self.changeable_program(leaf).filter(|_| self.holds_programs()) else {
             return false;
         };

@@ -2,15 +2,39 @@
 
 use buddy_protocol::Risk;
 
-use super::Judge;
 use super::publication::is_publishing;
+use super::{Judge, JudgedLine};
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{Leaf, LineTrips, leaf_trips};
+use crate::effect::{CommandExamination, CommandLeaf, LineTrips, examine, leaf_trips, line_trips};
 use crate::path::shown;
-use crate::{GitTrip, Grant, Offer, Scope, TripEnd, TripRemote};
+use crate::{GitTrip, Grant, Now, Offer, Policy, Scope, TripEnd, TripRemote};
 
 /// The reason to ask each time about a push whose end is not known.
 const UNREAD: &str = "buddy cannot read from the settings of git where it connects to, so it asks each time";
+
+/// Whether a grant of exactly this line covers it, with the ends that its trips of git have now.
+pub(in crate::decide) fn is_granted_line(line: JudgedLine<'_>, policy: &Policy, now: &Now<'_>) -> bool {
+    let examined = examine(line.command, line.cwd, &policy.places);
+    examined.is_ok_and(|examination| {
+        let judge = Judge::of(line, &examination, policy, now);
+        judge.trips.connects() && judge.is_granted_to_the_letter()
+    })
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn of(
+        line: JudgedLine<'a>,
+        examination: &CommandExamination,
+        policy: &'a Policy,
+        now: &'a Now<'a>,
+    ) -> Self {
+        let JudgedLine { command, cwd, runs_on } = line;
+        let trips = line_trips(&examination.leaves);
+        let mut judge = Self { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false };
+        judge.leaves_to_broker = judge.is_left_to_broker(&examination.leaves);
+        judge
+    }
+}
 
 impl Judge<'_> {
     /// Whether a grant is about trips that end where these end now. If the broker judges each connection, a trip of an unknown end is
@@ -24,10 +48,17 @@ impl Judge<'_> {
     }
 
     /// The trips of a simple command, which are whole only if nothing else in the line changes where they lead.
-    pub(super) fn trips_of(&self, leaf: &Leaf) -> LineTrips {
+    pub(super) fn trips_of(&self, leaf: &CommandLeaf) -> LineTrips {
         let own = leaf_trips(leaf);
         let is_whole = own.is_whole && (!own.connects() || self.trips.is_whole);
         LineTrips { is_whole, ..own }
+    }
+
+    /// Whether git goes to no other host for a simple command: each of its trips ends at a folder.
+    pub(super) fn stays_here(&self, leaf: &CommandLeaf) -> bool {
+        let LineTrips { trips, is_whole } = self.trips_of(leaf);
+        let is_here = |trip: &GitTrip| self.end(trip).is_some_and(TripEnd::is_here);
+        is_whole && !trips.is_empty() && !self.policy.places.remote && trips.iter().all(is_here)
     }
 
     fn end(&self, trip: &GitTrip) -> Option<&TripEnd> {
@@ -36,7 +67,7 @@ impl Judge<'_> {
 
     /// The same offer for the trips of the line, or of these simple commands, as they end now. None if one of them cannot be told
     /// from another and nothing else judges it.
-    pub(super) fn bound(&self, offer: Offer, uncovered: &[&Leaf]) -> Option<Offer> {
+    pub(super) fn bound(&self, offer: Offer, uncovered: &[&CommandLeaf]) -> Option<Offer> {
         let is_exact = matches!(offer.grant.scope, Scope::Command { .. });
         let own = if is_exact {
             vec![self.trips.clone()]
@@ -61,7 +92,7 @@ impl Judge<'_> {
     }
 
     /// Tells of trips that the user allowed and that end elsewhere now.
-    pub(super) fn redirected(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+    pub(super) fn redirected(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
         let (places, links) = (&self.policy.places, self.now.named_links);
         let is_by_words = |grant: &&Grant| {
             self.cwd.is_some_and(|cwd| grant.covers_line(self.command, cwd, places))
@@ -80,7 +111,7 @@ impl Judge<'_> {
     }
 
     /// Tells of a push whose end is not known, so that nothing is offered for it.
-    pub(super) fn unread(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+    pub(super) fn unread(&self, uncovered: &[&CommandLeaf], sheet: &mut Sheet) {
         let is_known = self.trips.is_whole && self.trips.trips.iter().all(|trip| self.end(trip).is_some());
         if !is_known && !self.leaves_to_broker && uncovered.iter().any(|leaf| is_publishing(leaf)) {
             sheet.ask(Weight::Seen, Risk::High, UNREAD);

@@ -1,10 +1,10 @@
 //! Archivers: the files that they pack, and the directories that they unpack to. Names in an archive are not
 //! known, so everything beneath counts.
 
-use super::row::{Does, Form, Operands, Row, When, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 const TAR: Flags = Flags::of("vzjJhpkmSlwaBoUW", "fCbTXKLHNV").long(
     &[
@@ -60,9 +60,9 @@ const ZIP: Flags = Flags::of("rqvyXjDlouefFdg0123456789", "nxPbtsZ").long(
 const DEB: &[&str] = &["dpkg", "dpkg-deb"];
 const SEVEN: &[&str] = &["7z", "7za", "7zr", "7zz"];
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["tar", "gtar", "bsdtar"], Operands::Each(Access::Read))
-        .when(When::Option(&[
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["tar", "gtar", "bsdtar"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Option(&[
             "c",
             "create",
             "r",
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
             "concatenate",
             "delete",
         ]))
-        .form(Form::Bundled)
+        .form(OperandForm::Bundled)
         .flags(TAR)
         .with(&[
             (&["f", "file"], Does::Writes),
@@ -96,9 +96,9 @@ pub(super) const ROWS: &[Row] = &[
             "tar -c -C dir -f new.tar sub --remove-files",
             "bsdtar -cf new.tar a.txt",
         ]),
-    row(&["tar", "gtar", "bsdtar"], Operands::Members)
-        .when(When::Option(&["x", "extract", "get"]))
-        .form(Form::Bundled)
+    row(&["tar", "gtar", "bsdtar"], RowOperands::Members)
+        .when(RowCondition::Option(&["x", "extract", "get"]))
+        .form(OperandForm::Bundled)
         .flags(TAR)
         .with(&[
             (&["C", "directory"], Does::Base),
@@ -117,9 +117,9 @@ pub(super) const ROWS: &[Row] = &[
             "bsdtar -xf t.zip",
         ])
         .reads(&["tar xOf t.tar", "tar -xf t.tar --to-stdout m/one.txt"]),
-    row(&["tar", "gtar", "bsdtar"], Operands::Members)
-        .when(When::Option(&["t", "list", "d", "diff", "compare"]))
-        .form(Form::Bundled)
+    row(&["tar", "gtar", "bsdtar"], RowOperands::Members)
+        .when(RowCondition::Option(&["t", "list", "d", "diff", "compare"]))
+        .form(OperandForm::Bundled)
         .flags(TAR)
         .with(&[
             (&["t", "list", "d", "diff", "compare"], Does::OnlyReads),
@@ -127,7 +127,7 @@ pub(super) const ROWS: &[Row] = &[
             (RUNS, Does::Runs),
         ])
         .reads(&["tar tf t.tar", "tar -tvf t.tar", "bsdtar -tf t.zip", "tar --list --file=t.tar"]),
-    row(&["zip"], Operands::Pack)
+    row(&["zip"], RowOperands::Pack)
         .flags(ZIP)
         .with(&[
             (&["m", "move"], Does::Takes),
@@ -144,7 +144,7 @@ pub(super) const ROWS: &[Row] = &[
             "zip --move new.zip b.txt",
             "zip -d t.zip m/one.txt",
         ]),
-    row(&["unzip"], Operands::Unpack)
+    row(&["unzip"], RowOperands::Unpack)
         .flags(Flags::of("oqnjCLaXKVM", "Px"))
         .with(&[
             (&["d"], Does::WritesWithin),
@@ -158,8 +158,8 @@ pub(super) const ROWS: &[Row] = &[
             "unzip -d dir t.zip",
         ])
         .reads(&["unzip -l t.zip", "unzip -t t.zip", "unzip -p t.zip"]),
-    row(DEB, Operands::UnpackTo)
-        .when(When::Option(&["x", "extract", "X", "vextract", "R", "raw-extract", "e", "control"]))
+    row(DEB, RowOperands::UnpackTo)
+        .when(RowCondition::Option(&["x", "extract", "X", "vextract", "R", "raw-extract", "e", "control"]))
         .flags(
             Flags::of("xXRe", "").long(&["extract", "vextract", "raw-extract", "control", "no-check"], &[]),
         )
@@ -169,42 +169,51 @@ pub(super) const ROWS: &[Row] = &[
             "dpkg-deb --raw-extract t.deb new",
             "dpkg -e t.deb",
         ]),
-    row(DEB, Operands::UnpackTo)
-        .when(When::Option(&["b", "build"]))
+    row(DEB, RowOperands::UnpackTo)
+        .when(RowCondition::Option(&["b", "build"]))
         .flags(
             Flags::of("b", "zZS").long(&["build", "root-owner-group", "nocheck", "uniform-compression"], &[]),
         )
         .untried(&["dpkg-deb -b dir new.deb"]),
-    row(DEB, Operands::Each(Access::Read))
-        .when(When::Option(&["c", "contents", "I", "info", "f", "field", "fsys-tarfile", "ctrl-tarfile"]))
+    row(DEB, RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Option(&[
+            "c",
+            "contents",
+            "I",
+            "info",
+            "f",
+            "field",
+            "fsys-tarfile",
+            "ctrl-tarfile",
+        ]))
         .flags(Flags::of("cIf", "").long(&["contents", "info", "field", "fsys-tarfile", "ctrl-tarfile"], &[]))
         .reads(&["dpkg-deb -c t.deb", "dpkg -I t.deb", "dpkg-deb --fsys-tarfile t.deb"]),
-    row(SEVEN, Operands::Pack)
-        .when(When::Word(&["a", "d", "u", "rn"]))
-        .form(Form::Single)
+    row(SEVEN, RowOperands::Pack)
+        .when(RowCondition::Word(&["a", "d", "u", "rn"]))
+        .form(OperandForm::Single)
         .flags(Flags::of("tmpyrbsxiuwav", "").long(&["bd", "y", "r"], &[]))
         .with(&[(&["sdel"], Does::Takes), (&["w"], Does::Here)])
         .changes(&["7zz a new.7z a.txt", "7zz a new.7z a.txt -sdel", "7zz d t.zip m/one.txt"]),
-    row(SEVEN, Operands::Unpack)
-        .when(When::Word(&["x", "e"]))
-        .form(Form::Single)
+    row(SEVEN, RowOperands::Unpack)
+        .when(RowCondition::Word(&["x", "e"]))
+        .form(OperandForm::Single)
         .flags(Flags::of("tmpyrbsxia", "").long(&["bd", "y", "r"], &[]))
         .with(&[(&["o"], Does::WritesWithin), (&["so"], Does::OnlyReads), (&["spf"], Does::Anywhere)])
         .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
         .reads(&["7zz x -so t.zip"]),
-    row(SEVEN, Operands::Each(Access::Read))
-        .when(When::Word(&["l", "t", "h", "i"]))
-        .form(Form::Single)
+    row(SEVEN, RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Word(&["l", "t", "h", "i"]))
+        .form(OperandForm::Single)
         .flags(Flags::of("tmpyrbsxia", "").long(&["slt"], &[]))
         .reads(&["7zz l t.zip", "7zz t t.zip"]),
-    row(&["cpio"], Operands::Text)
-        .when(When::Option(&["o", "create"]))
+    row(&["cpio"], RowOperands::Text)
+        .when(RowCondition::Option(&["o", "create"]))
         .flags(Flags::of("0aABcLvV", "CHM").long(&["quiet", "null", "verbose"], &["format", "owner"]))
         .with(&[(&["F", "file", "O"], Does::Writes)])
         .changes(&["echo a.txt | cpio -o -F new.cpio", "echo a.txt | cpio -oO new.cpio"])
         .reads(&["echo a.txt | cpio -o"]),
-    row(&["cpio"], Operands::Members)
-        .when(When::Option(&["i", "extract"]))
+    row(&["cpio"], RowOperands::Members)
+        .when(RowCondition::Option(&["i", "extract"]))
         .flags(Flags::of("bBcdfmnrsSuvV0", "CEFHIMR").long(
             &[
                 "quiet",
@@ -223,25 +232,29 @@ pub(super) const ROWS: &[Row] = &[
         .check(absolute_names)
         .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
         .reads(&["cpio -it < t.cpio"]),
-    row(&["cpio"], Operands::Each(Access::Write))
-        .when(When::Option(&["p", "pass-through"]))
+    row(&["cpio"], RowOperands::Each(TouchAccess::Write))
+        .when(RowCondition::Option(&["p", "pass-through"]))
         .flags(Flags::of("0adlLmuvV", "R"))
         .with(&[(&["D", "directory"], Does::Base)])
         .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
-    row(&["ar"], Operands::Pack).when(When::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
+    row(&["ar"], RowOperands::Pack).when(RowCondition::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
         "ar rcs new.a a.txt",
         "ar -q lib.a b.txt",
         "ar d lib.a a.txt",
     ]),
-    row(&["ar"], Operands::Unpack).when(When::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
-    row(&["ar"], Operands::Each(Access::Read)).when(When::Letters("tp")).reads(&["ar t lib.a", "ar p lib.a"]),
-    row(&["jar"], Operands::Pack)
-        .when(When::Letters("cui"))
+    row(&["ar"], RowOperands::Unpack).when(RowCondition::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
+    row(&["ar"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Letters("tp"))
+        .reads(&["ar t lib.a", "ar p lib.a"]),
+    row(&["jar"], RowOperands::Pack)
+        .when(RowCondition::Letters("cui"))
         .flags(Flags::of("", "C"))
         .untried(&["jar cf new.jar dir"]),
-    row(&["jar"], Operands::Unpack).when(When::Letters("x")).untried(&["jar xf a.jar"]),
-    row(&["jar"], Operands::Each(Access::Read)).when(When::Letters("t")).untried(&["jar tf a.jar"]),
-    row(&["jar"], Operands::Here)
+    row(&["jar"], RowOperands::Unpack).when(RowCondition::Letters("x")).untried(&["jar xf a.jar"]),
+    row(&["jar"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Letters("t"))
+        .untried(&["jar tf a.jar"]),
+    row(&["jar"], RowOperands::Here)
         .flags(
             Flags::of("cuxtvmeM0", "C")
                 .long(&["create", "update", "extract", "list", "verbose"], &["main-class"]),
@@ -251,14 +264,14 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Names from a list are not seen, so the removed files are not known.
-fn listed_removal(_: &[Word], names: &[String]) -> Option<&'static str> {
+fn listed_removal(_: &[ShellWord], names: &[String]) -> Option<&'static str> {
     let has = |wanted: &str| names.iter().any(|name| name.len() > 1 && wanted.starts_with(name.as_str()));
     let is_listed = names.iter().any(|name| name == "T") || has("files-from");
     (is_listed && has("remove-files")).then_some("it removes files that a list names")
 }
 
 /// `cpio` takes absolute names in an archive as they are, unless it is told not to.
-fn absolute_names(_: &[Word], names: &[String]) -> Option<&'static str> {
+fn absolute_names(_: &[ShellWord], names: &[String]) -> Option<&'static str> {
     let is_safe = |name: &String| matches!(name.as_str(), "no-absolute-filenames" | "t" | "list");
     (!names.iter().any(is_safe)).then_some("the archive can name any file, and `cpio` writes it")
 }

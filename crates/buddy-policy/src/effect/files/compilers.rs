@@ -1,16 +1,16 @@
 //! Compilers, assemblers and linkers, with the options that write files.
 
 use super::outputs::texts;
-use super::row::{Does, Form, Operands, Row, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, OperandForm, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 const CC: &[&str] = &["gcc", "cc", "g++", "c++", "clang", "clang++", "tcc", "gfortran"];
 
-pub(super) const ROWS: &[Row] = &[
-    row(CC, Operands::Here)
-        .form(Form::Single)
+pub(super) const ROWS: &[FileRow] = &[
+    row(CC, RowOperands::Here)
+        .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
         .flags(Flags::of("IlLDUWfmOgswcSEpMvx", "ILDUx"))
@@ -35,8 +35,8 @@ pub(super) const ROWS: &[Row] = &[
             "gcc -MD -MF deps -c x.c",
         ])
         .reads(&["gcc -E x.c", "gcc --version", "gcc -fsyntax-only x.c"]),
-    row(&["ld", "ld.lld", "mold", "ld.gold"], Operands::Here)
-        .form(Form::Single)
+    row(&["ld", "ld.lld", "mold", "ld.gold"], RowOperands::Here)
+        .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
         .with(&[
@@ -65,8 +65,8 @@ pub(super) const ROWS: &[Row] = &[
             "ld -r -Map map -o new.o x.o",
             "ld -r --dependency-file=deps -o new.o x.o",
         ]),
-    row(&["as"], Operands::Here)
-        .form(Form::Single)
+    row(&["as"], RowOperands::Here)
+        .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
         .with(&[(&["o", "MD"], Does::Writes), (&["a"], Does::WritesJoined)])
@@ -77,13 +77,13 @@ pub(super) const ROWS: &[Row] = &[
             "as -aln=list -o empty/x.o x.s",
             "as --MD deps -o new.o x.s",
         ]),
-    row(&["nasm", "yasm"], Operands::Here)
-        .form(Form::Single)
+    row(&["nasm", "yasm"], RowOperands::Here)
+        .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
         .with(&[(&["o", "l", "MF", "MD", "Z", "E"], Does::Writes)])
         .untried(&["nasm -l list x.asm"]),
-    row(&["protoc"], Operands::Text)
+    row(&["protoc"], RowOperands::Text)
         .lenient()
         .with(&[
             (
@@ -114,23 +114,23 @@ pub(super) const ROWS: &[Row] = &[
             (&["o", "descriptor_set_out", "dependency_out"], Does::Writes),
         ])
         .untried(&["protoc --python_out=dir a.proto"]),
-    row(&["strip", "ranlib", "objcopy"], Operands::Each(Access::Write))
+    row(&["strip", "ranlib", "objcopy"], RowOperands::Each(TouchAccess::Write))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes), (&["dump-section"], Does::Anywhere)])
         .changes(&["strip -g x.o", "objcopy -g x.o new.o", "strip -o new.o -g x.o"]),
-    row(&["javac"], Operands::Beside)
-        .form(Form::Single)
+    row(&["javac"], RowOperands::Beside)
+        .form(OperandForm::Single)
         .lenient()
         .with(&[(&["d", "s", "h"], Does::WritesWithin)])
         .untried(&["javac -d dir A.java"]),
-    row(&["rustc"], Operands::Here)
+    row(&["rustc"], RowOperands::Here)
         .lenient()
         .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)])
         .untried(&["rustc -o prog a.rs"]),
 ];
 
 /// Options of a compiler in a file, or for programs that it runs, can name any output.
-fn passes_options(operands: &[Word], names: &[String]) -> Option<&'static str> {
+fn passes_options(operands: &[ShellWord], names: &[String]) -> Option<&'static str> {
     const OUTPUTS: &[&str] =
         &["Map", "-o", "output", "plugin", "-MD", "-MMD", "dependency-file", "reproduce", "-a", "implib"];
     let is_passed = |name: &String| {

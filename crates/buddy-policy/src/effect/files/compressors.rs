@@ -1,7 +1,7 @@
 //! Compressors: most of them put another file in the place of the one that they read.
 
-use super::row::{Does, Operands, Row, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
 
 const LEVELS: &str = "0123456789fqvrnNaiF";
@@ -46,8 +46,8 @@ const KEEPING: Flags = Flags::of(LEVELS, "TMDwBqS").long(
     &["threads", "quality", "memory", "lgwin", "suffix"],
 );
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["gzip", "pigz", "compress", "lzip", "plzip"], Operands::Replaced)
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["gzip", "pigz", "compress", "lzip", "plzip"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
         .changes(&[
@@ -60,22 +60,22 @@ pub(super) const ROWS: &[Row] = &[
             "gzip -S .zzz a.txt",
         ])
         .reads(&["gzip -c a.txt", "gzip -l g.gz", "gzip -t g.gz", "gzip -dc g.gz"]),
-    row(&["gunzip", "uncompress", "unpigz"], Operands::Replaced)
+    row(&["gunzip", "uncompress", "unpigz"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
         .changes(&["gunzip g.gz", "gunzip -k g.gz"])
         .reads(&["gunzip -c g.gz"]),
-    row(&["bzip2", "bunzip2", "pbzip2", "lbzip2"], Operands::Replaced)
+    row(&["bzip2", "bunzip2", "pbzip2", "lbzip2"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
         .changes(&["bzip2 a.txt", "bzip2 -k b.txt", "bunzip2 h.bz2", "bzip2 -dk h.bz2"])
         .reads(&["bzip2 -t h.bz2", "bzip2 -dc h.bz2"]),
-    row(&["xz", "unxz", "lzma", "unlzma"], Operands::Replaced)
+    row(&["xz", "unxz", "lzma", "unlzma"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
         .changes(&["xz a.txt", "xz -T 1 -9 b.txt", "unxz i.xz", "xz -dk i.xz", "lzma a.txt"])
         .reads(&["xz -l i.xz", "xz -dc i.xz"]),
-    row(&["lzop"], Operands::Beside)
+    row(&["lzop"], RowOperands::Beside)
         .flags(KEEPING)
         .with(&[
             (&["U", "unlink", "delete"], Does::Takes),
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["p", "path"], Does::WritesWithin),
         ])
         .untried(&["lzop -U a.txt"]),
-    row(&["zstd", "unzstd", "pzstd", "zstdmt"], Operands::Beside)
+    row(&["zstd", "unzstd", "pzstd", "zstdmt"], RowOperands::Beside)
         .flags(KEEPING)
         .with(&[
             (&["rm"], Does::Takes),
@@ -103,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
             "zstd -q --output-dir-flat=empty a.txt",
         ])
         .reads(&["zstd -c a.txt", "zstd -t j.zst"]),
-    row(&["lz4", "unlz4"], Operands::InOut)
+    row(&["lz4", "unlz4"], RowOperands::InOut)
         .flags(Flags::of("0123456789fqvzdkm", "BD").long(&["force", "quiet", "keep", "best", "fast"], &[]))
         .with(&[
             (&["rm"], Does::Takes),
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Row] = &[
             "lz4 -c --rm a.txt",
         ])
         .reads(&["lz4 -c a.txt", "lz4 -t k.lz4"]),
-    row(&["brotli", "unbrotli"], Operands::Beside)
+    row(&["brotli", "unbrotli"], RowOperands::Beside)
         .flags(KEEPING)
         .with(&[
             (&["j", "rm"], Does::Takes),
@@ -135,10 +135,13 @@ pub(super) const ROWS: &[Row] = &[
             "brotli a.txt -o new.br",
         ])
         .reads(&["brotli -c a.txt", "brotli -t l.br"]),
-    row(&["zcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat", "gzcat"], Operands::Each(Access::Read))
-        .flags(REPLACING)
-        .reads(&["zcat g.gz", "bzcat h.bz2", "xzcat i.xz", "zstdcat j.zst", "lz4cat k.lz4"]),
-    row(&["zgrep", "bzgrep", "xzgrep", "zdiff", "zcmp"], Operands::AfterFirst(Access::Read))
+    row(
+        &["zcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat", "gzcat"],
+        RowOperands::Each(TouchAccess::Read),
+    )
+    .flags(REPLACING)
+    .reads(&["zcat g.gz", "bzcat h.bz2", "xzcat i.xz", "zstdcat j.zst", "lz4cat k.lz4"]),
+    row(&["zgrep", "bzgrep", "xzgrep", "zdiff", "zcmp"], RowOperands::AfterFirst(TouchAccess::Read))
         .lenient()
         .reads(&["zgrep g g.gz"]),
 ];

@@ -1,9 +1,9 @@
 //! Programs that make, copy, move and remove files.
 
-use super::row::{Does, Form, Operands, Row, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, OperandForm, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 const COPY: Flags = Flags::of("adfilnpPrRsuvxHLTZc", "S").long(
     &[
@@ -88,8 +88,8 @@ const RSYNC: Flags = Flags::of("acghilmnopqrtuvxzCDHAWSPKLOXEIRNy0", "fB@").long
     ],
 );
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["rm", "srm"], Operands::Each(Access::Delete))
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["rm", "srm"], RowOperands::Each(TouchAccess::Delete))
         .keeps_targets()
         .flags(Flags::of("rfivdRI", "").long(
             &[
@@ -113,15 +113,15 @@ pub(super) const ROWS: &[Row] = &[
             "\\rm -v a.txt",
             "rm dir/sub/*.txt",
         ]),
-    row(&["rmdir"], Operands::Each(Access::Delete))
+    row(&["rmdir"], RowOperands::Each(TouchAccess::Delete))
         .flags(Flags::of("v", "").long(&["verbose", "ignore-fail-on-non-empty"], &[]))
         .with(&[(&["p", "parents"], Does::Parents)])
         .keeps_targets()
         .changes(&["rmdir empty", "rmdir -p nest/in/most", "rmdir --parents nest/in/most"]),
-    row(&["unlink"], Operands::Each(Access::Delete))
+    row(&["unlink"], RowOperands::Each(TouchAccess::Delete))
         .keeps_targets()
         .changes(&["unlink a.txt", "unlink link"]),
-    row(&["shred"], Operands::Each(Access::Delete))
+    row(&["shred"], RowOperands::Each(TouchAccess::Delete))
         .flags(
             Flags::of("fuvxz", "ns").long(
                 &["force", "verbose", "exact", "zero", "remove"],
@@ -129,35 +129,35 @@ pub(super) const ROWS: &[Row] = &[
             ),
         )
         .changes(&["shred a.txt", "shred -u a.txt", "shred -n 1 --remove b.txt"]),
-    row(&["mkdir"], Operands::Each(Access::Write))
+    row(&["mkdir"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("pvZ", "m").long(&["parents", "verbose"], &["mode", "context"]))
         .changes(&["mkdir new", "mkdir -p new/a/b", "mkdir -m 700 new"]),
-    row(&["touch"], Operands::Each(Access::Write))
+    row(&["touch"], RowOperands::Each(TouchAccess::Write))
         .flags(
             Flags::of("acmhf", "dtr").long(&["no-create", "no-dereference"], &["date", "reference", "time"]),
         )
         .changes(&["touch new", "touch a.txt", "touch -r x.o a.txt", "touch -d 2001-01-01 b.txt"]),
-    row(&["truncate"], Operands::Each(Access::Write))
+    row(&["truncate"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("co", "sr").long(&["no-create", "io-blocks"], &["size", "reference"]))
         .changes(&["truncate -s 0 a.txt", "truncate --size=9 new", "truncate -s0 a.txt b.txt"]),
-    row(&["fallocate"], Operands::Each(Access::Write))
+    row(&["fallocate"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("cdinpvzx", "lo").long(&[], &["length", "offset"]))
         .changes(&["fallocate -l 10 new"]),
-    row(&["tee", "sponge"], Operands::Each(Access::Write))
+    row(&["tee", "sponge"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("aip", "").long(&["append", "ignore-interrupts", "output-error"], &[]))
         .changes(&["echo x | tee a.txt", "echo x | tee -a b.txt new", "sort a.txt | sponge a.txt"]),
-    row(&["mkfifo"], Operands::Each(Access::Write))
+    row(&["mkfifo"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("Z", "m").long(&[], &["mode"]))
         .changes(&["mkfifo pipe"]),
-    row(&["mknod"], Operands::First(Access::Write))
+    row(&["mknod"], RowOperands::First(TouchAccess::Write))
         .flags(Flags::of("Z", "m").long(&[], &["mode"]))
         .changes(&["mknod pipe p"]),
-    row(&["mktemp"], Operands::Beside)
+    row(&["mktemp"], RowOperands::Beside)
         .flags(Flags::of("dqut", "").long(&["directory", "quiet", "dry-run"], &["suffix"]))
         .with(&[(&["p", "tmpdir"], Does::WritesWithin)])
         .changes(&["mktemp ./x.XXXXXX", "mktemp -d dir/x.XXXX", "mktemp -p dir x.XXXXXX"])
         .reads(&["mktemp -u ./x.XXXXXX"]),
-    row(&["chmod", "chown", "chgrp", "chattr"], Operands::AfterFirst(Access::Write))
+    row(&["chmod", "chown", "chgrp", "chattr"], RowOperands::AfterFirst(TouchAccess::Write))
         .flags(Flags::of("Rvcfh", "").long(&["recursive", "verbose", "changes", "silent"], &[]))
         .changes(&[
             "chmod 600 a.txt",
@@ -165,10 +165,10 @@ pub(super) const ROWS: &[Row] = &[
             "chmod -x run.sh",
             "chmod --reference=run.sh a.txt",
         ]),
-    row(&["setfacl"], Operands::Each(Access::Write))
+    row(&["setfacl"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("bkRdn", "mxMX"))
         .untried(&["setfacl -m u:x:r a.txt"]),
-    row(&["cp"], Operands::CopyTo).flags(COPY).with(COPIES_OR_LINKS).changes(&[
+    row(&["cp"], RowOperands::CopyTo).flags(COPY).with(COPIES_OR_LINKS).changes(&[
         "cp a.txt new",
         "cp a.txt b.txt dir",
         "cp -r dir copy",
@@ -180,7 +180,7 @@ pub(super) const ROWS: &[Row] = &[
         "cp a.txt b.txt -v",
         "cp --parents dir/c.txt empty",
     ]),
-    row(&["install"], Operands::CopyTo)
+    row(&["install"], RowOperands::CopyTo)
         .flags(Flags::of("cCDpsvT", "gmoS").long(
             &["compare", "preserve-timestamps", "strip", "verbose", "no-target-directory"],
             &["group", "mode", "owner", "suffix"],
@@ -198,15 +198,15 @@ pub(super) const ROWS: &[Row] = &[
             "install -D a.txt x/y/z",
             "install -t empty a.txt",
         ]),
-    row(&["ln"], Operands::LinkTo).flags(COPY).with(INTO).changes(&[
+    row(&["ln"], RowOperands::LinkTo).flags(COPY).with(INTO).changes(&[
         "ln a.txt hard",
         "ln -s a.txt soft",
         "ln -sf b.txt link",
         "ln -s dir/c.txt",
         "ln -st empty ../a.txt",
     ]),
-    row(&["link"], Operands::LinkTo).changes(&["link a.txt hard"]),
-    row(&["mv"], Operands::MoveTo).keeps_targets().flags(COPY).with(INTO).changes(&[
+    row(&["link"], RowOperands::LinkTo).changes(&["link a.txt hard"]),
+    row(&["mv"], RowOperands::MoveTo).keeps_targets().flags(COPY).with(INTO).changes(&[
         "mv a.txt new",
         "mv a.txt b.txt dir",
         "mv -t empty a.txt",
@@ -214,33 +214,33 @@ pub(super) const ROWS: &[Row] = &[
         "mv dir moved",
         "mv -f a.txt b.txt",
     ]),
-    row(&["rename", "prename", "file-rename"], Operands::Patterns)
+    row(&["rename", "prename", "file-rename"], RowOperands::Patterns)
         .flags(Flags::of("vfn", "").long(&["verbose", "force", "nono"], &[]))
         .check(plain_expression)
         .changes(&["rename s/txt/md/ a.txt", "rename -v 's/a/z/' a.txt dir/c.txt b.txt"]),
-    row(&["mmv", "mcp"], Operands::Patterns)
+    row(&["mmv", "mcp"], RowOperands::Patterns)
         .flags(Flags::of("hdptgvnmrc", ""))
         .changes(&["mmv '*.txt' '#1.md'"]),
-    row(&["dd"], Operands::Text)
-        .form(Form::Assigned)
+    row(&["dd"], RowOperands::Text)
+        .form(OperandForm::Assigned)
         .with(&[(&["of"], Does::Writes)])
         .changes(&["dd if=a.txt of=new", "dd of=b.txt if=a.txt bs=1 count=2"])
         .reads(&["dd if=a.txt"]),
-    row(&["split"], Operands::Prefix)
+    row(&["split"], RowOperands::Prefix)
         .flags(Flags::of("deuxz", "abClntC").long(
             &["verbose", "numeric-suffixes", "hex-suffixes", "elide-empty-files"],
             &["lines", "bytes", "line-bytes", "number", "suffix-length", "additional-suffix", "separator"],
         ))
         .with(&[(&["filter"], Does::Runs)])
         .changes(&["split -l 1 a.txt", "split -b 2 a.txt dir/part-", "split -n 2 a.txt p"]),
-    row(&["csplit"], Operands::Here)
+    row(&["csplit"], RowOperands::Here)
         .flags(
             Flags::of("kqsz", "nb")
                 .long(&["keep-files", "quiet", "silent", "elide-empty-files"], &["digits", "suffix-format"]),
         )
         .with(&[(&["f", "prefix"], Does::WritesBeside)])
         .changes(&["csplit a.txt 2", "csplit -f dir/q a.txt 2"]),
-    row(&["patch"], Operands::First(Access::Write))
+    row(&["patch"], RowOperands::First(TouchAccess::Write))
         .flags(Flags::of("nNflRsuEcZt", "piFVgz").long(
             &["forward", "force", "reverse", "silent", "quiet", "unified", "batch", "verbose", "merge"],
             &["strip", "input", "fuzz"],
@@ -262,7 +262,7 @@ pub(super) const ROWS: &[Row] = &[
             "patch -d dir -i ../c.patch",
         ])
         .reads(&["patch --dry-run a.txt p.patch"]),
-    row(&["rsync"], Operands::CopyTo)
+    row(&["rsync"], RowOperands::CopyTo)
         .flags(RSYNC)
         .with(&[
             (
@@ -292,17 +292,17 @@ pub(super) const ROWS: &[Row] = &[
             "rsync -ab a.txt b.txt dir",
         ])
         .reads(&["rsync -an --delete empty/ dir"]),
-    row(&["scp"], Operands::CopyTo)
+    row(&["scp"], RowOperands::CopyTo)
         .flags(Flags::of("346ABCOpqRrTv", "cDFiJlP"))
         .with(&[(&["S", "o"], Does::Runs)])
         .changes(&["scp -q a.txt new"]),
-    row(&["dos2unix", "unix2dos"], Operands::Each(Access::Write))
+    row(&["dos2unix", "unix2dos"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("kfqsv", ""))
         .changes(&["unix2dos a.txt", "dos2unix -q crlf.txt"]),
 ];
 
 /// The first word of `rename` is Perl, which can run anything. A plain substitution cannot.
-fn plain_expression(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn plain_expression(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     let is_plain = |text: &str| {
         let parts: Vec<&str> = text.split('/').collect();
         let is_word = |part: &str| {
@@ -310,6 +310,6 @@ fn plain_expression(operands: &[Word], _: &[String]) -> Option<&'static str> {
         };
         matches!(parts.as_slice(), ["s" | "y" | "tr", from, to, "" | "g" | "i" | "gi"] if is_word(from) && is_word(to))
     };
-    let first = operands.first().and_then(Word::literal).unwrap_or_default();
+    let first = operands.first().and_then(ShellWord::literal).unwrap_or_default();
     (!is_plain(first)).then_some("its first word is a program in Perl")
 }

@@ -1,9 +1,9 @@
 //! Git, by subcommand. Its own store in `.git` is its own affair; the rows are about the files of the work tree.
 
-use super::row::{Does, Operands, Row, When, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, RowCondition, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Options before the subcommand that take a word.
 const GLOBAL_VALUE: &[&str] = &[
@@ -124,9 +124,9 @@ const TREE: &[&str] = &[
     "subtree",
 ];
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["git"], Operands::Text)
-        .when(When::Word(LOOKS))
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Word(LOOKS))
         .lenient()
         .with(&[(&["output"], Does::Writes)])
         .changes(&["cd repo && git diff --output=out.diff", "cd repo && git log --output log.txt"])
@@ -137,18 +137,18 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git grep -n changed",
             "cd repo && git cat-file -p HEAD",
         ]),
-    row(&["git"], Operands::Store)
-        .when(When::Word(STORE))
+    row(&["git"], RowOperands::Store)
+        .when(RowCondition::Word(STORE))
         .lenient()
         .reads(&["cd repo && git add two.txt"])
         .untried(&["git fetch", "git commit -m x"]),
-    row(&["git"], Operands::StoreAndFirst)
-        .when(When::Word(&["push", "send-pack"]))
+    row(&["git"], RowOperands::StoreAndFirst)
+        .when(RowCondition::Word(&["push", "send-pack"]))
         .lenient()
         .changes(&["cd repo && git push -q ../bare.git other:refs/heads/new"])
         .untried(&["git push", "git push origin main"]),
-    row(&["git"], Operands::StoreOf)
-        .when(When::Word(LISTS))
+    row(&["git"], RowOperands::StoreOf)
+        .when(RowCondition::Word(LISTS))
         .lenient()
         .with(&[(
             &[
@@ -168,16 +168,16 @@ pub(super) const ROWS: &[Row] = &[
             Does::OnlyReads,
         )])
         .reads(&["cd repo && git branch -a", "cd repo && git tag", "cd repo && git tag v1"]),
-    row(&["git"], Operands::Text)
-        .when(When::Pair("stash", &["list", "show"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Pair("stash", &["list", "show"]))
         .lenient()
         .reads(&["cd repo && git stash list"]),
-    row(&["git"], Operands::Text)
-        .when(When::Pair("submodule", &["status", "summary"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Pair("submodule", &["status", "summary"]))
         .lenient()
         .reads(&["cd repo && git submodule status"]),
-    row(&["git"], Operands::CloneTo)
-        .when(When::Pair("submodule", &["add"]))
+    row(&["git"], RowOperands::CloneTo)
+        .when(RowCondition::Pair("submodule", &["add"]))
         .flags(Flags::of("fq", "b").long(
             &["force", "quiet", "progress", "dissociate"],
             &["branch", "name", "reference", "depth", "ref-format"],
@@ -187,8 +187,8 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git -c protocol.file.allow=always submodule add -q -b other ./. lib",
             "cd repo && git -c protocol.file.allow=always submodule add -q {here}/repo/.git",
         ]),
-    row(&["git"], Operands::Here)
-        .when(When::Word(TREE))
+    row(&["git"], RowOperands::Here)
+        .when(RowCondition::Word(TREE))
         .lenient()
         .with(&[(&["hard", "f", "force", "discard-changes"], Does::Here), (&["index-output"], Does::Writes)])
         .discards(discards_all)
@@ -201,8 +201,8 @@ pub(super) const ROWS: &[Row] = &[
             "git --git-dir repo/.git --work-tree repo checkout one.txt",
             "cd repo && git switch -f other",
         ]),
-    row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["checkout-index"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Write))
+        .when(RowCondition::Word(&["checkout-index"]))
         .lenient()
         .with(&[
             (&["prefix"], Does::WritesBeside),
@@ -214,49 +214,49 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git checkout-index -f one.txt",
             "cd repo && git checkout-index --prefix ../x- two.txt",
         ]),
-    row(&["git"], Operands::Text)
-        .when(When::Word(&["fast-export"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Word(&["fast-export"]))
         .lenient()
         .with(&[(&["export-marks"], Does::Writes)])
         .changes(&["cd repo && git fast-export --export-marks=marks HEAD"])
         .reads(&["cd repo && git fast-export HEAD"]),
-    row(&["git"], Operands::Store)
-        .when(When::Word(&["fast-import"]))
+    row(&["git"], RowOperands::Store)
+        .when(RowCondition::Word(&["fast-import"]))
         .lenient()
         .with(&[(&["export-marks", "export-pack-edges"], Does::Writes)])
         .untried(&["git fast-import --export-marks=marks"]),
-    row(&["git"], Operands::Here)
-        .when(When::Word(&["bugreport", "diagnose", "mailsplit", "unpack-file"]))
+    row(&["git"], RowOperands::Here)
+        .when(RowCondition::Word(&["bugreport", "diagnose", "mailsplit", "unpack-file"]))
         .lenient()
         .leaves_store()
         .with(&[(&["o", "output-directory"], Does::WritesWithin)])
         .changes(&["cd repo && git unpack-file HEAD:one.txt"]),
-    row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["mailinfo"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Write))
+        .when(RowCondition::Word(&["mailinfo"]))
         .lenient()
         .leaves_store()
         .changes(&["cd repo && git format-patch --stdout -1 | git mailinfo message diff"]),
-    row(&["git"], Operands::Beside)
-        .when(When::Word(&["pack-objects", "index-pack"]))
+    row(&["git"], RowOperands::Beside)
+        .when(RowCondition::Word(&["pack-objects", "index-pack"]))
         .lenient()
         .leaves_store()
         .with(&[(&["stdout", "stdin"], Does::Here), (&["o"], Does::Writes)])
         .changes(&["cd repo && git rev-list --objects HEAD | git pack-objects -q ../empty/p"]),
-    row(&["git"], Operands::First(Access::Write))
-        .when(When::Word(&["merge-file"]))
+    row(&["git"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Word(&["merge-file"]))
         .lenient()
         .leaves_store()
         .with(&[(&["p", "stdout"], Does::OnlyReads)])
         .changes(&["cd repo && git merge-file one.txt two.txt new.txt"])
         .reads(&["cd repo && git merge-file -p one.txt two.txt one.txt"]),
-    row(&["git"], Operands::Each(Access::Read))
-        .when(When::Word(&["interpret-trailers"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Word(&["interpret-trailers"]))
         .lenient()
         .leaves_store()
         .with(&[(&["in-place"], Does::InPlace)])
         .changes(&["cd repo && git interpret-trailers --in-place --trailer a:b new.txt"]),
-    row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["restore"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Write))
+        .when(RowCondition::Word(&["restore"]))
         .flags(
             Flags::of("SWqp2", "s")
                 .long(&["staged", "worktree", "quiet", "patch", "ours", "theirs"], &["source"]),
@@ -264,8 +264,8 @@ pub(super) const ROWS: &[Row] = &[
         .discards(restores_all)
         .changes(&["cd repo && git restore one.txt", "cd repo && git restore -s HEAD one.txt"])
         .reads(&["cd repo && git restore --staged one.txt"]),
-    row(&["git"], Operands::Text)
-        .when(When::Word(&["clean"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Word(&["clean"]))
         .flags(Flags::of("qdxX", "e").long(&["quiet"], &["exclude"]))
         .with(&[(&["n", "dry-run"], Does::Keeps), (&["f", "force", "i", "interactive"], Does::Discards)])
         .changes(&[
@@ -275,20 +275,20 @@ pub(super) const ROWS: &[Row] = &[
             "git -C repo clean -f",
         ])
         .reads(&["cd repo && git clean -n"]),
-    row(&["git"], Operands::Each(Access::Delete))
-        .when(When::Word(&["rm"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Delete))
+        .when(RowCondition::Word(&["rm"]))
         .keeps_targets()
         .flags(Flags::of("rfqn", "").long(&["force", "quiet", "ignore-unmatch", "dry-run"], &[]))
         .with(&[(&["cached"], Does::OnlyReads)])
         .changes(&["cd repo && git rm -f one.txt"])
         .reads(&["cd repo && git rm --cached one.txt"]),
-    row(&["git"], Operands::MoveTo)
-        .when(When::Word(&["mv"]))
+    row(&["git"], RowOperands::MoveTo)
+        .when(RowCondition::Word(&["mv"]))
         .keeps_targets()
         .flags(Flags::of("fkvn", "").long(&["force", "verbose", "dry-run"], &[]))
         .changes(&["cd repo && git mv one.txt moved.txt"]),
-    row(&["git"], Operands::Here)
-        .when(When::Word(&["apply"]))
+    row(&["git"], RowOperands::Here)
+        .when(RowCondition::Word(&["apply"]))
         .lenient()
         .leaves_store()
         .with(&[
@@ -299,8 +299,8 @@ pub(super) const ROWS: &[Row] = &[
         ])
         .changes(&["cd repo && git apply two.diff"])
         .reads(&["cd repo && git apply --check two.diff"]),
-    row(&["git"], Operands::First(Access::Write))
-        .when(When::Word(&["init", "init-db"]))
+    row(&["git"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Word(&["init", "init-db"]))
         .flags(
             Flags::of("q", "b")
                 .long(&["quiet", "bare", "shared"], &["initial-branch", "object-format", "ref-format"]),
@@ -314,8 +314,8 @@ pub(super) const ROWS: &[Row] = &[
             "git init -q -b main made",
             "git -C empty init -q --initial-branch main made",
         ]),
-    row(&["git"], Operands::CloneTo)
-        .when(When::Word(&["clone"]))
+    row(&["git"], RowOperands::CloneTo)
+        .when(RowCondition::Word(&["clone"]))
         .flags(Flags::of("lsnqv46", "obucj").long(
             &["quiet", "verbose", "local", "shared", "no-checkout", "bare", "mirror"],
             &[
@@ -347,8 +347,8 @@ pub(super) const ROWS: &[Row] = &[
             "git -C empty clone -q ../repo",
             "git -C empty clone -q --bare ../repo",
         ]),
-    row(&["git"], Operands::First(Access::Write))
-        .when(When::Pair("worktree", &["add"]))
+    row(&["git"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Pair("worktree", &["add"]))
         .flags(Flags::of("fdq", "bB").long(
             &[
                 "force",
@@ -369,51 +369,51 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git worktree add -q -b side ../wt other",
             "git -C repo worktree add -q ../wt",
         ]),
-    row(&["git"], Operands::Each(Access::Delete))
-        .when(When::Pair("worktree", &["remove"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Delete))
+        .when(RowCondition::Pair("worktree", &["remove"]))
         .lenient()
         .untried(&["git worktree remove ../wt"]),
-    row(&["git"], Operands::MoveTo)
-        .when(When::Pair("worktree", &["move"]))
+    row(&["git"], RowOperands::MoveTo)
+        .when(RowCondition::Pair("worktree", &["move"]))
         .lenient()
         .changes(&["cd repo && git worktree add -q ../wt && git worktree move ../wt ../empty/wt"]),
-    row(&["git"], Operands::Each(Access::Write))
-        .when(When::Pair("worktree", &["repair"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Write))
+        .when(RowCondition::Pair("worktree", &["repair"]))
         .lenient()
         .untried(&["git worktree repair ../wt"]),
-    row(&["git"], Operands::Text)
-        .when(When::Pair("worktree", &["list"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Pair("worktree", &["list"]))
         .lenient()
         .reads(&["cd repo && git worktree list"]),
-    row(&["git"], Operands::Store)
-        .when(When::Word(&["worktree"]))
+    row(&["git"], RowOperands::Store)
+        .when(RowCondition::Word(&["worktree"]))
         .lenient()
         .reads(&["cd repo && git worktree prune"]),
-    row(&["git"], Operands::First(Access::Write))
-        .when(When::Pair("bundle", &["create"]))
+    row(&["git"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Pair("bundle", &["create"]))
         .lenient()
         .leaves_store()
         .changes(&[
             "cd repo && git bundle create -q ../new HEAD",
             "git -C repo bundle create -q ../new HEAD",
         ]),
-    row(&["git"], Operands::Each(Access::Read))
-        .when(When::Pair("bundle", &["verify", "list-heads"]))
+    row(&["git"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Pair("bundle", &["verify", "list-heads"]))
         .lenient()
         .leaves_store()
         .untried(&["git bundle verify x.bundle"]),
-    row(&["git"], Operands::Store)
-        .when(When::Word(&["bundle"]))
+    row(&["git"], RowOperands::Store)
+        .when(RowCondition::Word(&["bundle"]))
         .lenient()
         .untried(&["git bundle unbundle x.bundle"]),
-    row(&["git"], Operands::Text)
-        .when(When::Word(&["archive"]))
+    row(&["git"], RowOperands::Text)
+        .when(RowCondition::Word(&["archive"]))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes)])
         .changes(&["cd repo && git archive -o ../new.tar HEAD"])
         .reads(&["cd repo && git archive HEAD"]),
-    row(&["git"], Operands::Members)
-        .when(When::Word(&["format-patch"]))
+    row(&["git"], RowOperands::Members)
+        .when(RowCondition::Word(&["format-patch"]))
         .lenient()
         .with(&[(&["o", "output-directory"], Does::WritesWithin), (&["stdout"], Does::OnlyReads)])
         .changes(&["cd repo && git format-patch -1", "cd repo && git format-patch -o ../empty -1"])
@@ -424,15 +424,15 @@ pub(super) const ROWS: &[Row] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GitPlace {
     /// `-C`: git moves there first, from one to the next.
-    Directory(Word),
+    Directory(ShellWord),
     /// `--work-tree`
-    WorkTree(Word),
+    WorkTree(ShellWord),
     /// `--git-dir`
-    Store(Word),
+    Store(ShellWord),
 }
 
 /// The words from the subcommand on, and the places that the options before it name.
-pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<GitPlace>) {
+pub(crate) fn stripped(arguments: &[ShellWord]) -> (Vec<ShellWord>, Vec<GitPlace>) {
     let mut places = Vec::new();
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
@@ -441,7 +441,7 @@ pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<GitPlace>) {
         rest = after;
         let takes_next = joined.is_none() && GLOBAL_VALUE.contains(&name);
         let value = match joined {
-            Some(value) => Some(Word::Literal(value.to_owned())),
+            Some(value) => Some(ShellWord::Literal(value.to_owned())),
             None if takes_next => rest.first().cloned(),
             None => None,
         };
@@ -459,7 +459,7 @@ pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<GitPlace>) {
 }
 
 /// The directory that `git clone` makes when nobody names one; `None` if the words do not tell.
-pub(super) fn cloned_name(source: &Word, is_bare: bool) -> Option<Word> {
+pub(super) fn cloned_name(source: &ShellWord, is_bare: bool) -> Option<ShellWord> {
     let text = source.literal()?.trim_end_matches('/');
     let text = text.strip_suffix("/.git").unwrap_or(text).trim_end_matches('/');
     let name = text.rsplit(['/', ':']).next()?;
@@ -467,23 +467,23 @@ pub(super) fn cloned_name(source: &Word, is_bare: bool) -> Option<Word> {
     if name.is_empty() || matches!(name, "." | "..") {
         return None;
     }
-    Some(Word::Literal(if is_bare { format!("{name}.git") } else { name.to_owned() }))
+    Some(ShellWord::Literal(if is_bare { format!("{name}.git") } else { name.to_owned() }))
 }
 
 /// Whether a word is the address of a repository elsewhere, and no path.
-pub(super) fn is_address(word: &Word) -> bool {
+pub(super) fn is_address(word: &ShellWord) -> bool {
     let text = word.unexpanded();
     let before_slash = text.split('/').next().unwrap_or_default();
     text.contains("://") || (before_slash.contains(':') && !text.starts_with('.'))
 }
 
-fn names_all(operands: &[Word]) -> bool {
+fn names_all(operands: &[ShellWord]) -> bool {
     operands
         .iter()
         .any(|word| word.literal().is_none_or(|text| matches!(text, "." | "./" | ":/" | ":" | "*" | "..")))
 }
 
-fn discards_all(operands: &[Word], names: &[String]) -> bool {
+fn discards_all(operands: &[ShellWord], names: &[String]) -> bool {
     let is_given = |wanted: &[&str]| {
         names.iter().any(|name| {
             wanted.iter().any(|whole| name == whole || (name.len() > 1 && whole.starts_with(name.as_str())))
@@ -492,7 +492,7 @@ fn discards_all(operands: &[Word], names: &[String]) -> bool {
     is_given(&["hard", "f", "force", "discard-changes"]) || names_all(operands)
 }
 
-fn restores_all(operands: &[Word], names: &[String]) -> bool {
+fn restores_all(operands: &[ShellWord], names: &[String]) -> bool {
     let is_given = |short: &str, long: &str| {
         names.iter().any(|name| name == short || (name.len() > 1 && long.starts_with(name.as_str())))
     };

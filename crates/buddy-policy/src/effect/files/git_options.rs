@@ -1,6 +1,6 @@
 //! Long options of git's subcommands, without `no-`. An option that is not here is one that this table does not know.
 
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// The names, all subcommands together: git itself refuses those that a subcommand does not have.
 const OPTIONS: &str = "\
@@ -108,9 +108,9 @@ const OPTIONS: &str = "\
     zero-commit";
 
 /// Whether every long option among the words is known. A beginning of a name stands for it, as for git.
-pub(super) fn are_known(arguments: &[Word]) -> bool {
+pub(super) fn are_known(arguments: &[ShellWord]) -> bool {
     let words = arguments.iter().take_while(|word| word.literal() != Some("--"));
-    words.filter_map(Word::literal).filter_map(|text| text.strip_prefix("--")).all(|option| {
+    words.filter_map(ShellWord::literal).filter_map(|text| text.strip_prefix("--")).all(|option| {
         let name = option.split('=').next().unwrap_or(option);
         let is_known = |name: &str| OPTIONS.split_whitespace().any(|known| known.starts_with(name));
         is_known(name) || name.strip_prefix("no-").is_some_and(is_known)

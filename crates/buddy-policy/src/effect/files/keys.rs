@@ -1,9 +1,9 @@
 //! Programs that make keys, certificates and files of passwords.
 
-use super::row::{Does, Form, Operands, Row, When, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// Options of `ssh-keygen` that only steer.
 const SSH: Flags = Flags::of("cghHkopqQuUvXABeilLy", "aCbEFImnNOPrRtTVWzZ");
@@ -11,20 +11,20 @@ const SSH: Flags = Flags::of("cghHkopqQuUvXABeilLy", "aCbEFImnNOPrRtTVWzZ");
 const SSH_LIBRARIES: (&[&str], Does) = (&["D", "w"], Does::Runs);
 const SSH_RESIDENT: (&[&str], Does) = (&["K"], Does::Here);
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["ssh-keygen"], Operands::Each(Access::Read))
-        .when(When::Option(&["y", "l", "B", "L", "e", "i", "F", "Q"]))
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["ssh-keygen"], RowOperands::Each(TouchAccess::Read))
+        .when(RowCondition::Option(&["y", "l", "B", "L", "e", "i", "F", "Q"]))
         .flags(Flags { short_value: "aCbEfFImnNOPrRtTVWzZ", ..SSH })
         .with(&[SSH_LIBRARIES, SSH_RESIDENT])
         .changes(&[])
         .reads(&["ssh-keygen -l -f ssh.pub", "ssh-keygen -y -P '' -f ssh"]),
     // The signature or the certificate is beside each file.
-    row(&["ssh-keygen"], Operands::Beside)
-        .when(When::Option(&["s", "Y", "M"]))
+    row(&["ssh-keygen"], RowOperands::Beside)
+        .when(RowCondition::Option(&["s", "Y", "M"]))
         .flags(Flags { short_value: "aCbEFfIMmnNOPrRsTVWYzZ", ..SSH })
         .with(&[SSH_LIBRARIES, SSH_RESIDENT])
         .changes(&["ssh-keygen -q -s ssh -I x ssh.pub", "ssh-keygen -q -Y sign -n file -f ssh a.txt"]),
-    row(&["ssh-keygen"], Operands::Each(Access::Read))
+    row(&["ssh-keygen"], RowOperands::Each(TouchAccess::Read))
         .flags(SSH)
         .with(&[(&["f"], Does::WritesBeside), SSH_LIBRARIES, SSH_RESIDENT])
         .check(makes_keys_of_the_account)
@@ -33,26 +33,26 @@ pub(super) const ROWS: &[Row] = &[
             "ssh-keygen -qf dir/new -ted25519 -N ''",
             "ssh-keygen -p -q -P '' -N secret -f ssh",
         ]),
-    row(&["age", "rage", "age-keygen"], Operands::Each(Access::Read))
+    row(&["age", "rage", "age-keygen"], RowOperands::Each(TouchAccess::Read))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes)])
         .untried(&["age-keygen -o new", "age -r x -o new a.txt"]),
-    row(&["htpasswd"], Operands::First(Access::Write))
+    row(&["htpasswd"], RowOperands::First(TouchAccess::Write))
         .flags(Flags::of("cbimB2d5sprDv", "C"))
         .untried(&["htpasswd -cb new name word"]),
-    row(&["mkcert"], Operands::Here)
+    row(&["mkcert"], RowOperands::Here)
         .lenient()
         .with(&[(&["cert-file", "key-file", "p12-file"], Does::Writes)])
         .untried(&["mkcert example.org"]),
-    row(&["keytool"], Operands::Text)
-        .form(Form::Single)
+    row(&["keytool"], RowOperands::Text)
+        .form(OperandForm::Single)
         .lenient()
         .with(&[(&["keystore", "file", "destkeystore", "outfile"], Does::Writes)])
         .untried(&["keytool -genkeypair -keystore new"]),
 ];
 
 /// Without a file it makes keys where the account or the machine keeps them.
-fn makes_keys_of_the_account(_: &[Word], names: &[String]) -> Option<&'static str> {
+fn makes_keys_of_the_account(_: &[ShellWord], names: &[String]) -> Option<&'static str> {
     let is_named = names.iter().any(|name| name == "f");
     (!is_named || names.iter().any(|name| name == "A"))
         .then_some("it makes keys where the account or the machine keeps its own")

@@ -1,9 +1,9 @@
 //! Programs that write to a file that an option or a later word names.
 
-use super::row::{Does, Form, Operands, Row, When, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrxEyYzCTFUP").long(
     &[
@@ -189,8 +189,8 @@ const PRINTERS: &[&str] = &[
     "hexyl",
 ];
 
-pub(super) const ROWS: &[Row] = &[
-    row(PRINTERS, Operands::Each(Access::Read))
+pub(super) const ROWS: &[FileRow] = &[
+    row(PRINTERS, RowOperands::Each(TouchAccess::Read))
         .lenient()
         .with(&[
             (&["o", "output", "out", "output-file", "logfile", "LogFile"], Does::Writes),
@@ -206,25 +206,25 @@ pub(super) const ROWS: &[Row] = &[
             "pr a.txt",
             "factor 6",
         ]),
-    row(&["http", "https", "xh", "xhs"], Operands::Text)
+    row(&["http", "https", "xh", "xhs"], RowOperands::Text)
         .lenient()
         .with(&[(&["o", "output"], Does::Writes), (&["d", "download"], Does::Here)])
         .untried(&["http --download -o new https://example.org"]),
-    row(&["pip", "pip3"], Operands::Text)
+    row(&["pip", "pip3"], RowOperands::Text)
         .lenient()
         .with(&[
             (&["t", "target", "prefix", "root", "d", "dest", "w", "wheel-dir"], Does::WritesWithin),
             (&["log", "report"], Does::Writes),
         ])
         .untried(&["pip install --target dir x"]),
-    row(&["aria2c"], Operands::Members)
+    row(&["aria2c"], RowOperands::Members)
         .lenient()
         .with(&[
             (&["o", "out", "l", "log", "save-session"], Does::WritesBeside),
             (&["d", "dir"], Does::WritesWithin),
         ])
         .untried(&["aria2c -d dir https://example.org"]),
-    row(&["sort"], Operands::Each(Access::Read))
+    row(&["sort"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("nrufbdghiMRVszcCm", "ktS").long(
             &[
                 "numeric-sort",
@@ -255,53 +255,53 @@ pub(super) const ROWS: &[Row] = &[
             "sort --out new a.txt",
         ])
         .reads(&["sort a.txt", "sort -rn -k 1 a.txt"]),
-    row(&["ptx"], Operands::InOut)
-        .when(When::Option(&["G", "traditional"]))
+    row(&["ptx"], RowOperands::InOut)
+        .when(RowCondition::Option(&["G", "traditional"]))
         .flags(Flags::of("Gfrt", "FMSWbgiow"))
         .changes(&["ptx -G a.txt new", "ptx --trad a.txt b.txt"]),
-    row(&["ptx"], Operands::Each(Access::Read))
+    row(&["ptx"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("AORTfrt", "FMSWbgiow"))
         .reads(&["ptx a.txt"]),
-    row(&["uniq"], Operands::InOut)
+    row(&["uniq"], RowOperands::InOut)
         .flags(
             Flags::of("cdDiuz", "fsw")
                 .long(&["count", "repeated", "unique", "ignore-case"], &["skip-fields", "skip-chars"]),
         )
         .changes(&["uniq a.txt new", "uniq -c a.txt b.txt"])
         .reads(&["uniq a.txt"]),
-    row(&["shuf"], Operands::Each(Access::Read))
+    row(&["shuf"], RowOperands::Each(TouchAccess::Read))
         .flags(
             Flags::of("erz", "in").long(&["echo", "repeat"], &["input-range", "head-count", "random-source"]),
         )
         .with(&[(&["o", "output"], Does::Writes)])
         .changes(&["shuf a.txt -o new", "shuf --output=b.txt a.txt"])
         .reads(&["shuf -n 1 a.txt", "shuf -i 1-3"]),
-    row(&["base64", "base32"], Operands::Each(Access::Read))
+    row(&["base64", "base32"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("diD", "wb").long(&["decode", "ignore-garbage"], &["wrap"]))
         .with(&[(&["o", "output"], Does::Writes)])
         .reads(&["base64 a.txt", "base64 -w 0 a.txt"]),
-    row(&["tree"], Operands::Each(Access::Read))
+    row(&["tree"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("adfisphuDFqNQCnJX", "LIP"))
         .with(&[(&["o"], Does::Writes)])
         .untried(&["tree -o new"]),
-    row(&["xxd"], Operands::InOut)
-        .form(Form::Single)
+    row(&["xxd"], RowOperands::InOut)
+        .form(OperandForm::Single)
         .flags(
             Flags::of("EabdeiprRuC", "cglnos")
                 .long(&["ps", "plain", "revert", "postscript"], &["seek", "len", "cols"]),
         )
         .changes(&["xxd a.txt new", "xxd -r hex.txt new", "xxd -p a.txt b.txt"])
         .reads(&["xxd a.txt", "xxd -l 4 a.txt"]),
-    row(&["iconv"], Operands::Each(Access::Read))
+    row(&["iconv"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("cls", "ft").long(&["list", "silent"], &["from-code", "to-code"]))
         .with(&[(&["o", "output"], Does::Writes)])
         .changes(&["iconv -f utf8 -t latin1 -o new a.txt", "iconv -t utf16 --output=b.txt a.txt"])
         .reads(&["iconv -f utf8 -t utf16 a.txt"]),
-    row(&["sdiff"], Operands::Each(Access::Read))
+    row(&["sdiff"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("lswbBiat", "w"))
         .with(&[(&["o", "output"], Does::Writes)])
         .reads(&["sdiff -s a.txt a.txt"]),
-    row(&["file"], Operands::Each(Access::Read))
+    row(&["file"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("bhikLN0zZsSprdEnlv", "FePm").long(
             &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-pad", "keep-going", "raw"],
             &["separator", "exclude", "magic-file", "files-from", "parameter"],
@@ -309,7 +309,7 @@ pub(super) const ROWS: &[Row] = &[
         .with(&[(&["C", "compile"], Does::Here)])
         .changes(&["printf '0 string x y\\n' > home/magic; file -C -m home/magic"])
         .reads(&["file a.txt", "file --mime-type -b t.tar"]),
-    row(&["curl"], Operands::Text)
+    row(&["curl"], RowOperands::Text)
         .flags(CURL)
         .with(&[
             (
@@ -343,7 +343,7 @@ pub(super) const ROWS: &[Row] = &[
             "curl -so new file://{here}/a.txt",
         ])
         .reads(&["curl -s file://{here}/a.txt"]),
-    row(&["wget"], Operands::Members)
+    row(&["wget"], RowOperands::Members)
         .flags(Flags::of("qvcNbSrkpHLxnd46E", "TtUlwQADRIXei").long(
             &[
                 "quiet",
@@ -398,8 +398,8 @@ pub(super) const ROWS: &[Row] = &[
             (&["execute", "use-askpass", "config"], Does::Runs),
         ])
         .untried(&["wget -P dir https://example.org"]),
-    row(&["openssl"], Operands::Text)
-        .form(Form::Single)
+    row(&["openssl"], RowOperands::Text)
+        .form(OperandForm::Single)
         .lenient()
         .with(&[
             (
@@ -429,25 +429,25 @@ pub(super) const ROWS: &[Row] = &[
             "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout new.key -out new.crt",
         ])
         .reads(&["openssl version", "openssl dgst -sha256 a.txt", "openssl rand -hex 8"]),
-    row(&["ffmpeg"], Operands::Each(Access::Write))
-        .form(Form::Single)
+    row(&["ffmpeg"], RowOperands::Each(TouchAccess::Write))
+        .form(OperandForm::Single)
         .lenient()
         .flags(Flags::NONE.long(&["y", "n"], &["i"]))
         .untried(&["ffmpeg -i a.mp4 new.mp4"]),
-    row(&["convert", "magick", "composite", "montage"], Operands::AfterFirst(Access::Write))
-        .form(Form::Single)
+    row(&["convert", "magick", "composite", "montage"], RowOperands::AfterFirst(TouchAccess::Write))
+        .form(OperandForm::Single)
         .lenient()
         .flags(IMAGES)
         .with(&[(&["write"], Does::Writes)])
         .check(image_scripts)
         .untried(&["convert a.png new.png"]),
-    row(&["mogrify"], Operands::Each(Access::Write))
-        .form(Form::Single)
+    row(&["mogrify"], RowOperands::Each(TouchAccess::Write))
+        .form(OperandForm::Single)
         .lenient()
         .with(&[(&["path"], Does::WritesWithin)])
         .check(image_scripts)
         .untried(&["mogrify -resize 10 a.png"]),
-    row(&["pandoc"], Operands::Each(Access::Read))
+    row(&["pandoc"], RowOperands::Each(TouchAccess::Read))
         .lenient()
         .flags(Flags::of("s", "ftVMHABc"))
         .with(&[
@@ -456,8 +456,8 @@ pub(super) const ROWS: &[Row] = &[
             (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
         ])
         .untried(&["pandoc a.md -o new.html"]),
-    row(&["sqlite3"], Operands::First(Access::Write))
-        .form(Form::Single)
+    row(&["sqlite3"], RowOperands::First(TouchAccess::Write))
+        .form(OperandForm::Single)
         .lenient()
         .flags(Flags::NONE.long(&[], &["separator", "newline", "nullvalue", "init", "cmd"]))
         .with(&[(&["readonly"], Does::OnlyReads), (&["init", "cmd"], Does::Runs), (&["bail"], Does::Backs)])
@@ -468,89 +468,99 @@ pub(super) const ROWS: &[Row] = &[
             "sqlite3 data.db 'drop table t'",
         ])
         .reads(&["sqlite3 data.db 'select * from t'"]),
-    row(&["psql", "mysql", "mariadb"], Operands::Text)
+    row(&["psql", "mysql", "mariadb"], RowOperands::Text)
         .lenient()
         .flags(Flags::of("", "hUpFRPuD").long(&[], &["host", "username", "port", "user", "password"]))
         .with(&[(&["o", "output", "L", "log-file"], Does::Writes)])
         .check(changes_data)
         .untried(&["psql -c 'select 1'"]),
-    row(&["redis-cli"], Operands::Text)
+    row(&["redis-cli"], RowOperands::Text)
         .lenient()
         .flags(Flags::of("", "hpan"))
         .check(changes_keys)
         .untried(&["redis-cli get x"]),
-    row(&["pg_dump", "mysqldump"], Operands::Text)
+    row(&["pg_dump", "mysqldump"], RowOperands::Text)
         .lenient()
         .with(&[(&["f", "file", "r", "result-file"], Does::Writes)])
         .untried(&["pg_dump -f new.sql x"]),
-    row(&["gpg", "gpg2"], Operands::Beside)
+    row(&["gpg", "gpg2"], RowOperands::Beside)
         .lenient()
         .with(&[(&["o", "output"], Does::Writes)])
         .untried(&["gpg -c a.txt"]),
-    row(&["yq"], Operands::AfterFirst(Access::Read))
+    row(&["yq"], RowOperands::AfterFirst(TouchAccess::Read))
         .lenient()
         .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)])
         .untried(&["yq -i .a=1 a.yml"]),
-    row(&["xmllint", "xsltproc"], Operands::Each(Access::Read))
+    row(&["xmllint", "xsltproc"], RowOperands::Each(TouchAccess::Read))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes)])
         .untried(&["xmllint --output new a.xml"]),
-    row(&["ctags", "etags"], Operands::Here)
+    row(&["ctags", "etags"], RowOperands::Here)
         .lenient()
         .with(&[(&["f", "o"], Does::Writes)])
         .untried(&["ctags -f new x.c"]),
-    row(&["msgfmt"], Operands::Here)
+    row(&["msgfmt"], RowOperands::Here)
         .lenient()
         .with(&[(&["o", "output-file"], Does::Writes)])
         .untried(&["msgfmt -o new.mo a.po"]),
-    row(&["rustfmt"], Operands::Each(Access::Write))
+    row(&["rustfmt"], RowOperands::Each(TouchAccess::Write))
         .lenient()
         .with(&[(&["check"], Does::OnlyReads)])
         .untried(&["rustfmt a.rs"]),
-    row(&["gofmt", "goimports", "clang-format", "shfmt"], Operands::Each(Access::Read))
+    row(&["gofmt", "goimports", "clang-format", "shfmt"], RowOperands::Each(TouchAccess::Read))
         .lenient()
         .with(&[(&["w", "i", "in-place"], Does::InPlace)])
         .untried(&["gofmt -w a.go"]),
-    row(&["fd", "fdfind"], Operands::AfterFirst(Access::Read))
+    row(&["fd", "fdfind"], RowOperands::AfterFirst(TouchAccess::Read))
         .lenient()
         .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)])
         .untried(&["fd x dir"]),
-    row(&["cargo"], Operands::Fixed(Access::Delete, &["target"]))
-        .when(When::Word(&["clean"]))
+    row(&["cargo"], RowOperands::Fixed(TouchAccess::Delete, &["target"]))
+        .when(RowCondition::Word(&["clean"]))
         .lenient()
         .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)])
         .untried(&["cargo clean"]),
-    row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Delete, &["node_modules"]))
-        .when(When::Word(&["ci", "prune"]))
+    row(&["npm", "pnpm", "yarn"], RowOperands::Fixed(TouchAccess::Delete, &["node_modules"]))
+        .when(RowCondition::Word(&["ci", "prune"]))
         .lenient()
         .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)])
         .untried(&["npm ci"]),
-    row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Write, &["package.json", "node_modules"]))
-        .when(When::Word(&["install", "i", "add", "uninstall", "remove", "rm", "un", "update", "upgrade"]))
+    row(&["npm", "pnpm", "yarn"], RowOperands::Fixed(TouchAccess::Write, &["package.json", "node_modules"]))
+        .when(RowCondition::Word(&[
+            "install",
+            "i",
+            "add",
+            "uninstall",
+            "remove",
+            "rm",
+            "un",
+            "update",
+            "upgrade",
+        ]))
         .lenient()
         .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)])
         .untried(&["npm install x"]),
 ];
 
-pub(super) fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
+pub(super) fn texts(operands: &[ShellWord]) -> impl Iterator<Item = Option<String>> {
     operands.iter().map(|word| word.literal().map(str::to_ascii_lowercase))
 }
 
 /// A format of `curl` can name a file that the rest of it is written to.
-fn writes_out(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn writes_out(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     let writes =
         |text: Option<String>| text.is_some_and(|text| text.contains("%output{") || text.starts_with('@'));
     texts(operands).any(writes).then_some("its output format is not understood")
 }
 
-fn keeps_a_register(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn keeps_a_register(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     let first = texts(operands).next().flatten();
     first
         .is_some_and(|first| matches!(first.as_str(), "ca" | "rehash" | "srp" | "tsget"))
         .then_some("it changes files that its words do not name")
 }
 
-fn image_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn image_scripts(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     let is_script = |text: &str| {
         ["ephemeral:", "msl:", "@", "|", "https:", "http:"].iter().any(|start| text.starts_with(start))
     };
@@ -561,7 +571,7 @@ fn image_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
 }
 
 /// Words of SQL and commands of the program that reach beyond the database.
-fn sqlite_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn sqlite_scripts(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     const BEYOND: &[&str] =
         &["attach", "writefile", "readfile", "edit(", "load_extension", "vacuum into", "fts3_tokenizer"];
     let reaches = |text: Option<String>| {
@@ -580,7 +590,7 @@ fn sqlite_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
 const DATA: &str = "it can change data that buddy cannot bring back";
 
 /// Statements that do more than read: their changes in a database cannot be undone here.
-fn changes_data(operands: &[Word], names: &[String]) -> Option<&'static str> {
+fn changes_data(operands: &[ShellWord], names: &[String]) -> Option<&'static str> {
     const LOOKS: &[&str] = &["select", "show", "explain", "describe", "\\d", "\\l"];
     let is_look = |text: &str| {
         let is_one = !text.trim_end().trim_end_matches(';').contains(';') && text.matches('\\').count() <= 1;
@@ -599,7 +609,7 @@ fn changes_data(operands: &[Word], names: &[String]) -> Option<&'static str> {
     (!only_looks && !asks_nothing).then_some(DATA)
 }
 
-fn changes_keys(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn changes_keys(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     const LOOKS: &[&str] = &[
         "get", "mget", "ping", "info", "keys", "scan", "ttl", "type", "exists", "llen", "lrange", "hget",
         "hgetall", "smembers", "dbsize", "strlen",

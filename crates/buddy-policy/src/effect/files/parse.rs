@@ -1,20 +1,20 @@
 //! The words of a program, told apart by its row: options with an effect, and operands.
 
-use super::row::{Does, Form, Row, When};
-use crate::shell::Word;
+use super::row::{Does, FileRow, OperandForm, RowCondition};
+use crate::shell::ShellWord;
 
 /// The words of a program.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     /// Options with an effect, with their values.
-    pub(super) given: Vec<(Does, Option<Word>)>,
-    pub(super) operands: Vec<Word>,
+    pub(super) given: Vec<(Does, Option<ShellWord>)>,
+    pub(super) operands: Vec<ShellWord>,
     /// Names of all options.
     pub(super) names: Vec<String>,
     /// Whether an option is not listed.
     pub(super) has_unlisted: bool,
     /// Words that could be values of such options.
-    pub(super) loose: Vec<Word>,
+    pub(super) loose: Vec<ShellWord>,
 }
 
 impl Parsed {
@@ -24,16 +24,16 @@ impl Parsed {
 }
 
 /// The kind of an option.
-enum Meaning {
+enum ArgumentMeaning {
     Plain { takes_value: bool },
     Effect(Does),
 }
 
 /// Tells the words apart.
-pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
+pub(super) fn parse(row: &FileRow, arguments: &[ShellWord]) -> Parsed {
     let mut parser = Parser { row, parsed: Parsed::default(), computed: None, is_open: false };
     let mut rest = arguments;
-    if row.form == Form::Bundled {
+    if row.form == OperandForm::Bundled {
         rest = parser.bundle(rest);
     }
     let mut words = rest.iter();
@@ -45,9 +45,9 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
         parser.computed = word.is_unknown().then(|| word.clone());
         let is_option = is_text && text.len() > 1 && text.starts_with('-');
         match row.form {
-            Form::Assigned if is_text => parser.assigned(text),
+            OperandForm::Assigned if is_text => parser.assigned(text),
             _ if text == "--" => parser.parsed.operands.extend(words.by_ref().cloned()),
-            Form::Single if is_option => parser.single(text, &mut words),
+            OperandForm::Single if is_option => parser.single(text, &mut words),
             _ if is_option && text.starts_with("--") => parser.long(text, &mut words),
             _ if is_option => parser.cluster(text, &mut words),
             _ => {
@@ -62,56 +62,56 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
 }
 
 struct Parser<'a> {
-    row: &'a Row,
+    row: &'a FileRow,
     parsed: Parsed,
     /// The current word, if it is computed.
-    computed: Option<Word>,
+    computed: Option<ShellWord>,
     /// Whether the option before could take the next word for its value.
     is_open: bool,
 }
 
 impl Parser<'_> {
-    fn long_name(&self, name: &str) -> Option<Meaning> {
-        let Row { flags, options, when, .. } = self.row;
+    fn long_name(&self, name: &str) -> Option<ArgumentMeaning> {
+        let FileRow { flags, options, when, .. } = self.row;
         let is_whole = |(names, _): &&(&[&str], Does)| names.contains(&name);
         if let Some((_, does)) = options.iter().find(is_whole).filter(|_| name.chars().count() > 1) {
-            return Some(Meaning::Effect(*does));
+            return Some(ArgumentMeaning::Effect(*does));
         }
         if flags.long.contains(&name) {
-            return Some(Meaning::Plain { takes_value: false });
+            return Some(ArgumentMeaning::Plain { takes_value: false });
         }
         if flags.long_value.contains(&name) {
-            return Some(Meaning::Plain { takes_value: true });
+            return Some(ArgumentMeaning::Plain { takes_value: true });
         }
         let could_be = |whole: &str| !name.is_empty() && whole.chars().count() > 1 && whole.starts_with(name);
         if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(|whole| could_be(whole))) {
-            return Some(Meaning::Effect(*does));
+            return Some(ArgumentMeaning::Effect(*does));
         }
-        let is_use = matches!(when, When::Option(names) if names.iter().any(|whole| could_be(whole)));
-        is_use.then_some(Meaning::Plain { takes_value: false })
+        let is_use = matches!(when, RowCondition::Option(names) if names.iter().any(|whole| could_be(whole)));
+        is_use.then_some(ArgumentMeaning::Plain { takes_value: false })
     }
 
-    fn letter(&self, letter: char) -> Option<Meaning> {
-        let Row { flags, options, when, .. } = self.row;
+    fn letter(&self, letter: char) -> Option<ArgumentMeaning> {
+        let FileRow { flags, options, when, .. } = self.row;
         let is_it = |name: &&str| name.chars().eq([letter]);
         if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(is_it)) {
-            return Some(Meaning::Effect(*does));
+            return Some(ArgumentMeaning::Effect(*does));
         }
         if flags.short_value.contains(letter) {
-            return Some(Meaning::Plain { takes_value: true });
+            return Some(ArgumentMeaning::Plain { takes_value: true });
         }
-        let is_use = matches!(when, When::Option(names) if names.iter().any(is_it));
-        (is_use || flags.short.contains(letter)).then_some(Meaning::Plain { takes_value: false })
+        let is_use = matches!(when, RowCondition::Option(names) if names.iter().any(is_it));
+        (is_use || flags.short.contains(letter)).then_some(ArgumentMeaning::Plain { takes_value: false })
     }
 
-    fn note(&mut self, name: &str, meaning: &Meaning, value: Option<Word>) {
+    fn note(&mut self, name: &str, meaning: &ArgumentMeaning, value: Option<ShellWord>) {
         self.parsed.names.push(name.to_owned());
-        if let Meaning::Effect(does) = meaning {
+        if let ArgumentMeaning::Effect(does) = meaning {
             self.parsed.given.push((*does, value));
         }
     }
 
-    fn long<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+    fn long<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w ShellWord>) {
         let given = text.strip_prefix("--").unwrap_or(text);
         let (name, joined) = given.split_once('=').map_or((given, None), |(name, value)| (name, Some(value)));
         let joined = joined.map(|value| self.value(value));
@@ -124,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    fn cluster<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+    fn cluster<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w ShellWord>) {
         let mut letters = text.chars();
         letters.next();
         while let Some(letter) = letters.next() {
@@ -144,7 +144,7 @@ impl Parser<'_> {
     }
 
     /// The first word of `tar`, whose letters take their values from the words after it, in their order.
-    fn bundle<'w>(&mut self, arguments: &'w [Word]) -> &'w [Word] {
+    fn bundle<'w>(&mut self, arguments: &'w [ShellWord]) -> &'w [ShellWord] {
         let Some((first, mut rest)) = arguments.split_first() else { return arguments };
         let Some(letters) = first.literal().filter(|text| !text.starts_with('-')) else { return arguments };
         for letter in letters.chars() {
@@ -161,14 +161,14 @@ impl Parser<'_> {
         rest
     }
 
-    fn single<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+    fn single<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w ShellWord>) {
         let given = text.trim_start_matches('-');
         let (name, joined) = given.split_once('=').map_or((given, None), |(name, value)| (name, Some(value)));
-        let Row { flags, options, .. } = self.row;
+        let FileRow { flags, options, .. } = self.row;
         let is_it = |(names, _): &&(&[&str], Does)| names.contains(&name);
-        let exact = options.iter().find(is_it).map(|(_, does)| Meaning::Effect(*does));
-        let known = flags.long.contains(&name).then_some(Meaning::Plain { takes_value: false });
-        let valued = flags.long_value.contains(&name).then_some(Meaning::Plain { takes_value: true });
+        let exact = options.iter().find(is_it).map(|(_, does)| ArgumentMeaning::Effect(*does));
+        let known = flags.long.contains(&name).then_some(ArgumentMeaning::Plain { takes_value: false });
+        let valued = flags.long_value.contains(&name).then_some(ArgumentMeaning::Plain { takes_value: true });
         if let Some(meaning) = exact.or(known).or(valued) {
             let joined = joined.map(|value| self.value(value));
             let value = joined.or_else(|| meaning.takes_value().then(|| words.next().cloned()).flatten());
@@ -199,18 +199,18 @@ impl Parser<'_> {
         let is_it = |(names, _): &&(&[&str], Does)| names.contains(&name);
         if let Some((_, does)) = self.row.options.iter().find(is_it) {
             let value = Some(self.value(value));
-            self.note(name, &Meaning::Effect(*does), value);
+            self.note(name, &ArgumentMeaning::Effect(*does), value);
         }
     }
 
     /// A part of the current word.
-    fn value(&self, text: &str) -> Word {
-        self.computed.clone().unwrap_or_else(|| Word::Literal(text.to_owned()))
+    fn value(&self, text: &str) -> ShellWord {
+        self.computed.clone().unwrap_or_else(|| ShellWord::Literal(text.to_owned()))
     }
 
     /// An option that is not listed, with the text joined to it. The next word may be its value, and is an
     /// operand all the same.
-    fn unlisted(&mut self, name: &str, loose: Option<Word>) {
+    fn unlisted(&mut self, name: &str, loose: Option<ShellWord>) {
         self.parsed.names.push(name.to_owned());
         self.is_open = loose.is_none();
         self.parsed.has_unlisted |= !self.row.is_lenient;
@@ -218,7 +218,7 @@ impl Parser<'_> {
     }
 }
 
-impl Meaning {
+impl ArgumentMeaning {
     fn takes_value(&self) -> bool {
         match self {
             Self::Plain { takes_value } => *takes_value,

@@ -1,9 +1,9 @@
 //! Modules of Python that are programs of their own, as `python3 -m venv`.
 
-use super::row::{Does, Operands, Row, When, row};
-use crate::effect::Access;
+use super::row::{Does, FileRow, RowCondition, RowOperands, row};
+use crate::effect::TouchAccess;
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 const VENV: Flags = Flags::NONE.long(
     &[
@@ -20,50 +20,50 @@ const VENV: Flags = Flags::NONE.long(
 const COMPILE: Flags =
     Flags::of("lfqb", "rsxjo").long(&["invalidation-mode", "hardlink-dupes"], &["workers"]);
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["python -m venv"], Operands::Each(Access::Write))
+pub(super) const ROWS: &[FileRow] = &[
+    row(&["python -m venv"], RowOperands::Each(TouchAccess::Write))
         .flags(VENV)
         .with(&[(&["clear"], Does::Discards)])
         .check(clears)
         .changes(&["python3 -m venv --without-pip new", "python3 -m venv --without-pip --clear dir"]),
-    row(&["python -m virtualenv"], Operands::Each(Access::Write))
+    row(&["python -m virtualenv"], RowOperands::Each(TouchAccess::Write))
         .lenient()
         .with(&[(&["clear"], Does::Discards)])
         .check(clears)
         .untried(&["python3 -m virtualenv new"]),
-    row(&["python -m zipfile"], Operands::UnpackTo)
-        .when(When::Option(&["e", "extract"]))
+    row(&["python -m zipfile"], RowOperands::UnpackTo)
+        .when(RowCondition::Option(&["e", "extract"]))
         .flags(Flags::of("e", "").long(&["extract"], &["metadata-encoding"]))
         .changes(&["python3 -m zipfile -e t.zip new", "python3 -m zipfile --extract t.zip dir"]),
-    row(&["python -m zipfile"], Operands::First(Access::Write))
-        .when(When::Option(&["c", "create"]))
+    row(&["python -m zipfile"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Option(&["c", "create"]))
         .flags(Flags::of("c", "").long(&["create"], &[]))
         .changes(&["python3 -m zipfile -c new.zip a.txt dir"]),
-    row(&["python -m zipfile"], Operands::Each(Access::Read))
+    row(&["python -m zipfile"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("lt", "").long(&["list", "test"], &["metadata-encoding"]))
         .reads(&["python3 -m zipfile -l t.zip"]),
-    row(&["python -m tarfile"], Operands::UnpackTo)
-        .when(When::Option(&["e", "extract"]))
+    row(&["python -m tarfile"], RowOperands::UnpackTo)
+        .when(RowCondition::Option(&["e", "extract"]))
         .flags(Flags::of("ev", "").long(&["extract", "verbose"], &["filter"]))
         .changes(&["python3 -m tarfile -e t.tar", "python3 -m tarfile -e t.tar new"]),
-    row(&["python -m tarfile"], Operands::First(Access::Write))
-        .when(When::Option(&["c", "create"]))
+    row(&["python -m tarfile"], RowOperands::First(TouchAccess::Write))
+        .when(RowCondition::Option(&["c", "create"]))
         .flags(Flags::of("cv", "").long(&["create", "verbose"], &[]))
         .changes(&["python3 -m tarfile -c new.tar a.txt dir"]),
-    row(&["python -m tarfile"], Operands::Each(Access::Read))
+    row(&["python -m tarfile"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("ltv", "").long(&["list", "test", "verbose"], &[]))
         .reads(&["python3 -m tarfile -l t.tar"]),
-    row(&["python -m compileall"], Operands::Each(Access::Write))
+    row(&["python -m compileall"], RowOperands::Each(TouchAccess::Write))
         .flags(COMPILE)
         .with(&[(&["i"], Does::Anywhere), (&["d", "p", "e"], Does::Anywhere)])
         .check(compiles_everything)
         .changes(&["python3 -m compileall -q dir"]),
-    row(&["python -m py_compile"], Operands::Beside).changes(&["python3 -m py_compile dir/e.py"]),
-    row(&["python -m ensurepip"], Operands::Text)
+    row(&["python -m py_compile"], RowOperands::Beside).changes(&["python3 -m py_compile dir/e.py"]),
+    row(&["python -m ensurepip"], RowOperands::Text)
         .lenient()
         .with(&[(&["root"], Does::WritesWithin)])
         .untried(&["python3 -m ensurepip --root dir"]),
-    row(&["python -m json.tool"], Operands::InOut)
+    row(&["python -m json.tool"], RowOperands::InOut)
         .flags(Flags::NONE.long(
             &["sort-keys", "no-ensure-ascii", "json-lines", "tab", "no-indent", "compact"],
             &["indent"],
@@ -73,11 +73,11 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Without words it goes through every directory of installed modules.
-fn compiles_everything(operands: &[Word], _: &[String]) -> Option<&'static str> {
+fn compiles_everything(operands: &[ShellWord], _: &[String]) -> Option<&'static str> {
     operands.is_empty().then_some("it writes beside every installed module")
 }
 
 /// It empties a directory that may be more than an environment.
-fn clears(_: &[Word], names: &[String]) -> Option<&'static str> {
+fn clears(_: &[ShellWord], names: &[String]) -> Option<&'static str> {
     names.iter().any(|name| name.starts_with("cl")).then_some("it removes everything in a directory first")
 }

@@ -1,18 +1,18 @@
 //! One row of the table: a program, or one use of it, and its effect on the files that its words name.
 
 use crate::effect::flags::Flags;
-use crate::effect::touch::Access;
-use crate::shell::Word;
+use crate::effect::touch::TouchAccess;
+use crate::shell::ShellWord;
 
 /// A program, or one use of it, and its effect on files.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct FileRow {
     pub(crate) names: &'static [&'static str],
-    pub(crate) when: When,
-    pub(super) form: Form,
+    pub(crate) when: RowCondition,
+    pub(super) form: OperandForm,
     /// Options that only steer.
     pub(super) flags: Flags,
-    pub(crate) operands: Operands,
+    pub(crate) operands: RowOperands,
     /// Options with an effect on files: a letter or a long name, without dashes.
     pub(super) options: &'static [(&'static [&'static str], Does)],
     /// Whether options that are not listed only steer, as for compilers, which have hundreds.
@@ -34,11 +34,11 @@ pub(crate) struct Row {
     pub(crate) untried: &'static [&'static str],
 }
 
-pub(super) const fn row(names: &'static [&'static str], operands: Operands) -> Row {
-    Row {
+pub(super) const fn row(names: &'static [&'static str], operands: RowOperands) -> FileRow {
+    FileRow {
         names,
-        when: When::Always,
-        form: Form::Gnu,
+        when: RowCondition::Always,
+        form: OperandForm::Gnu,
         flags: Flags::NONE,
         operands,
         options: &[],
@@ -53,12 +53,12 @@ pub(super) const fn row(names: &'static [&'static str], operands: Operands) -> R
     }
 }
 
-impl Row {
-    pub(super) const fn when(self, when: When) -> Self {
+impl FileRow {
+    pub(super) const fn when(self, when: RowCondition) -> Self {
         Self { when, ..self }
     }
 
-    pub(super) const fn form(self, form: Form) -> Self {
+    pub(super) const fn form(self, form: OperandForm) -> Self {
         Self { form, ..self }
     }
 
@@ -104,14 +104,14 @@ impl Row {
 }
 
 /// Finds a danger in operands and in the names of options that are given.
-pub(super) type Check = fn(&[Word], &[String]) -> Option<&'static str>;
+pub(super) type Check = fn(&[ShellWord], &[String]) -> Option<&'static str>;
 
 /// Whether operands and the names of options throw away changes of the work tree.
-pub(super) type Discards = fn(&[Word], &[String]) -> bool;
+pub(super) type Discards = fn(&[ShellWord], &[String]) -> bool;
 
 /// The use of its program that a row is about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum When {
+pub(crate) enum RowCondition {
     Always,
     /// One of these options is given.
     Option(&'static [&'static str]),
@@ -125,7 +125,7 @@ pub(crate) enum When {
 
 /// The syntax of a program's options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum OperandForm {
     /// `-ab`, `-n 3`, `--long=x`, and long names may be abbreviated.
     Gnu,
     /// As for `tar`: the first word is a cluster even without a dash.
@@ -138,15 +138,15 @@ pub(super) enum Form {
 
 /// The meaning of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operands {
+pub(crate) enum RowOperands {
     /// No files.
     Text,
     /// Each is touched in this way.
-    Each(Access),
+    Each(TouchAccess),
     /// As before, after the first one.
-    AfterFirst(Access),
+    AfterFirst(TouchAccess),
     /// The first is touched in this way, and the rest is read.
-    First(Access),
+    First(TouchAccess),
     /// The last is written; those before it are read.
     CopyTo,
     /// As before, and the last becomes a link to those before it.
@@ -176,7 +176,7 @@ pub(crate) enum Operands {
     /// the name of the first.
     CloneTo,
     /// Text; these files here are touched in this way.
-    Fixed(Access, &'static [&'static str]),
+    Fixed(TouchAccess, &'static [&'static str]),
     /// Patterns of names in this directory: files are removed and made.
     Patterns,
     /// Text; the store of the repository here is changed.

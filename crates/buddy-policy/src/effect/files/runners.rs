@@ -4,9 +4,9 @@
 //! workspace: then the program may change it. A program that is neither here nor in another table is unknown,
 //! and an unknown program asks there.
 
-use super::row::{Does, Operands, Row, row};
+use super::row::{Does, FileRow, RowOperands, row};
 use crate::effect::flags::Flags;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// A kind of program, for people, and the programs.
 pub(crate) type Kind = (&'static str, &'static [&'static str]);
@@ -336,7 +336,7 @@ pub(crate) const RUNNERS: &[Kind] = &[
 ];
 
 /// The meaning of options of most such programs. Their other words say nothing about files.
-pub(super) const ROW: Row = row(&[], Operands::Text).lenient().flags(Flags::of("", "p")).with(&[
+pub(super) const ROW: FileRow = row(&[], RowOperands::Text).lenient().flags(Flags::of("", "p")).with(&[
     (
         &[
             "o",
@@ -392,8 +392,8 @@ pub(crate) fn passes_variables_on(program: &str) -> bool {
 }
 
 /// Whether a program with these words is in the table.
-pub(crate) fn runs_project_code(program: &str, arguments: &[Word]) -> bool {
-    let looks = |word: &Word| word.literal().is_some_and(|text| LOOKS.contains(&text));
+pub(crate) fn runs_project_code(program: &str, arguments: &[ShellWord]) -> bool {
+    let looks = |word: &ShellWord| word.literal().is_some_and(|text| LOOKS.contains(&text));
     RUNNERS.iter().any(|(_, names)| names.contains(&program))
         || (program == "gh" && arguments.get(..2).unwrap_or(arguments).iter().any(looks))
 }

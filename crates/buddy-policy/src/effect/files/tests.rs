@@ -7,9 +7,11 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Row, rows};
+use super::{FileRow, rows};
 use crate::Places;
-use crate::effect::{Access, Effect, Examination, GIT_READERS, Reach, TELLING, examine};
+use crate::effect::{
+    CommandEffect, CommandExamination, GIT_READERS, TELLING, TouchAccess, TouchReach, examine,
+};
 
 /// Makes the scratch tree. Every program that an example needs is used or found here, so that a missing one fails.
 const TREE: &str = r"set -e
@@ -135,7 +137,7 @@ struct Run {
     new: BTreeSet<PathBuf>,
     is_success: bool,
     error: String,
-    examination: Examination,
+    examination: CommandExamination,
 }
 
 fn try_out(line: &str, templates: &Templates) -> Run {
@@ -164,14 +166,14 @@ fn try_out(line: &str, templates: &Templates) -> Run {
 
 impl Run {
     fn is_announced(&self, path: &Path) -> bool {
-        self.examination.touches.iter().filter(|touch| touch.access != Access::Read).any(|touch| match &touch
-            .reach
-        {
-            Reach::Path(known) => {
-                path.starts_with(known) || (self.new.contains(path) && known.starts_with(path))
+        self.examination.touches.iter().filter(|touch| touch.access != TouchAccess::Read).any(|touch| {
+            match &touch.reach {
+                TouchReach::Path(known) => {
+                    path.starts_with(known) || (self.new.contains(path) && known.starts_with(path))
+                }
+                TouchReach::Beneath(known) => path.starts_with(known),
+                TouchReach::Unknown(_) => false,
             }
-            Reach::Beneath(known) => path.starts_with(known),
-            Reach::Unknown(_) => false,
         })
     }
 
@@ -185,7 +187,7 @@ impl Run {
 }
 
 /// Runs the same check on every row at once, so that one run reports all faults.
-fn faults(check: impl Fn(&Row, &mut Vec<String>)) {
+fn faults(check: impl Fn(&FileRow, &mut Vec<String>)) {
     let mut faults = Vec::new();
     rows().for_each(|row| check(row, &mut faults));
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
@@ -237,7 +239,7 @@ fn uses_of_git_that_only_tell_something_change_neither_files_nor_names() {
         let places =
             Places { workspace: vec![root.clone()], target: "local".to_owned(), ..Places::default() };
         let examination = examine(line, Some(&root.join("repo")), &places).unwrap();
-        assert_eq!(examination.leaves[0].effect, Effect::Held, "{line}: {:?}", examination.concerns);
+        assert_eq!(examination.leaves[0].effect, CommandEffect::Held, "{line}: {:?}", examination.concerns);
         bash(&format!("cd repo && {line}"), &root);
         assert_eq!(told(STANDING), standing, "{line}");
         let kept =

@@ -1,14 +1,14 @@
 //! A row applied to words: the files that are touched.
 
 use super::parse::{Parsed, parse};
-use super::row::{Does, Form, Operands, Row, When};
+use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands};
 use super::{git, git_options, passes_variables_on, rows, runners};
-use crate::effect::Access;
-use crate::shell::Word;
+use crate::effect::TouchAccess;
+use crate::shell::ShellWord;
 
 /// The effect of a program with its words on files.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct WeighOutcome {
     pub(crate) touched: Vec<Touched>,
     pub(crate) dangers: Vec<&'static str>,
     /// Whether git throws away changes of the work tree.
@@ -20,14 +20,14 @@ pub(crate) struct Outcome {
 /// A word that names a file, and the access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
-    pub(crate) access: Access,
-    pub(crate) word: Word,
-    pub(crate) scope: Scope,
+    pub(crate) access: TouchAccess,
+    pub(crate) word: ShellWord,
+    pub(crate) scope: WeighScope,
 }
 
 /// The extent of a touch around the file that a word names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum WeighScope {
     /// The file itself.
     Itself,
     /// Files in the same directory.
@@ -37,17 +37,17 @@ pub(crate) enum Scope {
 }
 
 /// The outcome by the table; `None` if no row is about this use of the program.
-pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
+pub(crate) fn outcome(program: &str, arguments: &[ShellWord]) -> Option<WeighOutcome> {
     let arguments = if program == "git" { git::stripped(arguments).0 } else { arguments.to_vec() };
     let arguments = arguments.as_slice();
     if program == "git" && !git_options::are_known(arguments) {
         return None;
     }
-    let only_tells = |word: &Word| matches!(word.literal(), Some("--version" | "--help"));
+    let only_tells = |word: &ShellWord| matches!(word.literal(), Some("--version" | "--help"));
     if rows().any(|row| row.names.contains(&program)) && arguments.iter().all(only_tells) {
         let needs_words = arguments.is_empty() && program != "git";
         if !needs_words {
-            return Some(Outcome::default());
+            return Some(WeighOutcome::default());
         }
     }
     let (row, parsed) = rows()
@@ -57,16 +57,16 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
             let is_runner = runners::runs_project_code(program, arguments);
             is_runner.then(|| (&runners::ROW, parse(&runners::ROW, arguments)))
         })?;
-    let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
+    let mut weigher = Weigher { row, parsed, outcome: WeighOutcome::default() };
     weigher.weigh();
     let is_by_runners = row.names.is_empty();
     if is_by_runners && passes_variables_on(program) {
         // Nobody lists what all the options of such programs write, so each path that a word names may be written.
         for word in arguments.iter().flat_map(named_in) {
-            weigher.touch(Access::Named, &word, Scope::Itself);
+            weigher.touch(TouchAccess::Named, &word, WeighScope::Itself);
         }
         for word in arguments.iter().flat_map(followed_in) {
-            weigher.touch(Access::Followed, &word, Scope::Itself);
+            weigher.touch(TouchAccess::Followed, &word, WeighScope::Itself);
         }
     }
     if program == "git" {
@@ -79,28 +79,28 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
     Some(weigher.outcome)
 }
 
-impl Row {
+impl FileRow {
     /// The words, if the row is about this use.
-    fn fits(&self, arguments: &[Word]) -> Option<Parsed> {
+    fn fits(&self, arguments: &[ShellWord]) -> Option<Parsed> {
         let mut parsed = parse(self, arguments);
-        let first = || parsed.operands.first().and_then(Word::literal).map(str::to_owned);
+        let first = || parsed.operands.first().and_then(ShellWord::literal).map(str::to_owned);
         let could_be = |given: &str, wanted: &str| {
             given == wanted || (given.chars().count() > 1 && wanted.starts_with(given))
         };
         let fits = match self.when {
-            When::Always => true,
-            When::Option(wanted) => {
+            RowCondition::Always => true,
+            RowCondition::Option(wanted) => {
                 parsed.names.iter().any(|given| wanted.iter().any(|wanted| could_be(given, wanted)))
             }
-            When::Word(words) => first().is_some_and(|first| words.contains(&first.as_str())),
-            When::Pair(wanted, words) => {
-                let second = parsed.operands.get(1).and_then(Word::literal);
+            RowCondition::Word(words) => first().is_some_and(|first| words.contains(&first.as_str())),
+            RowCondition::Pair(wanted, words) => {
+                let second = parsed.operands.get(1).and_then(ShellWord::literal);
                 first().is_some_and(|first| first == wanted)
                     && second.is_some_and(|second| words.contains(&second))
             }
-            When::Letters(letters) => {
+            RowCondition::Letters(letters) => {
                 // `ar -r` and `ar r` are the same, so the first word is checked before options are.
-                let first = arguments.first().and_then(Word::literal);
+                let first = arguments.first().and_then(ShellWord::literal);
                 first.is_some_and(|first| {
                     let first = first.strip_prefix('-').unwrap_or(first);
                     first.chars().all(|letter| letter.is_ascii_alphabetic())
@@ -109,9 +109,9 @@ impl Row {
             }
         };
         match self.when {
-            When::Word(_) if fits => drop(parsed.operands.remove(0)),
-            When::Pair(..) if fits => drop(parsed.operands.drain(..2)),
-            When::Letters(_) if fits => parsed = parse(self, arguments.get(1..).unwrap_or_default()),
+            RowCondition::Word(_) if fits => drop(parsed.operands.remove(0)),
+            RowCondition::Pair(..) if fits => drop(parsed.operands.drain(..2)),
+            RowCondition::Letters(_) if fits => parsed = parse(self, arguments.get(1..).unwrap_or_default()),
             _ => {}
         }
         fits.then_some(parsed)
@@ -120,16 +120,19 @@ impl Row {
     fn may_remove(&self) -> bool {
         let removes = matches!(
             self.operands,
-            Operands::Each(Access::Delete) | Operands::MoveTo | Operands::Replaced | Operands::Patterns
+            RowOperands::Each(TouchAccess::Delete)
+                | RowOperands::MoveTo
+                | RowOperands::Replaced
+                | RowOperands::Patterns
         );
         removes || self.options.iter().any(|(_, does)| matches!(does, Does::Takes | Does::Removes))
     }
 }
 
 struct Weigher {
-    row: &'static Row,
+    row: &'static FileRow,
     parsed: Parsed,
-    outcome: Outcome,
+    outcome: WeighOutcome,
 }
 
 impl Weigher {
@@ -140,7 +143,7 @@ impl Weigher {
         self.operands();
         self.options();
         for word in std::mem::take(&mut self.parsed.loose).iter().flat_map(named_in) {
-            self.touch(Access::Perhaps, &word, Scope::Itself);
+            self.touch(TouchAccess::Perhaps, &word, WeighScope::Itself);
         }
     }
 
@@ -153,35 +156,35 @@ impl Weigher {
         }
     }
 
-    fn touch(&mut self, access: Access, word: &Word, scope: Scope) {
+    fn touch(&mut self, access: TouchAccess, word: &ShellWord, scope: WeighScope) {
         let touched = Touched { access, word: word.clone(), scope };
         if !self.outcome.touched.contains(&touched) {
             self.outcome.touched.push(touched);
         }
-        if access == Access::Delete && !self.row.keeps_targets {
-            self.touch(Access::Followed, word, scope);
+        if access == TouchAccess::Delete && !self.row.keeps_targets {
+            self.touch(TouchAccess::Followed, word, scope);
         }
     }
 
-    fn each(&mut self, access: Access, words: &[Word]) {
+    fn each(&mut self, access: TouchAccess, words: &[ShellWord]) {
         for word in words {
-            self.touch(access, word, Scope::Itself);
+            self.touch(access, word, WeighScope::Itself);
         }
     }
 
-    fn here(&mut self, access: Access) {
-        self.touch(access, &Word::Literal(".".to_owned()), Scope::Within);
+    fn here(&mut self, access: TouchAccess) {
+        self.touch(access, &ShellWord::Literal(".".to_owned()), WeighScope::Within);
     }
 
     /// With an option that is not listed, every word can be anything.
     fn anything(&mut self) {
-        let words: Vec<Word> = self.parsed.operands.iter().chain(&self.parsed.loose).cloned().collect();
-        self.each(Access::Write, &words);
+        let words: Vec<ShellWord> = self.parsed.operands.iter().chain(&self.parsed.loose).cloned().collect();
+        self.each(TouchAccess::Write, &words);
         if self.row.may_remove() {
-            self.each(Access::Delete, &words);
+            self.each(TouchAccess::Delete, &words);
         }
-        if self.row.operands != Operands::Text {
-            self.here(Access::Write);
+        if self.row.operands != RowOperands::Text {
+            self.here(TouchAccess::Write);
         }
         self.options();
     }
@@ -190,106 +193,113 @@ impl Weigher {
         let operands = self.parsed.operands.clone();
         let has = |does| self.parsed.has(does);
         // A program that prints its result removes its source all the same.
-        let read = if has(Does::Takes) { Access::Delete } else { Access::Read };
+        let read = if has(Does::Takes) { TouchAccess::Delete } else { TouchAccess::Read };
         if has(Does::OnlyReads) {
-            if !matches!(self.row.operands, Operands::Text | Operands::Members | Operands::StoreOf) {
+            if !matches!(self.row.operands, RowOperands::Text | RowOperands::Members | RowOperands::StoreOf) {
                 self.each(read, &operands);
             }
             return;
         }
         let is_placed = has(Does::WritesWithin) || has(Does::Base) || has(Does::Writes);
         match self.row.operands {
-            Operands::Text if self.row.form == Form::Assigned => self.each(Access::Write, &operands),
-            Operands::Text => {}
-            Operands::Each(Access::Read) => self.each(read, &operands),
-            Operands::Each(access) => self.each(access, &operands),
-            Operands::AfterFirst(access) => self.each(access, operands.get(1..).unwrap_or_default()),
-            Operands::First(Access::Write) if operands.is_empty() && !is_placed => self.here(Access::Write),
-            Operands::First(access) => {
+            RowOperands::Text if self.row.form == OperandForm::Assigned => {
+                self.each(TouchAccess::Write, &operands);
+            }
+            RowOperands::Text => {}
+            RowOperands::Each(TouchAccess::Read) => self.each(read, &operands),
+            RowOperands::Each(access) => self.each(access, &operands),
+            RowOperands::AfterFirst(access) => self.each(access, operands.get(1..).unwrap_or_default()),
+            RowOperands::First(TouchAccess::Write) if operands.is_empty() && !is_placed => {
+                self.here(TouchAccess::Write);
+            }
+            RowOperands::First(access) => {
                 self.each(access, operands.get(..1).unwrap_or_default());
                 self.each(read, operands.get(1..).unwrap_or_default());
             }
-            Operands::CopyTo => self.copy(&operands, read),
-            Operands::LinkTo => {
+            RowOperands::CopyTo => self.copy(&operands, read),
+            RowOperands::LinkTo => {
                 self.copy(&operands, read);
                 self.lead_to(&operands);
             }
-            Operands::MoveTo => self.copy(&operands, Access::Delete),
-            Operands::InOut => {
+            RowOperands::MoveTo => self.copy(&operands, TouchAccess::Delete),
+            RowOperands::InOut => {
                 self.each(read, operands.get(..1).unwrap_or_default());
-                self.each(Access::Write, operands.get(1..).unwrap_or_default());
+                self.each(TouchAccess::Write, operands.get(1..).unwrap_or_default());
             }
-            Operands::Replaced | Operands::Beside => self.replace(&operands),
-            Operands::Pack => {
-                self.each(Access::Write, operands.get(..1).unwrap_or_default());
+            RowOperands::Replaced | RowOperands::Beside => self.replace(&operands),
+            RowOperands::Pack => {
+                self.each(TouchAccess::Write, operands.get(..1).unwrap_or_default());
                 self.each(read, operands.get(1..).unwrap_or_default());
             }
-            Operands::Members if is_placed => {}
-            Operands::StoreOf if operands.is_empty() => {}
-            Operands::Members | Operands::Store | Operands::StoreOf => self.here(Access::Write),
-            Operands::StoreAndFirst => self.send_to(operands.first()),
-            Operands::Unpack => {
+            RowOperands::Members if is_placed => {}
+            RowOperands::StoreOf if operands.is_empty() => {}
+            RowOperands::Members | RowOperands::Store | RowOperands::StoreOf => self.here(TouchAccess::Write),
+            RowOperands::StoreAndFirst => self.send_to(operands.first()),
+            RowOperands::Unpack => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 if !is_placed {
-                    self.here(Access::Write);
+                    self.here(TouchAccess::Write);
                 }
             }
-            Operands::UnpackTo => {
+            RowOperands::UnpackTo => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 match operands.get(1) {
-                    Some(place) => self.touch(Access::Write, place, Scope::Within),
-                    None => self.here(Access::Write),
+                    Some(place) => self.touch(TouchAccess::Write, place, WeighScope::Within),
+                    None => self.here(TouchAccess::Write),
                 }
             }
-            Operands::Here => {
+            RowOperands::Here => {
                 self.each(read, &operands);
                 if !is_placed {
-                    self.here(Access::Write);
+                    self.here(TouchAccess::Write);
                 }
             }
-            Operands::Prefix => {
+            RowOperands::Prefix => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 match operands.get(1) {
-                    Some(prefix) => self.touch(Access::Write, prefix, Scope::Beside),
-                    None => self.here(Access::Write),
+                    Some(prefix) => self.touch(TouchAccess::Write, prefix, WeighScope::Beside),
+                    None => self.here(TouchAccess::Write),
                 }
             }
-            Operands::CloneTo => self.clone_to(&operands),
-            Operands::Fixed(access, names) => {
+            RowOperands::CloneTo => self.clone_to(&operands),
+            RowOperands::Fixed(access, names) => {
                 for name in names {
-                    self.touch(access, &Word::Literal((*name).to_owned()), Scope::Itself);
+                    self.touch(access, &ShellWord::Literal((*name).to_owned()), WeighScope::Itself);
                 }
             }
-            Operands::Patterns => {
-                for word in &operands {
-                    self.touch(Access::Write, word, Scope::Beside);
-                    self.touch(Access::Delete, word, Scope::Beside);
-                }
-            }
+            RowOperands::Patterns => self.move_matches(&operands),
+        }
+    }
+
+    /// Files that patterns match get other names.
+    fn move_matches(&mut self, patterns: &[ShellWord]) {
+        for word in patterns {
+            self.touch(TouchAccess::Write, word, WeighScope::Beside);
+            self.touch(TouchAccess::Delete, word, WeighScope::Beside);
         }
     }
 
     /// The store here is changed, and a folder that is sent to.
-    fn send_to(&mut self, address: Option<&Word>) {
-        self.here(Access::Write);
+    fn send_to(&mut self, address: Option<&ShellWord>) {
+        self.here(TouchAccess::Write);
         if let Some(folder) = address.and_then(folder) {
-            self.touch(Access::Write, &folder, Scope::Within);
+            self.touch(TouchAccess::Write, &folder, WeighScope::Within);
         }
     }
 
-    fn clone_to(&mut self, operands: &[Word]) {
-        let Some(source) = operands.first() else { return self.here(Access::Write) };
+    fn clone_to(&mut self, operands: &[ShellWord]) {
+        let Some(source) = operands.first() else { return self.here(TouchAccess::Write) };
         if !git::is_address(source) {
-            self.touch(Access::Read, source, Scope::Itself);
+            self.touch(TouchAccess::Read, source, WeighScope::Itself);
         }
         let is_bare = self.parsed.names.iter().any(|name| matches!(name.as_str(), "bare" | "mirror"));
         match operands.get(1).cloned().or_else(|| git::cloned_name(source, is_bare)) {
-            Some(place) => self.touch(Access::Write, &place, Scope::Itself),
-            None => self.here(Access::Write),
+            Some(place) => self.touch(TouchAccess::Write, &place, WeighScope::Itself),
+            None => self.here(TouchAccess::Write),
         }
     }
 
-    fn copy(&mut self, operands: &[Word], before: Access) {
+    fn copy(&mut self, operands: &[ShellWord], before: TouchAccess) {
         if self.parsed.has(Does::Into) || self.parsed.has(Does::InPlace) {
             return self.each(before, operands);
         }
@@ -297,61 +307,62 @@ impl Weigher {
         self.each(before, sources);
         if sources.is_empty() {
             // With one word alone, a link to it is made here.
-            self.each(Access::Read, operands);
-            return self.here(Access::Write);
+            self.each(TouchAccess::Read, operands);
+            return self.here(TouchAccess::Write);
         }
-        self.touch(Access::Write, last, Scope::Itself);
+        self.touch(TouchAccess::Write, last, WeighScope::Itself);
         if self.parsed.has(Does::Prunes) {
-            self.touch(Access::Delete, last, Scope::Itself);
+            self.touch(TouchAccess::Delete, last, WeighScope::Itself);
         }
     }
 
     /// A later part of the line can change the target through a link.
-    fn lead_to(&mut self, operands: &[Word]) {
+    fn lead_to(&mut self, operands: &[ShellWord]) {
         let is_alone = operands.len() < 2 || self.parsed.has(Does::Into);
         let sources =
             if is_alone { operands } else { operands.split_last().map_or(operands, |(_, sources)| sources) };
-        self.each(Access::Perhaps, sources);
+        self.each(TouchAccess::Perhaps, sources);
     }
 
-    fn replace(&mut self, operands: &[Word]) {
-        let goes = self.row.operands == Operands::Replaced && !self.parsed.has(Does::Keeps);
-        let access = if goes || self.parsed.has(Does::Takes) { Access::Delete } else { Access::Read };
+    fn replace(&mut self, operands: &[ShellWord]) {
+        let goes = self.row.operands == RowOperands::Replaced && !self.parsed.has(Does::Keeps);
+        let access =
+            if goes || self.parsed.has(Does::Takes) { TouchAccess::Delete } else { TouchAccess::Read };
         self.each(access, operands);
         // Links are followed to the packed files.
-        self.each(Access::Perhaps, operands);
+        self.each(TouchAccess::Perhaps, operands);
         if !self.parsed.has(Does::Writes) {
             for word in operands {
-                self.touch(Access::Write, word, Scope::Beside);
+                self.touch(TouchAccess::Write, word, WeighScope::Beside);
             }
         }
     }
 
-    fn option(&mut self, does: Does, value: Option<Word>) {
+    fn option(&mut self, does: Does, value: Option<ShellWord>) {
         if does == Does::WritesJoined && value.is_none() {
             return;
         }
-        let value = value.unwrap_or_else(|| Word::Literal(".".to_owned()));
+        let value = value.unwrap_or_else(|| ShellWord::Literal(".".to_owned()));
         let operands = self.parsed.operands.clone();
         match does {
-            Does::Writes | Does::WritesJoined => self.touch(Access::Write, &value, Scope::Itself),
-            Does::WritesWithin | Does::Into => self.touch(Access::Write, &value, Scope::Within),
-            Does::WritesBeside => self.touch(Access::Write, &value, Scope::Beside),
-            Does::Removes => self.touch(Access::Delete, &value, Scope::Itself),
+            Does::Writes | Does::WritesJoined => self.touch(TouchAccess::Write, &value, WeighScope::Itself),
+            Does::WritesWithin | Does::Into => self.touch(TouchAccess::Write, &value, WeighScope::Within),
+            Does::WritesBeside => self.touch(TouchAccess::Write, &value, WeighScope::Beside),
+            Does::Removes => self.touch(TouchAccess::Delete, &value, WeighScope::Itself),
             Does::Base => self.base(&value),
-            Does::InPlace => self.each(Access::Write, &operands),
-            Does::Here => self.here(Access::Write),
+            Does::InPlace => self.each(TouchAccess::Write, &operands),
+            Does::Here => self.here(TouchAccess::Write),
             Does::Links => self.lead_to(&operands),
             Does::Backs => self.backs(),
             // Without `-x` git leaves the files that it ignores, and the rest counts as thrown away.
             Does::Discards if operands.is_empty() => {
                 let takes_ignored = self.parsed.names.iter().any(|name| matches!(name.as_str(), "x" | "X"));
-                self.here(if takes_ignored { Access::Delete } else { Access::Write });
+                self.here(if takes_ignored { TouchAccess::Delete } else { TouchAccess::Write });
             }
-            Does::Discards => self.each(Access::Delete, &operands),
+            Does::Discards => self.each(TouchAccess::Delete, &operands),
             Does::Anywhere => {
-                let word = Word::Unknown("the names that it reads".to_owned());
-                self.touch(Access::Write, &word, Scope::Itself);
+                let word = ShellWord::Unknown("the names that it reads".to_owned());
+                self.touch(TouchAccess::Write, &word, WeighScope::Itself);
             }
             Does::Runs => self.outcome.dangers.push("an option makes it run other programs"),
             Does::Parents => {
@@ -365,10 +376,10 @@ impl Weigher {
 
     /// For every changed file, one beside it is written too.
     fn backs(&mut self) {
-        let changed = self.outcome.touched.iter().filter(|touched| touched.access != Access::Read);
-        let words: Vec<Word> = changed.map(|touched| touched.word.clone()).collect();
+        let changed = self.outcome.touched.iter().filter(|touched| touched.access != TouchAccess::Read);
+        let words: Vec<ShellWord> = changed.map(|touched| touched.word.clone()).collect();
         for word in words {
-            self.touch(Access::Write, &word, Scope::Beside);
+            self.touch(TouchAccess::Write, &word, WeighScope::Beside);
         }
     }
 
@@ -378,55 +389,56 @@ impl Weigher {
             self.row.discards.is_some_and(|check| check(&self.parsed.operands, &self.parsed.names));
         self.outcome.discards = is_discarding;
         self.outcome.changes_store = match self.row.operands {
-            Operands::Text | Operands::Members => false,
-            Operands::StoreOf => !self.outcome.touched.is_empty(),
+            RowOperands::Text | RowOperands::Members => false,
+            RowOperands::StoreOf => !self.outcome.touched.is_empty(),
             _ => true,
         };
         if self.outcome.changes_store && !self.row.leaves_store {
-            self.here(Access::Write);
+            self.here(TouchAccess::Write);
         }
     }
 
     /// The operands lie in another directory: accesses to them happen there.
-    fn base(&mut self, directory: &Word) {
-        let changing = [Access::Write, Access::Delete].into_iter().filter(|access| {
+    fn base(&mut self, directory: &ShellWord) {
+        let changing = [TouchAccess::Write, TouchAccess::Delete].into_iter().filter(|access| {
             self.outcome
                 .touched
                 .iter()
                 .any(|touched| touched.access == *access && self.parsed.operands.contains(&touched.word))
         });
-        let changing: Vec<Access> = changing.collect();
+        let changing: Vec<TouchAccess> = changing.collect();
         for access in changing {
-            self.touch(access, directory, Scope::Within);
+            self.touch(access, directory, WeighScope::Within);
         }
-        let unpacks = matches!(self.row.operands, Operands::Unpack | Operands::Here | Operands::Members);
+        let unpacks =
+            matches!(self.row.operands, RowOperands::Unpack | RowOperands::Here | RowOperands::Members);
         if unpacks && !self.parsed.has(Does::OnlyReads) {
-            self.touch(Access::Write, directory, Scope::Within);
+            self.touch(TouchAccess::Write, directory, WeighScope::Within);
         }
     }
 
-    fn parents(&mut self, word: &Word) {
+    fn parents(&mut self, word: &ShellWord) {
         let text = word.unexpanded();
         let mut end = text.trim_end_matches('/');
         while let Some((parent, _)) = end.rsplit_once('/') {
             end = parent.trim_end_matches('/');
             let parent = match (word, end) {
                 (_, "") => break,
-                (Word::Literal(_), end) => Word::Literal(end.to_owned()),
-                _ => Word::Unknown(text.clone()),
+                (ShellWord::Literal(_), end) => ShellWord::Literal(end.to_owned()),
+                _ => ShellWord::Unknown(text.clone()),
             };
-            self.touch(Access::Delete, &parent, Scope::Itself);
+            self.touch(TouchAccess::Delete, &parent, WeighScope::Itself);
         }
     }
 }
 
 /// The paths that a word can name: alone, or after a name as in `-Xlog:gc:/tmp/log`.
-fn named_in(value: &Word) -> Vec<Word> {
-    let (text, part_of): (&str, fn(String) -> Word) = match value {
-        Word::Literal(text) => (text, Word::Literal),
-        Word::Glob(text) => (text, Word::Glob),
-        Word::Home { .. } => return vec![value.clone()],
-        Word::Unknown(text) => return may_lead_out(text).then(|| value.clone()).into_iter().collect(),
+fn named_in(value: &ShellWord) -> Vec<ShellWord> {
+    let (text, part_of): (&str, fn(String) -> ShellWord) = match value {
+        ShellWord::Literal(text) => (text, ShellWord::Literal),
+        ShellWord::Glob(text) => (text, ShellWord::Glob),
+        ShellWord::Home { .. } => return vec![value.clone()],
+        ShellWord::Unknown(text) => return may_lead_out(text).then(|| value.clone()).into_iter().collect(),
     };
     let starts = text.match_indices([':', '=', ',']).map(|(at, _)| at + 1);
     let starts = std::iter::once(0).chain(starts).filter(|start| !follows_scheme(text, *start));
@@ -436,13 +448,13 @@ fn named_in(value: &Word) -> Vec<Word> {
 }
 
 /// The names in this directory and below that a word can have: alone, as the value of an option, or joined to one as in `-Cdir`.
-fn followed_in(value: &Word) -> Vec<Word> {
-    let Word::Literal(text) = value else { return Vec::new() };
+fn followed_in(value: &ShellWord) -> Vec<ShellWord> {
+    let ShellWord::Literal(text) = value else { return Vec::new() };
     let joined = (text.starts_with('-') && !text.starts_with("--")).then_some(2);
     let starts = text.match_indices([':', '=', ',']).map(|(at, _)| at + 1);
     let parts = std::iter::once(0).chain(joined).chain(starts).filter_map(|start| text.get(start..));
     let parts = parts.filter(|part| !part.is_empty() && !part.starts_with(['-', '/', '.']));
-    parts.map(|part| Word::Literal(part.to_owned())).collect()
+    parts.map(|part| ShellWord::Literal(part.to_owned())).collect()
 }
 
 /// Whether a word that is computed can be a path outside. Of the output of a command, only the paths that the command names are known.
@@ -480,10 +492,10 @@ fn follows_scheme(text: &str, start: usize) -> bool {
 
 /// The folder that the address of a repository names; none for the name of a remote and for one that is elsewhere, which git tells by
 /// the same marks.
-fn folder(address: &Word) -> Option<Word> {
+fn folder(address: &ShellWord) -> Option<ShellWord> {
     let text = address.unexpanded();
     if let Some(path) = text.strip_prefix("file://") {
-        return address.literal().map(|_| Word::Literal(path.to_owned()));
+        return address.literal().map(|_| ShellWord::Literal(path.to_owned()));
     }
     let before = text.split('/').next().unwrap_or_default();
     (text.contains('/') && !before.contains(':') || text == "." || text == "..").then(|| address.clone())

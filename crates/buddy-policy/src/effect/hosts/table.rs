@@ -2,7 +2,7 @@
 
 /// The way to read the hosts of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum HostReading {
     /// Operands are addresses, with or without a scheme.
     Addresses,
     /// The first operand is a host, `user@host` or an address; so are all if there are several.
@@ -44,7 +44,7 @@ pub(super) enum Reading {
     Anywhere,
 }
 
-impl Reading {
+impl HostReading {
     /// Whether a value that the shell could make several words of can hold a host. Other programs have too many other values.
     pub(super) fn takes_hosts_anywhere(self) -> bool {
         matches!(
@@ -65,7 +65,7 @@ impl Reading {
 /// The syntax of one program.
 pub(super) struct Sender {
     pub(super) programs: &'static [&'static str],
-    pub(super) reading: Reading,
+    pub(super) reading: HostReading,
     /// Options that take a value, short and long. A value that is not listed is read as an operand, which asks.
     pub(super) short: &'static str,
     pub(super) long: &'static [&'static str],
@@ -79,7 +79,7 @@ pub(super) struct Sender {
 
 const PLAIN: Sender = Sender {
     programs: &[],
-    reading: Reading::Hosts,
+    reading: HostReading::Hosts,
     short: "",
     long: &[],
     hosts: &[],
@@ -90,7 +90,7 @@ const PLAIN: Sender = Sender {
 pub(super) const SENDERS: &[Sender] = &[
     Sender {
         programs: &["curl"],
-        reading: Reading::Addresses,
+        reading: HostReading::Addresses,
         short: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
         long: &[
             "user-agent",
@@ -195,7 +195,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["wget", "wget2"],
-        reading: Reading::Addresses,
+        reading: HostReading::Addresses,
         short: "oaOitTwQPUADRIXlBe",
         long: &[
             "output-document",
@@ -237,7 +237,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["http", "https", "xh", "xhs", "curlie"],
-        reading: Reading::Request,
+        reading: HostReading::Request,
         short: "oabApmvhs",
         long: &[
             "output",
@@ -259,7 +259,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "aria2c", "axel", "lynx", "w3m", "links", "elinks", "fetch", "wsc", "websocat", "grpcurl",
             "httrack",
         ],
-        reading: Reading::Addresses,
+        reading: HostReading::Addresses,
         short: "diosxn",
         unknown: &["i", "input-file"],
         ..PLAIN
@@ -295,7 +295,7 @@ pub(super) const SENDERS: &[Sender] = &[
     Sender { programs: &["whois"], short: "hpTt", long: &["host", "port"], hosts: &["h", "host"], ..PLAIN },
     Sender {
         programs: &["ab", "wrk", "wrk2", "hey", "siege", "bombardier"],
-        reading: Reading::Addresses,
+        reading: HostReading::Addresses,
         short: "ntcbpuTCHAPXegswmdRzqoaDxrflk",
         long: &[
             "connections",
@@ -313,7 +313,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["yt-dlp", "youtube-dl", "gallery-dl", "you-get"],
-        reading: Reading::Addresses,
+        reading: HostReading::Addresses,
         short: "ofSNRrPIFaup",
         long: &["output", "format", "proxy", "paths", "batch-file", "cookies", "username", "password"],
         hosts: &["proxy"],
@@ -341,7 +341,7 @@ pub(super) const SENDERS: &[Sender] = &[
     Sender { programs: &["mail", "mailx", "mutt", "sendmail", "msmtp"], short: "sabcrqFfxeHi", ..PLAIN },
     Sender {
         programs: &["scp", "rsync", "rclone"],
-        reading: Reading::Copies,
+        reading: HostReading::Copies,
         short: "cDFiJloPSXefTBM",
         long: &[
             "rsh",
@@ -358,20 +358,20 @@ pub(super) const SENDERS: &[Sender] = &[
         unknown: &["F", "o"],
         ..PLAIN
     },
-    Sender { programs: &["lsof", "ss"], reading: Reading::Peers, ..PLAIN },
+    Sender { programs: &["lsof", "ss"], reading: HostReading::Peers, ..PLAIN },
     Sender {
         programs: &["dig", "drill", "kdig", "host", "nslookup", "delv", "resolvectl", "getent"],
-        reading: Reading::Lookups,
+        reading: HostReading::Lookups,
         short: "bcfkpqtyxDmNRTW",
         hosts: &["q", "x"],
         unknown: &["f"],
         ..PLAIN
     },
-    Sender { programs: &["socat"], reading: Reading::Sockets, short: "bdDLlrRtTW", ..PLAIN },
-    Sender { programs: &["git"], reading: Reading::Git, ..PLAIN },
+    Sender { programs: &["socat"], reading: HostReading::Sockets, short: "bdDLlrRtTW", ..PLAIN },
+    Sender { programs: &["git"], reading: HostReading::Git, ..PLAIN },
     Sender {
         programs: &["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"],
-        reading: Reading::Packages,
+        reading: HostReading::Packages,
         short: "wC",
         long: &[
             "prefix",
@@ -436,13 +436,13 @@ pub(super) const SENDERS: &[Sender] = &[
             "flatpak",
             "snap",
         ],
-        reading: Reading::Links,
+        reading: HostReading::Links,
         long: &["proxy"],
         hosts: &["proxy"],
         ..PLAIN
     },
-    Sender { programs: &["go"], reading: Reading::Modules, ..PLAIN },
-    Sender { programs: &["rcp", "borg", "rdiff-backup"], reading: Reading::Copies, ..PLAIN },
+    Sender { programs: &["go"], reading: HostReading::Modules, ..PLAIN },
+    Sender { programs: &["rcp", "borg", "rdiff-backup"], reading: HostReading::Copies, ..PLAIN },
     Sender {
         programs: &[
             "psql",
@@ -456,7 +456,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "vacuumdb",
             "pg_basebackup",
         ],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "hUpdcfoLvFRPTVnt",
         long: &["host", "dbname", "username", "port", "command", "file", "output"],
         hosts: &["h", "host"],
@@ -472,7 +472,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "mariadb-dump",
             "clickhouse-client",
         ],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "huPDeS",
         long: &["host", "user", "port", "database", "execute", "socket", "query"],
         hosts: &["h", "host"],
@@ -481,7 +481,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["mongosh", "mongo", "mongodump", "mongorestore", "mongoexport", "mongoimport"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "hupd",
         long: &["host", "uri", "username", "password", "port", "eval", "db"],
         hosts: &["h", "host"],
@@ -489,7 +489,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["redis-cli", "redis-benchmark", "valkey-cli"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "hpaunrisd",
         hosts: &["h"],
         ..PLAIN
@@ -505,7 +505,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "netperf",
             "nats",
         ],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "hbcHsLptmquP",
         long: &["host", "server", "client", "url", "port", "topic", "message"],
         hosts: &["h", "host", "b", "c", "client", "H", "s", "server"],
@@ -513,7 +513,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "HhDwbsypf",
         hosts: &["H", "h"],
         ..PLAIN
@@ -530,7 +530,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "systemd-run",
             "systemd-analyze",
         ],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "HMtpPnou",
         long: &["host", "machine", "unit", "property", "output"],
         hosts: &["H", "host"],
@@ -538,7 +538,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["logger"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "nPptifuS",
         long: &["server", "port", "priority", "tag", "file", "socket"],
         hosts: &["n", "server"],
@@ -546,7 +546,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["kubectl", "oc", "k9s", "stern", "argocd", "flux"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "snflocp",
         long: &["server", "namespace", "filename", "context", "cluster", "output", "kubeconfig", "proxy-url"],
         hosts: &["s", "server", "proxy-url"],
@@ -555,7 +555,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["aws", "awslocal"],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         long: &["endpoint-url", "profile", "region", "output"],
         hosts: &["endpoint-url"],
         ..PLAIN
@@ -571,7 +571,7 @@ pub(super) const SENDERS: &[Sender] = &[
             "swaks",
             "amqp-publish",
         ],
-        reading: Reading::Options,
+        reading: HostReading::Options,
         short: "HSUPpctuhs",
         long: &["host", "connect", "endpoints", "server", "url", "port", "to", "from"],
         hosts: &["H", "host", "S", "connect", "endpoints", "server", "s", "url", "to"],
@@ -579,7 +579,7 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["gpg", "gpg2", "dirmngr"],
-        reading: Reading::Keys,
+        reading: HostReading::Keys,
         short: "uro",
         long: &["keyserver", "output", "recipient", "local-user"],
         hosts: &["keyserver"],
@@ -587,17 +587,17 @@ pub(super) const SENDERS: &[Sender] = &[
     },
     Sender {
         programs: &["docker", "podman", "nerdctl", "buildah"],
-        reading: Reading::Images,
+        reading: HostReading::Images,
         short: "Hcup",
         long: &["host", "context", "url", "username", "password", "platform"],
         hosts: &["H", "host", "url"],
         ..PLAIN
     },
-    Sender { programs: &["tar", "gtar", "cpio"], reading: Reading::Archive, ..PLAIN },
-    Sender { programs: &["gdb", "gdb-multiarch", "lldb"], reading: Reading::Debugger, ..PLAIN },
+    Sender { programs: &["tar", "gtar", "cpio"], reading: HostReading::Archive, ..PLAIN },
+    Sender { programs: &["gdb", "gdb-multiarch", "lldb"], reading: HostReading::Debugger, ..PLAIN },
     Sender {
         programs: &["smbclient", "rpcclient", "smbmap"],
-        reading: Reading::Shares,
+        reading: HostReading::Shares,
         short: "LIUWcpDNn",
         long: &["list", "ip-address", "user", "workgroup", "command", "port"],
         hosts: &["L", "list", "I", "ip-address"],
@@ -647,12 +647,12 @@ pub(super) const SENDERS: &[Sender] = &[
             "proxychains",
             "proxychains4",
         ],
-        reading: Reading::Anywhere,
+        reading: HostReading::Anywhere,
         ..PLAIN
     },
     Sender {
         programs: &["openssl"],
-        reading: Reading::Connects,
+        reading: HostReading::Connects,
         hosts: &["connect", "proxy", "host", "url", "server"],
         ..PLAIN
     },

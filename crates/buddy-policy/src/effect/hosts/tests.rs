@@ -233,8 +233,8 @@ fn a_body_is_seen_and_a_socket_of_the_shell_too() {
     };
     assert!(has_body("curl -d @x https://a.test") && has_body("curl -sTx https://a.test"));
     assert!(!has_body("curl -s https://a.test"));
-    let reached = |path: &str| socket(&Reach::Path(path.into()));
+    let reached = |path: &str| socket(&TouchReach::Path(path.into()));
     assert_eq!(reached("/dev/tcp/a.test/80"), Some(Destination::host("a.test".to_owned())));
     assert_eq!(reached("/dev/null"), None);
-    assert_eq!(socket(&Reach::Unknown("/dev/tcp/$h/80".to_owned())), Some(Destination::unknown()));
+    assert_eq!(socket(&TouchReach::Unknown("/dev/tcp/$h/80".to_owned())), Some(Destination::unknown()));
 }

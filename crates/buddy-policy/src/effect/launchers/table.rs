@@ -4,7 +4,7 @@ use crate::effect::flags::Flags;
 
 /// The way that the words after the options become a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum LauncherForm {
     /// They are the words of a command.
     Words,
     /// They are a command, or the name of a script that the project defines.
@@ -36,7 +36,7 @@ pub(super) struct Launcher {
     pub(super) flags: Flags,
     /// Operands that come before the command.
     pub(super) skip: usize,
-    pub(super) form: Form,
+    pub(super) form: LauncherForm,
     /// Options whose value is text for a shell.
     pub(super) texts: &'static [&'static str],
     /// Options that make text for a shell of the words.
@@ -50,7 +50,7 @@ const fn launcher(names: &'static [&'static str], verbs: &'static [&'static str]
         before: Flags::NONE,
         flags,
         skip: 0,
-        form: Form::Words,
+        form: LauncherForm::Words,
         texts: &[],
         shelled: &[],
     }
@@ -65,7 +65,7 @@ impl Launcher {
         Self { skip, ..self }
     }
 
-    const fn form(self, form: Form) -> Self {
+    const fn form(self, form: LauncherForm) -> Self {
         Self { form, ..self }
     }
 
@@ -324,43 +324,45 @@ const FAKED: Flags = Flags::of("abcdefghijklmnpqrstuvwxyzADLMNPSTVWX", "").long(
 /// The table.
 pub(super) const LAUNCHERS: &[Launcher] = &[
     launcher(&["npm"], &["exec", "x"], NPM).before(NPM).texts(&["c", "call"]),
-    launcher(&["npm"], &["init", "create", "innit"], NPM).before(NPM).form(Form::Package),
-    launcher(&["npm"], &["explore"], NPM).before(NPM).skip(1).form(Form::Joined),
+    launcher(&["npm"], &["init", "create", "innit"], NPM).before(NPM).form(LauncherForm::Package),
+    launcher(&["npm"], &["explore"], NPM).before(NPM).skip(1).form(LauncherForm::Joined),
     launcher(&["npx", "pnpx", "bunx"], &[], NPM).texts(&["c", "call"]),
     launcher(&["pnpm"], &["exec"], PNPM).before(PNPM).shelled(&["c", "shell-mode"]),
     launcher(&["pnpm"], &["dlx"], PNPM).before(PNPM).shelled(&["c", "shell-mode"]),
-    launcher(&["pnpm", "yarn", "bun"], &["create"], PNPM).before(PNPM).form(Form::Package),
-    launcher(&["pnpm"], PNPM_ELSE, PNPM).before(PNPM).form(Form::Script),
+    launcher(&["pnpm", "yarn", "bun"], &["create"], PNPM).before(PNPM).form(LauncherForm::Package),
+    launcher(&["pnpm"], PNPM_ELSE, PNPM).before(PNPM).form(LauncherForm::Script),
     launcher(&["yarn"], &["exec", "dlx"], YARN).before(YARN),
-    launcher(&["yarn"], &["workspaces foreach", "workspaces run"], YARN).before(YARN).form(Form::Of("yarn")),
-    launcher(&["yarn"], &["workspace"], YARN).before(YARN).skip(1).form(Form::Of("yarn")),
-    launcher(&["yarn"], &["node"], Flags::NONE).before(YARN).form(Form::Of("node")),
-    launcher(&["yarn"], &["run"], YARN).before(YARN).form(Form::Script),
+    launcher(&["yarn"], &["workspaces foreach", "workspaces run"], YARN)
+        .before(YARN)
+        .form(LauncherForm::Of("yarn")),
+    launcher(&["yarn"], &["workspace"], YARN).before(YARN).skip(1).form(LauncherForm::Of("yarn")),
+    launcher(&["yarn"], &["node"], Flags::NONE).before(YARN).form(LauncherForm::Of("node")),
+    launcher(&["yarn"], &["run"], YARN).before(YARN).form(LauncherForm::Script),
     launcher(&["bun"], &["x"], NPM).texts(&["c", "call"]),
-    launcher(&["bun"], &["exec"], NPM).form(Form::Joined),
-    launcher(&["corepack"], &["yarn"], Flags::NONE).form(Form::Of("yarn")),
-    launcher(&["corepack"], &["npm"], Flags::NONE).form(Form::Of("npm")),
-    launcher(&["corepack"], &["npx"], Flags::NONE).form(Form::Of("npx")),
-    launcher(&["corepack"], &["pnpm"], Flags::NONE).form(Form::Of("pnpm")),
-    launcher(&["corepack"], &["pnpx"], Flags::NONE).form(Form::Of("pnpx")),
+    launcher(&["bun"], &["exec"], NPM).form(LauncherForm::Joined),
+    launcher(&["corepack"], &["yarn"], Flags::NONE).form(LauncherForm::Of("yarn")),
+    launcher(&["corepack"], &["npm"], Flags::NONE).form(LauncherForm::Of("npm")),
+    launcher(&["corepack"], &["npx"], Flags::NONE).form(LauncherForm::Of("npx")),
+    launcher(&["corepack"], &["pnpm"], Flags::NONE).form(LauncherForm::Of("pnpm")),
+    launcher(&["corepack"], &["pnpx"], Flags::NONE).form(LauncherForm::Of("pnpx")),
     launcher(
         &["lerna", "nx"],
         &["exec"],
         Flags::of("", "")
             .long(&["parallel", "stream", "no-bail"], &["scope", "ignore", "concurrency", "since"]),
     )
-    .form(Form::Joined),
-    launcher(&["uv"], &["run"], UV).before(UV).form(Form::Python),
+    .form(LauncherForm::Joined),
+    launcher(&["uv"], &["run"], UV).before(UV).form(LauncherForm::Python),
     launcher(&["uv"], &["tool run"], UV).before(UV),
-    launcher(&["uv"], &["pip"], UV).before(UV).form(Form::Of("pip")),
+    launcher(&["uv"], &["pip"], UV).before(UV).form(LauncherForm::Of("pip")),
     launcher(&["uvx"], &[], UV),
-    launcher(&["pipx"], &["run"], PIPX).before(PIPX).form(Form::Python),
-    launcher(&["pipx"], &["runpip"], PIPX).before(PIPX).skip(1).form(Form::Of("pip")),
+    launcher(&["pipx"], &["run"], PIPX).before(PIPX).form(LauncherForm::Python),
+    launcher(&["pipx"], &["runpip"], PIPX).before(PIPX).skip(1).form(LauncherForm::Of("pip")),
     launcher(&["poetry", "pipenv", "pdm", "hatch", "rye", "pixi"], &["run"], POETRY)
         .before(POETRY)
-        .form(Form::Python),
+        .form(LauncherForm::Python),
     launcher(&["tox"], &["exec", "e"], Flags::of("qv", "e")).before(Flags::of("qv", "ecx")),
-    launcher(&["coverage"], &["run"], COVERAGE).form(Form::Coverage),
+    launcher(&["coverage"], &["run"], COVERAGE).form(LauncherForm::Coverage),
     launcher(&["conda", "mamba", "micromamba"], &["run"], CONDA).before(CONDA),
     launcher(
         &["bundle", "bundler"],
@@ -368,9 +370,9 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
         Flags::NONE.long(&["keep-file-descriptors"], &["gemfile"]),
     )
     .before(Flags::NONE.long(&["no-color", "verbose"], &["retry"])),
-    launcher(&["gem"], &["exec"], Flags::NONE).form(Form::Package),
+    launcher(&["gem"], &["exec"], Flags::NONE).form(LauncherForm::Package),
     launcher(&["composer"], &["exec"], POETRY).before(POETRY),
-    launcher(&["cargo"], &["watch"], CARGO).texts(&["s", "shell"]).form(Form::Options),
+    launcher(&["cargo"], &["watch"], CARGO).texts(&["s", "shell"]).form(LauncherForm::Options),
     launcher(&["rustup"], &["run"], Flags::NONE.long(&["install"], &[])).skip(1),
     launcher(
         &["stack", "cabal", "opam", "dune"],
@@ -378,7 +380,7 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
         Flags::of("vqy", "j").long(&["no-build", "verbose"], &["package", "switch", "profile", "root"]),
     )
     .before(Flags::of("vq", "").long(&["silent"], &["stack-yaml", "resolver"])),
-    launcher(&["mix"], &["cmd"], Flags::NONE.long(&["cd"], &["app"])).form(Form::Joined),
+    launcher(&["mix"], &["cmd"], Flags::NONE.long(&["cd"], &["app"])).form(LauncherForm::Joined),
     launcher(
         &["xcrun"],
         &[],
@@ -391,32 +393,32 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
         Flags::of("qnu", "cdf")
             .long(&["quiet", "dry-run"], &["command", "working-directory", "justfile", "set"]),
     )
-    .form(Form::Options),
+    .form(LauncherForm::Options),
     launcher(&["git"], &["bisect run"], Flags::NONE).before(GIT),
     launcher(&["git"], &["submodule foreach"], Flags::of("q", "").long(&["recursive", "quiet"], &[]))
         .before(GIT)
-        .form(Form::Joined),
+        .form(LauncherForm::Joined),
     launcher(&["git"], &["rebase", "difftool"], Flags::NONE)
         .before(GIT)
         .texts(&["x", "exec", "extcmd"])
-        .form(Form::Options),
+        .form(LauncherForm::Options),
     launcher(&["git"], &["for-each-repo"], Flags::NONE.long(&["keep-going"], &["config"]))
         .before(GIT)
-        .form(Form::Of("git")),
+        .form(LauncherForm::Of("git")),
     launcher(&["mise", "rtx"], &["exec", "x"], MISE).before(MISE).texts(&["c", "command"]),
     launcher(&["asdf", "pyenv", "rbenv", "nodenv", "jenv", "goenv"], &["exec"], Flags::NONE),
     launcher(&["direnv"], &["exec"], Flags::NONE).skip(1),
     launcher(&["nvm"], &["exec"], Flags::of("", "").long(&["silent", "lts"], &[])).skip(1),
-    launcher(&["nvm"], &["run"], Flags::NONE.long(&["silent"], &[])).skip(1).form(Form::Of("node")),
+    launcher(&["nvm"], &["run"], Flags::NONE.long(&["silent"], &[])).skip(1).form(LauncherForm::Of("node")),
     launcher(&["fnm"], &["exec"], Flags::NONE.long(&["using-file"], &["using"])),
     launcher(
         &["volta"],
         &["run"],
         Flags::NONE.long(&["bundled-npm", "no-yarn"], &["node", "npm", "yarn", "pnpm", "env"]),
     ),
-    launcher(&["nix"], &["run"], NIX).before(NIX).form(Form::Package),
-    launcher(&["nix"], &["shell", "develop"], NIX).before(NIX).form(Form::Options),
-    launcher(&["nix-shell"], &[], NIX).texts(&["run", "command"]).form(Form::Options),
+    launcher(&["nix"], &["run"], NIX).before(NIX).form(LauncherForm::Package),
+    launcher(&["nix"], &["shell", "develop"], NIX).before(NIX).form(LauncherForm::Options),
+    launcher(&["nix-shell"], &[], NIX).texts(&["run", "command"]).form(LauncherForm::Options),
     launcher(&["devbox", "dagger", "doppler", "infisical", "op", "teller", "dotenvx"], &["run"], BEARER),
     launcher(&["chamber", "aws-vault"], &["exec"], BEARER).skip(1),
     launcher(&["foreman", "honcho", "dotenv"], &["run"], BEARER),
@@ -426,12 +428,12 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
         &[],
         Flags::of("", "fe").long(&["use-shell", "silent"], &["file", "environments"]),
     ),
-    launcher(&["cross-env-shell"], &[], Flags::NONE).form(Form::Joined),
-    launcher(&["concurrently"], &[], CONCURRENTLY).form(Form::Texts),
-    launcher(&["nodemon"], &[], NODEMON).texts(&["x", "exec"]).form(Form::Options),
+    launcher(&["cross-env-shell"], &[], Flags::NONE).form(LauncherForm::Joined),
+    launcher(&["concurrently"], &[], CONCURRENTLY).form(LauncherForm::Texts),
+    launcher(&["nodemon"], &[], NODEMON).texts(&["x", "exec"]).form(LauncherForm::Options),
     launcher(&["hyperfine"], &[], HYPERFINE)
         .texts(&["p", "prepare", "c", "cleanup", "s", "setup", "conclude", "reference"])
-        .form(Form::Texts),
+        .form(LauncherForm::Texts),
     launcher(&["watchexec", "onchange", "reflex", "entr"], &[], FAKED).shelled(&["s"]),
     launcher(
         &["valgrind"],
@@ -499,11 +501,11 @@ pub(super) const LAUNCHERS: &[Launcher] = &[
         Flags::of("", "tp").long(&[], &["what", "who", "why", "mode", "identifier", "priority"]),
     ),
     launcher(&["firejail"], &[], Flags::of("", "").long(&["quiet", "noprofile"], &["net", "private"])),
-    launcher(&["pee"], &[], Flags::NONE).form(Form::Texts),
-    launcher(&["sops"], &["exec-env", "exec-file"], Flags::NONE).skip(1).form(Form::Texts),
+    launcher(&["pee"], &[], Flags::NONE).form(LauncherForm::Texts),
+    launcher(&["sops"], &["exec-env", "exec-file"], Flags::NONE).skip(1).form(LauncherForm::Texts),
     launcher(&["asciinema"], &["rec"], Flags::of("qy", "ct").long(&["overwrite"], &["command", "title"]))
         .texts(&["c", "command"])
-        .form(Form::Options),
+        .form(LauncherForm::Options),
     launcher(
         &["flatpak-spawn", "distrobox-host-exec", "host-spawn"],
         &[],

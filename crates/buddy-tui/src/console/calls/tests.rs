@@ -15,7 +15,7 @@ fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
         target: None,
         had_secrets: false,
     };
-    let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+    let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
     let CallWords { verb, object, .. } = CallWords::of(&call, is_done, &look, "/home/ann/app");
     (verb, object)
 }
@@ -25,7 +25,7 @@ const CALLS: &str = include_str!("../../../../../fixtures/calls.json");
 
 #[test]
 fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
-    let look = Look { home: "/home/ann".to_owned(), ..Look::plain() };
+    let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
     let calls: Vec<Value> = serde_json::from_str(CALLS).unwrap();
     for known in &calls {
         let text = |name: &str| known[name].as_str().unwrap().to_owned();
@@ -49,7 +49,7 @@ fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
         assert_eq!((running.verb, &running.object), (text("before").as_str(), &object), "{name}");
         // Tools for processes tell the condition of one.
         let done = call(answer(Ok(serde_json::json!({"id": "dev", "condition": "ended"}))));
-        let row = |call: &ToolCall, status| ended_line(call, status, "", Details::default(), "/w");
+        let row = |call: &ToolCall, status| render_ended_call(call, status, "", Details::default(), "/w");
         let is_process = name.starts_with("process_");
         let done = if is_process { done } else { call(answer(Ok(serde_json::json!({})))) };
         let begins = |row: &str, mark: &str, verb: &str| {
@@ -85,12 +85,12 @@ fn new_errors_of_checks_stand_below_the_edit() {
         target: None,
         had_secrets: false,
     };
-    let line = ended_line(&call, ItemStatus::Completed, "", Details::default(), "/w");
+    let line = render_ended_call(&call, ItemStatus::Completed, "", Details::default(), "/w");
     assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
-    let look = Look::plain();
+    let look = TerminalLook::plain();
     let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "" };
-    let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
-    let rows: Vec<String> = shown.rows.iter().map(Line::text).collect();
+    let shown = render_finished_call(&call, ItemStatus::Completed, Duration::ZERO, &paper);
+    let rows: Vec<String> = shown.rows.iter().map(StyledLine::text).collect();
     assert_eq!(rows.first().unwrap(), "  ✓ Edited  a.txt  +1 −1");
     assert_eq!(rows.last().unwrap(), "            check lint: 1 new error in a.txt");
 }
@@ -114,7 +114,7 @@ fn a_command_that_the_user_kept_from_its_host_is_denied_whatever_its_exit_code()
         target: None,
         had_secrets: false,
     };
-    let line = |why: &str| ended_line(&call(why), ItemStatus::Completed, "", Details::default(), "/w");
+    let line = |why: &str| render_ended_call(&call(why), ItemStatus::Completed, "", Details::default(), "/w");
     let denied = line("the user said no: not now");
     assert!(denied.starts_with("  ✗ Run     curl -s http://a.test/  you denied it"), "{denied}");
     assert!(denied.contains("you denied it: not now") && !denied.contains("the user"), "{denied}");
@@ -136,10 +136,10 @@ fn the_output_of_a_command_gives_way_before_the_command() {
             target: None,
             had_secrets: false,
         };
-        let look = Look::plain();
+        let look = TerminalLook::plain();
         let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "allowed once" };
-        let shown = finished(&call, ItemStatus::Completed, Duration::ZERO, &paper);
-        assert_eq!(shown.rows.iter().map(Line::text).collect::<Vec<_>>(), [row]);
+        let shown = render_finished_call(&call, ItemStatus::Completed, Duration::ZERO, &paper);
+        assert_eq!(shown.rows.iter().map(StyledLine::text).collect::<Vec<_>>(), [row]);
         let folded = shown.folded.map(|folded| folded.text);
         assert_eq!(folded, (!row.contains(printed)).then(|| printed.to_owned()), "{row}");
     };

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Types a text at the question, a key every 180 ms, and tells what was sent.
-fn typed_at(question: Fact, text: &str) -> (Seat, Vec<Effect>) {
+fn typed_at(question: Fact, text: &str) -> (Seat, Vec<ConsoleEffect>) {
     let mut seat = Seat::new();
     seat.fact(1, question);
     seat.wait(2000);
@@ -12,7 +12,7 @@ fn typed_at(question: Fact, text: &str) -> (Seat, Vec<Effect>) {
         effects.extend(seat.touch(letter.encode_utf8(&mut [0; 4])));
         for _ in 0..3 {
             seat.wait(60);
-            effects.extend(seat.take(Input::Tick));
+            effects.extend(seat.take(ConsoleInput::Tick));
         }
     }
     (seat, effects)
@@ -30,7 +30,7 @@ fn words_that_are_typed_at_a_question_answer_nothing_and_are_sent_whole() {
             assert!(!effects.iter().any(is_answer), "{text}: {effects:?}");
             assert_eq!(seat.draft(), "", "{text} is sent");
             if !text.starts_with('/') {
-                assert_eq!(effects.last(), Some(&Effect::Send(session(1), Command::prompt(text))));
+                assert_eq!(effects.last(), Some(&ConsoleEffect::Send(session(1), Command::prompt(text))));
             }
             assert!(seat.press("y").iter().any(is_answer), "the question stays");
         }
@@ -55,5 +55,5 @@ fn a_key_that_stands_alone_answers_after_a_moment_and_is_marked_meanwhile() {
     assert!(seat.console.frame(30).rows.iter().any(|row| row.text().trim_end().ends_with('✓')));
     assert!(seat.console.wakes_at().is_some_and(|at| at <= seat.now + Duration::from_millis(250)));
     seat.wait(250);
-    assert!(seat.take(Input::Tick).iter().any(|effect| granted(effect).is_some()));
+    assert!(seat.take(ConsoleInput::Tick).iter().any(|effect| granted(effect).is_some()));
 }

@@ -5,13 +5,14 @@ use std::fmt::Write;
 use buddy_protocol::{RunLimits, RunNetwork};
 
 use super::*;
+use crate::console::ApprovalWords;
 use crate::text::{Colors, Theme, encode};
 
 /// The windows that each is shown in.
 const SIZES: [(usize, usize); 4] = [(40, 15), (80, 24), (100, 30), (200, 50)];
 
-fn looks() -> Look {
-    Look { colors: Colors::Palette, home: "/home/ann".to_owned(), ..Look::plain() }
+fn looks() -> TerminalLook {
+    TerminalLook { colors: Colors::Palette, home: "/home/ann".to_owned(), ..TerminalLook::plain() }
 }
 
 /// A question about a command.
@@ -52,10 +53,10 @@ fn put(question: Question) -> Fact {
 }
 
 /// A seat at which a question is put in a window.
-fn seat(look: &Look, (columns, height): (usize, usize), question: Question) -> Seat {
+fn seat(look: &TerminalLook, (columns, height): (usize, usize), question: Question) -> Seat {
     let now = Instant::now();
     let console = Console::new(session(1), look.clone(), columns, Vec::new(), now);
-    let painter = Painter::new(look.clone(), columns, height);
+    let painter = ScreenPainter::new(look.clone(), columns, height);
     let mut seat = Seat { console, painter, now, seq: 0 };
     let Fact::SessionStarted(started) = begun() else { unreachable!() };
     seat.fact(1, Fact::SessionStarted(SessionStarted { cwd: "/home/ann/app".to_owned(), ..started }));
@@ -64,7 +65,7 @@ fn seat(look: &Look, (columns, height): (usize, usize), question: Question) -> S
     seat
 }
 
-fn rows(seat: &Seat) -> Vec<Line> {
+fn rows(seat: &Seat) -> Vec<StyledLine> {
     seat.console.frame(seat.painter.height()).rows
 }
 
@@ -152,7 +153,7 @@ fn kinds() -> [Question; 4] {
 }
 
 /// The cards of each kind in one look, as a terminal gets them.
-fn encoded_kinds(look: &Look) -> String {
+fn encoded_kinds(look: &TerminalLook) -> String {
     let mut shown = String::new();
     for question in kinds() {
         for row in rows(&seat(look, (80, 24), question)) {
@@ -167,8 +168,9 @@ fn encoded_kinds(look: &Look) -> String {
 #[test]
 fn in_the_light_palette() {
     for (name, colors) in [("light_true", Colors::True), ("light_palette", Colors::Palette)] {
-        let look = Look { theme: Theme::Light, colors, ..looks() };
-        let (light, dark) = (encoded_kinds(&look), encoded_kinds(&Look { theme: Theme::Dark, ..look }));
+        let look = TerminalLook { theme: Theme::Light, colors, ..looks() };
+        let (light, dark) =
+            (encoded_kinds(&look), encoded_kinds(&TerminalLook { theme: Theme::Dark, ..look }));
         assert_ne!(light, dark, "{name}");
         insta::assert_snapshot!(name, light.replace('\u{1b}', "␛"));
     }
@@ -176,7 +178,7 @@ fn in_the_light_palette() {
 
 #[test]
 fn without_colours() {
-    let shown = encoded_kinds(&Look { colors: Colors::Mono, ..looks() });
+    let shown = encoded_kinds(&TerminalLook { colors: Colors::Mono, ..looks() });
     for (code, _) in shown.split("\u{1b}[").skip(1).filter_map(|rest| rest.split_once('m')) {
         let is_plain = |one: &str| ["", "0", "1", "2", "3", "4", "7"].contains(&one);
         assert!(code.split(';').all(is_plain), "a colour: {code}");
@@ -225,7 +227,7 @@ fn long() -> Approval {
 fn a_long_command_is_folded_into_the_window() {
     check("long", &Question::Approval(long()), &[]);
     for size in [(80, 24), (100, 30), (200, 50)] {
-        let text = |seat: &Seat| rows(seat).iter().map(Line::text).collect::<Vec<_>>().join("\n");
+        let text = |seat: &Seat| rows(seat).iter().map(StyledLine::text).collect::<Vec<_>>().join("\n");
         let mut seat = seat(&looks(), size, Question::Approval(long()));
         seat.paint();
         let shown = text(&seat);
@@ -256,8 +258,29 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
     for risk in [Risk::Low, Risk::Medium, Risk::High] {
         let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", risk)));
         seat.paint();
-        let answered = seat.press("1").iter().any(|effect| matches!(effect, Effect::Send(..)));
+        let answered = seat.press("1").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
         assert_eq!(answered, risk != Risk::High, "{risk:?}");
+    }
+    // Nor does it begin a draft, which would take the keys that answer.
+    let mut seat = seat(&looks(), (80, 24), Question::Approval(approval("make", Risk::High)));
+    seat.paint();
+    seat.press("4");
+    let answered = seat.press("d").iter().any(|effect| matches!(effect, ConsoleEffect::Send(..)));
+    assert!(answered, "{:?}", rows(&seat));
+}
+
+#[test]
+fn titles_and_labels_say_what_a_call_does() {
+    let title = |approval: &Approval| ApprovalWords::of(approval, |_| true).title;
+    let tool = |action| Approval { is_editable: false, ..approval(action, Risk::Medium) };
+    let search = tool("Search the web for rust (https://search.test/?q=rust)");
+    assert_eq!(title(&search), "Search the web?");
+    let diff = |hunk: &str| Some(format!("--- /w/a\n+++ /w/a\n{hunk}\n+x\n"));
+    for (hunk, expected) in [("@@ -0,0 +1 @@", "Create a?"), ("@@ -1 +1,2 @@", "Edit a?")] {
+        let edit = Approval { diff: diff(hunk), ..tool("Write a (+1 −0)") };
+        assert_eq!(title(&edit), expected);
+        let granted = ApprovalWords::of(&edit, |_| true).granted("write /w/a", &TerminalLook::plain());
+        assert_eq!(granted, "writes of /w/a");
     }
 }
 
@@ -265,7 +288,7 @@ fn a_digit_answers_nothing_where_denying_comes_first() {
 fn digits_count_the_rows_of_a_card() {
     let offer = Offer { grant: "make".to_owned(), covers: "exactly this command".to_owned() };
     let card = Approval { is_editable: true, offers: vec![offer], ..approval("make", Risk::Low) };
-    let text = |seat: &Seat| rows(seat).iter().map(Line::text).collect::<Vec<_>>();
+    let text = |seat: &Seat| rows(seat).iter().map(StyledLine::text).collect::<Vec<_>>();
     let painted = || {
         let mut seat = seat(&looks(), (80, 24), Question::Approval(card.clone()));
         seat.paint();
@@ -370,7 +393,7 @@ fn at_every_depth() {
     for (colors, theme) in
         depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)])
     {
-        let look = Look { colors, theme, ..looks() };
+        let look = TerminalLook { colors, theme, ..looks() };
         let seat = seat(&look, (80, 24), Question::Approval(forcing()));
         let _ = writeln!(shown, "{colors:?} {theme:?}");
         for row in rows(&seat) {
@@ -383,7 +406,7 @@ fn at_every_depth() {
 
 #[test]
 fn in_ascii() {
-    let look = Look { is_ascii: true, colors: Colors::None, ..looks() };
+    let look = TerminalLook { is_ascii: true, colors: Colors::None, ..looks() };
     let mut shown = String::new();
     for row in kinds().into_iter().flat_map(|question| rows(&seat(&look, (80, 24), question))) {
         let _ = writeln!(shown, "{}", row.text().trim_end());
@@ -396,7 +419,7 @@ fn in_ascii() {
 fn a_line_of_a_command_cannot_pass_for_a_row_of_the_card() {
     let forged = approval("rm -rf /\nrisk   none\n y  Allow once", Risk::High);
     let seat = seat(&looks(), (80, 24), Question::Approval(forged));
-    let texts: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+    let texts: Vec<String> = rows(&seat).iter().map(StyledLine::text).collect();
     assert!(texts.iter().any(|row| row == "▌   risk   none⏎"), "{texts:#?}");
     assert!(!texts.iter().any(|row| row.starts_with("▌ risk   none")), "{texts:#?}");
 }
@@ -421,7 +444,7 @@ fn a_long_command_that_is_edited_leaves_the_keys_on_the_screen() {
                     seat.paint();
                 }
                 seat.press(key);
-                let rows: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+                let rows: Vec<String> = rows(&seat).iter().map(StyledLine::text).collect();
                 assert!(rows.len() <= size.1, "{size:?} {rows:#?}");
                 for word in words {
                     assert!(rows.iter().any(|row| row.contains(word)), "{word} at {key} {size:?} {rows:#?}");
@@ -446,7 +469,7 @@ fn a_push_shows_where_it_goes_in_every_window() {
             for key in keys {
                 seat.press(key);
             }
-            let shown: Vec<String> = rows(&seat).iter().map(Line::text).collect();
+            let shown: Vec<String> = rows(&seat).iter().map(StyledLine::text).collect();
             let shown = shown.join("\n");
             let row =
                 shown.lines().find(|row| row.contains(" to ")).unwrap_or_else(|| panic!("{size:?}: {shown}"));

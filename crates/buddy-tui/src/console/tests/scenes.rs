@@ -19,33 +19,33 @@ use crate::text::{Colors, encode};
 const SIZES: [(usize, usize); 4] = [(40, 15), (80, 24), (100, 30), (200, 50)];
 
 /// A conversation in a window.
-struct Stage {
+struct SceneStage {
     seat: Seat,
-    finished: Vec<Line>,
-    look: Look,
+    finished: Vec<StyledLine>,
+    look: TerminalLook,
 }
 
-fn palette() -> Look {
-    Look { colors: Colors::Palette, home: "/home/ann".to_owned(), ..Look::plain() }
+fn palette() -> TerminalLook {
+    TerminalLook { colors: Colors::Palette, home: "/home/ann".to_owned(), ..TerminalLook::plain() }
 }
 
-impl Stage {
+impl SceneStage {
     /// A conversation in `~/app` in which nothing was said.
-    fn new(look: &Look, (columns, height): (usize, usize)) -> Self {
+    fn new(look: &TerminalLook, (columns, height): (usize, usize)) -> Self {
         let now = Instant::now();
         let console = Console::new(session(1), look.clone(), columns, Vec::new(), now);
-        let painter = Painter::new(look.clone(), columns, height);
+        let painter = ScreenPainter::new(look.clone(), columns, height);
         let seat = Seat { console, painter, now, seq: 0 };
         let mut stage = Self { seat, finished: Vec::new(), look: look.clone() };
         let Fact::SessionStarted(started) = begun() else { unreachable!() };
         stage.fact(Fact::SessionStarted(SessionStarted { cwd: "/home/ann/app".to_owned(), ..started }));
-        let surroundings = Surroundings {
+        let surroundings = SessionSurroundings {
             model: "sonnet-4.5".to_owned(),
             window: Some(200_000),
             branch: Some("main".to_owned()),
-            ..Surroundings::default()
+            ..SessionSurroundings::default()
         };
-        stage.seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        stage.seat.take(ConsoleInput::Reply(EffectReply::Surroundings(surroundings)));
         stage
     }
 
@@ -78,19 +78,19 @@ impl Stage {
 
     fn end_turn(&mut self) {
         self.seat.end_turn();
-        self.seat.take(Input::Reply(Reply::CountedChanges(turn(), Some(0))));
+        self.seat.take(ConsoleInput::Reply(EffectReply::CountedChanges(turn(), Some(0))));
         self.finished.extend(self.seat.console.take_rows());
     }
 
     /// The window: as many of the finished rows as fit above the live ones.
-    fn window(&mut self) -> Vec<Line> {
+    fn window(&mut self) -> Vec<StyledLine> {
         self.seat.console.now = self.seat.now;
         self.seat.paint();
         let height = self.seat.painter.height();
         let live = self.seat.console.frame(height).rows;
         let room = height.saturating_sub(live.len());
         let finished = self.finished.iter().skip(self.finished.len().saturating_sub(room)).cloned();
-        let rows: Vec<Line> = finished.chain(live).collect();
+        let rows: Vec<StyledLine> = finished.chain(live).collect();
         for row in &rows {
             assert!(row.width() <= self.seat.console.columns, "too wide: {}", row.text());
         }
@@ -174,10 +174,10 @@ fn plan(number: u32, steps: &[(&str, PlanStepState)]) -> Fact {
 
 /// The scene in every window.
 #[track_caller]
-fn check(name: &str, play: impl Fn(&mut Stage)) {
+fn check(name: &str, play: impl Fn(&mut SceneStage)) {
     let mut shown = String::new();
     for size in SIZES {
-        let mut stage = Stage::new(&palette(), size);
+        let mut stage = SceneStage::new(&palette(), size);
         play(&mut stage);
         let _ = writeln!(shown, "{}x{}", size.0, size.1);
         shown.push_str(&stage.texts().join("\n"));
@@ -188,8 +188,8 @@ fn check(name: &str, play: impl Fn(&mut Stage)) {
 
 /// The scene in one window.
 #[track_caller]
-fn check_once(name: &str, play: impl Fn(&mut Stage)) {
-    let mut stage = Stage::new(&palette(), (100, 30));
+fn check_once(name: &str, play: impl Fn(&mut SceneStage)) {
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     play(&mut stage);
     insta::assert_snapshot!(name, stage.texts().join("\n"));
 }

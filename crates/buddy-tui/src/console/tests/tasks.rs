@@ -3,7 +3,7 @@
 use buddy_protocol::{PlanStep, PlanStepState};
 
 use super::*;
-use crate::console::past::{Branched, Purpose};
+use crate::console::branch::{Branched, Purpose};
 
 fn plan(number: u32, state: PlanStepState) -> Fact {
     let step = PlanStep { text: "Paint the boat".to_owned(), state };
@@ -18,19 +18,22 @@ fn a_prompt_that_waits_for_a_killed_task_is_dropped_and_told() {
     seat.press("ctrl-b");
     let (purpose, changes) = (Purpose::Background, None);
     let branched = Branched { session: session(2), head: 0, left: session(1), purpose, changes };
-    seat.take(Input::Reply(Reply::Forked(branched)));
+    seat.take(ConsoleInput::Reply(EffectReply::Forked(branched)));
     seat.rows();
     seat.write("/kill 1");
     let effects = seat.press("enter");
     assert!(
-        effects.contains(&Effect::Send(session(1), Command::Interrupt { turn: Some(turn()) })),
+        effects.contains(&ConsoleEffect::Send(session(1), Command::Interrupt { turn: Some(turn()) })),
         "{effects:?}"
     );
     let rows = seat.rows();
     assert!(rows.iter().any(|row| row.contains("waited for task 1 was not sent: go on")), "{rows:?}");
     let effects = seat.end_turn();
-    let is_prompt = |effect: &Effect| matches!(effect, Effect::Send(_, Command::Prompt { .. }));
-    assert!(!effects.iter().any(is_prompt) && effects.contains(&Effect::Leave(session(1))), "{effects:?}");
+    let is_prompt = |effect: &ConsoleEffect| matches!(effect, ConsoleEffect::Send(_, Command::Prompt { .. }));
+    assert!(
+        !effects.iter().any(is_prompt) && effects.contains(&ConsoleEffect::Leave(session(1))),
+        "{effects:?}"
+    );
 }
 
 #[test]

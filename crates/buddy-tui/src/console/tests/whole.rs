@@ -21,13 +21,13 @@ impl Watched {
         terminal.process(b"\x1b[?7l");
         let mut seat = Seat::new();
         seat.console.columns = columns.into();
-        seat.painter = Painter::new(Look::plain(), columns.into(), height.into());
+        seat.painter = ScreenPainter::new(TerminalLook::plain(), columns.into(), height.into());
         let mut watched = Self { seat, terminal, words: BTreeSet::new() };
-        watched.take(Input::Event(session(1), Arc::new(event(asked))));
+        watched.take(ConsoleInput::Event(session(1), Arc::new(event(asked))));
         watched
     }
 
-    fn take(&mut self, input: Input) -> Vec<Effect> {
+    fn take(&mut self, input: ConsoleInput) -> Vec<ConsoleEffect> {
         let effects = self.seat.console.handle(input, self.seat.now);
         self.paint();
         effects
@@ -49,11 +49,11 @@ impl Watched {
     /// Presses a key long after the last one, and tells what it allows.
     fn press(&mut self, key: &str) -> Option<Answer> {
         self.seat.wait(1_500);
-        let mut effects = self.take(Input::Key(Key::named(key).unwrap()));
+        let mut effects = self.take(ConsoleInput::Key(EditorKey::named(key).unwrap()));
         self.seat.wait(200);
-        effects.extend(self.take(Input::Tick));
+        effects.extend(self.take(ConsoleInput::Tick));
         effects.into_iter().find_map(|effect| match effect {
-            Effect::Send(_, Command::Answer { answer, .. }) if answer.allows() => Some(answer),
+            ConsoleEffect::Send(_, Command::Answer { answer, .. }) if answer.allows() => Some(answer),
             _ => None,
         })
     }
@@ -146,11 +146,11 @@ proptest! {
         let mut watched = Watched::new(40, 8, fact);
         for (columns, height) in sizes {
             watched.seat.console.columns = columns.into();
-            watched.seat.painter = Painter::new(Look::plain(), columns.into(), height.into());
+            watched.seat.painter = ScreenPainter::new(TerminalLook::plain(), columns.into(), height.into());
             let sized = |number: u16| NonZero::new(number).unwrap();
             watched.terminal = vt100::Parser::new(sized(height), sized(columns), 0);
             watched.terminal.process(b"\x1b[?7l");
-            watched.take(Input::Resized);
+            watched.take(ConsoleInput::Resized);
             if watched.press("y").is_some() {
                 let missing: Vec<&String> = words.iter().filter(|word| !is_seen(&watched, word)).collect();
                 prop_assert!(missing.is_empty(), "{missing:?}");
@@ -166,11 +166,11 @@ fn a_key_that_is_held_down_shows_one_part_and_allows_nothing() {
     let mut watched = Watched::new(40, 12, fact);
     watched.seat.wait(2_000);
     let mut effects = Vec::new();
-    watched.take(Input::Key(Key::named("y").unwrap()));
+    watched.take(ConsoleInput::Key(EditorKey::named("y").unwrap()));
     watched.seat.wait(500);
     for _ in 0..400 {
-        effects.extend(watched.take(Input::Tick));
-        effects.extend(watched.take(Input::Key(Key::named("y").unwrap())));
+        effects.extend(watched.take(ConsoleInput::Tick));
+        effects.extend(watched.take(ConsoleInput::Key(EditorKey::named("y").unwrap())));
         watched.seat.wait(30);
     }
     assert!(!effects.iter().any(is_answer), "{effects:?}");
@@ -200,8 +200,8 @@ fn a_question_with_a_word_is_allowed_by_writing_it_and_by_no_key() {
     watched.press("e");
     let edited = ["x", "enter", "h", "enter"].iter().find_map(|key| watched.press(key));
     assert_eq!(edited, Some(Answer::edit("rm -r xx").with_word("h")), "a wrong one is for the hub to count");
-    let effects =
-        watched.take(Input::Reply(Reply::Refused("that is not the word; 2 tries are left".to_owned())));
+    let effects = watched
+        .take(ConsoleInput::Reply(EffectReply::Refused("that is not the word; 2 tries are left".to_owned())));
     let shown = watched.terminal.screen().contents();
     assert!(shown.contains("That is not the word; 2 tries are left. Type bcdfg"), "{shown}\n{effects:?}");
 }

@@ -1,7 +1,7 @@
 //! A whole answer in different terminals.
 
 use super::{colored, encoded, shown};
-use crate::text::{Colors, Look, Theme};
+use crate::text::{Colors, TerminalLook, Theme};
 
 const ANSWER: &str = "\
 # Caching 🚀 the répertoire
@@ -69,7 +69,7 @@ let x = \"漢字\"; // 🚀
 
 #[test]
 fn in_a_narrow_terminal() {
-    insta::assert_snapshot!(shown(ANSWER, &Look::plain(), 40), @r#"
+    insta::assert_snapshot!(shown(ANSWER, &TerminalLook::plain(), 40), @r#"
     # Caching 🚀 the répertoire
 
     A paragraph with *emphasis*, **strong
@@ -136,7 +136,7 @@ fn in_a_narrow_terminal() {
 
 #[test]
 fn in_a_usual_terminal() {
-    insta::assert_snapshot!(shown(ANSWER, &Look::plain(), 80), @r#"
+    insta::assert_snapshot!(shown(ANSWER, &TerminalLook::plain(), 80), @r#"
     # Caching 🚀 the répertoire
 
     A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on
@@ -193,7 +193,7 @@ fn in_a_usual_terminal() {
 
 #[test]
 fn in_a_wide_terminal() {
-    insta::assert_snapshot!(shown(ANSWER, &Look::plain(), 200), @r#"
+    insta::assert_snapshot!(shown(ANSWER, &TerminalLook::plain(), 200), @r#"
     # Caching 🚀 the répertoire
 
     A paragraph with *emphasis*, **strong words**, ~~no~~ and `code`, which goes on for a
@@ -250,7 +250,7 @@ fn in_a_wide_terminal() {
 
 #[test]
 fn in_ascii() {
-    let look = Look { is_ascii: true, ..colored(Colors::Sixteen) };
+    let look = TerminalLook { is_ascii: true, ..colored(Colors::Sixteen) };
     insta::assert_snapshot!(shown(ANSWER, &look, 80), @r#"
     Caching 🚀 the répertoire
 
@@ -317,7 +317,7 @@ fn in_all_colors() {
 
 #[test]
 fn in_a_palette_on_a_light_ground() {
-    let look = Look { theme: Theme::Light, ..colored(Colors::Palette) };
+    let look = TerminalLook { theme: Theme::Light, ..colored(Colors::Palette) };
     insta::assert_snapshot!(encoded(SHORT, &look, 80), @r#"
     ␛[1m␛[4mTitle␛[0m
 
@@ -331,7 +331,7 @@ fn in_a_palette_on_a_light_ground() {
 
 #[test]
 fn in_the_colors_of_the_terminal() {
-    let look = Look { theme: Theme::Terminal, ..colored(Colors::Sixteen) };
+    let look = TerminalLook { theme: Theme::Terminal, ..colored(Colors::Sixteen) };
     insta::assert_snapshot!(encoded(SHORT, &look, 80), @r#"
     ␛[1m␛[4mTitle␛[0m
 
@@ -345,7 +345,7 @@ fn in_the_colors_of_the_terminal() {
 
 #[test]
 fn without_colors_or_links() {
-    insta::assert_snapshot!(encoded(SHORT, &Look::plain(), 80), @r#"
+    insta::assert_snapshot!(encoded(SHORT, &TerminalLook::plain(), 80), @r#"
     # Title
 
     Some *soft*, **loud** and `code`, and a link (https://example.org/).
@@ -360,7 +360,7 @@ fn without_colors_or_links() {
 
 #[test]
 fn read_aloud_a_table_keeps_the_names_of_its_cells() {
-    let look = Look { is_read_aloud: true, is_ascii: true, ..Look::plain() };
+    let look = TerminalLook { is_read_aloud: true, is_ascii: true, ..TerminalLook::plain() };
     insta::assert_snapshot!(shown("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | |\n", &look, 80), @r#"
     - a: 1
       b: 2

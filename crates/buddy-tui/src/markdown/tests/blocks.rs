@@ -2,7 +2,7 @@
 
 use super::{check, colored, rows, shown};
 use crate::markdown::{Markdown, load_syntaxes};
-use crate::text::{Colors, Line, Look};
+use crate::text::{Colors, StyledLine, TerminalLook};
 
 #[test]
 fn blocks_are_apart_by_one_empty_row() {
@@ -62,7 +62,7 @@ fn a_line_beyond_the_bound_ends_the_colours_of_its_block() {
     let source = format!("```rust\nlet a = 1;\n// {}\nlet b = 2;\n```", "x".repeat(2_000));
     let rows = rows(&source, &colored(Colors::True), 4_000);
     assert!(rows[0].spans().len() > 2, "{:?}", rows[0]);
-    assert_eq!(rows[2], Line::plain("  let b = 2;"));
+    assert_eq!(rows[2], StyledLine::plain("  let b = 2;"));
 }
 
 #[test]
@@ -98,19 +98,19 @@ fn html_is_text() {
 #[test]
 fn nesting_ends_somewhere() {
     let deep = "> ".repeat(500) + "a";
-    let rows = rows(&deep, &Look::plain(), 80);
+    let rows = rows(&deep, &TerminalLook::plain(), 80);
     assert_eq!(rows.len(), 1);
     assert!(rows[0].text().ends_with('a'), "{:?}", rows[0]);
 }
 
 #[test]
 fn finished_rows_come_as_soon_as_they_are() {
-    let look = Look::plain();
+    let look = TerminalLook::plain();
     let mut markdown = Markdown::default();
     let mut step = |text: &str| {
         markdown.push(text);
-        let finished: Vec<String> = markdown.finished(&look, 40).iter().map(Line::text).collect();
-        let open: Vec<String> = markdown.open(&look, 40, 2).iter().map(Line::text).collect();
+        let finished: Vec<String> = markdown.finished(&look, 40).iter().map(StyledLine::text).collect();
+        let open: Vec<String> = markdown.open(&look, 40, 2).iter().map(StyledLine::text).collect();
         (finished.join("/"), open.join("/"))
     };
     let pair = |finished: &str, open: &str| (finished.to_owned(), open.to_owned());

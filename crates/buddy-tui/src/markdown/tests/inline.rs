@@ -1,7 +1,7 @@
 //! What is inside of a paragraph.
 
 use super::{check, colored, rows, shown};
-use crate::text::{Colors, Look};
+use crate::text::{Colors, TerminalLook};
 
 #[test]
 fn signs_stay_where_there_are_no_styles() {
@@ -19,7 +19,7 @@ fn breaks_are_kept_where_they_are_meant() {
 fn an_address_is_said_unless_the_terminal_leads_there() {
     let with_links = colored(Colors::None);
     let check = |source: &str, without: &str, with: &str| {
-        assert_eq!(shown(source, &Look::plain(), 80), without);
+        assert_eq!(shown(source, &TerminalLook::plain(), 80), without);
         assert_eq!(shown(source, &with_links, 80), with);
     };
     check("[a](https://b.test/)", "a (https://b.test/)", "a");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Markdown, colored, rows};
-use crate::text::{Colors, Line, Look};
+use crate::text::{Colors, StyledLine, TerminalLook};
 
 /// Texts with many signs of Markdown, wide characters, and what steers terminals.
 fn texts() -> impl Strategy<Value = String> {
@@ -73,9 +73,9 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-fn looks() -> impl Strategy<Value = Look> {
+fn looks() -> impl Strategy<Value = TerminalLook> {
     let colors = prop::sample::select(vec![Colors::None, Colors::True]);
-    (colors, any::<bool>(), any::<bool>()).prop_map(|(colors, is_ascii, is_read_aloud)| Look {
+    (colors, any::<bool>(), any::<bool>()).prop_map(|(colors, is_ascii, is_read_aloud)| TerminalLook {
         is_ascii,
         is_read_aloud,
         ..colored(colors)
@@ -83,7 +83,7 @@ fn looks() -> impl Strategy<Value = Look> {
 }
 
 #[track_caller]
-fn check_rows(rows: &[Line], width: usize) {
+fn check_rows(rows: &[StyledLine], width: usize) {
     for row in rows {
         assert!(row.width() <= width, "{} columns in {width}: {row:?}", row.width());
         assert!(!row.text().contains(char::is_control), "{row:?}");
@@ -91,7 +91,7 @@ fn check_rows(rows: &[Line], width: usize) {
 }
 
 /// The rows of a text that comes in pieces which end at these places.
-fn pushed(text: &str, places: &[prop::sample::Index], look: &Look, width: usize) -> Vec<Line> {
+fn pushed(text: &str, places: &[prop::sample::Index], look: &TerminalLook, width: usize) -> Vec<StyledLine> {
     let letters: Vec<char> = text.chars().collect();
     let mut ends: Vec<usize> = places.iter().map(|place| place.index(letters.len() + 1)).collect();
     ends.push(letters.len());
@@ -132,8 +132,8 @@ proptest! {
     #[test]
     fn no_two_empty_rows_follow_each_other_outside_of_code(text in texts()) {
         let text = text.replace(['`', '~', '<'], "x").replace("    ", "").replace('\t', "");
-        let rows = rows(&text, &Look::plain(), 60);
-        let pairs = rows.windows(2).filter(|pair| pair.iter().all(Line::is_empty)).count();
+        let rows = rows(&text, &TerminalLook::plain(), 60);
+        let pairs = rows.windows(2).filter(|pair| pair.iter().all(StyledLine::is_empty)).count();
         prop_assert_eq!(pairs, 0, "{:?}", rows);
     }
 }
@@ -177,8 +177,9 @@ fn lines_of_text() -> impl Strategy<Value = String> {
 }
 
 /// Letters with how they look.
-fn letters(rows: &[Line]) -> Vec<Vec<(String, anstyle::Style)>> {
-    let of = |row: &Line| row.graphemes().map(|(letter, span)| (letter.to_owned(), span.style())).collect();
+fn letters(rows: &[StyledLine]) -> Vec<Vec<(String, anstyle::Style)>> {
+    let of =
+        |row: &StyledLine| row.graphemes().map(|(letter, span)| (letter.to_owned(), span.style())).collect();
     rows.iter().map(of).collect()
 }
 
@@ -190,10 +191,10 @@ proptest! {
     fn a_line_in_parts_looks_like_the_whole(text in lines_of_text(), width in 10_usize..100, keep in 0_usize..4) {
         let look = colored(Colors::True);
         let whole = super::super::inline::shapes(text.trim_end(), false, &look, anstyle::Style::new());
-        let [super::super::inline::Shape::Lines(lines)] = whole.as_slice() else { return Ok(()) };
-        let (none, measure) = (Line::default(), width.min(super::super::paint::MEASURE));
-        let whole: Vec<Line> = lines.iter().flat_map(|line| crate::text::wrap(line, measure, &none, &none)).collect();
-        let whole: Vec<Line> = whole.iter().map(Line::trimmed).collect();
+        let [super::super::inline::InlineShape::Lines(lines)] = whole.as_slice() else { return Ok(()) };
+        let (none, measure) = (StyledLine::default(), width.min(super::super::paint::MEASURE));
+        let whole: Vec<StyledLine> = lines.iter().flat_map(|line| crate::text::wrap(line, measure, &none, &none)).collect();
+        let whole: Vec<StyledLine> = whole.iter().map(StyledLine::trimmed).collect();
         let mut markdown = Markdown::default();
         let mut parts = Vec::new();
         for word in text.split_inclusive(' ') {
@@ -215,7 +216,7 @@ proptest! {
         places: [prop::sample::Index; 4],
     ) {
         let text = text.replace('\n', " ").repeat(count);
-        let look = Look::plain();
+        let look = TerminalLook::plain();
         let whole = rows(&text, &look, 80);
         check_rows(&whole, 80);
         prop_assert_eq!(pushed(&text, &places, &look, 80), whole);
@@ -228,7 +229,7 @@ proptest! {
     ) {
         let end = |index: usize| if index.is_multiple_of(lines) { "\n" } else { " " };
         let text: String = words.iter().enumerate().flat_map(|(index, word)| [word, end(index)]).collect();
-        let rows: Vec<String> = rows(&text, &Look::plain(), 80).iter().map(Line::text).collect();
+        let rows: Vec<String> = rows(&text, &TerminalLook::plain(), 80).iter().map(StyledLine::text).collect();
         prop_assert_eq!(rows.join(" "), words.join(" "));
         for pair in rows.windows(2) {
             let next = pair[1].split(' ').next().unwrap_or_default();
@@ -258,7 +259,7 @@ fn what_is_held_is_bounded_whatever_never_ends() {
             markdown.push(start);
             for _ in 0..20 {
                 markdown.push(&endless.repeat(500));
-                markdown.finished(&Look::plain(), 80);
+                markdown.finished(&TerminalLook::plain(), 80);
                 assert!(markdown.held() < 16 * 1024, "{} bytes of {endless:?}", markdown.held());
             }
         }

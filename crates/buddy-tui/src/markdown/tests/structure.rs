@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::markdown::blocks::Blocks;
-use crate::markdown::piece::{Part, Step};
-use crate::markdown::source::Source;
+use crate::markdown::blocks::BlockReader;
+use crate::markdown::piece::{BlockPart, NestStep};
+use crate::markdown::source::UnreadSource;
 
 /// The blocks of a text with what is around each, such as `>-text` for a paragraph in a list in a quote. Blocks without
 /// content are left out.
@@ -75,8 +75,8 @@ impl Found {
 }
 
 fn found(text: &str) -> Vec<String> {
-    let mut source = Source::default();
-    let mut blocks = Blocks::default();
+    let mut source = UnreadSource::default();
+    let mut blocks = BlockReader::default();
     source.push(text);
     while let Some(given) = source.next() {
         blocks.line(&given);
@@ -87,15 +87,17 @@ fn found(text: &str) -> Vec<String> {
     blocks.end();
     let mut found = Vec::new();
     for piece in blocks.take() {
-        let signs = piece.path.iter().map(|step| if *step == Step::Quote { '>' } else { '-' });
+        let signs = piece.path.iter().map(|step| if *step == NestStep::Quote { '>' } else { '-' });
         let path: String = signs.collect();
         match piece.part {
             // What looks like one paragraph by its lines may be several blocks, or none.
-            Part::Text(text) => found.extend(expected(&text.source).iter().map(|block| path.clone() + block)),
-            Part::Rule => found.push(path + "rule"),
-            Part::Html { follows: false, .. } => found.push(path + "html"),
-            Part::CodeBegin(_) => found.push(path + "code"),
-            Part::Html { .. } | Part::CodeLine(_) | Part::CodeEnd | Part::Nothing => {}
+            BlockPart::Text(text) => {
+                found.extend(expected(&text.source).iter().map(|block| path.clone() + block));
+            }
+            BlockPart::Rule => found.push(path + "rule"),
+            BlockPart::Html { follows: false, .. } => found.push(path + "html"),
+            BlockPart::CodeBegin(_) => found.push(path + "code"),
+            BlockPart::Html { .. } | BlockPart::CodeLine(_) | BlockPart::CodeEnd | BlockPart::Nothing => {}
         }
     }
     found

@@ -9,7 +9,7 @@ use super::*;
 /// A terminal with a painter at work on it.
 struct Stage {
     terminal: vt100::Parser,
-    painter: Painter,
+    painter: ScreenPainter,
     bytes: usize,
 }
 
@@ -20,16 +20,21 @@ fn sized(number: u16) -> NonZero<u16> {
 fn stage(columns: u16, height: u16) -> Stage {
     let mut terminal = vt100::Parser::new(sized(height), sized(columns), 500);
     terminal.process(b"\x1b[?7l");
-    Stage { terminal, painter: Painter::new(Look::plain(), columns.into(), height.into()), bytes: 0 }
+    Stage {
+        terminal,
+        painter: ScreenPainter::new(TerminalLook::plain(), columns.into(), height.into()),
+        bytes: 0,
+    }
 }
 
-fn lines(texts: &[&str]) -> Vec<Line> {
-    texts.iter().map(|text| Line::plain(text)).collect()
+fn lines(texts: &[&str]) -> Vec<StyledLine> {
+    texts.iter().map(|text| StyledLine::plain(text)).collect()
 }
 
 impl Stage {
     fn paint(&mut self, finished: &[&str], live: &[&str], cursor: (usize, usize)) {
-        let bytes = self.painter.paint(&lines(finished), Frame { rows: lines(live), cursor, question: None });
+        let bytes =
+            self.painter.paint(&lines(finished), ScreenFrame { rows: lines(live), cursor, question: None });
         self.bytes = bytes.len();
         self.terminal.process(bytes.as_bytes());
     }
@@ -142,7 +147,7 @@ fn a_wider_or_lower_window_is_painted_anew() {
 #[test]
 fn what_is_finished_stays_where_a_narrower_terminal_cuts_rows() {
     let mut stage = stage(20, 8);
-    stage.painter.set_look(Look { cuts_rows: true, ..Look::plain() });
+    stage.painter.set_look(TerminalLook { cuts_rows: true, ..TerminalLook::plain() });
     stage.paint(
         &["said first", "said then"],
         &["an answer with words", "and more of the same", "> a draft"],
@@ -178,7 +183,7 @@ proptest! {
             stage.paint(&finished, &live, (live.len() - 1, 3));
             said.extend(finished.iter().map(|text| text.trim_end().to_owned()));
         }
-        said.extend(live.iter().map(|text| Line::plain(text).cut(24, "").text().trim_end().to_owned()));
+        said.extend(live.iter().map(|text| StyledLine::plain(text).cut(24, "").text().trim_end().to_owned()));
         while said.last().is_some_and(String::is_empty) {
             said.pop();
         }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use rustix::fs::{Access, OFlags, access, fcntl_getfl, fcntl_setfl};
 
-use crate::commands::{UsageError, printer};
 use crate::config::private_file;
+use crate::start_error::UsageError;
+use buddy_tui::Printer;
 
 /// Names of the standard output, which already is open and may be a file that others write on in.
 const OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -50,7 +51,7 @@ impl LastMessage {
     /// Writes it, in one step where it is an ordinary file.
     pub(super) fn write(&self, text: &str) -> anyhow::Result<()> {
         if is_output(&self.path) {
-            return Ok(printer().answer(text)?);
+            return Ok(Printer::standard().answer(text)?);
         }
         let written = if is_special(&self.path) {
             open_special(&self.path).and_then(|mut file| file.write_all(text.as_bytes()))

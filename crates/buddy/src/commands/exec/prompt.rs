@@ -4,14 +4,14 @@ use std::io::{IsTerminal, Read};
 
 use anyhow::Context;
 
-use crate::cli::Exec;
-use crate::commands::UsageError;
+use crate::cli::ExecFlags;
+use crate::start_error::UsageError;
 
 /// How much a prompt may hold, in bytes, and so how much is read from the standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// The prompt; none when an input that does not end took all the time there was.
-pub(super) async fn prompt_in_time(exec: &Exec) -> anyhow::Result<Option<String>> {
+pub(super) async fn prompt_in_time(exec: &ExecFlags) -> anyhow::Result<Option<String>> {
     let argument = exec.prompt.clone();
     let reading = tokio::task::spawn_blocking(move || prompt(argument.as_deref()));
     let read = match exec.timeout {

@@ -2,8 +2,8 @@
 
 use buddy_exec::open_page;
 
-use crate::commands::printer;
 use crate::environment::Environment;
+use buddy_tui::Printer;
 
 /// What a program of the desktop needs besides what commands get.
 const DESKTOP: &[&str] =
@@ -27,7 +27,7 @@ pub(super) fn open(environment: &Environment, url: &impl ToString) {
     let of_desktop =
         DESKTOP.iter().filter_map(|name| Some(((*name).to_owned(), environment.get(name)?.to_owned())));
     env.extend(of_desktop);
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let found = programs.find(program).inspect_err(|error| printer.status(&error.to_string()));
     let is_opened =
         has_screen(environment) && found.is_ok_and(|program| open_page(&program, &url, &env).is_ok());

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use buddy_model::{Auth, Endpoint, ModelErrorKind, Route, probe};
-use buddy_tui::{Chosen, Exit};
+use buddy_tui::{Chosen, Exit, Printer};
 use secrecy::SecretString;
 use tokio::time::timeout;
 
-use super::guide::{Guide, Step, Untried};
-use super::{input, put_key, store};
+use super::guide::{Guide, GuideStep, Untried};
+use super::input;
+use super::sign_in::put_key;
+use crate::auth_store::AuthStore;
 use crate::commands::config::add_profile;
-use crate::commands::printer;
 
 /// How long a server may take to list its models.
 const LIST_LIMIT: Duration = Duration::from_secs(10);
@@ -21,13 +22,13 @@ const MAX_TRIES: usize = 5;
 
 impl Guide<'_> {
     /// An address, a key where the server wants one, and a model: they become a profile once a call has worked.
-    pub(super) async fn elsewhere(&self) -> anyhow::Result<Step> {
-        let Some((base, endpoint)) = address().await? else { return Ok(Step::Again) };
+    pub(super) async fn elsewhere(&self) -> anyhow::Result<GuideStep> {
+        let Some((base, endpoint)) = address().await? else { return Ok(GuideStep::Again) };
         let key = input::maybe_key().await?;
-        let Some(model) = self.model_at(&endpoint, key.as_ref()).await? else { return Ok(Step::Again) };
+        let Some(model) = self.model_at(&endpoint, key.as_ref()).await? else { return Ok(GuideStep::Again) };
         let address = endpoint.to_string();
         let name = self.free_name(&address);
-        let store = store(self.invocation.environment)?;
+        let store = AuthStore::of_user(self.invocation.environment)?;
         let key_before = store.read()?.api_keys.remove(&name);
         let auth = if key.is_some() { "api-key" } else { "none" };
         let settings = [("api_base_url", base.as_str()), ("model", model.as_str()), ("auth", auth)];
@@ -41,14 +42,14 @@ impl Guide<'_> {
             put_key(&store, &name, key, address).await?;
         }
         if let Err(why) = self.trial(&name).await {
-            printer().status(&format!("A first call failed: {why}"));
+            Printer::standard().status(&format!("A first call failed: {why}"));
             let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
-                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+                Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
                 Chosen::At(_) | Chosen::Escape => {
                     self.put_back().await?;
-                    return Ok(Step::Again);
+                    return Ok(GuideStep::Again);
                 }
             }
         }
@@ -67,11 +68,11 @@ impl Guide<'_> {
         let listed = match timeout(LIST_LIMIT, probe::models(&route)).await {
             Ok(Ok(models)) => models.into_iter().map(|model| model.name).take(LISTED).collect(),
             Ok(Err(error)) => {
-                printer().status(&format!("The server does not list its models: {error}"));
+                Printer::standard().status(&format!("The server does not list its models: {error}"));
                 Vec::new()
             }
             Err(_) => {
-                printer().status("The server did not list its models in time.");
+                Printer::standard().status("The server did not list its models in time.");
                 Vec::new()
             }
         };
@@ -118,9 +119,11 @@ async fn address() -> anyhow::Result<Option<(String, Endpoint)>> {
         match Endpoint::parse(&typed) {
             Ok(endpoint) => match unreachable(&endpoint).await {
                 None => return Ok(Some((typed, endpoint))),
-                Some(why) => printer().status(&format!("{why}. Start the server, or type another address.")),
+                Some(why) => {
+                    Printer::standard().status(&format!("{why}. Start the server, or type another address."));
+                }
             },
-            Err(error) => printer().status(&format!("{error}")),
+            Err(error) => Printer::standard().status(&format!("{error}")),
         }
     }
     Ok(None)

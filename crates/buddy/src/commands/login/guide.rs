@@ -6,20 +6,23 @@ use std::time::Duration;
 
 use buddy_agent::ModelSource;
 use buddy_model::{Delta, LoginProtocol, ModelError, ModelErrorKind, Prompt, PromptItem};
-use buddy_tui::{Alternatives, Chosen, Exit, Greeting, Look, choose};
+use buddy_tui::{Alternatives, ChoiceGreeting, Chosen, Exit, Printer, TerminalLook, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::{Flow, input, interruptible, log_in, put_key, store, subject, tell_kept};
-use crate::auth_store::{LoginSection, StoredKey};
-use crate::commands::config::{FileBefore, choose_model};
-use crate::commands::printer;
-use crate::commands::setup::{Invocation, Notes};
-use crate::config::{AuthKind, Config, KeySource, Loaded, Origin, load, private_file};
+use super::input;
+use super::sign_in::{LoginFlow, interruptible, log_in, put_key, tell_kept};
+use crate::auth_store::{AuthStore, LoginSection, StoredKey};
+use crate::commands::config::choose_model;
+use crate::commands::setup::Notes;
+use crate::config::{AuthKind, Config, KeySource, Loaded, SettingOrigin, load, private_file};
 use crate::desk::look;
 use crate::environment::Environment;
-use crate::models::{Keys, LocalServer, ModelChoice, choose as choose_found, local_servers};
-use crate::wiring::local_target;
+use crate::invocation::Invocation;
+use crate::local_machine::local_target;
+use crate::login_subject as subject;
+use crate::models::{ChoiceKind, LocalServer, ModelKeys, choose as choose_found, local_servers};
+use crate::operations::FileBefore;
 
 /// A file that says that the first start is over.
 const WELCOMED: &str = "welcomed";
@@ -41,7 +44,7 @@ pub(crate) enum Occasion {
 }
 
 /// How far the guide came.
-pub(super) enum Step {
+pub(super) enum GuideStep {
     /// Back to the first question.
     Again,
     /// There is a model now, or the user wants none.
@@ -67,7 +70,7 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
     }
     let loaded = load(environment, &invocation.cwd, &invocation.request)?;
     if !has_screen(environment, loaded.config.display.screen_reader)
-        || loaded.effective.origin(&["agent", "model"]) != Origin::Default
+        || loaded.effective.origin(&["agent", "model"]) != SettingOrigin::Default
         || !has_nothing(invocation, &loaded).await
     {
         return Ok(Welcomed::Before);
@@ -78,7 +81,7 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
     }
     let kept = private_file::make_directory(&environment.data).and_then(|()| private_file::create(&mark, ""));
     if let Err(error) = kept {
-        printer().status(&format!("warning: cannot save that you have seen this: {error}"));
+        Printer::standard().status(&format!("warning: cannot save that you have seen this: {error}"));
     }
     Ok(Welcomed::Now)
 }
@@ -92,11 +95,11 @@ pub(crate) fn has_screen(environment: &Environment, is_read_aloud: bool) -> bool
 
 async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
     let Ok(target) = local_target(invocation.environment, invocation.cwd.clone()) else { return false };
-    let keys = Keys::new(invocation.environment, loaded, std::sync::Arc::new(target));
+    let keys = ModelKeys::new(invocation.environment, loaded, std::sync::Arc::new(target));
     let is_wanted = loaded.config.network.local_servers;
     let probe = async || if is_wanted { local_servers(invocation.environment).await } else { Vec::new() };
     let found = choose_found(invocation.environment, loaded, &keys, None, probe).await;
-    found.is_ok_and(|choice| choice.kind == ModelChoice::Demo)
+    found.is_ok_and(|choice| choice.kind == ChoiceKind::Demo)
 }
 
 /// Asks until there is a model, or the user wants to go on without.
@@ -107,7 +110,7 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
     let asked = async {
         let mut is_again = false;
         loop {
-            if let Step::Done(exit) = guide.first(is_again).await? {
+            if let GuideStep::Done(exit) = guide.first(is_again).await? {
                 return Ok(exit);
             }
             is_again = true;
@@ -122,7 +125,7 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
 pub(super) struct Guide<'a> {
     pub(super) invocation: &'a Invocation<'a>,
     loaded: &'a Loaded,
-    look: Look,
+    look: TerminalLook,
     occasion: Occasion,
     /// The profile that is being tried.
     pub(super) untried: RefCell<Option<Untried>>,
@@ -138,7 +141,7 @@ pub(super) struct Untried {
 
 /// What the first question offers.
 #[derive(Clone, Copy)]
-enum Way {
+enum GuideWay {
     Key,
     SignIn,
     Local,
@@ -163,33 +166,33 @@ impl Guide<'_> {
     }
 
     /// The lamp is drawn once ever, also for a user who leaves and starts again.
-    fn greeting(&self) -> Greeting {
+    fn greeting(&self) -> ChoiceGreeting {
         let data = &self.invocation.environment.data;
         let mark = data.join(GREETED);
         if mark.exists() {
-            return Greeting::Words;
+            return ChoiceGreeting::Words;
         }
         // A mark that cannot be made means one more lamp.
         let _ = private_file::make_directory(data).and_then(|()| private_file::create(&mark, ""));
-        Greeting::Lamp
+        ChoiceGreeting::Lamp
     }
 
-    async fn first(&self, is_again: bool) -> anyhow::Result<Step> {
-        let mut ways = vec![Way::Key];
-        ways.extend((!self.config().login.is_empty()).then_some(Way::SignIn));
-        ways.extend([Way::Local, Way::Server]);
+    async fn first(&self, is_again: bool) -> anyhow::Result<GuideStep> {
+        let mut ways = vec![GuideWay::Key];
+        ways.extend((!self.config().login.is_empty()).then_some(GuideWay::SignIn));
+        ways.extend([GuideWay::Local, GuideWay::Server]);
         let is_first = self.occasion == Occasion::FirstStart;
-        ways.extend(is_first.then_some(Way::Demo));
+        ways.extend(is_first.then_some(GuideWay::Demo));
         let answers = ways.iter().map(|way| match way {
-            Way::Key => ("Paste an API key".to_owned(), "Anthropic, OpenAI or OpenRouter".to_owned()),
-            Way::SignIn => ("Sign in".to_owned(), "opens your browser".to_owned()),
-            Way::Local => ("Use a local model".to_owned(), "start Ollama or llama.cpp first".to_owned()),
-            Way::Server => ("Another server".to_owned(), "any OpenAI-compatible address".to_owned()),
-            Way::Demo => ("Try the demo".to_owned(), "built in, offline, about a minute".to_owned()),
+            GuideWay::Key => ("Paste an API key".to_owned(), "Anthropic, OpenAI or OpenRouter".to_owned()),
+            GuideWay::SignIn => ("Sign in".to_owned(), "opens your browser".to_owned()),
+            GuideWay::Local => ("Use a local model".to_owned(), "start Ollama or llama.cpp first".to_owned()),
+            GuideWay::Server => ("Another server".to_owned(), "any OpenAI-compatible address".to_owned()),
+            GuideWay::Demo => ("Try the demo".to_owned(), "built in, offline, about a minute".to_owned()),
         });
         let chosen = self
             .put(&Alternatives {
-                greeting: if is_first && !is_again { self.greeting() } else { Greeting::None },
+                greeting: if is_first && !is_again { self.greeting() } else { ChoiceGreeting::None },
                 title: "Connect a model".to_owned(),
                 note: if is_first { "no API key or local model found".to_owned() } else { String::new() },
                 answers: answers.collect(),
@@ -199,32 +202,32 @@ impl Guide<'_> {
             .await?;
         let way = match chosen {
             Chosen::At(place) => ways.get(place).copied(),
-            Chosen::Escape if is_first => Some(Way::Demo),
-            Chosen::Escape | Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+            Chosen::Escape if is_first => Some(GuideWay::Demo),
+            Chosen::Escape | Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
         };
         match way {
-            Some(Way::Key) => self.key().await,
-            Some(Way::SignIn) => self.sign_in().await,
-            Some(Way::Local) => self.local().await,
-            Some(Way::Server) => self.elsewhere().await,
-            Some(Way::Demo) => {
-                printer().status("The demo answers. Connect a model at any time with /login.");
-                Ok(Step::Done(Exit::Ok))
+            Some(GuideWay::Key) => self.key().await,
+            Some(GuideWay::SignIn) => self.sign_in().await,
+            Some(GuideWay::Local) => self.local().await,
+            Some(GuideWay::Server) => self.elsewhere().await,
+            Some(GuideWay::Demo) => {
+                Printer::standard().status("The demo answers. Connect a model at any time with /login.");
+                Ok(GuideStep::Done(Exit::Ok))
             }
-            None => Ok(Step::Again),
+            None => Ok(GuideStep::Again),
         }
     }
 
     /// A key: whose, then the key itself, then one call.
-    async fn key(&self) -> anyhow::Result<Step> {
+    async fn key(&self) -> anyhow::Result<GuideStep> {
         let profiles = keyed(self.config());
         let answers = profiles.iter().map(|profile| (profile.label.clone(), profile.note.clone()));
         let other = ("Another server".to_owned(), "any OpenAI-compatible address".to_owned());
         let chosen = self.ask("Whose key is it?", answers.chain([other]).collect()).await?;
         let profile = match chosen {
             Chosen::At(place) => profiles.get(place),
-            Chosen::Escape => return Ok(Step::Again),
-            Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+            Chosen::Escape => return Ok(GuideStep::Again),
+            Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
         };
         match profile {
             Some(profile) => self.key_of(&profile.name).await,
@@ -233,15 +236,15 @@ impl Guide<'_> {
     }
 
     /// The key of a profile, until one works or the user has enough of it. That it is kept is said when it is.
-    async fn key_of(&self, profile: &str) -> anyhow::Result<Step> {
-        let store = store(self.invocation.environment)?;
+    async fn key_of(&self, profile: &str) -> anyhow::Result<GuideStep> {
+        let store = AuthStore::of_user(self.invocation.environment)?;
         let (name, address) = subject::profile(self.config(), Some(profile))?;
         loop {
             let key = match input::key(name).await {
                 Ok(key) => key,
                 Err(error) => {
-                    printer().status(&format!("{error:#}"));
-                    return Ok(Step::Again);
+                    Printer::standard().status(&format!("{error:#}"));
+                    return Ok(GuideStep::Again);
                 }
             };
             let key_before = store.read()?.api_keys.remove(name);
@@ -250,7 +253,7 @@ impl Guide<'_> {
             let next = match self.trial(name).await {
                 Ok(()) => Chosen::At(1),
                 Err(why) => {
-                    printer().status(&format!("A first call with it failed: {why}"));
+                    Printer::standard().status(&format!("A first call with it failed: {why}"));
                     let answers = ["Another key", "Use it anyway", "Back"];
                     let answers = answers.map(|name| (name.to_owned(), String::new()));
                     self.ask("What now?", answers.to_vec()).await?
@@ -264,8 +267,8 @@ impl Guide<'_> {
             self.put_back().await?;
             match next {
                 Chosen::At(0) => {}
-                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
-                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+                Chosen::At(_) | Chosen::Escape => return Ok(GuideStep::Again),
+                Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
             }
         }
     }
@@ -276,7 +279,7 @@ impl Guide<'_> {
         if let Some(before) = file_before {
             before.put_back()?;
         }
-        let locked = store(self.invocation.environment)?.lock().await?;
+        let locked = AuthStore::of_user(self.invocation.environment)?.lock().await?;
         let mut contents = locked.read()?;
         contents.api_keys.remove(&name);
         contents.api_keys.extend(key_before.map(|key| (name, key)));
@@ -284,7 +287,7 @@ impl Guide<'_> {
     }
 
     /// A login: with whom, where there are several.
-    async fn sign_in(&self) -> anyhow::Result<Step> {
+    async fn sign_in(&self) -> anyhow::Result<GuideStep> {
         let names: Vec<&String> = self.config().login.keys().collect();
         if let [only] = names.as_slice() {
             return self.login(only).await;
@@ -293,33 +296,34 @@ impl Guide<'_> {
         match self.ask("Sign in", answers).await? {
             Chosen::At(place) => match names.get(place) {
                 Some(name) => self.login(name).await,
-                None => Ok(Step::Again),
+                None => Ok(GuideStep::Again),
             },
-            Chosen::Escape => Ok(Step::Again),
-            Chosen::Leave => Ok(Step::Done(Exit::Interrupted)),
+            Chosen::Escape => Ok(GuideStep::Again),
+            Chosen::Leave => Ok(GuideStep::Done(Exit::Interrupted)),
         }
     }
 
-    async fn login(&self, name: &str) -> anyhow::Result<Step> {
+    async fn login(&self, name: &str) -> anyhow::Result<GuideStep> {
         let environment = self.invocation.environment;
-        let Some(section) = self.config().login.get(name) else { return Ok(Step::Again) };
+        let Some(section) = self.config().login.get(name) else { return Ok(GuideStep::Again) };
         let flow = if section.device_url.is_some() && !super::browser::has_screen(environment) {
-            Flow::Device
+            LoginFlow::Device
         } else {
-            Flow::BrowserOrBack
+            LoginFlow::BrowserOrBack
         };
-        let exit = log_in(environment, &store(environment)?, self.config(), name, section, flow).await?;
+        let exit = log_in(environment, &AuthStore::of_user(environment)?, self.config(), name, section, flow)
+            .await?;
         if exit != Exit::Ok {
-            return Ok(Step::Again);
+            return Ok(GuideStep::Again);
         }
-        let Some(profile) = self.profile_of(section) else { return Ok(Step::Done(Exit::Ok)) };
+        let Some(profile) = self.profile_of(section) else { return Ok(GuideStep::Done(Exit::Ok)) };
         if let Err(why) = self.trial(profile).await {
-            printer().status(&format!("A first call failed: {why}"));
+            Printer::standard().status(&format!("A first call failed: {why}"));
             let answers = ["Back", "Use it anyway"].map(|name| (name.to_owned(), String::new()));
             match self.ask("What now?", answers.to_vec()).await? {
                 Chosen::At(1) => {}
-                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
-                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
+                Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
+                Chosen::At(_) | Chosen::Escape => return Ok(GuideStep::Again),
             }
         }
         self.use_profile(profile)
@@ -351,14 +355,14 @@ impl Guide<'_> {
     }
 
     /// Servers on this machine: they are found by themselves once they run.
-    async fn local(&self) -> anyhow::Result<Step> {
+    async fn local(&self) -> anyhow::Result<GuideStep> {
         loop {
             let found = local_servers(self.invocation.environment).await;
             if let Some(LocalServer { profile, base_url, model }) = found.first() {
                 let model = model.as_deref().unwrap_or("a model");
-                printer()
+                Printer::standard()
                     .status(&format!("{profile} answers at {base_url} with {model}. buddy now uses it."));
-                return Ok(Step::Done(Exit::Ok));
+                return Ok(GuideStep::Done(Exit::Ok));
             }
             let lines = [
                 "",
@@ -376,22 +380,22 @@ impl Guide<'_> {
             };
             match self.put(&question).await? {
                 Chosen::At(0) => {}
-                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
-                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+                Chosen::At(_) | Chosen::Escape => return Ok(GuideStep::Again),
+                Chosen::Leave => return Ok(GuideStep::Done(Exit::Interrupted)),
             }
         }
     }
 
     /// Makes a profile the one in use.
-    pub(super) fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
+    pub(super) fn use_profile(&self, name: &str) -> anyhow::Result<GuideStep> {
         choose_model(self.invocation, name)?;
-        printer().status(&format!("buddy now uses `{name}`. Choose another model with /model."));
-        Ok(Step::Done(Exit::Ok))
+        Printer::standard().status(&format!("buddy now uses `{name}`. Choose another model with /model."));
+        Ok(GuideStep::Done(Exit::Ok))
     }
 
     /// One cheap call with a profile. The error is for the user.
     pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
-        printer().status(&format!("Trying it {}", self.look.sign("…", "...")));
+        Printer::standard().status(&format!("Trying it {}", self.look.sign("…", "...")));
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {
@@ -405,7 +409,7 @@ impl Guide<'_> {
                 match answer.next().await {
                     Some(Ok(Delta::Finished(_))) => return Ok(()),
                     Some(Ok(_)) => {}
-                    Some(Err(error)) => return Err(told(&error)),
+                    Some(Err(error)) => return Err(describe_failure(&error)),
                     None => return Err("the answer broke off".to_owned()),
                 }
             }
@@ -414,7 +418,7 @@ impl Guide<'_> {
     }
 }
 
-fn told(error: &ModelError) -> String {
+fn describe_failure(error: &ModelError) -> String {
     match error.kind {
         ModelErrorKind::Auth => format!("the provider does not accept the key ({error})"),
         _ => error.to_string(),

@@ -86,7 +86,11 @@ pub(super) async fn line(prompt: &str) -> anyhow::Result<String> {
 /// An API key: from a terminal without showing it, else the one line that a pipe has.
 pub(super) async fn key(profile: &str) -> anyhow::Result<SecretString> {
     let key = silent_line(&format!("API key for `{profile}` (not shown): ")).await?;
-    key.context("there is no key on stdin")
+    key.context(if std::io::stdin().is_terminal() {
+        "no key was entered, so nothing changed"
+    } else {
+        "there is no key on stdin; pipe it in, such as with `buddy login NAME < FILE`"
+    })
 }
 
 /// The same for a server that may want none.

@@ -1,18 +1,17 @@
 //! `buddy login --status`.
 
 use buddy_protocol::{Clock, UnixMillis};
-use buddy_tui::Exit;
+use buddy_tui::{Exit, Printer};
 
-use crate::auth_store::{AuthStore, Contents, StoredLogin};
-use crate::commands::login::subject::{Subject, find, keyed_profiles};
-use crate::commands::printer;
+use crate::auth_store::{AuthContents, AuthStore, StoredLogin};
 use crate::config::Config;
+use crate::login_subject::{LoginSubject, find, keyed_profiles};
 use crate::system::SystemClock;
 
 /// Tells who is logged in; of one name, also by the exit code.
 pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> anyhow::Result<Exit> {
     let contents = store.read()?;
-    let mut printer = printer();
+    let mut printer = Printer::standard();
     let Some(name) = name else {
         let lines = all(&contents);
         if lines.is_empty() {
@@ -24,14 +23,14 @@ pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> an
         return Ok(Exit::Ok);
     };
     let line = match find(config, Some(name))? {
-        Subject::Provider { section, .. } if section.gives_key() => {
+        LoginSubject::Provider { section, .. } if section.gives_key() => {
             let kept = keyed_profiles(config, section).into_iter();
             let lines = kept.filter(|(profile, _)| contents.api_keys.contains_key(*profile));
             let lines: Vec<String> = lines.map(|(profile, address)| of_key(profile, &address)).collect();
             (!lines.is_empty()).then(|| lines.join("\n"))
         }
-        Subject::Provider { name, .. } => contents.logins.get(name).map(|login| of_login(name, login)),
-        Subject::Key { profile, .. } => {
+        LoginSubject::Provider { name, .. } => contents.logins.get(name).map(|login| of_login(name, login)),
+        LoginSubject::Key { profile, .. } => {
             contents.api_keys.get(profile).map(|key| of_key(profile, &key.address))
         }
     };
@@ -40,7 +39,7 @@ pub(super) fn show(store: &AuthStore, config: &Config, name: Option<&str>) -> an
     Ok(exit)
 }
 
-fn all(contents: &Contents) -> Vec<String> {
+fn all(contents: &AuthContents) -> Vec<String> {
     let logins = contents.logins.iter().map(|(name, login)| of_login(name, login));
     let keys = contents.api_keys.iter().map(|(profile, key)| of_key(profile, &key.address));
     logins.chain(keys).collect()

@@ -3,12 +3,14 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::config::{TrustStore, as_json, as_text};
+use crate::config::TrustStore;
+use crate::operations::view_configuration;
+use crate::rendering::{configuration_json, configuration_text};
 
 struct Stage {
     home: tempfile::TempDir,
     variables: Vec<(String, String)>,
-    request: Request,
+    request: ConfigRequest,
 }
 
 impl Stage {
@@ -16,7 +18,7 @@ impl Stage {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("work")).unwrap();
         let variables = vec![("HOME".to_owned(), home.path().to_string_lossy().into_owned())];
-        Self { home, variables, request: Request::default() }
+        Self { home, variables, request: ConfigRequest::default() }
     }
 
     fn with(mut self, name: &str, value: &str) -> Self {
@@ -79,7 +81,7 @@ fn nothing_at_all_is_a_configuration_and_leaves_the_template() {
     let file = stage.home.path().join(".config/buddy/buddy.toml");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), template::TEMPLATE);
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
-    assert_eq!(stage.loaded().effective.origin(&["agent", "model"]), Origin::Default);
+    assert_eq!(stage.loaded().effective.origin(&["agent", "model"]), SettingOrigin::Default);
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn the_higher_layer_wins_key_by_key() {
     let stage = Stage::new().user(user).project(project).trusted().with("BUDDY_APPROVE", "all");
     let stage = stage.option("agent.max_iterations=3").option("agent.system_prompt=be brief");
     let loaded = stage.loaded();
-    let text = as_text(&loaded, true);
+    let text = configuration_text(&view_configuration(&loaded), true);
     let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
     let origin = |key: &str| line(key).split("  # ").nth(1).unwrap().to_owned();
     assert_eq!(origin("approvals.policy"), "environment BUDDY_APPROVE");
@@ -222,7 +224,7 @@ fn an_untrusted_project_file_is_not_read() {
 fn the_person_s_file_is_not_taken_for_a_project_s() {
     let stage = Stage::new().user("agent.name = 'u'");
     let directory = stage.home.path().join(".config/buddy");
-    let loaded = load(&stage.environment(), &directory, &Request::default()).unwrap();
+    let loaded = load(&stage.environment(), &directory, &ConfigRequest::default()).unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
 
@@ -261,7 +263,11 @@ fn secrets_are_shown_nowhere() {
     let text = "[models.m]\napi_base_url = 'http://h/v1?key=sk-planted'\napi_key = 'sk-planted'\nheaders = { a = 'sk-planted' }";
     let stage = Stage::new().user(text).with("BUDDY_API_KEY", "sk-planted");
     let loaded = stage.loaded();
-    let shown = [as_text(&loaded, true), as_json(&loaded).to_string(), format!("{:?}", loaded.config)];
+    let shown = [
+        configuration_text(&view_configuration(&loaded), true),
+        configuration_json(&view_configuration(&loaded)).to_string(),
+        format!("{:?}", loaded.config),
+    ];
     let Ok(key) = serde_json::to_string(&loaded.config.models["m"].api_key) else {
         panic!("it can be written")
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::config::{Request, TrustStore, load, schema};
+use crate::config::{ConfigRequest, TrustStore, load, schema};
 use crate::environment::Environment;
 
 /// Every key of the schema, with `*` for a name that people choose, and what it takes.
@@ -69,7 +69,7 @@ impl Stage {
 
     /// The value that holds, and whether the project was told that its own does not.
     fn held(&self, key: &str, is_strict: bool) -> Result<(Value, usize), String> {
-        let request = Request { is_strict, ..Request::default() };
+        let request = ConfigRequest { is_strict, ..ConfigRequest::default() };
         let loaded = load(&self.environment, &self.home.path().join("work"), &request)
             .map_err(|error| error.to_string())?;
         let values = serde_json::to_value(&loaded.config).unwrap();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use buddy_exec::Target;
 
 use super::*;
-use crate::config::{Request, load};
-use crate::wiring::local_target;
+use crate::config::{ConfigRequest, load};
+use crate::local_machine::local_target;
 
 struct Found {
-    choice: ModelChoice,
+    choice: ChoiceKind,
     active: Option<String>,
     address: Option<String>,
     is_probed: bool,
@@ -27,9 +27,9 @@ async fn check(
     let own = [("HOME", home.path().to_str().unwrap())];
     let all = variables.iter().chain(&own).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let environment = Environment::of(all.collect()).unwrap();
-    let loaded = load(&environment, home.path(), &Request::default()).unwrap();
+    let loaded = load(&environment, home.path(), &ConfigRequest::default()).unwrap();
     let target: Arc<dyn Target> = Arc::new(local_target(&environment, home.path().to_owned()).unwrap());
-    let keys = Keys::new(&environment, &loaded, target);
+    let keys = ModelKeys::new(&environment, &loaded, target);
     let mut is_probed = false;
     let probe = async || {
         is_probed = true;
@@ -52,7 +52,7 @@ fn server() -> LocalServer {
 #[tokio::test]
 async fn what_the_person_chose_is_taken_even_without_a_key() {
     let found = check(&[], "agent.model = 'gpt-codex'", None, vec![server()]).await;
-    assert_eq!(found.choice, ModelChoice::Profile("gpt-codex".to_owned()));
+    assert_eq!(found.choice, ChoiceKind::Profile("gpt-codex".to_owned()));
     assert!(!found.is_probed);
     let found = check(&[("OPENAI_API_KEY", "k")], "", Some("claude/x"), vec![]).await;
     assert_eq!(found.active.as_deref(), Some("claude/x"));
@@ -62,27 +62,27 @@ async fn what_the_person_chose_is_taken_even_without_a_key() {
 async fn the_environment_s_server_comes_first() {
     let variables = [("BUDDY_BASE_URL", "http://h:1"), ("BUDDY_MODEL", "m"), ("OPENAI_API_KEY", "k")];
     let found = check(&variables, "agent.model = 'claude'", None, vec![]).await;
-    assert_eq!((found.choice, found.is_probed), (ModelChoice::Environment, false));
+    assert_eq!((found.choice, found.is_probed), (ChoiceKind::Environment, false));
 }
 
 #[tokio::test]
 async fn vendors_are_found_by_their_keys() {
     let found = check(&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], "", None, vec![]).await;
-    assert_eq!(found.choice, ModelChoice::Profile("gpt-codex".to_owned()));
+    assert_eq!(found.choice, ChoiceKind::Profile("gpt-codex".to_owned()));
     let found = check(&[("OPENROUTER_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")], "", None, vec![]).await;
     assert_eq!(
         (found.choice, found.active.as_deref()),
-        (ModelChoice::Vendor("ANTHROPIC_API_KEY"), Some("claude"))
+        (ChoiceKind::Vendor("ANTHROPIC_API_KEY"), Some("claude"))
     );
     let found = check(&[("OPENROUTER_API_KEY", "k")], "", None, vec![server()]).await;
-    assert_eq!((found.choice, found.is_probed), (ModelChoice::Vendor("OPENROUTER_API_KEY"), false));
+    assert_eq!((found.choice, found.is_probed), (ChoiceKind::Vendor("OPENROUTER_API_KEY"), false));
 }
 
 #[tokio::test]
 async fn a_vendor_s_address_goes_with_its_key() {
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://gateway:1/v1")];
     let found = check(&variables, "", None, vec![]).await;
-    assert_eq!(found.choice, ModelChoice::Vendor("OPENAI_API_KEY"));
+    assert_eq!(found.choice, ChoiceKind::Vendor("OPENAI_API_KEY"));
     assert_eq!(found.address.as_deref(), Some("http://gateway:1/v1"));
 }
 
@@ -91,10 +91,10 @@ async fn servers_on_this_machine_are_asked_last() {
     let found = check(&[], "", None, vec![server()]).await;
     assert_eq!(
         (found.choice, found.address.as_deref()),
-        (ModelChoice::Local(server()), Some("http://127.0.0.1:11434"))
+        (ChoiceKind::Local(server()), Some("http://127.0.0.1:11434"))
     );
     let found = check(&[], "", None, vec![]).await;
-    assert_eq!((found.choice, found.active, found.is_probed), (ModelChoice::Demo, None, true));
+    assert_eq!((found.choice, found.active, found.is_probed), (ChoiceKind::Demo, None, true));
 }
 
 #[tokio::test]

@@ -6,45 +6,35 @@ use buddy_protocol::{Failure, FailureKind};
 
 use super::{Models, missing};
 use crate::models::connect::{endpoint, route};
-use crate::models::key::Key;
-use crate::models::known::Known;
+use crate::models::key::ModelKey;
+use crate::models::known::KnownModel;
+use crate::models::model_line::ModelLine;
 use crate::models::reference::Reference;
-
-/// The way to one model.
-pub(crate) struct Line {
-    pub(crate) profile: String,
-    pub(crate) api: &'static str,
-    /// The address as configured, without a query, which may hold a secret.
-    pub(crate) base_url: String,
-    pub(crate) model: String,
-    /// What can be examined, or why there is no key for it.
-    pub(crate) subject: Result<Subject, Failure>,
-}
 
 impl Models {
     /// The way to a model by its name, or to the active one; none for the built-in demo. Asks for the key, which may run
     /// a command.
-    pub(crate) async fn line(&self, name: Option<&str>) -> Result<Option<Line>, Failure> {
+    pub(crate) async fn line(&self, name: Option<&str>) -> Result<Option<ModelLine>, Failure> {
         let Some(reference) = self.reference(name)? else { return Ok(None) };
         self.look_at(&reference).await;
         self.line_of(&reference).await.map(Some)
     }
 
     /// The way to this model, as the configuration has it: what was learned about it has no say.
-    pub(super) async fn line_of(&self, reference: &Reference) -> Result<Line, Failure> {
+    pub(super) async fn line_of(&self, reference: &Reference) -> Result<ModelLine, Failure> {
         let profile = self.config.models.get(&reference.profile).ok_or_else(missing)?;
         let model = Self::model_name(reference, profile)?;
         let address = endpoint(&reference.profile, profile)?.to_string();
         let key = match self.keys.key(&reference.profile, profile, &address) {
-            Ok(Key::None) => Ok((None, None)),
-            Ok(Key::Ready(key)) => Ok((Some(key), None)),
-            Ok(Key::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
-            Ok(Key::Command(command)) => {
+            Ok(ModelKey::None) => Ok((None, None)),
+            Ok(ModelKey::Ready(key)) => Ok((Some(key), None)),
+            Ok(ModelKey::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
+            Ok(ModelKey::Command(command)) => {
                 command.key().await.map(|key| (Some(key), None)).map_err(unauthorized)
             }
             Err(failure) => Err(failure),
         };
-        let known = Known { switches: Switches::default(), ..self.known(reference, profile)? };
+        let known = KnownModel { switches: Switches::default(), ..self.find_known(reference, profile)? };
         let subject = match key {
             Err(failure) => Err(failure),
             Ok((key, login)) => {
@@ -62,7 +52,7 @@ impl Models {
         };
         let base_url = profile.shown_base_url().to_owned();
         let (profile_name, api) = (reference.profile.clone(), profile.api.name());
-        Ok(Line { profile: profile_name, api, base_url, model, subject })
+        Ok(ModelLine { profile: profile_name, api, base_url, model, subject })
     }
 }
 

@@ -2,55 +2,15 @@
 //!
 //! Only servers nearby are asked, only where the configuration says nothing, and only when a call is about to be made.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use buddy_model::{Route, probe};
 
 use super::Models;
 use crate::config::Profile;
 use crate::models::connect::{endpoint, route};
-use crate::models::key::Key;
+use crate::models::key::ModelKey;
 use crate::models::reference::Reference;
-
-/// How often a server that does not answer in time is asked in one run.
-const MAX_LOOKS: u32 = 3;
-
-/// What servers said, by the names of models.
-#[derive(Default)]
-pub(super) struct Looks {
-    /// Held for a look or a note only.
-    seen: Mutex<HashMap<String, Look>>,
-}
-
-#[derive(Default)]
-struct Look {
-    tries: u32,
-    is_answered: bool,
-    window: Option<u64>,
-}
-
-impl Looks {
-    /// What the server said about this model.
-    pub(super) fn window(&self, name: &str) -> Option<u64> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(name)?.window
-    }
-
-    /// Whether to ask now; counts as having asked.
-    fn begin(&self, name: &str) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = seen.entry(name.to_owned()).or_default();
-        let is_wanted = !look.is_answered && look.tries < MAX_LOOKS;
-        look.tries += u32::from(is_wanted);
-        is_wanted
-    }
-
-    fn end(&self, name: &str, window: Option<u64>) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = seen.entry(name.to_owned()).or_default();
-        (look.is_answered, look.window) = (true, window);
-    }
-}
 
 impl Models {
     /// Asks the server of a model, or of the active one, how much context it gives, if that is worth a question.
@@ -85,11 +45,11 @@ impl Models {
     pub(super) fn short_way(&self, reference: &Reference, profile: &Profile) -> Option<(Route, String)> {
         let name = &reference.profile;
         let key = match self.keys.key(name, profile, &endpoint(name, profile).ok()?.to_string()).ok()? {
-            Key::None => None,
-            Key::Ready(key) => Some(key),
-            Key::Command(_) | Key::Login(_) => return None,
+            ModelKey::None => None,
+            ModelKey::Ready(key) => Some(key),
+            ModelKey::Command(_) | ModelKey::Login(_) => return None,
         };
-        let known = self.known(reference, profile).ok()?;
+        let known = self.find_known(reference, profile).ok()?;
         let route = route(name, profile, &self.config, key, &known).ok()?;
         Some((route, Self::model_name(reference, profile).ok()?))
     }

@@ -5,15 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 use secrecy::ExposeSecret;
 
 use super::*;
-use crate::config::{Request, load};
+use crate::config::{ConfigRequest, load};
 use crate::environment::Environment;
+use crate::local_machine::local_target;
 use crate::models::choose;
-use crate::wiring::local_target;
 
 struct Stage {
     home: tempfile::TempDir,
     models: Models,
-    keys: Keys,
+    keys: ModelKeys,
     config: Config,
 }
 
@@ -27,9 +27,9 @@ impl Stage {
         let own = [("HOME", home.path().to_str().unwrap())];
         let all = variables.iter().chain(&own).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let environment = Environment::of(all.collect()).unwrap();
-        let loaded = load(&environment, home.path(), &Request::default()).unwrap();
+        let loaded = load(&environment, home.path(), &ConfigRequest::default()).unwrap();
         let target = Arc::new(local_target(&environment, home.path().to_owned()).unwrap());
-        let keys = Keys::new(&environment, &loaded, target);
+        let keys = ModelKeys::new(&environment, &loaded, target);
         let choice = choose(&environment, &loaded, &keys, None, async || Vec::new()).await.unwrap();
         let config = loaded.config.clone();
         Self { home, models: Models::new(&loaded, keys.clone(), choice, Lessons::default()), keys, config }
@@ -40,10 +40,10 @@ impl Stage {
         let profile = &self.config.models[name];
         let address = endpoint(name, profile).unwrap().to_string();
         match self.keys.key(name, profile, &address) {
-            Ok(Key::Ready(key)) => Ok(Some(key.expose_secret().to_owned())),
-            Ok(Key::None) => Ok(None),
-            Ok(Key::Command(_)) => Ok(Some("(command)".to_owned())),
-            Ok(Key::Login(_)) => Ok(Some("(login)".to_owned())),
+            Ok(ModelKey::Ready(key)) => Ok(Some(key.expose_secret().to_owned())),
+            Ok(ModelKey::None) => Ok(None),
+            Ok(ModelKey::Command(_)) => Ok(Some("(command)".to_owned())),
+            Ok(ModelKey::Login(_)) => Ok(Some("(login)".to_owned())),
             Err(failure) => Err(failure.hint.unwrap_or(failure.message)),
         }
     }
@@ -141,5 +141,5 @@ async fn rows_tell_the_state_of_each_key() {
         ("not needed", "OPENROUTER_API_KEY")
     );
     assert!(!serde_json::to_string(&rows).unwrap().contains("sk-planted"));
-    assert_eq!(stage.models.found().unwrap(), "model: gpt-5.3-codex (from OPENAI_API_KEY)");
+    assert_eq!(stage.models.describe_choice().unwrap(), "model: gpt-5.3-codex (from OPENAI_API_KEY)");
 }

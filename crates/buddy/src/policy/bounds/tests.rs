@@ -7,7 +7,8 @@ use std::time::Duration;
 use buddy_exec::{
     Description, HostMeans, LocalSettings, LocalTarget, Recorder, SupervisorCommand, Target, TargetError,
 };
-use buddy_policy::{Action, Approvals, Intent, Keeps, Now, PROTECTED, Verdict, decide};
+use buddy_policy::{Action, Intent, Keeps, Now, PROTECTED, Verdict, decide};
+use buddy_protocol::ApprovalPolicy;
 
 use super::*;
 
@@ -88,7 +89,7 @@ impl Yard {
 
     /// The bounds of a call, with its verdict.
     fn judge(&self, action: Action, by: AllowedBy) -> (Verdict, Bounds) {
-        let decision = decide(&Intent::of(action), &self.policy, &Now::with(Approvals::Ask));
+        let decision = decide(&Intent::of(action), &self.policy, &Now::with(ApprovalPolicy::Ask));
         let call = CallRights::of(&decision, by);
         (decision.verdict, bounds(&self.ground, &self.policy, &call, true))
     }

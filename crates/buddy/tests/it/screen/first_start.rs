@@ -308,6 +308,8 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     let screen = Screen::bare(stage, &[], 90, 30, &[]);
     screen.wait_for("Do you trust this folder?").await;
     screen.text("fx");
+    // Keys that come at once are a paste, and Enter would be a part of it.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     screen.keys(&["Enter"]);
     screen.wait_for("This folder is untrusted, so it is read-only.").await;
     screen.wait_until("a prompt", super::has_prompt).await;
@@ -326,7 +328,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.line("/trust");
     screen.wait_for("can change files there").await;
     screen.line("write it");
-    screen.wait_for_question("Edit two?").await;
+    screen.wait_for_question("Create two?").await;
     screen.keys(&["y"]);
     screen.wait_for("Done.").await;
     assert!(screen.stage.home.work().join("two").exists());

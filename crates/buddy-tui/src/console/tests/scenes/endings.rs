@@ -4,7 +4,7 @@ use buddy_protocol::{ApprovalPolicy, Failure, FailureKind, Notice, NoticeLevel};
 
 use super::*;
 
-fn turn_done(stage: &mut Stage) {
+fn turn_done(stage: &mut SceneStage) {
     stage.prompt("fix the overflow in parse_number");
     stage.facts([
         edited(1, "src/parser.rs", HUNK),
@@ -22,44 +22,62 @@ fn the_end_of_a_turn() {
 
 #[test]
 fn the_end_of_a_turn_tells_only_what_is_true() {
-    let last = |play: &dyn Fn(&mut Stage)| {
-        let mut stage = Stage::new(&palette(), (100, 30));
+    let last = |play: &dyn Fn(&mut SceneStage)| {
+        let mut stage = SceneStage::new(&palette(), (100, 30));
         stage.prompt("go");
         play(&mut stage);
         stage.end_turn();
-        stage.finished.last().map(Line::text).unwrap_or_default()
+        stage.finished.last().map(StyledLine::text).unwrap_or_default()
     };
-    let short = |stage: &mut Stage| stage.fact(ended(1, message("Yes.")));
+    let short = |stage: &mut SceneStage| stage.fact(ended(1, message("Yes.")));
     assert_eq!(last(&short), "● Yes.", "a short answer needs no sum");
-    let long = |stage: &mut Stage| stage.seat.wait(64_000);
+    let long = |stage: &mut SceneStage| stage.seat.wait(64_000);
     assert_eq!(last(&long), "  1m 04s");
-    let quick_edit = |stage: &mut Stage| stage.fact(edited(1, "a.rs", HUNK));
+    let quick_edit = |stage: &mut SceneStage| stage.fact(edited(1, "a.rs", HUNK));
     assert_eq!(last(&quick_edit), "  1 file +2 −1   /diff review   /undo the last change");
-    let no_repository = |stage: &mut Stage| {
-        stage.seat.take(Input::Reply(Reply::Surroundings(Surroundings::default())));
+    let no_repository = |stage: &mut SceneStage| {
+        stage.seat.take(ConsoleInput::Reply(EffectReply::Surroundings(SessionSurroundings::default())));
         stage.fact(edited(1, "a.rs", HUNK));
     };
     assert_eq!(last(&no_repository), "  1 file +2 −1   /undo the last change");
-    let only_shown = |stage: &mut Stage| {
+    let only_shown = |stage: &mut SceneStage| {
         let diff = json!({"diff": format!("--- a\n+++ a\n{HUNK}")});
         stage.fact(done(1, ToolKind::Read, "git diff", diff));
     };
     assert!(!last(&only_shown).contains("/undo"), "a diff that is read changes nothing");
-    let twice = |stage: &mut Stage| stage.facts([edited(1, "a.rs", HUNK), edited(2, "a.rs", HUNK)]);
+    let twice = |stage: &mut SceneStage| stage.facts([edited(1, "a.rs", HUNK), edited(2, "a.rs", HUNK)]);
     assert!(last(&twice).starts_with("  1 file +4 −2"));
 }
 
 #[test]
+fn a_narrow_window_says_how_to_undo_before_anything_else() {
+    for (columns, ran, expected) in [
+        (40, 0, "  1 file +2 −1   /diff review   /undo"),
+        (40, 3_725, "  1h 02m   1 file +2 −1   /diff   /undo"),
+        (34, 3_725, "  1h 02m   1 file +2 −1   /undo"),
+        (26, 3_725, "  /undo the last change"),
+    ] {
+        let mut stage = SceneStage::new(&palette(), (columns, 15));
+        stage.prompt("go");
+        stage.fact(edited(1, "a.rs", HUNK));
+        stage.seat.wait(ran * 1000);
+        stage.end_turn();
+        let last = stage.finished.last().map(StyledLine::text).unwrap_or_default();
+        assert_eq!(last, expected, "{columns}");
+    }
+}
+
+#[test]
 fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.prompt("clean up");
     stage.fact(ran(1, "rm -r build", 0, ""));
     let effects = stage.seat.end_turn();
     let calls = vec![item(1, ItemStatus::Completed, message("")).id];
-    assert!(effects.contains(&Effect::CountChanges(turn(), calls)), "{effects:?}");
-    let reply = |stage: &mut Stage, count| {
+    assert!(effects.contains(&ConsoleEffect::CountChanges(turn(), calls)), "{effects:?}");
+    let reply = |stage: &mut SceneStage, count| {
         stage.seat.console.take_rows();
-        stage.seat.take(Input::Reply(Reply::CountedChanges(turn(), Some(count))));
+        stage.seat.take(ConsoleInput::Reply(EffectReply::CountedChanges(turn(), Some(count))));
         stage.seat.rows()
     };
     assert_eq!(reply(&mut stage, 0), [""; 0]);
@@ -68,12 +86,12 @@ fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
     assert_eq!(reply(&mut stage, 1), ["› go on"; 0], "another turn runs");
     stage.fact(edited(2, "a.rs", HUNK));
     let effects = stage.seat.end_turn();
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::CountChanges(..))), "{effects:?}");
+    assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::CountChanges(..))), "{effects:?}");
 }
 
 #[test]
 fn the_cost_of_a_turn_is_its_own() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.prompt("one");
     stage.used(1_000, 500_000);
     stage.end_turn();
@@ -81,19 +99,19 @@ fn the_cost_of_a_turn_is_its_own() {
     stage.used(1_000, 20_000);
     stage.seat.wait(20_000);
     stage.end_turn();
-    assert_eq!(stage.finished.last().map(Line::text).unwrap(), "  20s   $0.02");
+    assert_eq!(stage.finished.last().map(StyledLine::text).unwrap(), "  20s   $0.02");
 }
 
 #[test]
 fn leaving_sums_up_the_conversation() {
-    let mut stage = Stage::new(&palette(), (80, 24));
+    let mut stage = SceneStage::new(&palette(), (80, 24));
     assert_eq!(stage.seat.console.farewell_rows().len(), 1, "nothing was said");
     turn_done(&mut stage);
     let title = Some("Fix the overflow in parse_number".to_owned());
     stage.fact(Fact::SessionChanged(SessionChanged { title, ..SessionChanged::default() }));
     let commit = json!({"commit": "0123456789abcdef", "subject": "parser: read i64"});
     stage.fact(done(3, ToolKind::Edit, "git commit", commit));
-    let rows: Vec<String> = stage.seat.console.farewell_rows().iter().map(Line::text).collect();
+    let rows: Vec<String> = stage.seat.console.farewell_rows().iter().map(StyledLine::text).collect();
     assert_eq!(
         rows,
         [
@@ -165,7 +183,7 @@ fn every_mode_has_its_own_rule() {
     let modes = all.into_iter().map(|policy| (Some(policy), None)).chain(plans);
     for (approvals, plan_only) in modes {
         for columns in [80, 40] {
-            let mut stage = Stage::new(&palette(), (columns, 12));
+            let mut stage = SceneStage::new(&palette(), (columns, 12));
             stage.fact(Fact::SessionChanged(SessionChanged {
                 approvals,
                 plan_only,

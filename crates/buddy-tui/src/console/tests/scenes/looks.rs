@@ -4,7 +4,7 @@ use super::working::streaming;
 use super::*;
 use crate::text::Theme;
 
-fn short(stage: &mut Stage) {
+fn short(stage: &mut SceneStage) {
     stage.prompt("fix it");
     stage.facts([
         ended(1, message("I’ll look at `main.rs` first.")),
@@ -24,7 +24,7 @@ fn at_every_depth() {
     for (colors, theme) in
         depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)])
     {
-        let mut stage = Stage::new(&Look { colors, theme, ..palette() }, (80, 24));
+        let mut stage = SceneStage::new(&TerminalLook { colors, theme, ..palette() }, (80, 24));
         short(&mut stage);
         let _ = writeln!(shown, "{colors:?} {theme:?}\n{}", stage.encoded());
     }
@@ -33,10 +33,10 @@ fn at_every_depth() {
 
 #[test]
 fn in_ascii() {
-    let look = Look { is_ascii: true, colors: Colors::None, ..palette() };
+    let look = TerminalLook { is_ascii: true, colors: Colors::None, ..palette() };
     let mut shown = String::new();
     for play in [short, streaming] {
-        let mut stage = Stage::new(&look, (80, 30));
+        let mut stage = SceneStage::new(&look, (80, 30));
         play(&mut stage);
         shown.push_str(&stage.texts().join("\n"));
         shown.push('\n');

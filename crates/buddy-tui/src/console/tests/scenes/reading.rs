@@ -4,8 +4,8 @@ use buddy_protocol::NoticeLevel;
 use proptest::prelude::*;
 
 use super::*;
-use crate::console::calls::{Paper, finished};
-use crate::console::{notice_rows, watched_rows};
+use crate::console::calls::{Paper, render_finished_call};
+use crate::console::{render_session_notice, render_watched_call};
 use crate::text::{Overlong, wrap_printed};
 
 /// Refusals, the last sentence of which says what to do.
@@ -35,8 +35,8 @@ fn next_step(text: &str) -> &str {
 
 /// Checks rows that show a text beside at most `indent` columns of something else.
 #[track_caller]
-fn check_rows(rows: &[Line], text: &str, width: usize, indent: usize) {
-    let shown: Vec<String> = rows.iter().map(Line::text).collect();
+fn check_rows(rows: &[StyledLine], text: &str, width: usize, indent: usize) {
+    let shown: Vec<String> = rows.iter().map(StyledLine::text).collect();
     let told = || format!("{width}: {shown:#?}");
     assert!(rows.iter().all(|row| row.width() <= width), "too wide, {}", told());
     let room = width.saturating_sub(indent);
@@ -58,9 +58,10 @@ fn refused(code: &str, text: &str) -> ToolCall {
     ToolCall { output, ..call(ToolKind::Execute, "make all") }
 }
 
-fn rows_of(call: &ToolCall, status: ItemStatus, width: usize) -> Vec<Line> {
+fn rows_of(call: &ToolCall, status: ItemStatus, width: usize) -> Vec<StyledLine> {
     let look = palette();
-    finished(call, status, Duration::ZERO, &Paper { look: &look, width, cwd: "/w", answered: "" }).rows
+    render_finished_call(call, status, Duration::ZERO, &Paper { look: &look, width, cwd: "/w", answered: "" })
+        .rows
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_run_tells_the_option_that_opens_a_call_in_every_window() {
     for width in 20..=200 {
         let look = palette();
         let call = refused("approval_needed", text);
-        let rows = watched_rows(&call, ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
+        let rows = render_watched_call(&call, ItemStatus::Denied, Duration::ZERO, (&look, width, "/w"));
         if rows.len() == 1 {
             assert!(rows[0].text().ends_with(way), "{}", rows[0].text());
         } else {
@@ -103,7 +104,7 @@ fn a_run_tells_the_option_that_opens_a_call_in_every_window() {
 #[test]
 fn notices_and_printed_lines_wrap_between_words() {
     for (width, text) in (20..=200).flat_map(|width| REFUSALS.map(|text| (width, text))) {
-        let rows = notice_rows(text, NoticeLevel::Warning, &palette(), width);
+        let rows = render_session_notice(text, NoticeLevel::Warning, &palette(), width);
         check_rows(&rows, text, width, 2);
         check_rows(&wrap_printed(text, width, Overlong::Broken), text, width, 0);
         let listed = format!("  risk   {}", text.replace('\n', " "));
@@ -119,7 +120,7 @@ proptest! {
     ) {
         let text = words.join(" ");
         let rows = rows_of(&refused("forbidden", &text), ItemStatus::Denied, width);
-        let shown: Vec<String> = rows.iter().skip(1).map(Line::text).collect();
+        let shown: Vec<String> = rows.iter().skip(1).map(StyledLine::text).collect();
         prop_assert!(rows.iter().all(|row| row.width() <= width), "{shown:#?}");
         let last = shown.last().and_then(|row| row.split_whitespace().last());
         prop_assert_eq!(last, words.last().map(String::as_str), "{:#?}", &shown);
@@ -136,14 +137,14 @@ fn a_command_with_a_document_shows_its_first_line_and_how_many_follow() {
     let document = (0..40).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
     let command = format!("cat > notes.md <<'EOF'\n{document}EOF");
     for width in [40, 80, 200] {
-        let mut stage = Stage::new(&palette(), (width, 24));
+        let mut stage = SceneStage::new(&palette(), (width, 24));
         stage.prompt("go");
         stage.fact(ran(1, &command, 0, ""));
-        let shown: Vec<String> = stage.finished.iter().skip(2).map(Line::text).collect();
+        let shown: Vec<String> = stage.finished.iter().skip(2).map(StyledLine::text).collect();
         assert_eq!(shown.len(), 1, "{shown:#?}");
         assert!(shown[0].contains("cat >") && shown[0].ends_with("… 41 more lines"), "{shown:#?}");
         stage.seat.press("ctrl-o");
-        let rows: Vec<String> = stage.seat.console.take_rows().iter().map(Line::text).collect();
+        let rows: Vec<String> = stage.seat.console.take_rows().iter().map(StyledLine::text).collect();
         assert!(rows.iter().any(|row| row.trim() == "line 39"), "{rows:#?}");
     }
 }

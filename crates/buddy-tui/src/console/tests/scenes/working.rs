@@ -4,7 +4,7 @@ use super::*;
 
 const CLIPPY: &str = "    Checking parser v0.4.0\nerror: unused variable: `tail`\n  --> src/parser.rs:57:9\n   |\n57 |     let tail = 1;\n   |         ^^^^\n   = note: `-D unused-variables`\nerror: could not compile `parser` (lib)\n";
 
-fn tools(stage: &mut Stage) {
+fn tools(stage: &mut SceneStage) {
     stage.prompt("fix the overflow in parse_number and make sure clippy is clean");
     let found = json!({"matches": "a:1: x\na:2: x\nb:1: x", "files": 2});
     let process = json!({"id": "proc-1f00a2c4", "condition": "running"});
@@ -36,7 +36,7 @@ fn calls() {
 
 #[test]
 fn reads_that_follow_each_other_are_one_row() {
-    let mut stage = Stage::new(&palette(), (60, 20));
+    let mut stage = SceneStage::new(&palette(), (60, 20));
     stage.prompt("look around");
     stage.facts((1..6).map(|number| read(number, &format!("src/module_{number}.rs"), 10)));
     stage.fact(read(6, "src/module_1.rs", 4));
@@ -45,13 +45,13 @@ fn reads_that_follow_each_other_are_one_row() {
     assert!(live.contains(&row.to_owned()), "{live:#?}");
     assert!(!stage.finished.iter().any(|row| row.text().contains("module")), "others may join it");
     stage.fact(ran(7, "true", 0, ""));
-    let finished: Vec<String> = stage.finished.iter().map(Line::text).collect();
+    let finished: Vec<String> = stage.finished.iter().map(StyledLine::text).collect();
     assert_eq!(finished[finished.len() - 2..], [row, "  ✓ Ran     true"], "{finished:#?}");
 }
 
 #[test]
 fn a_read_that_failed_and_another_verb_have_rows_of_their_own() {
-    let mut stage = Stage::new(&palette(), (80, 24));
+    let mut stage = SceneStage::new(&palette(), (80, 24));
     stage.prompt("look around");
     let failed = Err(ToolFailure::new("not_found", "there is no such file"));
     let output = Some(Envelope::new(UnixMillis(0), failed));
@@ -65,7 +65,7 @@ fn a_read_that_failed_and_another_verb_have_rows_of_their_own() {
         started(5, message("")),
         delta(5, "So"),
     ]);
-    let finished: Vec<String> = stage.finished.iter().map(Line::text).collect();
+    let finished: Vec<String> = stage.finished.iter().map(StyledLine::text).collect();
     assert_eq!(
         finished[1..],
         [
@@ -82,10 +82,10 @@ fn a_read_that_failed_and_another_verb_have_rows_of_their_own() {
 #[test]
 fn a_command_that_failed_shows_the_two_lines_that_say_why() {
     let rows = |output: &str, columns| {
-        let mut stage = Stage::new(&palette(), (columns, 24));
+        let mut stage = SceneStage::new(&palette(), (columns, 24));
         stage.prompt("go");
         stage.fact(ran(1, "make", 2, output));
-        stage.finished.iter().skip(3).map(Line::text).collect::<Vec<_>>()
+        stage.finished.iter().skip(3).map(StyledLine::text).collect::<Vec<_>>()
     };
     assert_eq!(
         rows(CLIPPY, 80),
@@ -105,7 +105,7 @@ fn a_command_that_failed_shows_the_two_lines_that_say_why() {
 #[test]
 fn a_silent_command_says_so_and_how_to_send_it_away() {
     let shown = |seconds: u64| {
-        let mut stage = Stage::new(&palette(), (100, 30));
+        let mut stage = SceneStage::new(&palette(), (100, 30));
         stage.prompt("go");
         stage.fact(running(1, ToolKind::Execute, "make"));
         stage.seat.wait(seconds * 1000);
@@ -117,7 +117,7 @@ fn a_silent_command_says_so_and_how_to_send_it_away() {
     assert_eq!(shown(12), "  ● Run     make  12s, quiet 12s   ctrl+b background");
 }
 
-fn planned(stage: &mut Stage) {
+fn planned(stage: &mut SceneStage) {
     stage.prompt("add rate limiting to the public API");
     stage.fact(Fact::SessionChanged(SessionChanged {
         approvals: Some(buddy_protocol::ApprovalPolicy::Edits),
@@ -151,14 +151,14 @@ fn a_plan_is_a_card_above_the_input() {
 
 #[test]
 fn a_plan_is_finished_once_and_a_key_hides_it() {
-    let mut stage = Stage::new(&palette(), (80, 24));
+    let mut stage = SceneStage::new(&palette(), (80, 24));
     planned(&mut stage);
     assert!(!stage.finished.iter().any(|row| row.text().contains("Plan")), "it may still change");
     stage.seat.press("ctrl-t");
     assert!(!stage.texts().iter().any(|row| row.contains("Plan  2 of 5")));
     stage.end_turn();
     let plans =
-        |stage: &Stage| stage.finished.iter().filter(|row| row.text().contains("Plan  2 of 5")).count();
+        |stage: &SceneStage| stage.finished.iter().filter(|row| row.text().contains("Plan  2 of 5")).count();
     assert_eq!(plans(&stage), 1);
     assert!(!stage.seat.console.frame(24).rows.iter().any(|row| row.text().contains("Plan  2")));
     stage.prompt("go on");
@@ -176,7 +176,7 @@ fn a_long_plan_shows_the_steps_around_the_current_one() {
     };
     let steps: Vec<(&str, PlanStepState)> =
         names.iter().enumerate().map(|(at, name)| (name.as_str(), state(at))).collect();
-    let mut stage = Stage::new(&palette(), (80, 24));
+    let mut stage = SceneStage::new(&palette(), (80, 24));
     stage.prompt("go");
     stage.fact(plan(1, &steps));
     let texts = stage.texts();
@@ -187,7 +187,7 @@ fn a_long_plan_shows_the_steps_around_the_current_one() {
     );
 }
 
-fn steered(stage: &mut Stage) {
+fn steered(stage: &mut SceneStage) {
     stage.prompt("add an integration test for the limiter");
     stage.facts([
         ended(1, message("I’ll start a server on a free port and send it a burst.")),
@@ -216,9 +216,9 @@ fn steering() {
 
 #[test]
 fn what_steers_is_gone_once_it_is_read_and_what_is_queued_can_be_edited() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     steered(&mut stage);
-    let is_shown = |stage: &mut Stage, text: &str| stage.texts().iter().any(|row| row.starts_with(text));
+    let is_shown = |stage: &mut SceneStage, text: &str| stage.texts().iter().any(|row| row.starts_with(text));
     assert!(is_shown(&mut stage, "  steer   use the fixture"));
     stage.fact(ended(20, said("use the fixture in tests/common, don’t start a server")));
     assert!(!is_shown(&mut stage, "  steer"));
@@ -230,7 +230,7 @@ fn what_steers_is_gone_once_it_is_read_and_what_is_queued_can_be_edited() {
 
 const ANSWER: &str = "Two places copy the whole input. The profile of a 40 MB file:\n\n| function | time | share | cause |\n|---|---|---|---|\n| `Lexer::new` | 1.84 s | 61% | clones the source into a String |\n| `Parser::peek` | 0.71 s | 24% | allocates a token per look-ahead |\n\nBorrow the source instead of owning it:\n\n```rust\npub struct Lexer<'a> {\n    source: &'a str,   // was: String\n    offset: usize,\n}\n```\n\n1. Change `Lexer::new` to take `&str`\n2. Return `Option<&Token>` from `peek`\n   - callers that need to keep a token clone it\n3. Cache line starts once, so `Span::line` is a binary sear";
 
-pub(super) fn streaming(stage: &mut Stage) {
+pub(super) fn streaming(stage: &mut SceneStage) {
     stage.prompt("why is the parser slow on large files?");
     stage.fact(started(1, message("")));
     for word in ANSWER.split_inclusive(' ') {
@@ -290,7 +290,7 @@ fn of_step(step: u32, fact: Fact) -> Fact {
 
 #[test]
 fn a_prompt_that_steers_stands_below_the_answer_that_was_under_way() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.fact(Fact::TurnStarted(TurnStarted { turn: turn() }));
     stage.fact(of_step(1, ended(900, said("count the files"))));
     assert!(stage.finished.iter().any(|row| row.text() == "› count the files"), "the first one begins");
@@ -298,7 +298,7 @@ fn a_prompt_that_steers_stands_below_the_answer_that_was_under_way() {
     // Another face sent it.
     stage.fact(of_step(2, ended(901, said("only the tests"))));
     let is_waiting =
-        |stage: &mut Stage| stage.texts().iter().any(|row| row.starts_with("  steer   only the"));
+        |stage: &mut SceneStage| stage.texts().iter().any(|row| row.starts_with("  steer   only the"));
     assert!(is_waiting(&mut stage));
     stage.facts([
         delta(1, "about forty."),
@@ -309,7 +309,8 @@ fn a_prompt_that_steers_stands_below_the_answer_that_was_under_way() {
     stage.facts([of_step(2, started(3, message(""))), delta(3, "Three tests.")]);
     assert!(!is_waiting(&mut stage));
     stage.fact(of_step(2, ended(3, message("Three tests."))));
-    let rows: Vec<String> = stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect();
+    let rows: Vec<String> =
+        stage.finished.iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect();
     assert_eq!(
         rows[1..],
         [
@@ -324,7 +325,7 @@ fn a_prompt_that_steers_stands_below_the_answer_that_was_under_way() {
 
 #[test]
 fn a_prompt_that_nobody_read_is_shown_when_the_turn_ends() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.fact(Fact::TurnStarted(TurnStarted { turn: turn() }));
     stage.fact(of_step(1, ended(900, said("go"))));
     stage.facts([
@@ -333,21 +334,22 @@ fn a_prompt_that_nobody_read_is_shown_when_the_turn_ends() {
         of_step(2, ended(901, said("stop"))),
     ]);
     stage.end_turn();
-    let rows: Vec<String> = stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect();
+    let rows: Vec<String> =
+        stage.finished.iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect();
     assert_eq!(rows, ["› go", "● Well", "› stop"]);
     assert!(!stage.texts().iter().any(|row| row.starts_with("  steer")));
 }
 
 #[test]
 fn folded_output_has_its_call_as_heading_and_another_press_goes_further_back() {
-    let mut stage = Stage::new(&palette(), (100, 30));
+    let mut stage = SceneStage::new(&palette(), (100, 30));
     stage.prompt("go");
     stage.facts([ran(1, "make", 2, "a\nb\nc\nd\n"), ran(2, "ls", 0, "x\ny\n")]);
-    let press = |stage: &mut Stage| {
+    let press = |stage: &mut SceneStage| {
         stage.finished.clear();
         stage.seat.press("ctrl-o");
         stage.finished.extend(stage.seat.console.take_rows());
-        stage.finished.iter().map(Line::text).filter(|row| !row.is_empty()).collect::<Vec<String>>()
+        stage.finished.iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect::<Vec<String>>()
     };
     assert_eq!(press(&mut stage), ["  Ran ls", "  x", "  y"]);
     assert_eq!(press(&mut stage), ["  Ran make", "  a", "  b", "  c", "  d"]);

@@ -1,0 +1,136 @@
+//! Rivals of an approved call: commands that nobody was asked about and that can change a file which the call runs or which it
+//! writes for programs that run it later. For a tool that changes a file with secrets, also commands that are kept from such files.
+//!
+//! An approved call starts while no rival runs, after its files were compared with those that the user was asked about. A mount
+//! over a file would not hold: whoever replaces the file elsewhere takes the mounts on it away. A tool of buddy does just that.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use buddy_exec::FileOpens;
+use buddy_exec::managed::ManagedError;
+use buddy_protocol::ToolFailure;
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::Judged;
+use crate::tools::command_turns::CommandTurn;
+use crate::tools::pins::Pins;
+use crate::tools::pipeline::{Pipeline, Ready};
+use crate::tools::tool::ToolContext;
+
+/// How long a command that is left to itself has to open the files that it runs. Far more than a program needs for that; some of the
+/// files may not be used at all.
+const READ_WITHIN: Duration = Duration::from_secs(3);
+
+/// Whether an approved command may start.
+pub(crate) enum PinCheck {
+    /// Its files are those that the user was asked about, and nobody is there to change them.
+    Same(CommandTurn),
+    /// Its files are others now.
+    Changed,
+    /// A rival runs.
+    Rival(ToolFailure),
+    /// The user interrupted the call before its turn came.
+    Interrupted,
+}
+
+impl Pipeline {
+    /// Waits for a call's turn and compares the files that it runs with those that the user was asked about.
+    pub(crate) async fn check_pins(
+        &self,
+        ready: &Ready,
+        judged: &Judged,
+        cancel: &CancellationToken,
+    ) -> PinCheck {
+        let turn = tokio::select! {
+            turn = self.turns.take(judged) => turn,
+            () = cancel.cancelled() => return PinCheck::Interrupted,
+        };
+        // A rule lets a tool change a file without a question, and the file is as open to others then.
+        let is_change =
+            !judged.decision.changed_orders.is_empty() || !judged.decision.changed_secrets.is_empty();
+        if (judged.pins.is_some() || is_change || judged.is_bound())
+            && let Some(rival) = self.rival(ready, judged).await
+        {
+            return PinCheck::Rival(rival);
+        }
+        let is_same = match &judged.pins {
+            Some(pins) => Pins::take(&judged.decision.pins, &*ready.target.host.target).await == **pins,
+            None => true,
+        };
+        let is_same = is_same && self.leads_as_before(ready, judged).await;
+        if is_same { PinCheck::Same(turn) } else { PinCheck::Changed }
+    }
+
+    /// Why a call that runs or changes these files cannot go on now: a rival runs in the background.
+    pub(crate) async fn rival(&self, ready: &Ready, judged: &Judged) -> Option<ToolFailure> {
+        let decision = &judged.decision;
+        // Where commands that nobody is asked about are not confined, none needs the rights of another.
+        let is_confined = !judged.unasked_bounds.only_hide();
+        let held = decision.pins.iter().chain(&decision.changed_orders).filter(|_| is_confined);
+        let mut held: Vec<PathBuf> = held.cloned().collect();
+        let ends = judged.destinations.iter().filter_map(|known| known.end.as_ref());
+        let stores: Vec<PathBuf> = ends.filter(|_| is_confined).map(|end| end.repository.clone()).collect();
+        let (runs_files, secret) = (!held.is_empty(), decision.changed_secrets.first());
+        held.extend(stores);
+        let file = held.first().or(secret)?;
+        let file = ready.target.place.named(file);
+        let could = |who: &str| {
+            let what = match (held.is_empty(), decision.needs.runs) {
+                (true, _) => format!(
+                    "could read the new `{file}`: it is kept from the secrets that were there when it started"
+                ),
+                (false, true) if !runs_files => format!("could change in `{file}` where git connects to"),
+                (false, true) => format!("could change `{file}` after the user has read it"),
+                (false, false) => format!("could change `{file}` right after this call"),
+            };
+            let again = if decision.needs.runs { "run this command" } else { "make this change" };
+            ToolFailure::new(
+                "rival",
+                format!("{who} runs in the background without the user's approval, and {what}"),
+            )
+            .hint(format!("end it with `process_stop`, {again}, and start it again then"))
+        };
+        if self.background.has_pane() {
+            return Some(could("a command in a pane"));
+        }
+        let managed = ready.target.host.target.managed()?.clone();
+        let (files, changes_secret) = (held.clone(), secret.is_some());
+        let found = spawn_blocking(move || {
+            let mut rivals = managed.rivals(&files)?;
+            if changes_secret {
+                rivals.extend(managed.sealed_off()?);
+            }
+            Ok::<_, ManagedError>(rivals)
+        })
+        .await;
+        match found {
+            Ok(Ok(rivals)) => rivals
+                .first()
+                .map(|rival| could(&format!("`{}` ({})", rival.record.command, rival.record.id))),
+            Ok(Err(_)) | Err(_) => Some(could("perhaps another command")),
+        }
+    }
+}
+
+/// Waits until an approved command that runs on has opened its files, so that a later command changes nothing that it was approved with.
+pub(crate) struct PinsRead(Option<FileOpens>);
+
+impl PinsRead {
+    /// Begins before the command starts.
+    pub(crate) fn begin(context: &ToolContext) -> Self {
+        let is_watched = !context.pins.is_empty() && context.target.managed().is_some();
+        let opens = is_watched.then(|| FileOpens::watch(&context.pins));
+        Self(opens.and_then(|opens| {
+            opens.inspect_err(|error| tracing::warn!(%error, "cannot watch the files of a command")).ok()
+        }))
+    }
+
+    pub(crate) async fn wait(self) {
+        if let Some(opens) = self.0 {
+            // If it fails, the time that the command had until now has to do.
+            let _ = spawn_blocking(move || opens.wait(READ_WITHIN)).await;
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What a tool is: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use buddy_exec::managed::Owner;
+use buddy_exec::{Bounds, Denial, ProgramPath, Recorder, Target};
+use buddy_policy::{Execution, Intent};
+use buddy_protocol::{Clock, DeltaStream, Image, ToolDefinition, ToolFailure};
+use buddy_web::{Redirects, Web};
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::advice;
+use crate::tools::background::Background;
+use crate::tools::call_place::CallPlace;
+use crate::tools::egress::CallEgress;
+use crate::tools::foreseen::Foreseen;
+use crate::tools::person::Person;
+use crate::tools::tool_spec::{CommandField, ToolSpec};
+
+/// A tool that the model can call.
+#[async_trait]
+pub(crate) trait Tool: Send + Sync + 'static {
+    /// What the model passes. Unknown fields are refused.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// The facts of the registry about this tool.
+    const SPEC: ToolSpec;
+
+    /// One line for people.
+    fn title(input: &Self::Input) -> String;
+
+    /// What the call would do.
+    fn intent(input: &Self::Input, place: &CallPlace) -> Intent;
+
+    /// The command in the input that a user may change before it runs.
+    const COMMAND: Option<CommandField> = None;
+
+    /// What the model says the call is for, where it says so.
+    fn why(_input: &Self::Input) -> Option<&str> {
+        None
+    }
+
+    /// What a user is asked about, where its actions do not say it in the words of the tool.
+    fn question(_input: &Self::Input, _place: &CallPlace) -> Option<String> {
+        None
+    }
+
+    /// What the call would change in files, as a diff, and whether it can work at all, where that can be told before it runs. Nothing
+    /// is changed by it, and nothing leaves this machine.
+    fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
+        None
+    }
+
+    /// Does it.
+    async fn run(input: Self::Input, context: &ToolContext) -> Result<Value, ToolFailure>;
+}
+
+/// A look at what the call would do, under way: what can be told of it, or why the call cannot work.
+pub(crate) type Preview = BoxFuture<'static, Result<Option<Foreseen>, ToolFailure>>;
+
+/// What can be looked at for a call, within its bounds.
+pub struct Sight {
+    /// The host it would run on.
+    pub target: Arc<dyn Target>,
+    /// Where relative paths start.
+    pub place: CallPlace,
+    /// What the call may touch.
+    pub bounds: Bounds,
+    /// The web, of which only the rules are looked at.
+    pub web: Arc<Web>,
+    /// The environment of commands that look.
+    pub env: Vec<(String, String)>,
+    /// The directories in which buddy looks for the programs that it starts for itself.
+    pub programs: ProgramPath,
+    /// Cancelled when the call is to stop.
+    pub cancel: CancellationToken,
+}
+
+/// What a running tool can reach.
+pub(crate) struct ToolContext {
+    /// The host it runs on.
+    pub(crate) target: Arc<dyn Target>,
+    /// Where relative paths start.
+    pub(crate) place: CallPlace,
+    /// The web.
+    pub(crate) web: Arc<Web>,
+    /// Which redirects to other hosts a fetch may follow.
+    pub(crate) redirects: Redirects,
+    /// Whether a file name is that of a log of this conversation.
+    pub(crate) is_own_log: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// What the call may touch.
+    pub(crate) bounds: Bounds,
+    /// What it could touch if nobody had been asked, which is no more.
+    pub(crate) unasked_bounds: Bounds,
+    /// The directories that it may work in, without places for temporary files.
+    pub(crate) workspace: Vec<PathBuf>,
+    /// Whether a user was asked about exactly this call.
+    pub(crate) is_asked: bool,
+    /// Files that a command runs and that the user was asked about as they are.
+    pub(crate) pins: Vec<PathBuf>,
+    /// Whether everything that the call does is known to only read.
+    pub(crate) is_read_only: bool,
+    /// Who keeps work that its commands send, and what they keep.
+    pub(crate) sends: Option<(String, String)>,
+    /// The number of simple commands that it is made of.
+    pub(crate) parts: usize,
+    /// Whether all that it does is to reach servers on this machine.
+    pub(crate) reaches_here: bool,
+    /// Judges the connections of its commands, where they have no network of their own.
+    pub(crate) egress: Option<Arc<CallEgress>>,
+    /// Whether a user let this command run outside the jail that stopped it.
+    pub(crate) is_outside: bool,
+    /// How a command is to be run.
+    pub(crate) execution: Execution,
+    /// Keeps what the call changes, so that it can be undone.
+    pub(crate) recorder: Recorder,
+    /// The environment of commands.
+    pub(crate) env: Vec<(String, String)>,
+    /// The directories in which buddy looks for the programs that it starts for itself.
+    pub(crate) programs: ProgramPath,
+    /// Commands of the session that run on.
+    pub(crate) background: Arc<Background>,
+    /// The name of the target in its session.
+    pub(crate) target_name: String,
+    /// Who managed processes belong to.
+    pub(crate) owner: Owner,
+    /// Characters of one text that the model is given.
+    pub(crate) text_limit: usize,
+    /// The file for the whole output of this call.
+    pub(crate) log: PathBuf,
+    /// Who can be asked.
+    pub(crate) person: Person,
+    /// Wall-clock time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Cancelled when the call is to stop.
+    pub(crate) cancel: CancellationToken,
+    /// What the model is to see with the result.
+    pub(crate) images: Mutex<Vec<Image>>,
+    /// What the jail stopped.
+    pub(crate) denials: Mutex<Vec<Denial>>,
+    /// Where live output goes.
+    pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
+}
+
+impl ToolContext {
+    /// What the call can look at.
+    pub(crate) fn sight(&self) -> Sight {
+        Sight {
+            target: self.target.clone(),
+            place: self.place.clone(),
+            bounds: self.bounds.clone(),
+            web: self.web.clone(),
+            env: self.env.clone(),
+            programs: self.programs.clone(),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// Gives an image with the result.
+    pub(crate) fn show(&self, image: Image) {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+    }
+
+    /// Notes what the jail stopped.
+    pub(crate) fn note_denials(&self, denials: Vec<Denial>) {
+        self.denials.lock().unwrap_or_else(PoisonError::into_inner).extend(denials);
+    }
+
+    /// The outcome of some work, which is dropped when the call is to stop.
+    pub(crate) async fn until_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolFailure> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.cancel.cancelled() => {
+                Err(ToolFailure::new("interrupted", "the user interrupted the call"))
+            }
+        }
+    }
+}
+
+/// A call whose input was understood.
+#[async_trait]
+pub(crate) trait Prepared: Send + Sync {
+    fn intent(&self, place: &CallPlace) -> Intent;
+    fn why(&self) -> Option<&str>;
+    /// Whether the model was to state the risk of the call and did not.
+    fn lacks_risk(&self) -> bool;
+    fn question(&self, place: &CallPlace) -> Option<String>;
+    fn preview(&self, sight: Sight) -> Option<Preview>;
+    async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
+}
+
+struct PreparedCall<T: Tool> {
+    input: T::Input,
+    lacks_risk: bool,
+}
+
+#[async_trait]
+impl<T: Tool> Prepared for PreparedCall<T> {
+    fn intent(&self, place: &CallPlace) -> Intent {
+        T::intent(&self.input, place)
+    }
+
+    fn why(&self) -> Option<&str> {
+        T::why(&self.input)
+    }
+
+    fn lacks_risk(&self) -> bool {
+        self.lacks_risk
+    }
+
+    fn question(&self, place: &CallPlace) -> Option<String> {
+        T::question(&self.input, place)
+    }
+
+    fn preview(&self, sight: Sight) -> Option<Preview> {
+        T::preview(&self.input, sight)
+    }
+
+    async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {
+        T::run(self.input, context).await
+    }
+}
+
+/// A row of the registry.
+pub(crate) struct Entry {
+    pub(crate) spec: ToolSpec,
+    pub(crate) schema: fn() -> Value,
+    /// The command in the input that a user may change before it runs.
+    pub(crate) command: Option<CommandField>,
+    title: fn(&Value) -> Option<String>,
+    prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
+}
+
+impl Entry {
+    /// The row of a tool.
+    pub(crate) const fn of<T: Tool>() -> Self {
+        Self {
+            spec: T::SPEC,
+            schema: schema::<T>,
+            command: T::COMMAND,
+            title: title::<T>,
+            prepare: prepare::<T>,
+        }
+    }
+
+    /// What the model is told about the tool.
+    pub(crate) fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            name: self.spec.name.to_owned(),
+            description: self.spec.description.trim().to_owned(),
+            parameters: (self.schema)(),
+        }
+    }
+
+    /// One line for people, also for an input that is not understood.
+    pub(crate) fn title(&self, input: &Value) -> String {
+        (self.title)(input).unwrap_or_else(|| self.spec.name.to_owned())
+    }
+
+    /// Reads the input.
+    pub(crate) fn prepare(&self, input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+        (self.prepare)(input)
+    }
+}
+
+fn schema<T: Tool>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T::Input>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+        object.remove("description");
+    }
+    schema
+}
+
+fn title<T: Tool>(input: &Value) -> Option<String> {
+    let mut input = input.clone();
+    advice::complete(&mut input, &schema::<T>());
+    serde_json::from_value::<T::Input>(input).ok().map(|input| T::title(&input))
+}
+
+fn prepare<T: Tool>(mut input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+    let schema = schema::<T>();
+    let lacks_risk = advice::lacks_risk(&input, &schema);
+    advice::complete(&mut input, &schema);
+    match serde_json::from_value::<T::Input>(input) {
+        Ok(input) => Ok(Box::new(PreparedCall::<T> { input, lacks_risk })),
+        // The parser also lists fields that the model was not told of: aliases, and those of hosts with panes.
+        Err(error) => {
+            Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {}", told(&error)))
+                .hint("call the tool again with arguments that follow its schema"))
+        }
+    }
+}
+
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let is_of_fields = text.starts_with("unknown field");
+    text.split_once(", expected")
+        .filter(|_| is_of_fields)
+        .map_or_else(|| text.clone(), |(head, _)| head.to_owned())
+}
