@@ -129,9 +129,9 @@ fn an_unknown_program_in_production_and_a_process_name_an_option() {
 }
 
 #[test]
-fn the_mode_that_denies_is_the_one_to_change() {
+fn without_approvals_a_run_names_rules_and_a_conversation_the_mode() {
     let way = check(&run("touch a; rm b"), &policy(Mode::Development), ApprovalPolicy::None);
-    assert_eq!(way, "`--approve auto`");
+    assert_eq!(way, "`--allow \"touch a *\" --allow \"rm b *\"`");
     let now = Now::with(ApprovalPolicy::None);
     let denied = decide(&run("touch a"), &policy(Mode::Development), &now);
     assert!(denied.is_mode_denial && denied.ways == ["`/approve ask`"], "{denied:?}");
