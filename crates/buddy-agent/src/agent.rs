@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use buddy_calls::{
-    Background, Gate, Pipeline, PipelineParts, Targets, TextRoom, all_attached, retrace, reword_fact,
+    Background, Gate, Pipeline, PipelineParts, SessionTools, Targets, TextRoom, all_attached, retrace,
+    reword_fact,
 };
 use buddy_exec::managed::Owner;
 use buddy_policy::Attendance;
@@ -20,6 +21,7 @@ use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::models::{Meter, Models};
+use crate::tool_notice::refuse_tool;
 use crate::turn::Machine;
 
 /// Commands that may wait for a driver.
@@ -53,7 +55,7 @@ impl Agent for BuddyAgent {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: settings.models.model(model).ok().map(|model| model.name().to_owned()),
             mode: settings.mode.clone(),
-            approvals: settings.approvals,
+            approvals: begin_with(settings.approvals, new.terms.approvals),
             tools: offered(settings, new).await,
         })
     }
@@ -81,7 +83,10 @@ async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String>
     let facts = settings.models.facts(new.model.as_deref());
     let gate = Gate::new(settings.approvals, settings.calls.attendance, false);
     gate.open_window(settings.window);
-    let offer = opened.and_then(|(targets, _)| Briefing::new(settings, &targets, &gate).offer(&facts));
+    let (tools, _) = SessionTools::open(settings.calls.tools.clone(), new.terms.tools.clone());
+    let offer = opened.and_then(|(targets, _)| {
+        Briefing::new(settings, tools.current(), None, &targets, &gate).offer(&facts)
+    });
     offer.map(|offer| offer.tools.iter().map(|tool| tool.name.clone()).collect()).unwrap_or_default()
 }
 
@@ -104,21 +109,31 @@ async fn driver(
     if keeps_asking {
         gate.set_approvals(ApprovalPolicy::Ask);
     }
-    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { settings.approvals };
+    let terms = started.terms.clone();
+    let begins_with = begin_with(settings.approvals, terms.approvals);
+    let approvals = if keeps_asking { ApprovalPolicy::Ask.narrower(begins_with) } else { begins_with };
+    if terms.approvals.is_some() {
+        gate.set_approvals(approvals);
+    }
     if recorded.is_some_and(|recorded| recorded != approvals) {
         let changed = SessionChanged { approvals: Some(approvals), ..SessionChanged::default() };
         let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
         told.map_err(|SinkClosed| closed("the session is closed"))?;
     }
-    let pipeline = Pipeline::new(PipelineParts {
+    let (tools, refused) = SessionTools::open(settings.calls.tools.clone(), terms.tools);
+    let told = sink.push(refused.into_iter().map(refuse_tool).collect()).await;
+    told.map_err(|SinkClosed| closed("the session is closed"))?;
+    let set = tools.current();
+    let parts = PipelineParts {
         targets: targets.clone(),
         settings: settings.calls.clone(),
         gate: gate.clone(),
         owner: Owner { person: started.owner.id.to_string(), session: opening.session.to_string() },
         texts: TextRoom::new(settings.calls.texts),
         sink: sink.clone(),
-    });
-    let briefing = Briefing::new(settings, &targets, &gate);
+    };
+    let pipeline = Pipeline::new(parts, tools);
+    let briefing = Briefing::new(settings, set.clone(), terms.instructions, &targets, &gate);
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
@@ -127,7 +142,7 @@ async fn driver(
         meter: Meter::default(),
     };
     let funds = Funds {
-        budget: settings.budget,
+        budget: settings.budget.within(terms.budget),
         ledger: settings.ledger.clone(),
         session: opening.session.clone(),
         owner: started.owner.id.clone(),
@@ -135,7 +150,8 @@ async fn driver(
             && matches!(
                 settings.approvals,
                 ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
-            ),
+            )
+            && approvals != ApprovalPolicy::None,
         ids: settings.calls.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
@@ -144,6 +160,7 @@ async fn driver(
     let items = opening.transcript.into_items();
     let mut machine = Machine::new(settings.calls.ids.clone(), targets.names(), settings.max_steps, items);
     machine.set_planning(is_plan_only);
+    machine.set_tools(set);
     let clock = settings.calls.clock.clone();
     let settings = settings.clone();
     Ok(Driver {
@@ -158,6 +175,11 @@ async fn driver(
         settings,
         work: Work::default(),
     })
+}
+
+/// The policy on approvals that a run of a session begins with: that of the run, or a narrower one of the session's terms.
+fn begin_with(run: ApprovalPolicy, widest: Option<ApprovalPolicy>) -> ApprovalPolicy {
+    widest.map_or(run, |widest| run.narrower(widest))
 }
 
 /// The targets of a session that is taken up. What is to be said about them goes to the log.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_calls::{Attached, Gate, Ground, Means, ProjectFile, Slot, Standing, Targets, registry};
+use buddy_calls::{Attached, Gate, Ground, Means, ProjectFile, Slot, Standing, Targets, ToolSet, registry};
 use buddy_model::{EditTools, ModelFacts, ModelFamily, ToolDefinition, ToolRange};
 use buddy_policy::{Attendance, CallClass, Mode, Verdict};
 use buddy_protocol::SessionTarget;
@@ -46,11 +46,11 @@ impl Room {
     }
 
     /// The tools that a model with this room is not offered, beside those that are off.
-    pub(crate) fn off(self, off: &[String], edit: EditTools) -> Vec<String> {
+    pub(crate) fn off(self, tools: &ToolSet, off: &[String], edit: EditTools) -> Vec<String> {
         let mut off = match self {
             Self::Full => off.to_vec(),
             Self::Small => registry::off_when_small(off),
-            Self::Tiny => registry::off_when_tiny(off),
+            Self::Tiny => registry::off_when_tiny(tools, off),
         };
         off.extend(other_edit_tools(edit, self == Self::Tiny));
         off
@@ -79,6 +79,9 @@ pub(crate) struct Offer {
 /// always has the same one.
 pub(crate) struct Briefing {
     settings: Arc<AgentSettings>,
+    tools: Arc<ToolSet>,
+    /// Instructions of the session, after those of the user.
+    instructions: Option<String>,
     slots: Vec<Slot>,
     off: Vec<String>,
     /// Whether processes that outlive their call are not denied on one of the targets.
@@ -88,7 +91,13 @@ pub(crate) struct Briefing {
 
 impl Briefing {
     /// The text about these targets for the model. Tools that the gate denies on all of them are not offered.
-    pub(crate) fn new(settings: &Arc<AgentSettings>, targets: &Targets, gate: &Gate) -> Self {
+    pub(crate) fn new(
+        settings: &Arc<AgentSettings>,
+        tools: Arc<ToolSet>,
+        instructions: Option<String>,
+        targets: &Targets,
+        gate: &Gate,
+    ) -> Self {
         let slots = targets.all();
         let (settings, mut off) = (settings.clone(), registry::tools_off(&settings.calls, targets));
         let attached = slots.iter().filter_map(Slot::attached);
@@ -111,7 +120,12 @@ impl Briefing {
         if !has_some(&|standing| !standing.policy.is_offline) {
             off.extend(registry::WEB.iter().map(ToString::to_string));
         }
-        Self { settings, slots, off, runs_on, made: Mutex::default() }
+        Self { settings, tools, instructions, slots, off, runs_on, made: Mutex::default() }
+    }
+
+    /// The same session with other tools or targets.
+    pub(crate) fn again(&self, tools: Arc<ToolSet>, targets: &Targets, gate: &Gate) -> Self {
+        Self::new(&self.settings, tools, self.instructions.clone(), targets, gate)
     }
 
     /// The offer for a model with these facts.
@@ -123,7 +137,7 @@ impl Briefing {
             return Ok(offer.clone());
         }
         let project = if room == Room::Tiny { TINY_PROJECT } else { usize::MAX };
-        let mut off = room.off(&self.off, facts.family.edit);
+        let mut off = room.off(&self.tools, &self.off, facts.family.edit);
         if self.settings.calls.attendance == Attendance::Nobody {
             off.push("ask_user".to_owned());
         }
@@ -149,12 +163,15 @@ impl Briefing {
             ..Means::of(attached().map(|attached| &*attached.host.target))
         };
         let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
-        let tools = registry::definitions(off, means, &names);
+        let tools = self.tools.definitions(off, means, &names);
         let is_alone = slots.len() == 1;
         let remote = default.filter(|default| is_alone && default.host.is_remote);
         let remote = remote.map(|remote| format!("{} ({})", place(&remote.spec), remote.spec.name));
         let project = default.map(|default| default.host.project.as_slice()).unwrap_or_default();
         let project: Vec<ProjectFile> = project.iter().map(|file| shortened(file, project_chars)).collect();
+        let said = [settings.instructions.as_deref(), self.instructions.as_deref()];
+        let said: Vec<&str> = said.into_iter().flatten().collect();
+        let instructions = (!said.is_empty()).then(|| said.join("\n\n"));
         let system = SystemPrompt {
             name: &settings.name,
             tools: tools.iter().map(|tool| tool.name.clone()).collect(),
@@ -166,7 +183,7 @@ impl Briefing {
             is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
             remote: remote.as_deref(),
             targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
-            instructions: settings.instructions.as_deref(),
+            instructions: instructions.as_deref(),
             project: &project,
         };
         let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;

@@ -1,7 +1,9 @@
 //! The budget: money, tokens and model calls that a session's tree and a day may take, held against what was spent before each call.
 
 use buddy_model::ModelFacts;
-use buddy_protocol::{Bill, Ledger, MicroUsd, PrincipalId, SessionId, Spending, UnixMillis, Usage};
+use buddy_protocol::{
+    Bill, Ledger, MicroUsd, PrincipalId, SessionId, Spending, SpendingLimit, UnixMillis, Usage,
+};
 
 /// Milliseconds of a day.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
@@ -27,6 +29,13 @@ pub struct Limit {
 }
 
 impl Budget {
+    /// The same, with no more for the session than a limit of its own allows.
+    pub(crate) fn within(self, limit: SpendingLimit) -> Self {
+        let Limit { cost, tokens, calls } = self.session;
+        let SpendingLimit { cost, tokens, calls } = SpendingLimit { cost, tokens, calls }.narrowed(limit);
+        Self { session: Limit { cost, tokens, calls }, ..self }
+    }
+
     /// Whether anything is limited.
     pub fn is_set(&self) -> bool {
         [self.session, self.day].iter().any(|limit| *limit != Limit::default())

@@ -1,17 +1,18 @@
 //! The driver: the one loop that does what the turn machine says and tells it what happened.
 
+mod client_calls;
 mod person;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use buddy_calls::{Attached, Call, Gate, Pipeline, changed, news};
+use buddy_calls::{Attached, Call, Gate, Pipeline, ToolsFound, changed, news};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, AuthoredFact, Change, Clock, Command, Content, Envelope,
     EventSink, Fact, Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice,
     NoticeLevel, Principal, PrincipalId, Question, Ran, Risk, SessionChanged, SessionId, SinkClosed,
-    TargetChange, ToolFailure, TurnId, UsageReported,
+    TargetChange, ToolFailure, TurnId, UnixMillis, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -19,12 +20,14 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_settings::AgentSettings;
-use crate::briefing::{Briefing, is_brief};
+use crate::briefing::is_brief;
 use crate::budget::Budget;
+use crate::client_calls::ClientCalls;
 use crate::look_around::LookAround;
 use crate::models::Models;
 use crate::person_run::Underway;
 use crate::summarise::summarise;
+use crate::tool_notice::refuse_tool;
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
 /// A command on its way to the driver.
@@ -83,6 +86,8 @@ pub(crate) struct Work {
     person: Option<Underway>,
     /// Its task, ending in its item.
     runs: JoinSet<Item>,
+    /// The calls that clients make.
+    clients: ClientCalls,
 }
 
 impl Driver {
@@ -119,6 +124,7 @@ impl Driver {
                     self.feed(Input::CallEnded(item)).await?;
                 }
                 Some(ended) = self.work.runs.join_next() => self.person_ran(ended).await?,
+                Some(ended) = self.work.clients.next_end() => self.client_call_ended(ended).await?,
                 Some(ran) = next_end(ends) => self.background_ended(ran).await?,
             }
         }
@@ -152,6 +158,10 @@ impl Driver {
         while let Some(ended) = self.work.runs.join_next().await {
             self.person_ran(ended).await?;
         }
+        self.work.clients.stop_all();
+        while let Some(ended) = self.work.clients.next_end().await {
+            self.client_call_ended(ended).await?;
+        }
         self.sink.commit(Vec::new()).await
     }
 
@@ -161,10 +171,18 @@ impl Driver {
             Command::Prompt { text, typed, .. } => {
                 self.gate.trace(|trail| trail.person_wrote(typed.as_deref().unwrap_or(&text)));
                 let said = Content::UserMessage { text, images, ran: None, typed };
+                if self.machine.is_idle() {
+                    self.grow_tools().await?;
+                }
                 self.feed(Input::Prompted { by, said }).await?;
             }
             Command::Run { command, target } => {
                 let begun = self.run_as_person(by, command, target).await?;
+                let _ = done.send(begun);
+                return Ok(());
+            }
+            Command::Call { tool, input } => {
+                let begun = self.call_as_client(by, tool, input).await?;
                 let _ = done.send(begun);
                 return Ok(());
             }
@@ -278,8 +296,31 @@ impl Driver {
             }
         }
         self.machine.set_targets(targets.names());
-        self.models.brief(Briefing::new(&self.settings, &targets, &self.gate));
+        self.brief_again();
         Ok(Ok(()))
+    }
+
+    /// Tells models the tools and the targets that there are now, from the next call on.
+    fn brief_again(&mut self) {
+        let parts = &self.pipeline.parts;
+        let briefing = self.models.briefing.again(self.pipeline.tools.current(), &parts.targets, &self.gate);
+        self.models.brief(briefing);
+    }
+
+    /// Takes in tools that there are only now, before a turn begins.
+    async fn grow_tools(&mut self) -> Result<(), SinkClosed> {
+        let ToolsFound { new, refused } = self.pipeline.tools.grow();
+        let mut facts: Vec<Fact> = refused.into_iter().map(refuse_tool).collect();
+        let has_grown = !new.is_empty();
+        facts.extend(has_grown.then(|| {
+            Fact::SessionChanged(SessionChanged { new_tools: Some(new), ..SessionChanged::default() })
+        }));
+        self.sink.push(facts).await?;
+        if has_grown {
+            self.machine.set_tools(self.pipeline.tools.current());
+            self.brief_again();
+        }
+        Ok(())
     }
 
     async fn feed(&mut self, input: Input) -> Result<(), SinkClosed> {
@@ -317,7 +358,7 @@ impl Driver {
             gate: self.gate.clone(),
             web: parts.settings.web.clone(),
             clock: self.clock.clone(),
-            budget: self.settings.budget,
+            budget: self.funds.budget,
             max_steps: self.settings.max_steps,
             time_limit: self.settings.time_limit,
             is_brief: false,
@@ -451,12 +492,16 @@ impl Driver {
         };
         tracing::error!(%error, "a tool panicked");
         let item = self.work.items.remove(&error.id()).ok_or(SinkClosed)?;
-        let failure = ToolFailure::new("internal", "the tool broke; its outcome is unknown");
-        let item = Item { status: ItemStatus::Failed, ..item }
-            .with_output(Envelope::new(self.clock.now(), Err(failure)));
+        let item = broken(item, self.clock.now());
         self.sink.push(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await?;
         Ok(item)
     }
+}
+
+/// The item of a call whose task broke.
+fn broken(item: Item, now: UnixMillis) -> Item {
+    let failure = ToolFailure::new("internal", "the tool broke; its outcome is unknown");
+    Item { status: ItemStatus::Failed, ..item }.with_output(Envelope::new(now, Err(failure)))
 }
 
 /// The next command in the background that ended.

@@ -12,7 +12,7 @@ use buddy_protocol::{Content, Envelope, Item, ItemId, ItemStatus, ToolCall, Tool
 use crate::environment::{block, changes, known};
 use crate::reminder_text::reminder;
 use crate::result_text::result_text;
-use crate::run_text::told;
+use crate::run_text::{describe_client_call, told};
 
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str = "error interrupted: the call was not finished";
@@ -132,6 +132,7 @@ pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
         let rank = match item.content {
             Content::Environment { .. } => Rank::Environment,
             Content::UserMessage { .. } | Content::Reminder { .. } => Rank::Message,
+            Content::ToolCall(ref call) if call.caller.is_some() => Rank::Message,
             _ => Rank::Answer,
         };
         let step = item.step.unwrap_or(0);
@@ -167,6 +168,11 @@ fn push_step<'a>(
             Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item)),
             Content::Reasoning { text } if item.status == ItemStatus::Completed => {
                 prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });
+            }
+            Content::ToolCall(call) if call.caller.is_some() => {
+                let result = if cleared.contains(&item.id) { None } else { result_text(call) };
+                let text = describe_client_call(call, result.as_deref().unwrap_or(CLEARED));
+                prompt.push(PromptItem::User { text, images: call.images.clone() });
             }
             Content::ToolCall(call) => {
                 prompt.push(called(call, item));

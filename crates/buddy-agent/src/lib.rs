@@ -7,6 +7,7 @@ mod agent;
 mod agent_settings;
 mod briefing;
 mod budget;
+mod client_calls;
 mod compaction;
 mod driver;
 mod environment;
@@ -24,6 +25,7 @@ mod result_text;
 mod run_text;
 mod stuck;
 mod summarise;
+mod tool_notice;
 mod turn;
 
 pub use agent::BuddyAgent;

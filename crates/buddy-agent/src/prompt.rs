@@ -153,12 +153,14 @@ mod tests {
                     ..Means::default()
                 };
                 let off = room.off(
+                    &registry::built_in(),
                     &[headless.then(|| "ask_user".to_owned())].into_iter().flatten().collect::<Vec<_>>(),
                     family.edit,
                 );
                 let prompt = SystemPrompt {
                     name: "buddy",
-                    tools: registry::definitions(&off, means, &[])
+                    tools: registry::built_in()
+                        .definitions(&off, means, &[])
                         .into_iter()
                         .map(|tool| tool.name)
                         .collect(),

@@ -169,6 +169,7 @@ mod tests {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         };
         result_text(&call).unwrap()
     }

@@ -224,6 +224,7 @@ mod tests {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         };
         Item {
             id: "itm_00000000000000000000000001".parse().unwrap(),

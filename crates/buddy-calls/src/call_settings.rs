@@ -9,7 +9,7 @@ use buddy_protocol::{Clock, Ids};
 use buddy_web::Web;
 
 use crate::hosts::Hosts;
-use crate::tools::{EditCheck, TextLimits};
+use crate::tools::{EditCheck, TextLimits, ToolSource};
 
 /// What calls work with in all sessions.
 pub struct CallSettings {
@@ -23,6 +23,8 @@ pub struct CallSettings {
     pub attendance: Attendance,
     /// How long a user has to answer; none means for ever.
     pub ask_within: Option<Duration>,
+    /// Tools that do not come with buddy.
+    pub tools: Arc<dyn ToolSource>,
     /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
     pub tools_off: Vec<String>,
     /// Checks of edited files.

@@ -21,8 +21,9 @@ pub use images::{BadImage, all_attached};
 pub use model_words::{ADVICE_FIELDS, for_model};
 pub use targets::{Attached, Slot, Targets, changed, news};
 pub use tools::{
-    Background, CHECKS, Call, CallPlace, EditCheck, Means, Pipeline, PipelineParts, Planned,
-    RepositoryChanges, RepositoryGlance, Sight, TextClass, TextLimits, TextRoom, clip_text,
-    glance_at_repository, look_at_workspace, plain, plan, registry,
+    AddedTool, Background, BuiltInTools, CHECKS, Call, CallPlace, EditCheck, Means, Pipeline, PipelineParts,
+    Planned, RepositoryChanges, RepositoryGlance, SessionTools, Sight, TextClass, TextLimits, TextRoom,
+    ToolSet, ToolSource, ToolsFound, clip_text, glance_at_repository, look_at_workspace, plain, plan,
+    registry,
 };
 pub use trail::retrace;

@@ -1,5 +1,6 @@
 //! The tools: one table of what there is, and one pipeline that every call goes through.
 
+mod added_tool;
 mod advice;
 mod apply_patch;
 mod approve;
@@ -47,6 +48,7 @@ mod run;
 mod run_shell;
 mod search_youtube;
 mod secret_watch;
+mod session_tools;
 mod shell_words;
 mod snapshot;
 pub(crate) mod target_field;
@@ -56,6 +58,8 @@ mod text_file;
 mod time;
 mod tmux;
 mod tool;
+mod tool_entry;
+mod tool_set;
 mod tool_spec;
 mod turnstile;
 mod unified;
@@ -67,6 +71,7 @@ mod withheld;
 mod workspace_sight;
 mod write_file;
 
+pub use added_tool::{AddedTool, BuiltInTools, ToolSource};
 pub use background::Background;
 pub use call_place::CallPlace;
 pub use clip::{TextClass, TextLimits, TextRoom, clip_text};
@@ -78,7 +83,9 @@ pub use pipeline::{Call, Pipeline};
 pub use pipeline_parts::PipelineParts;
 pub use plain::plain;
 pub use run::Planned;
+pub use session_tools::{SessionTools, ToolsFound};
 pub use tool::Sight;
+pub use tool_set::ToolSet;
 pub use update_plan::plan;
 pub use workspace_sight::look_at_workspace;
 

@@ -28,8 +28,8 @@ pub fn retrace(transcript: &Transcript, targets: &Targets) -> Trail {
 pub(crate) fn note_result(trail: &mut Trail, call: &ToolCall) {
     let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
     let rows = |name: &str| result.as_ref().and_then(|result| result.get(name)).and_then(Value::as_array);
-    let Ok(entry) = registry::find(&call.name) else { return };
-    let Some((_, list)) = LISTS.iter().find(|(name, _)| *name == entry.spec.name) else { return };
+    let Some(entry) = registry::find(&call.name) else { return };
+    let Some((_, list)) = LISTS.iter().find(|(name, _)| *name == entry.name) else { return };
     for row in rows(list).into_iter().flatten() {
         if let Some(address) = row.get("url").and_then(Value::as_str) {
             trail.search_listed(address);
@@ -102,7 +102,7 @@ impl Retracing<'_> {
 
     /// What a call did: what the model wanted, and what the user made of it.
     fn intents(&self, call: &ToolCall) -> Vec<(Intent, Arc<Attached>)> {
-        let Ok(entry) = registry::find(&call.name) else { return Vec::new() };
+        let Some(entry) = registry::find(&call.name) else { return Vec::new() };
         let Ok((named, input)) = target_field::take(entry, call.input.value(), &self.targets.names()) else {
             return Vec::new();
         };
@@ -110,7 +110,8 @@ impl Retracing<'_> {
         let Some(target) = self.target(&name) else { return Vec::new() };
         let mut inputs = vec![input.clone()];
         // The title says what ran where the user changed the command; the input keeps what the model wanted.
-        if let Some(field) = entry.command.filter(|_| registry::describe(&call.name, &input).1 != call.title)
+        if let Some(field) =
+            entry.command.filter(|_| registry::built_in().describe(&call.name, &input).1 != call.title)
         {
             let mut edited = input;
             field.replace(&mut edited, &call.title);
@@ -201,6 +202,7 @@ mod tests {
             images: Vec::new(),
             target: None,
             had_secrets,
+            caller: None,
         };
         item(number, status, Content::ToolCall(Box::new(call)))
     }
@@ -223,6 +225,7 @@ mod tests {
             targets: vec![],
             forked_from: None,
             began_with: None,
+            terms: buddy_protocol::SessionTerms::default(),
         });
         stamped(vec![
             begin,

@@ -24,6 +24,8 @@ pub enum Action {
     Govern,
     /// Run commands as the user.
     Run,
+    /// Make a call that is judged like those of the session's agent.
+    Call,
     /// Open a session below another one, which pays for it.
     Attach,
     /// Work with an agent or in a workspace.
@@ -34,7 +36,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Create,
         Self::Read,
         Self::Prompt,
@@ -42,6 +44,7 @@ impl Action {
         Self::Change,
         Self::Govern,
         Self::Run,
+        Self::Call,
         Self::Attach,
         Self::Use,
         Self::Administer,
@@ -65,6 +68,7 @@ impl Action {
             | Command::End => Self::Change,
             Command::Change(_) => Self::Govern,
             Command::Run { .. } | Command::Stop { .. } => Self::Run,
+            Command::Call { .. } => Self::Call,
         }
     }
 
@@ -77,6 +81,7 @@ impl Action {
             Self::Change => "change this session",
             Self::Govern => "change the rules of this session",
             Self::Run => "run commands in this session",
+            Self::Call => "make calls in this session",
             Self::Attach => "open a session below this one",
             Self::Use => "work with this",
             Self::Administer => "administer this server",
@@ -176,7 +181,7 @@ fn may_user(members: &dyn Members, user: Option<&UserId>, action: Action, resour
         (Resource::Session(session), Action::Read) => is_own(&session.owner),
         (
             Resource::Session(session),
-            Action::Prompt | Action::Answer | Action::Change | Action::Govern | Action::Run,
+            Action::Prompt | Action::Answer | Action::Change | Action::Govern | Action::Run | Action::Call,
         ) => is_own(&session.owner) && members.is_member(user, &session.workspace),
         // The whole tree pays for a session, so the whole tree must be the user's.
         (Resource::Session(session), Action::Attach) => {
@@ -270,12 +275,12 @@ mod tests {
         }
     }
 
-    const SYSTEM: &str = "create read prompt change govern attach use";
+    const SYSTEM: &str = "create read prompt change govern call attach use";
 
     #[test]
     fn every_action_of_every_principal_on_every_resource() {
-        const OWNER: &str = "read prompt answer change govern run attach";
-        const AGENT: &str = "read prompt change attach";
+        const OWNER: &str = "read prompt answer change govern run call attach";
+        const AGENT: &str = "read prompt change call attach";
         let own = session("ann", &[], "/w");
         check(Resource::Session(&own), [OWNER, "", "", "", AGENT, "", "", "", "", SYSTEM]);
         // Without the workspace a session is only read.
@@ -283,8 +288,11 @@ mod tests {
         check(Resource::Session(&closed), ["read", "", "", "", "read", "", "", "", "", SYSTEM]);
         // In a stranger's tree an owner does everything but spend the tree's budget.
         let strange = session("ann", &["ann", "bob"], "/w");
-        let apart = "read prompt answer change govern run";
-        check(Resource::Session(&strange), [apart, "", "", "", "read prompt change", "", "", "", "", SYSTEM]);
+        let apart = "read prompt answer change govern run call";
+        check(
+            Resource::Session(&strange),
+            [apart, "", "", "", "read prompt change call", "", "", "", "", SYSTEM],
+        );
         // A user who is locked out may not even read.
         let locked = session("mallory", &[], "/w");
         check(Resource::Session(&locked), ["", "", "", "", "", "", "", "", "", SYSTEM]);

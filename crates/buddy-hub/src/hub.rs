@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Agent, Attachment, AuthoredFact, Clock, Command, CommandKey, CommandKeys, Event, Fact, ForkKind,
-    ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS, Members,
-    NewSession, Principal, PrincipalId, PrincipalKind, SessionId, SessionPage, SessionQuery, SessionStarted,
-    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription, WaitingAsk,
+    Agent, Attachment, AuthoredFact, BadTerms, Clock, Command, CommandKey, CommandKeys, Event, Fact,
+    ForkKind, ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
+    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionId, SessionPage, SessionQuery,
+    SessionStarted, SessionState, SessionStore, SessionSummary, SessionTerms, Sessions, SessionsError,
+    Subscription, WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
 use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
 use crate::feed::pair;
 use crate::fork::Fork;
-use crate::live::{Live, Parts, Unsent};
+use crate::live::{Live, Parts, Unsent, read_all};
 use crate::live_sessions::{LiveCell, LiveSessions};
 use crate::subscription;
 
@@ -31,6 +32,8 @@ const MAX_EVENTS: usize = 10_000;
 const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
+/// The maximum length of the name of a tool, in bytes.
+const MAX_TOOL_NAME: usize = 128;
 /// The maximum length of a user's own command, in bytes. Longer ones do not fit into the arguments of a
 /// program.
 const MAX_COMMAND: usize = 64 * 1024;
@@ -173,6 +176,24 @@ impl Hub {
         Ok(above.filter(|owner| owner.id == id).unwrap_or_else(|| Principal::user(user, id.as_str())))
     }
 
+    /// The terms of a session that is started: no wider than those of the session above it.
+    async fn terms_of_new(&self, new: &NewSession) -> Result<SessionTerms, SessionsError> {
+        let invalid = |error: BadTerms| SessionsError::Invalid(error.to_string());
+        new.terms.check().map_err(invalid)?;
+        let Some(parent) = &new.parent else { return Ok(new.terms.clone()) };
+        let head = self.summary(parent).await?.head;
+        let above = SessionTerms::of(&read_all(&*self.parts.store, parent, head).await?);
+        new.terms.clone().below(&above).map_err(invalid)
+    }
+
+    /// An id that a client chose, if no session has it.
+    async fn unused(&self, chosen: SessionId) -> Result<SessionId, SessionsError> {
+        match self.parts.store.find(&chosen).await? {
+            Some(_) => Err(id_taken(&chosen)),
+            None => Ok(chosen),
+        }
+    }
+
     /// The live session, opened if necessary. An ended session stays ended.
     async fn with_live(&self, session: &SessionId) -> Result<LiveCell, SessionsError> {
         let cell = self.live.cell(session).await?;
@@ -192,6 +213,10 @@ impl Hub {
     }
 }
 
+fn id_taken(chosen: &SessionId) -> SessionsError {
+    SessionsError::Conflict(format!("there is a session `{chosen}` already"))
+}
+
 fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
     cell.get().ok_or(SessionsError::Closed)
 }
@@ -206,18 +231,41 @@ impl Sessions for Hub {
         }
         let owner = self.owner_of_new(who, new.parent.as_ref()).await?;
         self.authorize(who, Action::Create, Resource::User(&owner.id))?;
-        let session = SessionId::new(&*self.parts.ids);
+        let mut new = new;
+        new.terms = self.terms_of_new(&new).await?;
+        let session = match new.id.take() {
+            Some(chosen) => self.unused(chosen).await?,
+            None => SessionId::new(&*self.parts.ids),
+        };
         let parts = self.live_parts(&session, &new.agent)?;
         if new.targets.len() > MAX_TARGETS {
             return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
         }
         let began_with = parts.agent.introduce(&new).await;
-        let NewSession { agent, cwd, model, parent, targets } = new;
-        let started =
-            SessionStarted { owner, agent, cwd, model, parent, targets, forked_from: None, began_with };
+        let NewSession { agent, cwd, model, parent, targets, terms, id: _ } = new;
+        let started = SessionStarted {
+            owner,
+            agent,
+            cwd,
+            model,
+            parent,
+            targets,
+            forked_from: None,
+            began_with,
+            terms,
+        };
         let cell = self.live.cell(&session).await?;
         let first = AuthoredFact::new(who, Fact::SessionStarted(started));
-        cell.get_or_try_init(|| Live::create(parts, first)).await?;
+        let mut is_made_here = false;
+        let make = || {
+            is_made_here = true;
+            Live::create(parts, first)
+        };
+        cell.get_or_try_init(make).await?;
+        if !is_made_here {
+            // Somebody else chose the same id since it was looked up.
+            return Err(id_taken(&session));
+        }
         self.live.note_opened();
         Ok(session)
     }
@@ -408,6 +456,15 @@ fn as_typed(who: &Principal, command: Command) -> Command {
 
 fn check(command: &Command) -> Result<(), SessionsError> {
     match command {
+        Command::Call { tool, .. } if tool.is_empty() || tool.len() > MAX_TOOL_NAME => {
+            Err(SessionsError::Invalid(format!("the name of a tool has between 1 and {MAX_TOOL_NAME} bytes")))
+        }
+        Command::Call { input, .. } if !input.value().is_object() => {
+            Err(SessionsError::Invalid("the arguments of a call are an object".to_owned()))
+        }
+        Command::Call { input, .. } if input.text().len() > MAX_PROMPT => Err(SessionsError::Invalid(
+            format!("the arguments have {} bytes, {MAX_PROMPT} are allowed", input.text().len()),
+        )),
         Command::Prompt { text, images, .. } if text.trim().is_empty() && images.is_empty() => {
             Err(SessionsError::Invalid("the prompt is empty".to_owned()))
         }

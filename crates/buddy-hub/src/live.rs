@@ -231,6 +231,7 @@ impl Live {
             Command::End => self.end(by).await,
             Command::Prompt { .. }
             | Command::Run { .. }
+            | Command::Call { .. }
             | Command::Stop { .. }
             | Command::Interrupt { .. }
             | Command::WindUp { .. }
@@ -374,7 +375,7 @@ impl Pump {
 }
 
 /// Folds a whole log. Reads its parts concurrently, since reading is most of the work.
-async fn read_all(
+pub(crate) async fn read_all(
     store: &dyn SessionStore,
     session: &SessionId,
     head: u64,

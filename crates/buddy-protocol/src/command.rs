@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, Attachment, ItemId, SessionId, SessionTarget, TargetChange, TurnId};
+use crate::{
+    Answer, AskId, Attachment, ItemId, Json, SessionId, SessionTarget, SessionTerms, TargetChange, TurnId,
+};
 
 /// A request of a face to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +32,15 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
     },
-    /// Stop a command that the user runs.
+    /// Make one call of a tool, as the agent would: judged, asked about, confined, undoable and logged in the same way. It
+    /// runs beside the turn, and the model is told of it.
+    Call {
+        /// The name of the tool.
+        tool: String,
+        /// The arguments, an object.
+        input: Json,
+    },
+    /// Stop a command that the user runs, or a call that a client made.
     Stop {
         /// Its item.
         item: ItemId,
@@ -148,6 +158,31 @@ impl ApprovalPolicy {
         let all = [Self::Ask, Self::None, Self::All, Self::Edits, Self::Auto];
         all.into_iter().find(|policy| policy.name() == name)
     }
+
+    /// Whether it approves nothing by itself that another one does not approve too.
+    pub fn is_within(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Window { seconds }, Self::Window { seconds: most }) => seconds <= most,
+            _ => self.width() <= other.width(),
+        }
+    }
+
+    /// The narrower of two.
+    #[must_use]
+    pub fn narrower(self, other: Self) -> Self {
+        if self.is_within(other) { self } else { other }
+    }
+
+    fn width(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Ask => 1,
+            Self::Edits => 2,
+            Self::Auto => 3,
+            Self::Window { .. } => 4,
+            Self::All => 5,
+        }
+    }
 }
 
 /// The settings of a new session.
@@ -166,6 +201,27 @@ pub struct NewSession {
     /// The hosts it works on, the default first; empty means this machine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<SessionTarget>,
+    /// The terms that it is started on.
+    #[serde(default, skip_serializing_if = "SessionTerms::is_unset")]
+    pub terms: SessionTerms,
+    /// The id, chosen by the client; absent means a fresh one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<SessionId>,
+}
+
+impl NewSession {
+    /// A session of an agent in a directory, with nothing else said.
+    pub fn new(agent: impl Into<String>, cwd: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            cwd: cwd.into(),
+            model: None,
+            parent: None,
+            targets: Vec::new(),
+            terms: SessionTerms::default(),
+            id: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, Value};
 
 use crate::{
     Answer, ApprovalPolicy, Ask, AskId, Content, Item, ItemId, MicroUsd, Principal, SessionId, SessionTarget,
-    TurnId, UnknownContent, Usage,
+    SessionTerms, TurnId, UnknownContent, Usage,
 };
 
 macro_rules! facts {
@@ -200,6 +200,9 @@ pub struct SessionStarted {
     /// The conditions at the start of the session, if its agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_with: Option<Introduction>,
+    /// The terms that it is started on.
+    #[serde(default, skip_serializing_if = "SessionTerms::is_unset")]
+    pub terms: SessionTerms,
 }
 
 /// The conditions at the start of a session, for programs that read its log.
@@ -248,6 +251,9 @@ pub struct SessionChanged {
     /// All targets of the session from now on, the default first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<SessionTarget>>,
+    /// The names of tools that the session has from now on and did not have before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tools: Option<Vec<String>>,
 }
 
 /// Payload of `session.ended`.

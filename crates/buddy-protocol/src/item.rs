@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use serde_json::value::{RawValue, Value};
 
-use crate::{Envelope, Image, ItemId, Json, Ran, SessionId, TurnId};
+use crate::{Envelope, Image, ItemId, Json, Principal, Ran, SessionId, TurnId};
 
 /// One piece of content. `item.started` introduces it, `item.ended` carries its whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -324,6 +324,9 @@ pub struct ToolCall {
     /// having read one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub had_secrets: bool,
+    /// The client that made the call; absent if the agent's model did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Principal>,
 }
 
 /// The kinds of tools, as ACP defines them.

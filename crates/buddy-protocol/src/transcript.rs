@@ -164,6 +164,7 @@ impl Transcript {
     fn start(&mut self, started: SessionStarted) {
         self.model.clone_from(&started.model);
         self.targets.clone_from(&started.targets);
+        self.plan_only = started.terms.plan_only;
         self.started = Some(started);
     }
 
@@ -415,6 +416,7 @@ mod tests {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         }))
     }
 

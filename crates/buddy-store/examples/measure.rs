@@ -67,6 +67,7 @@ fn event(number: u64, seq: u64) -> Arc<Event> {
             targets: vec![],
             forked_from: None,
             began_with: None,
+            terms: buddy_protocol::SessionTerms::default(),
         }),
         2 => Fact::TurnStarted(TurnStarted { turn: TurnId::new(&Fixed(2)) }),
         _ if seq % 2 == 1 => Fact::ItemStarted(ItemStarted { item: item(seq, ItemStatus::Running) }),
@@ -89,6 +90,7 @@ fn item(number: u64, status: ItemStatus) -> Item {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     }));
     let id = ItemId::new(&Fixed(u128::from(number)));
     Item {

@@ -63,6 +63,7 @@ pub fn started_by(owner: &str, cwd: &str, parent: Option<SessionId>) -> Fact {
         targets: vec![],
         forked_from: None,
         began_with: None,
+        terms: buddy_protocol::SessionTerms::default(),
     })
 }
 

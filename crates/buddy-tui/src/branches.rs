@@ -87,11 +87,10 @@ impl Another {
     pub(crate) fn like(transcript: &Transcript) -> Option<Self> {
         let started = transcript.started()?;
         let new = NewSession {
-            agent: started.agent.clone(),
-            cwd: started.cwd.clone(),
             model: transcript.model().map(str::to_owned),
-            parent: None,
             targets: transcript.targets().to_vec(),
+            terms: started.terms.clone(),
+            ..NewSession::new(&started.agent, &started.cwd)
         };
         Some(Self { new, is_plan_only: transcript.is_plan_only() })
     }

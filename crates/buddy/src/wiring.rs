@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
-use buddy_calls::{CallSettings, EditCheck, Hosts, TextLimits};
+use buddy_calls::{BuiltInTools, CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::cache_layers;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::Attendance;
@@ -120,6 +120,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         logs: environment.session_logs.clone(),
         attendance: wishes.attendance,
         ask_within: wishes.ask_within,
+        tools: Arc::new(BuiltInTools),
         tools_off: wishes.tools_off,
         checks: wishes.checks,
         texts: wishes.texts,

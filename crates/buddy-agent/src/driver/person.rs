@@ -45,8 +45,11 @@ impl Driver {
         self.feed(Input::PersonRan { by: None, item }).await
     }
 
-    /// Stops the user's command.
+    /// Stops the user's command, or the call of a client.
     pub(super) fn stop(&self, item: &ItemId) -> Result<(), AgentError> {
+        if self.work.clients.stop(item) {
+            return Ok(());
+        }
         match self.work.person.as_ref().filter(|underway| underway.item.id == *item) {
             Some(underway) => {
                 underway.stop();

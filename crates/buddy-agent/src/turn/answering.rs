@@ -1,6 +1,6 @@
 //! A whole answer: what it said is recorded, what it calls is made ready to run.
 
-use buddy_calls::{Call, registry};
+use buddy_calls::Call;
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
     AnswerStop, AuthoredFact, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted,
@@ -81,12 +81,14 @@ impl Machine {
             Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
             Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
         };
-        let (kind, title) = registry::describe(&name, &input);
+        let (kind, title) = self.tools.describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = self.target(&name, &input);
         let (input, images) = (input.into(), Vec::new());
         let (output, had_secrets) = (None, false);
-        let call = ToolCall { call_id, name, kind, title, input, output, images, target, had_secrets };
+        let caller = None;
+        let call =
+            ToolCall { call_id, name, kind, title, input, output, images, target, had_secrets, caller };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
         let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);

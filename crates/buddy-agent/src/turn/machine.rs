@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use buddy_calls::{Call, registry};
+use buddy_calls::{Call, ToolSet, registry};
 use buddy_model::{Delta, PromptItem, Reply};
 use buddy_protocol::{
     AnswerStop, AuthoredFact, Content, EnvironmentFact, Fact, Failure, Ids, Item, ItemEnded, ItemId,
@@ -44,7 +44,7 @@ pub(crate) enum Input {
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
     CallEnded(Item),
-    /// A command that the user ran, or one in the background, has ended. It is no part of the turn; the model sees it with
+    /// A command that the user ran, one in the background, or a call of a client has ended. It is no part of the turn; the model sees it with
     /// its next call.
     PersonRan { by: Option<Principal>, item: Item },
     /// The turn is to stop.
@@ -105,6 +105,8 @@ pub(crate) enum Effect {
 /// The machine of one session.
 pub(crate) struct Machine {
     pub(crate) ids: Arc<dyn Ids>,
+    /// The tools of the session, of which the machine uses names and schemas alone.
+    pub(crate) tools: Arc<ToolSet>,
     /// The names of the targets, the default first.
     pub(crate) targets: Vec<String>,
     pub(crate) max_steps: u32,
@@ -272,12 +274,27 @@ impl Machine {
     /// A machine that goes on from these items.
     pub(crate) fn new(ids: Arc<dyn Ids>, targets: Vec<String>, max_steps: u32, items: Vec<Item>) -> Self {
         let (repeats, gates) = (Repeats::default(), LoopGates::default());
-        Self { ids, targets, max_steps, gates, is_planning: false, items, repeats, state: TurnState::Idle }
+        Self {
+            ids,
+            tools: registry::built_in(),
+            targets,
+            max_steps,
+            gates,
+            is_planning: false,
+            items,
+            repeats,
+            state: TurnState::Idle,
+        }
     }
 
     /// Sets the gates of the loop from now on.
     pub(crate) fn set_gates(&mut self, gates: LoopGates) {
         self.gates = gates;
+    }
+
+    /// Other tools from now on.
+    pub(crate) fn set_tools(&mut self, tools: Arc<ToolSet>) {
+        self.tools = tools;
     }
 
     /// Other targets from now on, the default first.
@@ -304,7 +321,7 @@ impl Machine {
 
     /// The target that a call means: the one that it names, else the default.
     pub(crate) fn target(&self, name: &str, input: &Value) -> Option<String> {
-        let named = registry::named_target(name, input, &self.targets);
+        let named = self.tools.named_target(name, input, &self.targets);
         named.filter(|named| self.targets.contains(named)).or_else(|| self.targets.first().cloned())
     }
 
@@ -317,7 +334,15 @@ impl Machine {
 
     /// A command that a user ran stands after everything that the model has seen.
     pub(crate) fn person_ran(&mut self, by: Option<Principal>, mut item: Item) -> Effect {
-        let (turn, step) = match &self.state {
+        let (turn, step) = self.place_beside();
+        (item.turn, item.step) = (turn, Some(step + 1));
+        self.put(item.clone());
+        Effect::Emit(vec![AuthoredFact { by, fact: Fact::ItemEnded(ItemEnded { item }) }])
+    }
+
+    /// The place of something that happened beside the turn: after everything that the model has seen.
+    fn place_beside(&self) -> (Option<TurnId>, u32) {
+        match &self.state {
             TurnState::Looking(turn)
             | TurnState::Calling(turn, _)
             | TurnState::Running(turn, _)
@@ -329,10 +354,7 @@ impl Machine {
                 let step = steps.filter_map(|item| item.step).max().unwrap_or(0);
                 (last, step)
             }
-        };
-        (item.turn, item.step) = (turn, Some(step + 1));
-        self.put(item.clone());
-        Effect::Emit(vec![AuthoredFact { by, fact: Fact::ItemEnded(ItemEnded { item }) }])
+        }
     }
 
     /// A plan that was laid down becomes an item, which every face can draw and compaction keeps.

@@ -310,13 +310,14 @@ impl Pipeline {
         // What a link leads to is in the line of the action.
         let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
         let action = own.unwrap_or(action);
-        let unstated = ready.prepared.lacks_risk().then(|| RISK_NOT_STATED.to_owned());
+        let is_unstated = ready.prepared.lacks_risk() && ready.caller.is_none();
+        let unstated = is_unstated.then(|| RISK_NOT_STATED.to_owned());
         let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
         Approval {
             item: None,
-            actor: "buddy".to_owned(),
+            actor: ready.caller.clone().unwrap_or_else(|| "buddy".to_owned()),
             place: format!("{}@{}", described.user, described.host),
             target: is_one_of_many.then(|| ready.target.spec.name.clone()),
             cwd,

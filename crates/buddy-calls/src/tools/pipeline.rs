@@ -14,8 +14,10 @@ use crate::tools::edit_check::EditCheckMemory;
 use crate::tools::egress::LateAnswers;
 use crate::tools::pipeline_parts::PipelineParts;
 use crate::tools::secret_watch::SecretWatch;
+use crate::tools::session_tools::SessionTools;
 use crate::tools::tool::Prepared;
-use crate::tools::tool_spec::{CommandField, ToolSpec};
+use crate::tools::tool_entry::ToolEntry;
+use crate::tools::tool_spec::CommandField;
 use crate::tools::turnstile::Ticket;
 
 /// The pipeline of a session.
@@ -23,6 +25,8 @@ pub struct Pipeline {
     /// What its calls work with.
     pub parts: Arc<PipelineParts>,
     pub(crate) declined: DeclinedCommands,
+    /// The tools of the session.
+    pub tools: SessionTools,
     /// Commands that nobody waits for any longer.
     pub background: Arc<Background>,
     /// Answers about hosts that came after their command had given up.
@@ -39,11 +43,12 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// The pipeline of a session that works with these.
-    pub fn new(parts: PipelineParts) -> Arc<Self> {
+    pub fn new(parts: PipelineParts, tools: SessionTools) -> Arc<Self> {
         let background = Background::new(parts.sink.clone());
         let secrets = Arc::new(SecretWatch::new(parts.gate.clone()));
         Arc::new(Self {
             parts: Arc::new(parts),
+            tools,
             declined: DeclinedCommands::default(),
             background,
             late_answers: Arc::default(),
@@ -79,6 +84,8 @@ pub(crate) struct Ready {
     pub(crate) intent: Intent,
     /// Where it would happen.
     pub(crate) target: Arc<Attached>,
+    /// The name of the client that makes it; none for the agent.
+    pub(crate) caller: Option<String>,
     /// The command in its input that a user may change.
     pub(crate) command: Option<CommandField>,
     /// The command that the user put in the place of the one that the model wanted.
@@ -87,7 +94,7 @@ pub(crate) struct Ready {
     pub(crate) waits: bool,
     /// When its question is put.
     pub(crate) ticket: Ticket,
-    pub(crate) spec: ToolSpec,
+    pub(crate) entry: Arc<ToolEntry>,
 }
 
 impl Ready {
@@ -97,8 +104,8 @@ impl Ready {
     }
 
     /// The name of the tool.
-    pub(crate) fn tool_name(&self) -> &'static str {
-        self.spec.name
+    pub(crate) fn tool_name(&self) -> &str {
+        &self.entry.name
     }
 
     /// Whether the order of the two could matter. What happens on one host is nothing to another.

@@ -32,7 +32,7 @@ fn sample(tool: &'static str, about: &'static str, input: Value) -> Sample {
     };
     let entry = registry::find(tool).unwrap();
     let intent = entry.prepare(input).unwrap_or_else(|failure| panic!("{tool}: {failure:?}")).intent(&place);
-    Sample { tool, about, intent: intent.in_tier(entry.spec.tier) }
+    Sample { tool, about, intent: intent.in_tier(entry.tier) }
 }
 
 fn samples() -> Vec<Sample> {

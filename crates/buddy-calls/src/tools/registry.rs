@@ -1,15 +1,14 @@
 //! The one table of tools. Help, schemas and dispatch come from it.
 
+use std::sync::{Arc, LazyLock};
+
 use buddy_exec::Target;
-use buddy_protocol::{ToolDefinition, ToolFailure, ToolKind};
-use serde_json::Value;
 
 use crate::call_settings::CallSettings;
 use crate::targets::Targets;
 use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::ask_user::AskUser;
 use crate::tools::delete_path::DeletePath;
-use crate::tools::description::describe_tool;
 use crate::tools::edit_file::EditFile;
 use crate::tools::fetch_url::FetchUrl;
 use crate::tools::git::{GitAdd, GitBranch, GitCommit, GitDiff, GitLog, GitPush, GitStatus};
@@ -17,58 +16,55 @@ use crate::tools::glob::Glob;
 use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::make_directory::MakeDirectory;
-use crate::tools::means::Means;
 use crate::tools::process::{ProcessLogs, ProcessStart, ProcessStatus, ProcessStop};
 use crate::tools::read_file::ReadFile;
-use crate::tools::run_shell::{self, RunShell};
+use crate::tools::run_shell::RunShell;
 use crate::tools::search_youtube::SearchYoutube;
-use crate::tools::target_field;
 use crate::tools::time::Time;
 use crate::tools::tmux::{CapturePane, CreatePane, CreateSession, KillPane, KillSession, SendKeys};
-use crate::tools::tool::{Entry, Tool};
+use crate::tools::tool::Tool;
+use crate::tools::tool_entry::ToolEntry;
+use crate::tools::tool_set::ToolSet;
 use crate::tools::update_plan::UpdatePlan;
 use crate::tools::web_search::WebSearch;
 use crate::tools::write_file::WriteFile;
 
 /// Every tool, in the order in which the model sees them. The order is part of the prompt's stable prefix.
-const TOOLS: &[Entry] = &[
-    Entry::of::<RunShell>(),
-    Entry::of::<ReadFile>(),
-    Entry::of::<WriteFile>(),
-    Entry::of::<ListDirectory>(),
-    Entry::of::<UpdatePlan>(),
-    Entry::of::<AskUser>(),
-    Entry::of::<Time>(),
-    Entry::of::<EditFile>(),
-    Entry::of::<ApplyPatch>(),
-    Entry::of::<MakeDirectory>(),
-    Entry::of::<DeletePath>(),
-    Entry::of::<Grep>(),
-    Entry::of::<Glob>(),
-    Entry::of::<FetchUrl>(),
-    Entry::of::<WebSearch>(),
-    Entry::of::<SearchYoutube>(),
-    Entry::of::<GitStatus>(),
-    Entry::of::<GitDiff>(),
-    Entry::of::<GitLog>(),
-    Entry::of::<GitBranch>(),
-    Entry::of::<GitAdd>(),
-    Entry::of::<GitCommit>(),
-    Entry::of::<GitPush>(),
-    Entry::of::<ProcessStart>(),
-    Entry::of::<ProcessStop>(),
-    Entry::of::<ProcessStatus>(),
-    Entry::of::<ProcessLogs>(),
-    Entry::of::<CapturePane>(),
-    Entry::of::<SendKeys>(),
-    Entry::of::<CreateSession>(),
-    Entry::of::<KillSession>(),
-    Entry::of::<CreatePane>(),
-    Entry::of::<KillPane>(),
+const TOOLS: &[ToolEntry] = &[
+    ToolEntry::of::<RunShell>(),
+    ToolEntry::of::<ReadFile>(),
+    ToolEntry::of::<WriteFile>(),
+    ToolEntry::of::<ListDirectory>(),
+    ToolEntry::of::<UpdatePlan>(),
+    ToolEntry::of::<AskUser>(),
+    ToolEntry::of::<Time>(),
+    ToolEntry::of::<EditFile>(),
+    ToolEntry::of::<ApplyPatch>(),
+    ToolEntry::of::<MakeDirectory>(),
+    ToolEntry::of::<DeletePath>(),
+    ToolEntry::of::<Grep>(),
+    ToolEntry::of::<Glob>(),
+    ToolEntry::of::<FetchUrl>(),
+    ToolEntry::of::<WebSearch>(),
+    ToolEntry::of::<SearchYoutube>(),
+    ToolEntry::of::<GitStatus>(),
+    ToolEntry::of::<GitDiff>(),
+    ToolEntry::of::<GitLog>(),
+    ToolEntry::of::<GitBranch>(),
+    ToolEntry::of::<GitAdd>(),
+    ToolEntry::of::<GitCommit>(),
+    ToolEntry::of::<GitPush>(),
+    ToolEntry::of::<ProcessStart>(),
+    ToolEntry::of::<ProcessStop>(),
+    ToolEntry::of::<ProcessStatus>(),
+    ToolEntry::of::<ProcessLogs>(),
+    ToolEntry::of::<CapturePane>(),
+    ToolEntry::of::<SendKeys>(),
+    ToolEntry::of::<CreateSession>(),
+    ToolEntry::of::<KillSession>(),
+    ToolEntry::of::<CreatePane>(),
+    ToolEntry::of::<KillPane>(),
 ];
-
-/// The longest title shown, in characters.
-const TITLE_CHARS: usize = 200;
 
 /// The tools of managed processes.
 const PROCESSES: &[&str] = &["process_start", "process_stop", "process_status", "process_logs"];
@@ -139,9 +135,9 @@ pub fn off_when_small(off: &[String]) -> Vec<String> {
 }
 
 /// The same for one with a tiny window: a few tools that everything can be done with.
-pub fn off_when_tiny(off: &[String]) -> Vec<String> {
-    let names = TOOLS.iter().map(|entry| entry.spec.name).filter(|name| !NEEDED.contains(name));
-    off.iter().cloned().chain(names.map(str::to_owned)).collect()
+pub fn off_when_tiny(tools: &ToolSet, off: &[String]) -> Vec<String> {
+    let names = tools.names().into_iter().filter(|name| !NEEDED.contains(&name.as_str()));
+    off.iter().cloned().chain(names).collect()
 }
 
 /// The tool that replaces a text in a file.
@@ -149,102 +145,45 @@ pub const REPLACE_TOOL: &str = EditFile::SPEC.name;
 /// The tool that applies a patch.
 pub const PATCH_TOOL: &str = ApplyPatch::SPEC.name;
 
-/// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
-/// these means together.
-pub fn definitions(off: &[String], means: Means, targets: &[String]) -> Vec<ToolDefinition> {
-    let is_offered = |entry: &&Entry| !is_off(entry, off) && (means.panes || !needs_panes(entry));
-    let mut definitions: Vec<ToolDefinition> =
-        TOOLS.iter().filter(is_offered).map(Entry::definition).collect();
-    let offered: Vec<&str> = TOOLS.iter().filter(is_offered).map(|entry| entry.spec.name).collect();
-    for definition in &mut definitions {
-        definition.description = describe_tool(&definition.description, means, &offered, &names());
-        let fields = definition.parameters["properties"].as_object_mut();
-        for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
-            if let Some(Value::String(text)) = field.get_mut("description") {
-                *text = describe_tool(text, means, &offered, &names());
-            }
-        }
-    }
-    for definition in definitions.iter_mut().filter(|definition| definition.name == RunShell::SPEC.name) {
-        run_shell::fit(definition, means);
-    }
-    for definition in &mut definitions {
-        target_field::offer(definition, targets);
-    }
-    definitions
-}
-
-/// Whether a tool is of use only on a host with panes.
-fn needs_panes(entry: &Entry) -> bool {
-    entry.spec.name.starts_with("tmux_")
-}
-
 /// The tools that need a host with panes.
 pub fn pane_tools() -> impl Iterator<Item = String> {
-    TOOLS.iter().filter(|entry| needs_panes(entry)).map(|entry| entry.spec.name.to_owned())
+    TOOLS.iter().filter(|entry| entry.needs_panes()).map(|entry| entry.name.to_string())
 }
 
-/// The tool of a name or alias, unless it is switched off. A model that names another is told those that it was offered.
-pub(crate) fn find_on(name: &str, off: &[String], offered: &[String]) -> Result<&'static Entry, ToolFailure> {
-    let entry = find(name).map_err(|failure| match offered {
-        [] => failure,
-        offered => failure.hint(format!("the tools are {}", offered.join(", "))),
-    })?;
-    if is_off(entry, off) {
-        let message = format!("the tool `{}` is switched off", entry.spec.name);
-        return Err(ToolFailure::new("tool_off", message).hint("do without it, or say that it is needed"));
-    }
-    Ok(entry)
+/// The built-in tool of a name or alias.
+pub(crate) fn find(name: &str) -> Option<&'static ToolEntry> {
+    TOOLS.iter().find(|entry| entry.is_called(name))
 }
 
-fn is_off(entry: &Entry, off: &[String]) -> bool {
-    off.iter().any(|name| name == entry.spec.name)
-}
-
-/// The tool of a name or alias.
-pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolFailure> {
-    let is_called = |entry: &&Entry| entry.spec.name == name || entry.spec.aliases.contains(&name);
-    TOOLS.iter().find(is_called).ok_or_else(|| {
-        let name: String = name.chars().take(TITLE_CHARS).collect();
-        ToolFailure::new("unknown_tool", format!("there is no tool `{name}`"))
-    })
-}
-
-/// The names of all tools.
+/// The names of all built-in tools.
 pub fn names() -> Vec<&'static str> {
-    TOOLS.iter().map(|entry| entry.spec.name).collect()
+    TOOLS.iter().map(|entry| &*entry.name).collect()
 }
 
-/// The target that a call names, of these.
-pub fn named_target(name: &str, input: &Value, targets: &[String]) -> Option<String> {
-    target_field::take(find(name).ok()?, input.clone(), targets).ok()?.0
+/// The set of all built-in tools.
+pub fn built_in() -> Arc<ToolSet> {
+    static BUILT_IN: LazyLock<Arc<ToolSet>> =
+        LazyLock::new(|| Arc::new(ToolSet::of(TOOLS.iter().cloned().map(Arc::new).collect())));
+    BUILT_IN.clone()
 }
 
 /// What a target must have for a tool, where it lacks it.
-pub(crate) fn lack(entry: &Entry, target: &dyn Target) -> Option<&'static str> {
-    if PROCESSES.contains(&entry.spec.name) && target.managed().is_none() {
+pub(crate) fn lack(entry: &ToolEntry, target: &dyn Target) -> Option<&'static str> {
+    if PROCESSES.contains(&&*entry.name) && target.managed().is_none() {
         return Some("it cannot keep processes");
     }
-    (needs_panes(entry) && target.panes().is_none()).then_some("it has no shared panes")
-}
-
-/// The kind and a title for people, also for calls that make no sense.
-pub fn describe(name: &str, input: &Value) -> (ToolKind, String) {
-    let (kind, title) = match find(name) {
-        Ok(entry) => {
-            let taken = target_field::take(entry, input.clone(), &[]);
-            (entry.spec.kind, entry.title(taken.as_ref().map_or(input, |(_, rest)| rest)))
-        }
-        Err(_) => (ToolKind::Other, name.to_owned()),
-    };
-    (kind, title.chars().take(TITLE_CHARS).collect())
+    (entry.needs_panes() && target.panes().is_none()).then_some("it has no shared panes")
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
+    use buddy_protocol::ToolDefinition;
+    use serde_json::Value;
+
     use super::*;
+    use crate::tools::means::Means;
     use serde_json::json;
 
     const ALL: Means = Means {
@@ -263,7 +202,7 @@ mod tests {
     #[test]
     fn what_no_target_has_is_not_offered_for_commands() {
         let shell = |means| {
-            let all = definitions(&[], means, &[]);
+            let all = built_in().definitions(&[], means, &[]);
             all.into_iter().find(|tool| tool.name == RunShell::SPEC.name).unwrap()
         };
         let (here, bare) = (shell(HERE), shell(BARE));
@@ -290,7 +229,7 @@ mod tests {
     fn names_and_aliases_are_unique() {
         let mut seen = HashSet::new();
         for entry in TOOLS {
-            for name in entry.spec.aliases.iter().chain([&entry.spec.name]) {
+            for name in entry.aliases.iter().chain([&&*entry.name]) {
                 assert!(seen.insert(*name), "{name}");
             }
         }
@@ -298,14 +237,14 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in definitions(&[], ALL, &[]) {
+        for definition in built_in().definitions(&[], ALL, &[]) {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);
             assert!(!schema.to_string().contains("$ref"), "{}", definition.name);
             assert!(!definition.description.is_empty(), "{}", definition.name);
         }
-        let all = definitions(&[], ALL, &[]);
+        let all = built_in().definitions(&[], ALL, &[]);
         let shell = all.iter().find(|definition| definition.name == "run_shell").unwrap();
         assert_eq!(shell.parameters["required"], json!(["command", "why", "risk", "mutation", "privesc"]));
     }
@@ -320,7 +259,7 @@ mod tests {
         assert_eq!(known, names());
         for call in &calls {
             let entry = find(call["name"].as_str().unwrap()).unwrap();
-            assert_eq!(serde_json::to_value(entry.spec.kind).unwrap(), call["kind"], "{call}");
+            assert_eq!(serde_json::to_value(entry.kind).unwrap(), call["kind"], "{call}");
             assert_eq!(entry.title(&call["input"]), call["title"].as_str().unwrap(), "{call}");
             assert!(entry.prepare(call["input"].clone()).is_ok(), "{call}");
         }
@@ -329,12 +268,12 @@ mod tests {
     #[test]
     fn a_host_without_panes_offers_nothing_that_needs_them() {
         let told = serde_json::to_string(
-            &definitions(&[], HERE, &[]).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
+            &built_in().definitions(&[], HERE, &[]).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
         );
         assert!(!told.unwrap().contains("pane"));
-        assert!(definitions(&[], HERE, &[]).iter().all(|tool| !tool.description.contains("pane")));
+        assert!(built_in().definitions(&[], HERE, &[]).iter().all(|tool| !tool.description.contains("pane")));
         assert_eq!(
-            definitions(&[], ALL, &[]).len() - definitions(&[], HERE, &[]).len(),
+            built_in().definitions(&[], ALL, &[]).len() - built_in().definitions(&[], HERE, &[]).len(),
             pane_tools().count()
         );
     }
@@ -342,7 +281,8 @@ mod tests {
     #[test]
     fn without_a_shell_no_process_is_started_and_without_means_there_are_none() {
         let names = |off: &[String]| -> Vec<String> {
-            definitions(off, ALL, &[])
+            built_in()
+                .definitions(off, ALL, &[])
                 .into_iter()
                 .map(|tool| tool.name)
                 .filter(|name| name.starts_with("process_"))
@@ -371,7 +311,7 @@ mod tests {
             let mut all = off(&[], managed);
             all.extend(headless.then(|| "ask_user".to_owned()));
             all.extend((!runs_on).then(|| "process_start".to_owned()));
-            let (small, tiny) = (off_when_small(&all), off_when_tiny(&all));
+            let (small, tiny) = (off_when_small(&all), off_when_tiny(&built_in(), &all));
             for (room, off) in [("full", all.clone()), ("small", small), ("tiny", tiny)] {
                 // The edit tools that models of a family are not offered.
                 for other in [Some(REPLACE_TOOL).filter(|_| room != "tiny"), Some(PATCH_TOOL)] {
@@ -397,11 +337,11 @@ mod tests {
             ("tmux", ALL, Vec::new()),
             ("headless", denied, no_start.clone()),
             ("headless-all", Means { headless: true, ..HERE }, Vec::new()),
-            ("headless-8k", denied, off_when_tiny(&no_start)),
+            ("headless-8k", denied, off_when_tiny(&built_in(), &no_start)),
             ("ephemeral", Means { headless: true, terminals: true, ..BARE }, off(&[], false)),
             ("throwaway", Means { headless: true, jail: false, throwaway: true, ..HERE }, Vec::new()),
         ] {
-            let tools = definitions(&off, means, &[]);
+            let tools = built_in().definitions(&off, means, &[]);
             let told =
                 tools.iter().filter(|tool| ["run_shell", "process_start"].contains(&tool.name.as_str()));
             let told: Vec<String> = told
@@ -418,7 +358,7 @@ mod tests {
     #[test]
     fn no_text_names_a_tool_that_the_model_does_not_have() {
         for (what, off, means) in offers() {
-            let tools = definitions(&off, means, &[]);
+            let tools = built_in().definitions(&off, means, &[]);
             let is_offered = |name: &str| tools.iter().any(|tool| tool.name == name);
             for tool in &tools {
                 let told = format!("{}{}", tool.description, tool.parameters);
@@ -444,17 +384,17 @@ mod tests {
 
     #[test]
     fn a_small_window_has_fewer_tools_and_each_name_is_one() {
-        let small = definitions(&off_when_small(&[]), ALL, &[]);
+        let small = built_in().definitions(&off_when_small(&[]), ALL, &[]);
         assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len() + LOOKS_AFTER.len());
         assert!(small.iter().any(|tool| tool.name == "run_shell"));
-        assert_eq!(find("shell_background").unwrap().spec.name, "process_start");
+        assert_eq!(find("shell_background").unwrap().name, "process_start");
     }
 
     #[test]
     fn aliases_dispatch_and_strangers_are_told_the_names() {
-        assert_eq!(find("fs_read").unwrap().spec.name, "read_file");
+        assert_eq!(find("fs_read").unwrap().name, "read_file");
         let offered = ["run_shell".to_owned(), "read_file".to_owned()];
-        let failure = find_on("rm", &[], &offered).err().unwrap();
+        let failure = built_in().find_on("rm", &[], &offered).err().unwrap();
         assert_eq!(failure.code, "unknown_tool");
         assert_eq!(failure.hint.as_deref(), Some("the tools are run_shell, read_file"));
     }

@@ -42,7 +42,7 @@ use crate::tools::rivals::PinCheck;
 use crate::tools::target_field;
 use crate::tools::tool::Prepared;
 use crate::tools::tool::ToolContext;
-use crate::tools::tool_spec::ToolSpec;
+use crate::tools::tool_entry::ToolEntry;
 use crate::tools::turnstile::Ticket;
 use crate::tools::unseen_files::{UNSEEN_FILES_CHANGED, describe_unseen_changes, notice_unseen_changes};
 use crate::tools::withheld::{CommandText, withheld_line};
@@ -186,31 +186,33 @@ impl Pipeline {
         };
         let targets = &self.parts.targets;
         let off = registry::tools_off(&self.parts.settings, targets);
-        let entry = registry::find_on(&call.name, &off, &self.offered())?;
+        let tools = self.tools.current();
+        let entry = tools.find_on(&call.name, &off, &self.offered())?;
         let names = targets.names();
         let (named, input) = target_field::take(entry, call.input.value(), &names)?;
         let name = named.or_else(|| call.target.clone()).or_else(|| names.first().cloned());
         let target = match targets.attached().first() {
             // What touches no host needs none in particular.
-            Some(any) if !target_field::is_for(entry.spec) => {
+            Some(any) if !entry.is_on_target() => {
                 targets.find(name.as_deref().unwrap_or_default()).unwrap_or_else(|_| any.clone())
             }
             _ => targets.find(name.as_deref().unwrap_or_default())?,
         };
         if let Some(lack) = registry::lack(entry, &*target.host.target) {
-            let message = format!("`{}` cannot be used on `{}`: {lack}", entry.spec.name, target.spec.name);
+            let message = format!("`{}` cannot be used on `{}`: {lack}", entry.name, target.spec.name);
             return Err(ToolFailure::new("unsupported", message).hint("use another target, or do without it"));
         }
         let prepared = entry.prepare(input)?;
-        let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
+        let intent = prepared.intent(&target.place).in_tier(entry.tier);
         let host = &*target.host.target;
         if intent.runs_on && host.managed().is_none() && host.panes().is_none() {
             return Err(ToolFailure::new("unsupported", "a command cannot outlive its call here")
                 .hint("wait for the command; start a server and test it in one command"));
         }
         let (edit, waits, ticket) = (None, false, Ticket::default());
-        let (command, spec) = (entry.command, entry.spec);
-        Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
+        let caller = call.caller.as_ref().map(|caller| caller.name.clone());
+        let (command, entry) = (entry.command, entry.clone());
+        Ok(Ready { prepared, intent, target, caller, command, edit, waits, ticket, entry })
     }
 
     /// The same call with the command that a user wrote in the place of the model's, on the same target. The log keeps
@@ -224,15 +226,16 @@ impl Pipeline {
         let (Content::ToolCall(call), Some(field)) = (&mut item.content, ready.command) else {
             return Err(ToolFailure::new("internal", "the call has no command to change"));
         };
-        let entry = registry::find(ready.spec.name)?;
-        let (_, mut input) = target_field::take(entry, call.input.value(), &self.parts.targets.names())?;
+        let entry = ready.entry.clone();
+        let (_, mut input) = target_field::take(&entry, call.input.value(), &self.parts.targets.names())?;
         field.replace(&mut input, &command);
         call.title = entry.title(&input);
         let prepared = entry.prepare(input)?;
-        let intent = prepared.intent(&ready.target.place).in_tier(entry.spec.tier);
-        let (target, ticket, spec) = (ready.target.clone(), ready.ticket.clone(), ready.spec);
+        let intent = prepared.intent(&ready.target.place).in_tier(entry.tier);
+        let (target, ticket) = (ready.target.clone(), ready.ticket.clone());
+        let caller = ready.caller.clone();
         let (edit, waits, command) = (Some(command), ready.waits, ready.command);
-        Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
+        Ok(Ready { prepared, intent, target, caller, command, edit, waits, ticket, entry })
     }
 
     /// Takes a call to its end and returns its item as it was recorded.
@@ -378,7 +381,7 @@ impl Pipeline {
             background: self.background.clone(),
             target_name: ready.target.spec.name.clone(),
             owner: self.parts.owner.clone(),
-            text_limit: self.parts.texts.of(ready.spec.text),
+            text_limit: self.parts.texts.of(ready.entry.text),
             log: self.parts.settings.logs.join(side.log_name(item)),
             clock: self.parts.settings.clock.clone(),
             cancel: cancel.clone(),
@@ -394,14 +397,14 @@ impl Pipeline {
             .next()
             .filter(|_| !judged.decision.needs.runs);
         let directories = [context.workspace.clone(), vec![ready.target.place.cwd.clone()]].concat();
-        let Ready { prepared, target, spec, edit, .. } = ready;
-        let tool = Self::run_tool(context, prepared, spec, &cancel);
+        let Ready { prepared, target, entry, edit, .. } = ready;
+        let tool = Self::run_tool(context, prepared, &entry, &cancel);
         let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
         let failures = egress.as_deref().map(CallEgress::failures).unwrap_or_default();
         let denials = outside::without_failed_connections(denials, &failures);
         keep_after_failure(&result, &recorder).await;
         self.watch_seals(closed, &result).await;
-        let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
+        let mut result = result.map(|value| self.placed(value, &entry, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
@@ -417,10 +420,10 @@ impl Pipeline {
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        let result = result.map(|value| if spec.prints() { plain_texts(value) } else { value });
+        let result = result.map(|value| if entry.prints() { plain_texts(value) } else { value });
         let credentials = target.host.policy.git_credentials(&directories);
         let result = result.map(|value| without_credentials(value, &credentials));
-        let result = clipped(result, self.parts.texts.of(spec.text));
+        let result = clipped(result, self.parts.texts.of(entry.text));
         Outcome { status, result, images, denials, unseen }
     }
 
@@ -428,11 +431,11 @@ impl Pipeline {
     async fn run_tool(
         context: ToolContext,
         prepared: Box<dyn Prepared>,
-        spec: ToolSpec,
+        entry: &ToolEntry,
         cancel: &CancellationToken,
     ) -> (Result<Value, ToolFailure>, Vec<Image>, Vec<Denial>) {
         let run = async {
-            if target_field::is_for(spec) {
+            if entry.is_on_target() {
                 context.target.check(&context.bounds).await.map_err(|error| target_failure(&error))?;
             }
             prepared.run(&context).await
@@ -515,9 +518,9 @@ impl Pipeline {
 
     /// A result that says which target it is of, where there are several, and whether a change on another host can be
     /// taken back.
-    fn placed(&self, mut result: Value, spec: ToolSpec, target: &Attached, recorder: &Recorder) -> Value {
+    fn placed(&self, mut result: Value, entry: &ToolEntry, target: &Attached, recorder: &Recorder) -> Value {
         let Some(fields) = result.as_object_mut() else { return result };
-        if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
+        if entry.is_on_target() && self.parts.targets.names().len() > 1 {
             fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
         }
         if target.host.is_remote
@@ -529,7 +532,7 @@ impl Pipeline {
                 .map(|name| name.to_string_lossy().into_owned());
             *log = format!("{LOG_SCHEME}{}", name.unwrap_or_default());
         }
-        if let Some(undo) = undo_status(spec, recorder).filter(|_| target.host.is_remote) {
+        if let Some(undo) = undo_status(entry, recorder).filter(|_| target.host.is_remote) {
             fields.insert("undo".to_owned(), Value::String(undo.to_owned()));
         }
         result
@@ -572,8 +575,12 @@ impl Pipeline {
         if let Content::ToolCall(call) = &item.content {
             self.parts.gate.trace(|trail| note_result(trail, call));
         }
-        // A closed sink means that the session is going down; recovery closes the item when it is taken up again.
-        let _ = self.parts.sink.commit(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await;
+        // The agent records a client's call: only it knows the call's place in the conversation.
+        let is_of_client = matches!(&item.content, Content::ToolCall(call) if call.caller.is_some());
+        if !is_of_client {
+            // A closed sink means that the session is going down; recovery closes the item when it is taken up again.
+            let _ = self.parts.sink.commit(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await;
+        }
         // The user reads it below the row of the call that it is about.
         if let Some(line) = outcome.unseen {
             let _ = self.parts.sink.push(vec![notice_unseen_changes(&line)]).await;
@@ -632,11 +639,11 @@ fn is_pushed_here(intent: &Intent) -> bool {
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.
-fn undo_status(spec: ToolSpec, recorder: &Recorder) -> Option<&'static str> {
-    match (spec.kind, recorder.kept()) {
+fn undo_status(entry: &ToolEntry, recorder: &Recorder) -> Option<&'static str> {
+    match (entry.kind, recorder.kept()) {
         (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::All) => Some("kept for undo"),
         (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::Part) => Some("not kept for undo"),
-        (ToolKind::Edit, Kept::Nothing) if spec.name.starts_with("git_") => Some("not kept for undo"),
+        (ToolKind::Edit, Kept::Nothing) if entry.name.starts_with("git_") => Some("not kept for undo"),
         (ToolKind::Execute, _) => Some("what a command changes on another host is not kept for undo"),
         _ => None,
     }

@@ -4,29 +4,16 @@
 use buddy_protocol::{ToolDefinition, ToolFailure};
 use serde_json::{Value, json};
 
-use crate::tools::tool::Entry;
-
-use crate::tools::tool_spec::ToolSpec;
+use crate::tools::tool_entry::ToolEntry;
 
 const FIELD: &str = "target";
-
-/// Tools that touch no host.
-const HOSTLESS: &[&str] = &["update_plan", "ask_user", "time", "fetch_url", "web_search", "search_youtube"];
 
 /// Tools with a parameter of the same name for something else, which gives way where a target has that name.
 const SHARED_NAME: &[&str] = &["tmux_capture_pane"];
 
-/// Whether a tool works on a target.
-pub(crate) fn is_for(spec: ToolSpec) -> bool {
-    !HOSTLESS.contains(&spec.name)
-}
-
-/// Tells the model of the parameter, in a session with these targets.
+/// Tells the model of the parameter of a tool that works on a target, in a session with these targets.
 pub(crate) fn offer(definition: &mut ToolDefinition, names: &[String]) {
     let [default, _, ..] = names else { return };
-    if HOSTLESS.contains(&definition.name.as_str()) {
-        return;
-    }
     if let Some(fields) = definition.parameters.get_mut("properties").and_then(Value::as_object_mut) {
         let description = format!("The target to work on, `{default}` by default.");
         fields.insert(FIELD.to_owned(), json!({"type": "string", "enum": names, "description": description}));
@@ -35,18 +22,17 @@ pub(crate) fn offer(definition: &mut ToolDefinition, names: &[String]) {
 
 /// The target that a call names, and its input without that name.
 pub(crate) fn take(
-    entry: &Entry,
+    entry: &ToolEntry,
     mut input: Value,
     names: &[String],
 ) -> Result<(Option<String>, Value), ToolFailure> {
-    let name = entry.spec.name;
-    let Some(said) = input.get(FIELD).filter(|_| is_for(entry.spec)) else { return Ok((None, input)) };
+    let Some(said) = input.get(FIELD).filter(|_| entry.is_on_target()) else { return Ok((None, input)) };
     let said = match said {
         Value::String(said) => Some(said.clone()),
         Value::Null => None,
         _ => return Err(ToolFailure::new("invalid_input", "`target` must be the name of a target")),
     };
-    if SHARED_NAME.contains(&name) && !said.as_ref().is_some_and(|said| names.contains(said)) {
+    if SHARED_NAME.contains(&&*entry.name) && !said.as_ref().is_some_and(|said| names.contains(said)) {
         return Ok((None, input));
     }
     if let Some(fields) = input.as_object_mut() {

@@ -7,16 +7,14 @@ use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Denial, ProgramPath, Recorder, Target};
 use buddy_policy::{Execution, Intent};
-use buddy_protocol::{Clock, DeltaStream, Image, ToolDefinition, ToolFailure};
+use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure};
 use buddy_web::{Redirects, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::advice;
 use crate::tools::background::Background;
 use crate::tools::call_place::CallPlace;
 use crate::tools::egress::CallEgress;
@@ -194,119 +192,4 @@ pub(crate) trait Prepared: Send + Sync {
     fn question(&self, place: &CallPlace) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
-}
-
-struct PreparedCall<T: Tool> {
-    input: T::Input,
-    lacks_risk: bool,
-}
-
-#[async_trait]
-impl<T: Tool> Prepared for PreparedCall<T> {
-    fn intent(&self, place: &CallPlace) -> Intent {
-        T::intent(&self.input, place)
-    }
-
-    fn why(&self) -> Option<&str> {
-        T::why(&self.input)
-    }
-
-    fn lacks_risk(&self) -> bool {
-        self.lacks_risk
-    }
-
-    fn question(&self, place: &CallPlace) -> Option<String> {
-        T::question(&self.input, place)
-    }
-
-    fn preview(&self, sight: Sight) -> Option<Preview> {
-        T::preview(&self.input, sight)
-    }
-
-    async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {
-        T::run(self.input, context).await
-    }
-}
-
-/// A row of the registry.
-pub(crate) struct Entry {
-    pub(crate) spec: ToolSpec,
-    pub(crate) schema: fn() -> Value,
-    /// The command in the input that a user may change before it runs.
-    pub(crate) command: Option<CommandField>,
-    title: fn(&Value) -> Option<String>,
-    prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
-}
-
-impl Entry {
-    /// The row of a tool.
-    pub(crate) const fn of<T: Tool>() -> Self {
-        Self {
-            spec: T::SPEC,
-            schema: schema::<T>,
-            command: T::COMMAND,
-            title: title::<T>,
-            prepare: prepare::<T>,
-        }
-    }
-
-    /// What the model is told about the tool.
-    pub(crate) fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: self.spec.name.to_owned(),
-            description: self.spec.description.trim().to_owned(),
-            parameters: (self.schema)(),
-        }
-    }
-
-    /// One line for people, also for an input that is not understood.
-    pub(crate) fn title(&self, input: &Value) -> String {
-        (self.title)(input).unwrap_or_else(|| self.spec.name.to_owned())
-    }
-
-    /// Reads the input.
-    pub(crate) fn prepare(&self, input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
-        (self.prepare)(input)
-    }
-}
-
-fn schema<T: Tool>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T::Input>().to_value();
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("title");
-        object.remove("description");
-    }
-    schema
-}
-
-fn title<T: Tool>(input: &Value) -> Option<String> {
-    let mut input = input.clone();
-    advice::complete(&mut input, &schema::<T>());
-    serde_json::from_value::<T::Input>(input).ok().map(|input| T::title(&input))
-}
-
-fn prepare<T: Tool>(mut input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
-    let schema = schema::<T>();
-    let lacks_risk = advice::lacks_risk(&input, &schema);
-    advice::complete(&mut input, &schema);
-    match serde_json::from_value::<T::Input>(input) {
-        Ok(input) => Ok(Box::new(PreparedCall::<T> { input, lacks_risk })),
-        // The parser also lists fields that the model was not told of: aliases, and those of hosts with panes.
-        Err(error) => {
-            Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {}", told(&error)))
-                .hint("call the tool again with arguments that follow its schema"))
-        }
-    }
-}
-
-fn told(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let is_of_fields = text.starts_with("unknown field");
-    text.split_once(", expected")
-        .filter(|_| is_of_fields)
-        .map_or_else(|| text.clone(), |(head, _)| head.to_owned())
 }

@@ -23,13 +23,6 @@ pub(crate) struct ToolSpec {
     pub(crate) text: TextClass,
 }
 
-impl ToolSpec {
-    /// Whether the tool tells what programs printed.
-    pub(crate) fn prints(self) -> bool {
-        self.text == TextClass::Command || self.name.starts_with("tmux_")
-    }
-}
-
 /// Where the command is in an input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommandField {

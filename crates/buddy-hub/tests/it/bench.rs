@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, Approval, Ask, AskId, Clock, Command, DeltaStream, Event,
-    EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel, Opening, Principal,
-    Question, Risk, SessionId, Sessions, SingleUser, Subscription, UnixMillis,
+    Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Clock, Command,
+    DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel,
+    Opening, Principal, Question, Risk, SessionChanged, SessionId, Sessions, SingleUser, Subscription,
+    UnixMillis,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
@@ -37,7 +38,7 @@ impl Ids for Counter {
 
 /// An agent that takes orders as prompts: `say N` reports N facts one by one, `flood N` reports N deltas,
 /// `ask` asks and reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the
-/// question.
+/// question, `restrict` reports plan mode without approvals.
 struct Scripted(Arc<Counter>, Arc<Doings>);
 
 /// The commands that the scripted agent was given.
@@ -127,6 +128,11 @@ async fn act(sink: Arc<dyn EventSink>, ids: Arc<Counter>, order: String) {
             let answer = sink.ask(Ask { question, ..ask(&ids, 0) }).await.unwrap();
             sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
         }
+        "restrict" => {
+            let (approvals, plan_only) = (Some(ApprovalPolicy::None), Some(true));
+            let changed = SessionChanged { approvals, plan_only, ..SessionChanged::default() };
+            sink.commit(vec![Fact::SessionChanged(changed)]).await.unwrap();
+        }
         "give-up" => {
             let asked = sink.ask(ask(&ids, 0));
             tokio::time::timeout(std::time::Duration::from_millis(20), asked).await.unwrap_err();
@@ -184,7 +190,7 @@ fn delta(ids: &Counter) -> Fact {
 
 /// The settings of a session of the scripted agent.
 pub(crate) fn new_session(cwd: &str, parent: Option<SessionId>) -> NewSession {
-    NewSession { agent: "scripted".to_owned(), cwd: cwd.to_owned(), model: None, parent, targets: vec![] }
+    NewSession { parent, ..NewSession::new("scripted", cwd) }
 }
 
 /// A hub with its own store.

@@ -9,4 +9,5 @@ mod forks;
 mod keys;
 mod sessions;
 mod subscriptions;
+mod terms;
 mod unloading;

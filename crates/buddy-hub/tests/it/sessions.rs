@@ -33,13 +33,7 @@ async fn an_invalid_prompt_is_refused() {
         let refused = bench.hub.send(&bench.ann, &session, Command::prompt(text)).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
     }
-    let agent = NewSession {
-        agent: "nobody".to_owned(),
-        cwd: "/".to_owned(),
-        model: None,
-        parent: None,
-        targets: vec![],
-    };
+    let agent = NewSession::new("nobody", "/");
     assert!(matches!(bench.hub.create(&bench.ann, agent.clone()).await, Err(SessionsError::Invalid(_))));
     let targets = vec![SessionTarget::local("/"); MAX_TARGETS + 1];
     let crowded = NewSession { agent: "scripted".to_owned(), targets, ..agent };

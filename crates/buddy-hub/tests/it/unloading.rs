@@ -111,6 +111,7 @@ async fn thousands_of_sessions_are_touched_in_flat_memory() {
                 targets: vec![],
                 forked_from: None,
                 began_with: None,
+                terms: buddy_protocol::SessionTerms::default(),
             };
             let fact = Fact::SessionStarted(started);
             let event = Event { session: session.clone(), seq: Some(1), time: UnixMillis(1), by: None, fact };

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Event, Item, ItemStatus, Principal, ToolCall, ToolKind, TurnEnded, TurnOutcome, TurnStarted,
-    UsageReported,
+    Event, Item, ItemStatus, Principal, SessionTerms, ToolCall, ToolKind, TurnEnded, TurnOutcome,
+    TurnStarted, UsageReported,
 };
 
 fn id(number: u32) -> String {
@@ -42,6 +42,7 @@ fn call(number: u32, status: ItemStatus) -> Fact {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     }));
     let item = item(number, status, content);
     if status.is_final() {
@@ -74,6 +75,7 @@ fn begin() -> Fact {
         targets: vec![],
         forked_from: None,
         began_with: None,
+        terms: SessionTerms::default(),
     })
 }
 

@@ -17,6 +17,7 @@ fn called(title: &str, output: &str) -> Fact {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     })))
 }
 

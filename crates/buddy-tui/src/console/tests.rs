@@ -156,6 +156,7 @@ fn begun() -> Fact {
         targets: Vec::new(),
         forked_from: None,
         began_with: None,
+        terms: buddy_protocol::SessionTerms::default(),
     })
 }
 

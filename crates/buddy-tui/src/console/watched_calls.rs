@@ -110,6 +110,7 @@ mod tests {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         }
     }
 

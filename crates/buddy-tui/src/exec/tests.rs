@@ -31,13 +31,7 @@ fn event(seq: u64) -> Event {
 
 /// A run with one prompt.
 fn request(timeout: Option<Duration>) -> ExecRequest {
-    let new = NewSession {
-        agent: "buddy".to_owned(),
-        cwd: "/w".to_owned(),
-        model: None,
-        parent: None,
-        targets: Vec::new(),
-    };
+    let new = NewSession::new("buddy", "/w");
     ExecRequest {
         who: Principal::person("ann"),
         target: ExecTarget::New(new),

@@ -28,6 +28,7 @@ fn call(name: &str, title: &str, input: Value, outcome: Result<Value, ToolFailur
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     }))
 }
 
@@ -41,6 +42,7 @@ fn exported(facts: Vec<Fact>) -> String {
         targets: vec![],
         forked_from: None,
         began_with: None,
+        terms: buddy_protocol::SessionTerms::default(),
     };
     let mut summary = SessionSummary::begin(&session(), &started, UnixMillis(0));
     let mut transcript = Transcript::default();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use buddy_protocol::{
     ApprovalPolicy, Attachment, Command, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemEnded,
-    ItemId, ItemStarted, ItemStatus, Principal, SessionId, SessionStarted, SessionTarget, TurnEnded,
-    TurnOutcome, TurnStarted, UnixMillis,
+    ItemId, ItemStarted, ItemStatus, Principal, SessionId, SessionStarted, SessionTarget, SessionTerms,
+    TurnEnded, TurnOutcome, TurnStarted, UnixMillis,
 };
 use tokio::sync::mpsc;
 
@@ -108,6 +108,7 @@ fn begun() -> Vec<Event> {
         targets: Vec::new(),
         forked_from: None,
         began_with: None,
+        terms: SessionTerms::default(),
     };
     let prompt = Content::UserMessage { text: "go".to_owned(), images: Vec::new(), ran: None, typed: None };
     let facts = [

@@ -67,7 +67,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     }
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
-    let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
+    let new = NewSession { model, targets, ..NewSession::new(BuddyAgent::NAME, cwd) };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &setup, &buddy, &session, Age::New).await?;
     let approvals = setup.approvals(invocation.policy.approve);

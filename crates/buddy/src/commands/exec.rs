@@ -248,7 +248,7 @@ async fn target(
         }
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
-            return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
+            return Ok(ExecTarget::New(NewSession { model, targets, ..NewSession::new(agent, cwd) }));
         }
     };
     // A session that names its model goes on with that one.

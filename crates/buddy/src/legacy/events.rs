@@ -104,6 +104,7 @@ impl LegacyLog {
             targets: Vec::new(),
             forked_from: None,
             began_with: None,
+            terms: buddy_protocol::SessionTerms::default(),
         };
         let first = legacy
             .messages
@@ -243,6 +244,7 @@ fn tool_call(call: LegacyCall, now: UnixMillis) -> ToolCall {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     }
 }
 

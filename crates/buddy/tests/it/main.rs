@@ -9,6 +9,7 @@ mod background;
 mod budget;
 mod caches;
 mod catalogue;
+mod client_calls;
 mod climbs;
 mod commands;
 mod compaction;

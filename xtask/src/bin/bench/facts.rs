@@ -50,6 +50,7 @@ fn item(id: ItemId, status: ItemStatus) -> Item {
         images: Vec::new(),
         target: Some("local".to_owned()),
         had_secrets: false,
+        caller: None,
     };
     let content = Content::ToolCall(Box::new(call));
     Item { id, turn: None, step: Some(1), place: None, parent: None, status, content, private: None }

@@ -49,13 +49,7 @@ impl House {
 
     /// A new session, and the sink of its agent.
     pub(crate) async fn session(&self) -> Result<(SessionId, Arc<dyn EventSink>)> {
-        let new = NewSession {
-            agent: Handing::NAME.to_owned(),
-            cwd: "/".to_owned(),
-            model: None,
-            parent: None,
-            targets: Vec::new(),
-        };
+        let new = NewSession::new(Handing::NAME, "/");
         let session = self.hub.create(&self.who, new).await?;
         Ok((session, self.agent.sink().context("the agent was not opened")?))
     }

@@ -14,6 +14,7 @@ fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     };
     let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
     let CallWords { verb, object, .. } = CallWords::of(&call, is_done, &look, "/home/ann/app");
@@ -43,6 +44,7 @@ fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         };
         let (object, name) = (text("object"), text("name"));
         let running = CallWords::of(&call(None), false, &look, "/w");
@@ -84,6 +86,7 @@ fn new_errors_of_checks_stand_below_the_edit() {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     };
     let line = render_ended_call(&call, ItemStatus::Completed, "", Details::default(), "/w");
     assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
@@ -113,6 +116,7 @@ fn a_command_that_the_user_kept_from_its_host_is_denied_whatever_its_exit_code()
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     };
     let line = |why: &str| render_ended_call(&call(why), ItemStatus::Completed, "", Details::default(), "/w");
     let denied = line("the user said no: not now");
@@ -135,6 +139,7 @@ fn the_output_of_a_command_gives_way_before_the_command() {
             images: Vec::new(),
             target: None,
             had_secrets: false,
+            caller: None,
         };
         let look = TerminalLook::plain();
         let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "allowed once" };

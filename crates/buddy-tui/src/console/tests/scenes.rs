@@ -129,6 +129,7 @@ fn call(kind: ToolKind, title: &str) -> ToolCall {
         images: Vec::new(),
         target: None,
         had_secrets: false,
+        caller: None,
     }
 }
 
