@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use buddy_calls::{
-    Background, Gate, Pipeline, PipelineParts, SessionTools, Targets, TextRoom, all_attached, retrace,
-    reword_fact,
+    Background, Gate, Pipeline, PipelineParts, SessionTools, Targets, TextRoom, all_attached, registry,
+    retrace, reword_fact,
 };
 use buddy_exec::managed::Owner;
 use buddy_policy::Attendance;
@@ -83,11 +83,16 @@ async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String>
     let facts = settings.models.facts(new.model.as_deref());
     let gate = Gate::new(settings.approvals, settings.calls.attendance, false);
     gate.open_window(settings.window);
-    let (tools, _) = SessionTools::open(settings.calls.tools.clone(), new.terms.tools.clone());
+    let (tools, _) = session_tools(settings, new.terms.tools.clone());
     let offer = opened.and_then(|(targets, _)| {
         Briefing::new(settings, tools.current(), None, &targets, &gate).offer(&facts)
     });
     offer.map(|offer| offer.tools.iter().map(|tool| tool.name.clone()).collect()).unwrap_or_default()
+}
+
+/// The tools of a session with these names only, or all of them.
+fn session_tools(settings: &AgentSettings, allowed: Option<Vec<String>>) -> (SessionTools, Vec<String>) {
+    SessionTools::open(registry::built_in(), settings.calls.tools.clone(), allowed)
 }
 
 async fn driver(
@@ -120,7 +125,7 @@ async fn driver(
         let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
         told.map_err(|SinkClosed| closed("the session is closed"))?;
     }
-    let (tools, refused) = SessionTools::open(settings.calls.tools.clone(), terms.tools);
+    let (tools, refused) = session_tools(settings, terms.tools);
     let told = sink.push(refused.into_iter().map(refuse_tool).collect()).await;
     told.map_err(|SinkClosed| closed("the session is closed"))?;
     let set = tools.current();

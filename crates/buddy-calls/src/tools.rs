@@ -34,6 +34,7 @@ mod outside;
 mod path_text;
 mod person;
 mod pins;
+mod pins_read;
 mod pipeline;
 mod pipeline_parts;
 mod plain;

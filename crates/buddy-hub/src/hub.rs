@@ -182,7 +182,7 @@ impl Hub {
         new.terms.check().map_err(invalid)?;
         let Some(parent) = &new.parent else { return Ok(new.terms.clone()) };
         let head = self.summary(parent).await?.head;
-        let above = SessionTerms::of(&read_all(&*self.parts.store, parent, head).await?);
+        let above = read_all(&*self.parts.store, parent, head).await?.terms();
         new.terms.clone().below(&above).map_err(invalid)
     }
 

@@ -4,6 +4,7 @@
 //! facts of a session add up to, and the traits that connect the faces, the hub, the agents and the store. It
 //! does no I/O, reads no clock and knows no sibling crate.
 
+mod approval_policy;
 mod ask;
 mod bill;
 mod climb;
@@ -42,13 +43,14 @@ mod tool_definition;
 mod transcript;
 mod usage;
 
+pub use approval_policy::ApprovalPolicy;
 pub use ask::{
     Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, MAX_GRANT_WORDS, Misfit,
     Offer, Question, Risk, RunLimits, RunNetwork, Unfit, sealed_line,
 };
 pub use bill::Bill;
 pub use climb::{Climbed, ClimbedBy, LinkLook, LinkLookup, climb};
-pub use command::{ApprovalPolicy, Change, Command, NewSession};
+pub use command::{Change, Command, NewSession};
 pub use command_key::{BadCommandKey, CommandKey, CommandKeys, KeyClaim, KeyedCommand};
 pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};

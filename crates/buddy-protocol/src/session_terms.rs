@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApprovalPolicy, MicroUsd, Transcript};
+use crate::{ApprovalPolicy, MicroUsd};
 
 /// The maximum number of tools that terms name.
 const MAX_TOOLS: usize = 1_000;
@@ -116,16 +116,6 @@ impl SessionTerms {
             ));
         }
         Ok(())
-    }
-
-    /// The terms that hold in a session now, for a session below it.
-    pub fn of(transcript: &Transcript) -> Self {
-        let started = transcript.started();
-        let began_with = started.and_then(|started| started.began_with.as_ref());
-        let terms = started.map(|started| started.terms.clone()).unwrap_or_default();
-        let approvals = transcript.approvals().or_else(|| began_with.map(|with| with.approvals));
-        // A fork does not say what it began with, and has the terms of its original.
-        Self { approvals: approvals.or(terms.approvals), plan_only: transcript.is_plan_only(), ..terms }
     }
 
     /// These terms for a session below one with other terms: what is absent is as it is there. An error if something is wider

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     Answer, Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta,
-    ItemId, ItemStatus, Principal, PrincipalKind, SessionChanged, SessionStarted, SessionTarget, TurnEnded,
-    TurnId, TurnStarted, Usage, UsageReported,
+    ItemId, ItemStatus, Principal, PrincipalKind, SessionChanged, SessionStarted, SessionTarget,
+    SessionTerms, TurnEnded, TurnId, TurnStarted, Usage, UsageReported,
 };
 
 /// The amount of live output kept for one running tool call. Its result and its log have the whole output.
@@ -279,6 +279,15 @@ impl Transcript {
     /// The last approval policy that was set; `None` if none was.
     pub fn approvals(&self) -> Option<ApprovalPolicy> {
         self.approvals
+    }
+
+    /// The terms that hold now, for a session below this one.
+    pub fn terms(&self) -> SessionTerms {
+        let began_with = self.started().and_then(|started| started.began_with.as_ref());
+        let terms = self.started().map(|started| started.terms.clone()).unwrap_or_default();
+        let approvals = self.approvals().or_else(|| began_with.map(|with| with.approvals));
+        // A fork does not say what it began with, and has the terms of its original.
+        SessionTerms { approvals: approvals.or(terms.approvals), plan_only: self.is_plan_only(), ..terms }
     }
 
     /// The model in use.

@@ -74,7 +74,7 @@ pub enum OutputFormat {
 #[derive(Debug, Clone)]
 pub enum ExecTarget {
     /// A new one.
-    New(NewSession),
+    New(Box<NewSession>),
     /// One that goes on after event `head`.
     Resume {
         /// The session.
@@ -227,7 +227,7 @@ fn failure(error: SessionsError) -> Failure {
 
 async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(SessionId, u64), SessionsError> {
     match &request.target {
-        ExecTarget::New(new) => Ok((sessions.create(&request.who, new.clone()).await?, 0)),
+        ExecTarget::New(new) => Ok((sessions.create(&request.who, NewSession::clone(new)).await?, 0)),
         ExecTarget::Resume { session, head, model } => {
             if model.is_some() {
                 let change = Command::Change(Change { model: model.clone(), ..Change::default() });

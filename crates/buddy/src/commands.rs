@@ -91,7 +91,7 @@ async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
     let cwd = directory(here)?;
     let mut environment = environment.clone();
     environment.is_throwaway = cli.throwaway;
-    dispatch(cli, &environment, cwd, hosts).await
+    Box::pin(dispatch(cli, &environment, cwd, hosts)).await
 }
 
 /// The further directories of this machine that the command line opens to be worked in.

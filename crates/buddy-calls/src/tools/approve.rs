@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
 use crate::tools::call_place::CallPlace;
-use crate::tools::opens::{Seals, named};
+use crate::tools::opens::Seals;
+use crate::tools::path_text::show_files;
 use crate::tools::path_text::show_path;
 use crate::tools::pins::Pins;
 use crate::tools::pipeline::{Pipeline, Ready};
@@ -272,7 +273,7 @@ impl Pipeline {
             Err(_) if ready.waits => Known::default(),
             Err(failure) => return Ok(Put::Useless(failure)),
         };
-        let opens = named(&judged.opens, &ready.target.place.cwd);
+        let opens = show_files(&judged.opens, &ready.target.place.cwd);
         let approval = Approval { unfit, word, opens, ..self.approval(ready, judged) };
         let approval = foretold(approval, known);
         let question = Question::Approval(approval);
@@ -391,7 +392,7 @@ impl Part {
             Err(_) if self.waits => Known::default(),
             Err(failure) => return Err(failure),
         };
-        let opens = named(&opened(self.seals.as_ref()).await, Path::new(&self.approval.cwd));
+        let opens = show_files(&opened(self.seals.as_ref()).await, Path::new(&self.approval.cwd));
         Ok(foretold(Approval { opens, ..self.approval }, known))
     }
 }

@@ -1,7 +1,7 @@
 //! Files with secrets that a yes opens: what commands cannot read as long as nobody is asked, and can once a user allowed them. And those that
 //! commands in the background are kept from, which they can read once somebody replaces them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use buddy_exec::{Bounds, Target};
@@ -55,10 +55,4 @@ impl Pipeline {
         let files = target.sealed(&bounds, &roots).await;
         self.secrets.watch(files);
     }
-}
-
-/// Files by the names that people know in a directory.
-pub(crate) fn named(files: &[PathBuf], cwd: &Path) -> Vec<String> {
-    let name = |file: &PathBuf| file.strip_prefix(cwd).unwrap_or(file).to_string_lossy().into_owned();
-    files.iter().map(name).collect()
 }

@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 use crate::gate::Judged;
 use crate::targets::Attached;
 use crate::tools::egress::HostRefusal;
-use crate::tools::opens::{Seals, named};
+use crate::tools::opens::Seals;
+use crate::tools::path_text::show_files;
 use crate::tools::path_text::show_path;
 use crate::tools::pins::Pins;
 use crate::tools::pipeline::{Pipeline, Ready};
@@ -229,7 +230,7 @@ impl Pipeline {
             risk: Risk::High,
             reasons: [risks.to_owned()].into_iter().chain(stopped).collect(),
             limits: Some(RunLimits { sandboxed: false, network: RunNetwork::On }),
-            opens: named(&outside.opens, project),
+            opens: show_files(&outside.opens, project),
             is_editable: false,
             offers: Vec::new(),
             ..self.approval(ready, judged)

@@ -25,8 +25,8 @@ use crate::tools::clip::TextClass;
 use crate::tools::command_changes::keep_after;
 use crate::tools::failure::target_failure;
 use crate::tools::means::Means;
+use crate::tools::pins_read::PinsRead;
 use crate::tools::process;
-use crate::tools::rivals::PinsRead;
 use crate::tools::shell_words::argv;
 use crate::tools::snapshot::start_kept;
 use crate::tools::tmux::{no_panes, selector};
@@ -123,6 +123,33 @@ impl Tool for RunShell {
         let run = Intent::of(Action::Run { command: input.command.clone(), cwd });
         let runs_on = matches!(input.wait, Wait::No);
         Intent { claims: Some(claims), runs_on, shares_terminal: place.has_panes, ..run }
+    }
+
+    fn fit(definition: &mut ToolDefinition, means: Means) {
+        definition.parameters["required"] = json!(EXPECTED);
+        let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
+        if !means.panes {
+            fields.remove("session");
+            fields.remove("pane");
+        }
+        if !means.panes && !means.terminals {
+            fields.remove("terminal");
+        }
+        let then = match means {
+            Means { managed: true, .. } => "When the time is up the command runs on in the background.",
+            Means { panes: true, .. } => "When the time is up the command runs on in the pane.",
+            Means { .. } => "When the time is up the command is stopped.",
+        };
+        let no_wait = match means {
+            Means { panes: true, .. } => " False or 0 leaves it running in the pane.",
+            Means { managed: true, runs_on: true, .. } => {
+                " False or 0 starts it as a managed process and does not wait."
+            }
+            Means { .. } => "",
+        };
+        if let Some(wait) = fields.get_mut("wait") {
+            wait["description"] = json!(format!("{WAIT} {then}{no_wait}"));
+        }
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -230,34 +257,6 @@ fn is_for_pane(context: &ToolContext, is_named: bool) -> bool {
     // A pane that a command was left in is busy; who wants that very pane is told so.
     let is_free = is_named || !context.background.has_pane();
     !context.is_outside && is_free && (context.bounds.only_hide() || !context.is_read_only)
-}
-
-/// The fields that the model is told about, by what there is for commands.
-pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
-    definition.parameters["required"] = json!(EXPECTED);
-    let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
-    if !means.panes {
-        fields.remove("session");
-        fields.remove("pane");
-    }
-    if !means.panes && !means.terminals {
-        fields.remove("terminal");
-    }
-    let then = match means {
-        Means { managed: true, .. } => "When the time is up the command runs on in the background.",
-        Means { panes: true, .. } => "When the time is up the command runs on in the pane.",
-        Means { .. } => "When the time is up the command is stopped.",
-    };
-    let no_wait = match means {
-        Means { panes: true, .. } => " False or 0 leaves it running in the pane.",
-        Means { managed: true, runs_on: true, .. } => {
-            " False or 0 starts it as a managed process and does not wait."
-        }
-        Means { .. } => "",
-    };
-    if let Some(wait) = fields.get_mut("wait") {
-        wait["description"] = json!(format!("{WAIT} {then}{no_wait}"));
-    }
 }
 
 /// A command that still runs when its wait is over.

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::tools::added_tool::ToolSource;
-use crate::tools::registry;
 use crate::tools::tool_set::ToolSet;
 
 /// The tools of a session.
@@ -25,9 +24,13 @@ pub struct ToolsFound {
 }
 
 impl SessionTools {
-    /// The tools of a session that is opened, and why others are left out. With names, it has no others than these.
-    pub fn open(source: Arc<dyn ToolSource>, allowed: Option<Vec<String>>) -> (Self, Vec<String>) {
-        let built_in = registry::built_in();
+    /// The tools of a session that is opened, and why others are left out: the built-in ones and those of a source. With names,
+    /// it has no others than these.
+    pub fn open(
+        built_in: Arc<ToolSet>,
+        source: Arc<dyn ToolSource>,
+        allowed: Option<Vec<String>>,
+    ) -> (Self, Vec<String>) {
         let tools = Self { source, allowed, current: Mutex::new(built_in) };
         let (set, refused) = tools.look();
         *tools.lock() = Arc::new(set);

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Denial, ProgramPath, Recorder, Target};
 use buddy_policy::{Execution, Intent};
-use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure};
+use buddy_protocol::{Clock, DeltaStream, Image, ToolDefinition, ToolFailure};
 use buddy_web::{Redirects, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -19,6 +19,7 @@ use crate::tools::background::Background;
 use crate::tools::call_place::CallPlace;
 use crate::tools::egress::CallEgress;
 use crate::tools::foreseen::Foreseen;
+use crate::tools::means::Means;
 use crate::tools::person::Person;
 use crate::tools::tool_spec::{CommandField, ToolSpec};
 
@@ -55,6 +56,9 @@ pub(crate) trait Tool: Send + Sync + 'static {
     fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
         None
     }
+
+    /// Changes what the model is told about the tool by what a session has for it.
+    fn fit(_definition: &mut ToolDefinition, _means: Means) {}
 
     /// Does it.
     async fn run(input: Self::Input, context: &ToolContext) -> Result<Value, ToolFailure>;

@@ -13,6 +13,7 @@ use crate::tools::added_tool::AddedTool;
 use crate::tools::advice;
 use crate::tools::call_place::CallPlace;
 use crate::tools::clip::TextClass;
+use crate::tools::means::Means;
 use crate::tools::tool::{Prepared, Preview, Sight, Tool, ToolContext};
 use crate::tools::tool_spec::CommandField;
 
@@ -44,6 +45,7 @@ enum CallMaker {
         schema: fn() -> Value,
         title: fn(&Value) -> Option<String>,
         prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
+        fit: fn(&mut ToolDefinition, Means),
     },
     Added(Arc<dyn AddedTool>),
 }
@@ -63,6 +65,7 @@ impl ToolEntry {
                 schema: schema::<T>,
                 title: title::<T>,
                 prepare: prepare::<T>,
+                fit: T::fit,
             },
         }
     }
@@ -114,6 +117,13 @@ impl ToolEntry {
                 parameters: schema(),
             },
             CallMaker::Added(tool) => tool.definition(),
+        }
+    }
+
+    /// Changes what the model is told about a built-in tool by what a session has for it.
+    pub(crate) fn fit(&self, definition: &mut ToolDefinition, means: Means) {
+        if let CallMaker::BuiltIn { fit, .. } = &self.maker {
+            fit(definition, means);
         }
     }
 

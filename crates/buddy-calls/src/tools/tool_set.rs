@@ -11,9 +11,7 @@ use serde_json::Value;
 use crate::tools::added_tool::AddedTool;
 use crate::tools::description::describe_tool;
 use crate::tools::means::Means;
-use crate::tools::run_shell::{self, RunShell};
 use crate::tools::target_field;
-use crate::tools::tool::Tool;
 use crate::tools::tool_entry::ToolEntry;
 
 /// The longest title shown, in characters.
@@ -57,14 +55,11 @@ impl ToolSet {
             if is_known && names.insert(definition.name.clone()) {
                 continue;
             }
-            match self.unfit(&definition, entries.len(), !names.contains(&definition.name)) {
-                Some(why) => {
-                    refused.push(format!("the tool `{}` is left out: {why}", shown_name(&definition)))
-                }
-                None => {
-                    names.insert(definition.name);
-                    entries.push(Arc::new(ToolEntry::of_added(tool)));
-                }
+            if let Some(why) = self.unfit(&definition, entries.len(), !names.contains(&definition.name)) {
+                refused.push(format!("the tool `{}` is left out: {why}", shown_name(&definition)));
+            } else {
+                names.insert(definition.name);
+                entries.push(Arc::new(ToolEntry::of_added(tool)));
             }
         }
         (Self { entries, built_in: self.built_in.clone() }, refused)
@@ -128,9 +123,7 @@ impl ToolSet {
                     *text = describe_tool(text, means, &names, &known);
                 }
             }
-            if entry.name == RunShell::SPEC.name {
-                run_shell::fit(&mut definition, means);
-            }
+            entry.fit(&mut definition, means);
             if entry.is_on_target() {
                 target_field::offer(&mut definition, targets);
             }
@@ -251,7 +244,8 @@ mod tests {
     #[test]
     fn a_session_with_five_tools_has_no_others() {
         let five = ["run_shell", "read_file", "write_file", "grep", "glob"];
-        let (tools, refused) = SessionTools::open(Arc::new(Echoes::default()), Some(strings(&five)));
+        let (tools, refused) =
+            SessionTools::open(registry::built_in(), Arc::new(Echoes::default()), Some(strings(&five)));
         let set = tools.current();
         assert!(refused.is_empty());
         assert_eq!((set.names(), told(&set).len()), (strings(&five), 5));
@@ -268,7 +262,7 @@ mod tests {
     fn three_hundred_tools_keep_their_order_whatever_order_they_come_in() {
         let names: Vec<String> = (0..300).map(|at| format!("server__tool_{at:03}")).collect();
         let turned = Echoes(Mutex::new(names.iter().rev().cloned().collect()));
-        let (tools, refused) = SessionTools::open(Arc::new(turned), None);
+        let (tools, refused) = SessionTools::open(registry::built_in(), Arc::new(turned), None);
         let set = tools.current();
         let expected: Vec<String> = strings(&registry::names()).into_iter().chain(names).collect();
         assert_eq!((set.names(), refused), (expected, Vec::new()));
@@ -281,7 +275,7 @@ mod tests {
     #[test]
     fn a_set_that_grows_begins_as_it_was() {
         let source = Arc::new(Echoes(Mutex::new(strings(&["b__old"]))));
-        let (tools, _) = SessionTools::open(source.clone(), None);
+        let (tools, _) = SessionTools::open(registry::built_in(), source.clone(), None);
         let (before, set) = (told(&tools.current()), tools.current());
         assert_eq!(tools.grow(), ToolsFound::default());
         // Its first tool is gone, and another sorts before it.
@@ -298,7 +292,8 @@ mod tests {
     fn names_are_unique_and_say_where_a_tool_is_from() {
         let long = format!("a__{}", "x".repeat(MAX_NAME));
         let names = strings(&["run_shell", "plain", "a__b", "a__b", "a__b c", &long]);
-        let (tools, refused) = SessionTools::open(Arc::new(Echoes(Mutex::new(names))), None);
+        let (tools, refused) =
+            SessionTools::open(registry::built_in(), Arc::new(Echoes(Mutex::new(names))), None);
         assert_eq!(tools.current().names().last().map(String::as_str), Some("a__b"));
         assert_eq!(refused.len(), 5, "{refused:?}");
     }
@@ -306,7 +301,8 @@ mod tests {
     #[test]
     fn terms_name_added_tools_too() {
         let source = Arc::new(Echoes(Mutex::new(strings(&["a__b", "a__c"]))));
-        let (tools, _) = SessionTools::open(source.clone(), Some(strings(&["a__c", "a__later"])));
+        let (tools, _) =
+            SessionTools::open(registry::built_in(), source.clone(), Some(strings(&["a__c", "a__later"])));
         assert_eq!(tools.current().names(), strings(&["a__c"]));
         source.0.lock().unwrap().extend(strings(&["a__later", "a__other"]));
         assert_eq!(tools.grow().new, strings(&["a__later"]));

@@ -34,7 +34,7 @@ fn request(timeout: Option<Duration>) -> ExecRequest {
     let new = NewSession::new("buddy", "/w");
     ExecRequest {
         who: Principal::person("ann"),
-        target: ExecTarget::New(new),
+        target: ExecTarget::New(Box::new(new)),
         prompt: Some("go".to_owned()),
         typed: None,
         images: Vec::new(),

@@ -248,7 +248,8 @@ async fn target(
         }
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
-            return Ok(ExecTarget::New(NewSession { model, targets, ..NewSession::new(agent, cwd) }));
+            let new = NewSession { model, targets, ..NewSession::new(agent, cwd) };
+            return Ok(ExecTarget::New(Box::new(new)));
         }
     };
     // A session that names its model goes on with that one.

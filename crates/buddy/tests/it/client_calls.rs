@@ -218,7 +218,7 @@ async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), look).await.unwrap()
+    tokio::time::timeout(Duration::from_mins(1), look).await.unwrap()
 }
 
 fn ended(event: &Event) -> Option<(Item, Option<Principal>)> {

@@ -17,7 +17,7 @@ use super::shown::shown;
 use super::{failure, with_managed};
 use crate::tools::call_place::CallPlace;
 use crate::tools::clip::TextClass;
-use crate::tools::rivals::PinsRead;
+use crate::tools::pins_read::PinsRead;
 use crate::tools::shell_words::argv;
 use crate::tools::snapshot::start_unfollowed;
 use crate::tools::tool::{Tool, ToolContext};

@@ -8,8 +8,8 @@ use buddy_protocol::{DeltaStream, ToolFailure, sealed_line};
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
-use crate::tools::opens::named;
 use crate::tools::outside::{JAIL, told};
+use crate::tools::path_text::show_files;
 use crate::tools::tool::ToolContext;
 
 /// How long a command may run in all, in the background too. What needs longer is a managed process.
@@ -35,7 +35,7 @@ pub(super) async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> O
     }
     let roots: Vec<PathBuf> = context.workspace.iter().chain([&context.place.cwd]).cloned().collect();
     let files = context.target.sealed(&context.bounds, &roots).await;
-    let files = sealed_line(&named(&files, &context.place.cwd))?;
+    let files = sealed_line(&show_files(&files, &context.place.cwd))?;
     Some(format!(
         "it could not read {files}: they open only when the user answers a question about this command, not by a grant"
     ))
