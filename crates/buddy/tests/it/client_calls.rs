@@ -210,15 +210,18 @@ fn run(command: &str) -> Command {
 }
 
 async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
+    let mut seen = Vec::new();
     let look = async {
         loop {
             let event = events.next().await.unwrap().unwrap();
             if let Some(found) = wanted(&event) {
                 return found;
             }
+            seen.push(event);
         }
     };
-    tokio::time::timeout(Duration::from_mins(1), look).await.unwrap()
+    let found = tokio::time::timeout(Duration::from_mins(1), look).await;
+    found.unwrap_or_else(|_| panic!("only other events came: {seen:#?}"))
 }
 
 fn ended(event: &Event) -> Option<(Item, Option<Principal>)> {
@@ -246,8 +249,11 @@ fn people() -> (Principal, Principal) {
 async fn a_call_of_a_client_is_asked_about_confined_and_undone() {
     let (office, (ann, client)) = (Office::new(), people());
     let (session, mut events) = office.begin(&ann, SessionTerms::default()).await;
-    let command = format!("echo made > made.txt; echo out > {}/out.txt", office.outside.display());
-    office.hub.send(&client, &session, run(&command)).await.unwrap();
+    // Policy does not read the script, so only the jail can hold it. The script succeeds, so no run outside the jail is offered.
+    let script =
+        format!("(echo out > {}/out.txt) 2> errors.txt; echo made > made.txt", office.outside.display());
+    fs::write(office.workspace.join("make.sh"), script).unwrap();
+    office.hub.send(&client, &session, run("sh make.sh")).await.unwrap();
     let ask = next(&mut events, |event| match &event.fact {
         Fact::Asked(Asked { ask }) => Some(ask.clone()),
         _ => None,
@@ -271,6 +277,7 @@ async fn a_call_of_a_client_is_asked_about_confined_and_undone() {
     let (item, by) = next(&mut events, ended).await;
     assert_eq!(fs::read_to_string(office.workspace.join("made.txt")).unwrap(), "made\n", "{}", output(&item));
     assert!(!office.outside.join("out.txt").exists(), "the jail held");
+    assert_ne!(fs::read_to_string(office.workspace.join("errors.txt")).unwrap(), "", "the write was tried");
     // The log names both.
     assert_eq!(by, Some(client.clone()));
     let log = office.hub.events(&ann, &session, 0, 1_000).await.unwrap();
