@@ -12,8 +12,11 @@ const FIELD: &str = "target";
 const SHARED_NAME: &[&str] = &["tmux_capture_pane"];
 
 /// Tells the model of the parameter of a tool that works on a target, in a session with these targets.
-pub(crate) fn offer(definition: &mut ToolDefinition, names: &[String]) {
+pub(crate) fn offer(entry: &ToolEntry, definition: &mut ToolDefinition, names: &[String]) {
     let [default, _, ..] = names else { return };
+    if !entry.is_on_target() {
+        return;
+    }
     if let Some(fields) = definition.parameters.get_mut("properties").and_then(Value::as_object_mut) {
         let description = format!("The target to work on, `{default}` by default.");
         fields.insert(FIELD.to_owned(), json!({"type": "string", "enum": names, "description": description}));
@@ -79,8 +82,9 @@ mod tests {
     #[test]
     fn models_are_told_of_it_only_where_there_is_a_choice() {
         let told = |tool: &str, names: &[String]| {
-            let mut definition = find(tool).unwrap().definition();
-            offer(&mut definition, names);
+            let entry = find(tool).unwrap();
+            let mut definition = entry.definition();
+            offer(entry, &mut definition, names);
             definition.parameters["properties"].get(FIELD).cloned()
         };
         assert_eq!(told("read_file", &names()[..1]), None);

@@ -124,9 +124,7 @@ impl ToolSet {
                 }
             }
             entry.fit(&mut definition, means);
-            if entry.is_on_target() {
-                target_field::offer(&mut definition, targets);
-            }
+            target_field::offer(entry, &mut definition, targets);
             definition
         };
         offered.iter().map(define).collect()
