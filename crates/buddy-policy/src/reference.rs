@@ -24,7 +24,7 @@ pub fn command_reference() -> String {
     held(&mut page);
     listed(
         &mut page,
-        "Programs whose effects are not in their words",
+        "Programs whose arguments do not show their effects",
         "kind",
         "programs",
         RUNNERS.iter().copied(),

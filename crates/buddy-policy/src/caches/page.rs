@@ -9,7 +9,8 @@ const HEAD: &str = "# Caches of package managers
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
 A jailed command reads your caches. Its changes go to a layer of its workspace in `~/.cache/buddy/layers`, so a malicious download never reaches
-your other projects ([how](../how-to/jail.md#package-managers)).
+your other projects ([how](../how-to/jail.md#package-managers)). Your own `!command` uses your caches directly: to fill them for all projects, type for
+example `!cargo fetch` while no command of the agent runs.
 
 All layers together take at most 20 GiB; buddy removes the least recently used. You can delete `~/.cache/buddy/layers` whenever no command runs.
 

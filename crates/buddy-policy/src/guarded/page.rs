@@ -17,15 +17,18 @@ buddy protects these files in every mode, and [your other sessions](#other-sessi
 | [keys and password stores](#keys-and-password-stores), outside your projects; buddy's own files | refused | cannot see them |
 | [logins of tools](#logins-of-tools), [files that hold secrets by convention](#files-that-hold-secrets-by-convention) | asks before it reads or changes one | see names, not contents, until you approve the command |
 
-To change that, write a [rule](../how-to/rules-and-grants.md) in your `rules.toml`:
+To change that, write a [rule](../how-to/rules-and-grants.md) in your `rules.toml`. No rule lifts the question about a file that runs code later.
 
 ```toml
-allow = [{ read = \"~/.ssh/config\" }]    # lets tools read it; in production commands too
+allow = [
+  { read = \"~/.ssh/config\" },           # lets tools read it; in production commands too
+  { read = \"deploy/secrets.yaml\" },     # its name matches, but it has no secrets
+]
 deny = [{ read = \"~/private/**\" }]      # for tools, and for commands that name the path; the jail does not enforce it
 ```
 
 A name without a leading slash matches in every directory, in upper and lower case. `*` matches any part of a name. A directory
-includes everything in it. A name can begin above the directory that you opened, but its last part must be below that directory: in `~/.config`, `git/config` is
+includes everything in it. A match can start above the directory that you opened, but must end inside it: in `~/.config`, `git/config` is
 protected, but a project in `~/.config/nvim` is not protected by the name of its own directory.
 
 A copy of a file or directory with secrets is protected like the original: `server.pem.bak`, `terraform.tfstate.backup`, `.aws.old`,
@@ -52,7 +55,7 @@ pub fn protected_places_page() -> String {
     section(&mut page, "Files that run code later", orders, |keeps| {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_) | Keeps::OrderFiles)
     });
-    let keys = "Outside your projects, no answer opens these; only a rule of yours does. In a project, reading them asks you.";
+    let keys = "Outside your projects, only your own allow rule opens these; an answer does not. In a project, buddy asks before it reads one.";
     section(&mut page, "Keys and password stores", keys, |keeps| keeps == Keeps::Secrets);
     let tools = "Reading these asks you. A command that you approve reads them too. Other commands find them empty, or in a \
                  repository unreadable. Settings without a credential, such as an `.npmrc` with only a registry or `${NPM_TOKEN}`, are open to every command.";

@@ -13,7 +13,8 @@ The first download from a registry asks, also from crates.io, npmjs.org and PyPI
 `[jail] hosts` ([how](../how-to/jail.md#hosts)).
 
 If the settings below name the host, one question covers all hosts of that registry and says which setting names each. Otherwise, as with npm
-without an `.npmrc`, the question lists the hosts that the command wants at that moment. The answer can cover the whole project.
+without an `.npmrc`, the question lists the default hosts that the command wants at that moment; `?` shows the details. The answer can cover the
+whole project. Tokens of private registries have [questions of their own](../how-to/jail.md#package-managers).
 
 The answer also covers the hosts that an index names for downloads: after your yes, buddy reads the page in the last column from the index
 ([why](../decisions/0120-a-question-outlives-its-command.md)).

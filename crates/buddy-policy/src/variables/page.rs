@@ -14,7 +14,7 @@ variables below. Upper and lower case do not matter, and `*` matches any charact
 
 A command whose connections go through [buddy's proxy](../how-to/jail.md#hosts) sees that proxy in `HTTPS_PROXY` and the like, instead of yours.
 
-To pass or hide a variable, list it in your `buddy.toml`:
+To pass or hide a variable, list it in your `buddy.toml`. Export one that you pass before you start buddy:
 
 ```toml
 [environment]
