@@ -84,6 +84,11 @@ impl SessionSummary {
         }
     }
 
+    /// Whether someone talks in it: something was said, and it is no task of another session.
+    pub fn is_conversation(&self) -> bool {
+        self.turns > 0 && self.parent.is_none()
+    }
+
     /// The place in a list just behind this session.
     pub fn cursor(&self) -> SessionCursor {
         SessionCursor { updated: self.updated, session: self.id.clone() }

@@ -56,7 +56,8 @@ fn not_found(error: &impl std::fmt::Display) -> anyhow::Error {
     OperationError::new(OperationErrorCode::NotFound, message).into()
 }
 
-/// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
+/// The conversation that was used last, of a directory or of all. Tasks do not count, nor sessions in which nothing was
+/// said yet.
 pub(crate) async fn find_last_session(
     sessions: &dyn Sessions,
     who: &Principal,
@@ -65,7 +66,7 @@ pub(crate) async fn find_last_session(
     let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
     let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
     let found = sessions.list(who, SessionQuery { cwd, ..SessionQuery::default() }).await?.sessions;
-    let found = found.into_iter().find(|session| session.turns > 0);
+    let found = found.into_iter().find(SessionSummary::is_conversation);
     found.with_context(|| format!("there is no session to resume{place}"))
 }
 

@@ -473,11 +473,13 @@ impl ConsoleDriver {
         let (query, shown) = (self.listing(), self.console.front().session.clone());
         self.jobs.spawn(async move {
             let found = match sessions.list(&who, query).await {
-                Ok(page) => page.sessions.into_iter().map(|summary| summary.id).find(|id| *id != shown),
+                Ok(page) => {
+                    page.sessions.into_iter().find(|other| other.is_conversation() && other.id != shown)
+                }
                 Err(error) => return JobDone::Reply(EffectReply::Failed(error.to_string())),
             };
             match found {
-                Some(session) => followed(&sessions, &who, session).await,
+                Some(session) => followed(&sessions, &who, session.id).await,
                 None => JobDone::Reply(EffectReply::Failed("There is no other conversation.".to_owned())),
             }
         });

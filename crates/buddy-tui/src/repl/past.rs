@@ -122,10 +122,9 @@ impl Repl<'_> {
 
     /// Resumes the conversation that was used last beside this one.
     pub(super) async fn resume_last(&mut self) -> Result<(), SessionsError> {
-        let last =
-            self.listed().await?.into_iter().map(|summary| summary.id).find(|id| *id != self.task.session);
-        match last {
-            Some(session) => self.resume(session).await,
+        let is_meant = |other: &SessionSummary| other.is_conversation() && other.id != self.task.session;
+        match self.listed().await?.into_iter().find(is_meant) {
+            Some(session) => self.resume(session.id).await,
             None => self.tell("There is no other conversation."),
         }
         Ok(())

@@ -86,10 +86,16 @@ async fn a_task_in_the_background_knows_the_conversation() {
     let request = screen.stage.requests().pop().unwrap().body;
     assert_eq!(said(&request, "user"), ["find the boat", "paint the boat", "name the boat"]);
     screen.leave().await;
+    // The task was used last, but the user resumes a conversation.
+    let shown = screen.stage.buddy(["show", "--last"]).run().await.expect_code(0).text();
+    assert!(shown.contains("paint the boat") && !shown.contains("name the boat"), "{shown}");
+    screen.stage.exec(["--last", "and now?"]).run().await.expect_code(0);
+    let request = screen.stage.requests().pop().unwrap().body;
+    assert_eq!(said(&request, "user"), ["find the boat", "paint the boat", "and now?"]);
     let logs = screen.stage.log().await;
     let parents: Vec<_> = logs.iter().filter_map(|log| log.transcript.started()?.parent.clone()).collect();
     assert_eq!(parents.len(), 1);
-    assert!(logs.iter().any(|log| log.session == parents[0] && log.transcript.turns() == 2));
+    assert!(logs.iter().any(|log| log.session == parents[0] && log.transcript.turns() == 3));
 }
 
 #[tokio::test]
