@@ -29,9 +29,13 @@ pub(crate) const GO_AHEAD: &str = "Go ahead? y leaves plan mode and begins; anyt
 /// The prompt to the agent after a yes to it.
 pub(crate) const GO_ON: &str = "Go ahead with the plan.";
 
-/// Whether a line says yes to the question at the end of a plan.
+/// Whether a line says yes to the question at the end of a plan, with a letter or in the question's own words.
 pub(crate) fn is_go_ahead(transcript: &Transcript, line: &str) -> bool {
-    let is_yes = ["y", "yes"].iter().any(|yes| line.eq_ignore_ascii_case(yes));
+    let words: Vec<String> = line
+        .split_whitespace()
+        .map(|word| word.trim_end_matches(['.', ',', '!']).to_ascii_lowercase())
+        .collect();
+    let is_yes = ["y", "yes", "go ahead", "yes go ahead"].contains(&words.join(" ").as_str());
     let is_planned = transcript.last_turn().is_some_and(|turn| turn.outcome == TurnOutcome::Completed);
     is_yes && transcript.is_plan_only() && is_planned
 }

@@ -44,7 +44,7 @@ impl FileChanges {
             ToolKind::Execute if call.title.contains("git") => {
                 let printed = text("stdout").unwrap_or_default();
                 if COMMITTING.iter().any(|verb| call.title.contains(verb)) {
-                    self.commits += committed(printed);
+                    self.commits += count_commits(&call.title, printed, self.commits);
                 }
                 if moves_branch(&call.title) {
                     self.reset_to = reset_to(printed).or(self.reset_to.take());
@@ -96,8 +96,25 @@ impl FileChanges {
 /// Commands of git that make commits.
 const COMMITTING: [&str; 5] = ["commit", "merge", "pull", "revert", "cherry-pick"];
 
+/// How many commits a command added to those of the same turn. An amended commit takes the place of one, and `--quiet`
+/// prints none.
+fn count_commits(command: &str, stdout: &str, before: u64) -> u64 {
+    let mut words = command.split_whitespace().skip_while(|word| *word != "commit");
+    let is_quiet = |word: &str| {
+        word == "--quiet"
+            || word.strip_prefix('-').is_some_and(|flags| !flags.starts_with('-') && flags.contains('q'))
+    };
+    if before > 0 && command.contains("--amend") {
+        return 0;
+    }
+    if words.next().is_some() && words.any(is_quiet) {
+        return count_printed_commits(stdout).max(1);
+    }
+    count_printed_commits(stdout)
+}
+
 /// How many commits git printed: `[main 3de23d5] subject` each, and a line for a merge.
-fn committed(stdout: &str) -> u64 {
+fn count_printed_commits(stdout: &str) -> u64 {
     let is_commit = |line: &&str| {
         let bracket = line.strip_prefix('[').and_then(|line| line.split_once("] "));
         let id = bracket.and_then(|(place, _)| place.rsplit_once(' ')).map(|(_, id)| id);
@@ -143,8 +160,17 @@ mod tests {
     #[test]
     fn commits_are_counted_as_git_prints_them() {
         let printed = "[main (root-commit) 3de23d5] first\n 1 file changed, 1 insertion(+)\n[main 0123abc] second\n[detached HEAD fedcba9] third\n";
-        assert_eq!(committed(printed), 3);
-        assert_eq!(committed("Merge made by the 'ort' strategy.\n a.txt | 1 +\n"), 1);
-        assert_eq!(committed("[info] done 1234567\n[1] 2345\n"), 0);
+        assert_eq!(count_printed_commits(printed), 3);
+        assert_eq!(count_printed_commits("Merge made by the 'ort' strategy.\n a.txt | 1 +\n"), 1);
+        for (command, printed, before, expected) in [
+            ("git commit -qm 'a'", "", 0, 1),
+            ("git add -A && git commit --quiet -m a", "", 1, 1),
+            ("git commit --amend --no-edit", "[main 3de23d5] a\n", 1, 0),
+            ("git commit --amend --no-edit", "[main 3de23d5] a\n", 0, 1),
+            ("git pull -q", "", 0, 0),
+        ] {
+            assert_eq!(count_commits(command, printed, before), expected, "{command}");
+        }
+        assert_eq!(count_printed_commits("[info] done 1234567\n[1] 2345\n"), 0);
     }
 }

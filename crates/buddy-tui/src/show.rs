@@ -2,7 +2,7 @@
 
 use buddy_protocol::{
     Content, Found, Image, Item, ItemStatus, PrincipalKind, Question, Ran, ReminderCause, Risk, SessionState,
-    SessionSummary, Transcript, UnknownContent, WaitingAsk,
+    SessionSummary, ToolCall, Transcript, UnknownContent, WaitingAsk,
 };
 
 use crate::console::{render_named_call, render_stopped};
@@ -200,13 +200,16 @@ fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
                 ItemStatus::Failed => " [failed]".to_owned(),
                 ItemStatus::Denied => format!(" [not allowed{}]", describe_decision(item, transcript)),
                 ItemStatus::Interrupted => " [interrupted]".to_owned(),
-                ItemStatus::Pending | ItemStatus::Running => " [open]".to_owned(),
+                ItemStatus::Pending | ItemStatus::Running => " [not finished]".to_owned(),
             };
             let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
             let allowed = find_decider(item, transcript).filter(|_| is_allowed);
             let allowed = allowed.map(|name| match find_proposed_command(item, transcript) {
                 Some(command) => format!(" [changed by {name} from `{}`]", one_line(&command, TITLE)),
-                None => format!(" [allowed by {name}]"),
+                None => match find_reply(call) {
+                    Some(reply) => format!(" [{name}: {}]", one_line(&reply, EXCERPT)),
+                    None => format!(" [allowed by {name}]"),
+                },
             });
             let outcome = allowed.unwrap_or_default() + &outcome;
             let target = call.target.as_ref().filter(|_| has_targets);
@@ -247,6 +250,15 @@ pub(crate) fn describe_reminder(cause: ReminderCause) -> &'static str {
 pub(crate) fn find_decider(item: &Item, transcript: &Transcript) -> Option<String> {
     let by = transcript.decided_by(&item.id).filter(|by| by.kind() == PrincipalKind::Person)?;
     Some(one_line(&by.name, TITLE))
+}
+
+/// The reply of a user to a question of the agent.
+fn find_reply(call: &ToolCall) -> Option<String> {
+    if call.name != "ask_user" {
+        return None;
+    }
+    let result = call.output.as_ref()?.result.as_ref()?.value();
+    Some(result.get("answer")?.as_str()?.to_owned())
 }
 
 /// The command that the model proposed, where a user ran another one instead.

@@ -426,7 +426,11 @@ pub(crate) fn render_ended_call(
 pub(crate) fn render_named_call(call: &ToolCall, status: ItemStatus, on: &str, cwd: &str) -> String {
     let outcome = CallOutcome::of(call, status);
     let words = CallWords::of(call, outcome.was_done, &TerminalLook::plain(), cwd);
-    let mark = if outcome.is_bad { "✗" } else { "✓" };
+    let mark = match status {
+        ItemStatus::Pending | ItemStatus::Running => "○",
+        _ if outcome.is_bad => "✗",
+        _ => "✓",
+    };
     format!("  {mark} {:<VERB$}{}{}{on}", words.verb, one_line(&words.object, OBJECT), words.folded())
 }
 

@@ -539,7 +539,8 @@ impl SessionReader {
                 items::render_notice("interrupted", NoticeWeight::Careful, look, width)
             }
             (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
-                wrap_unindented(&StyledLine::styled(GO_AHEAD, look.style(Paint::Strong)), width)
+                let question = StyledLine::styled(GO_AHEAD, look.style(Paint::Strong));
+                return self.put(RowKind::Question, wrap_unindented(&question, width));
             }
             _ => Vec::new(),
         };

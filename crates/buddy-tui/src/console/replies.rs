@@ -152,15 +152,16 @@ impl Console {
             let finished = task.reader.take_rows(&look, columns, 0);
             self.show(finished);
             self.show(used.map(|text| StyledLine::styled(&text, look.style(Paint::Dim))));
-            let sum = self.turn_end_rows(ran);
-            self.show(sum);
+            if !self.ask_command_changes(ran) {
+                let rows = self.turn_end_rows(ran, 0);
+                self.show(rows);
+            }
             // What is no prompt starts no turn, so the next one need not wait for its end.
             self.enter_queued();
             if !self.front().is_idle() {
                 return;
             }
             self.effect(ConsoleEffect::LookAround);
-            self.ask_command_changes();
             // The agent may have made files.
             self.paths = Paths::Unknown;
             let is_elsewhere = self.focus == Focus::Elsewhere;
@@ -183,6 +184,8 @@ impl Console {
     }
 
     fn tell_result(&mut self, task: &SessionTask) {
+        // The command that stopped the task stands above its end.
+        self.put_echo();
         let transcript = task.reader.transcript();
         let outcome = transcript.last_turn().map(|turn| turn.outcome);
         let how = match outcome {

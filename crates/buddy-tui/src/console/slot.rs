@@ -106,7 +106,7 @@ impl Console {
             let is_timed = time.as_secs() >= TIMED_SECONDS;
             return Some((undoing.text.to_owned(), is_timed.then(|| describe_elapsed(time))));
         }
-        if front.is_idle() && self.is_counting && self.asking.is_none() {
+        if front.is_idle() && self.counting.is_some() && self.asking.is_none() {
             return Some(("Looking at the changes".to_owned(), None));
         }
         if front.is_idle() || self.asking.is_some() {

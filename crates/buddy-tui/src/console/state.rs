@@ -14,6 +14,7 @@ use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
 use super::tasks::{SHOWN, SessionTask, name_task};
+use super::turn_end::CountedTurn;
 use crate::approval_clock::ApprovalClock;
 use crate::editor::{HistorySearch, Keymap, Menu, PromptHistory, TextDraft, Vim};
 use crate::table::{ListView, Table};
@@ -75,8 +76,8 @@ pub(super) struct Console {
     pub(super) echo: Option<String>,
     /// Whether what a command said stands last, so that what follows is kept apart from it.
     pub(super) is_said_last: bool,
-    /// Whether the changes of the last turn's commands are being counted.
-    pub(super) is_counting: bool,
+    /// The turn whose commands are being looked at for changes.
+    pub(super) counting: Option<CountedTurn>,
     /// Whether the user chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
     /// Where the user looks.
@@ -169,7 +170,7 @@ impl Console {
             undoing: None,
             echo: None,
             is_said_last: false,
-            is_counting: false,
+            counting: None,
             is_theme_chosen: false,
             focus: Focus::Unknown,
             is_done_unseen: false,

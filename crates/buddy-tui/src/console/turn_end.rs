@@ -25,7 +25,15 @@ const UNDOES: &str = "the last change";
 pub(crate) struct TurnSum {
     ran: Duration,
     changes: FileChanges,
+    /// How many commands changed files, where no other call did.
+    commands: u64,
     cost: Option<MicroUsd>,
+}
+
+/// A turn whose commands are looked at for changes before its end is told.
+pub(super) struct CountedTurn {
+    turn: TurnId,
+    ran: Option<Duration>,
 }
 
 impl TurnSum {
@@ -39,27 +47,30 @@ impl TurnSum {
         Self {
             ran,
             changes: FileChanges::of(transcript.items().iter().filter(is_own)),
+            commands: 0,
             cost: Some(cost).filter(|cost| is_priced && cost.0 > 0),
         }
     }
 
     pub(crate) fn has_changes(&self) -> bool {
-        !self.changes.is_empty()
+        !self.changes.is_empty() || self.commands > 0
     }
 
     /// Whether `/diff` has something to show: a commit may have taken all changes in.
     fn is_uncommitted(&self) -> bool {
-        self.has_changes() && !self.changes.has_commits()
+        !self.changes.is_empty() && !self.changes.has_commits()
     }
 
     /// Time, changes and cost, as far as they are known. Empty for a short turn without changes.
     pub(crate) fn parts(&self) -> Vec<String> {
-        if self.changes.is_empty() && self.ran < LONG {
+        if !self.has_changes() && self.ran < LONG {
             return Vec::new();
         }
+        let commands =
+            (self.commands > 0).then(|| format!("{} changed files", counted(self.commands, "command")));
         let time = (self.ran >= TIMED).then(|| describe_elapsed(self.ran));
         let cost = self.cost.map(describe_price);
-        time.into_iter().chain(self.changes.told_with_commits()).chain(cost).collect()
+        time.into_iter().chain(self.changes.told_with_commits()).chain(commands).chain(cost).collect()
     }
 }
 
@@ -96,40 +107,41 @@ impl Console {
         std::iter::once(StyledLine::default()).chain(rows).collect()
     }
 
-    /// Asks what the commands of the last turn changed, where no other call changed a file.
-    pub(super) fn ask_command_changes(&mut self) {
+    /// Asks what the commands of the last turn changed, where no other call changed a file. Returns whether the end of the
+    /// turn is told with the answer.
+    pub(super) fn ask_command_changes(&mut self, ran: Option<Duration>) -> bool {
         let front = self.front();
         let transcript = front.reader.transcript();
         let sum = TurnSum::of(transcript, Duration::ZERO, &front.billed);
         let calls = commands_of_turn(transcript);
-        let Some(turn) = transcript.last_turn().map(|ended| ended.turn.clone()) else { return };
-        if !sum.has_changes() && !calls.is_empty() {
-            self.is_counting = true;
-            self.effect(ConsoleEffect::CountChanges(turn, calls));
+        let Some(turn) = transcript.last_turn().map(|ended| ended.turn.clone()) else { return false };
+        if sum.has_changes() || calls.is_empty() || !front.queue.is_empty() {
+            return false;
         }
+        self.counting = Some(CountedTurn { turn: turn.clone(), ran });
+        self.effect(ConsoleEffect::CountChanges(turn, calls));
+        true
     }
 
-    /// Says that commands of a turn changed files. Where another one runs meanwhile, its end says what can be undone.
+    /// Tells the end of a turn with the number of its commands that changed files. Where another turn runs meanwhile, its end
+    /// says what can be undone.
     pub(super) fn tell_command_changes(&mut self, turn: &TurnId, changes: Option<usize>) {
-        self.is_counting = false;
+        let Some(counted) = self.counting.take_if(|counted| counted.turn == *turn) else { return };
         let front = self.front();
         let last = front.reader.transcript().last_turn().map(|ended| &ended.turn);
-        let count = changes.unwrap_or(0) as u64;
-        if count == 0 || last != Some(turn) || !front.is_idle() {
-            return;
+        if last == Some(turn) && front.is_idle() {
+            let rows = self.turn_end_rows(counted.ran, changes.unwrap_or(0) as u64);
+            self.show(rows);
         }
-        let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
-        let text = format!("  {} changed files", counted(count, "command"));
-        let short = StyledLine::styled(&text, dim).and("   /undo", strong);
-        let long = short.clone().and(&format!(" {UNDOES}"), dim);
-        let line = if long.width() <= self.columns { long } else { short };
-        self.show([StyledLine::default(), line.cut(self.columns, self.look.sign("…", "~"))]);
     }
 
-    /// The rows below the last turn of the conversation.
-    pub(super) fn turn_end_rows(&self, ran: Option<Duration>) -> Vec<StyledLine> {
+    /// The rows below the last turn of the conversation, in which so many commands changed files.
+    pub(super) fn turn_end_rows(&self, ran: Option<Duration>, commands: u64) -> Vec<StyledLine> {
         let front = self.front();
-        let sum = TurnSum::of(front.reader.transcript(), ran.unwrap_or_default(), &front.billed);
+        let sum = TurnSum {
+            commands,
+            ..TurnSum::of(front.reader.transcript(), ran.unwrap_or_default(), &front.billed)
+        };
         let parts = sum.parts();
         if parts.is_empty() {
             return Vec::new();
