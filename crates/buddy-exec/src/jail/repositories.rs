@@ -8,7 +8,7 @@ use buddy_protocol::NameSet;
 
 use super::git_config::local_directory;
 use super::links::{led_to, without_links, without_links_above};
-use super::look::{Sights, look_for_repositories};
+use super::look::{Sights, files_beneath, look_for_repositories};
 use super::names::{GIT, Names};
 use super::walk::Budget;
 use crate::git_orders::{GitHome, Repository, clean, entries_to, gitfile_target, named_by, remotes_of};
@@ -32,7 +32,7 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let repositories = repositories(&sights, &roots);
     let names = Names::of(names);
     let mut named = named_by(&repositories, home);
-    named.extend(behind_links(&repositories, &names, &roots, home));
+    named.extend(behind_links(&repositories, &named, &names, &roots, home));
     // Repositories under another name are not known by it.
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
     named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
@@ -64,18 +64,27 @@ pub fn places_of_remotes(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
 /// The most names of one directory that are checked for links.
 const MAX_NAMES: usize = 5_000;
 
-/// The targets of links that programs take orders from: hooks of repositories, and protected names at the top
-/// of these directories and of the home.
+/// The targets of links that programs take orders from: those on the way to the parts of repositories and in them, those in directories that
+/// settings of git name, and protected names at the top of these directories and of the home.
 pub(super) fn behind_links(
     repositories: &BTreeSet<Repository>,
+    named: &BTreeSet<PathBuf>,
     orders: &Names,
     tops: &[PathBuf],
     home: GitHome<'_>,
 ) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for repository in repositories {
-        found.extend(listed(&repository.git.join("hooks")).iter().filter_map(|hook| led_to(hook)));
+        let git = without_links(&repository.git);
+        for part in orders.git_parts() {
+            let real = without_links(&git.join(part));
+            found.extend(targets_in(&real));
+            if real != git.join(part) {
+                found.insert(real);
+            }
+        }
     }
+    found.extend(named.iter().flat_map(|path| targets_in(&without_links(path))));
     let config = home.home.map(|home| home.join(CONFIG));
     for place in home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned()).chain(config) {
         let above = buddy_protocol::fold_path(&place);
@@ -87,6 +96,14 @@ pub(super) fn behind_links(
         found.extend(listed(&place).iter().filter(is_order).filter_map(|link| led_to(link)));
     }
     found
+}
+
+/// The targets of links in a directory, however far down.
+fn targets_in(directory: &Path) -> BTreeSet<PathBuf> {
+    if !directory.is_dir() {
+        return BTreeSet::new();
+    }
+    files_beneath(directory).iter().filter_map(|file| led_to(file)).collect()
 }
 
 fn listed(directory: &Path) -> Vec<PathBuf> {
