@@ -14,7 +14,7 @@ use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
-use super::repositories::{behind_links, remote_directories, remote_gitfiles, repositories};
+use super::repositories::{behind_links, remote_directories, remote_gitfiles, repositories, with_links_in};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, Unseen, is_there};
@@ -425,7 +425,7 @@ impl Named {
         let home = GitHome { home: scene.home, config: scene.config_home };
         let repositories = repositories(sights, around);
         let mut places = named_by(&repositories, home);
-        places.extend(behind_links(&repositories, &places, orders, &[], home));
+        places.extend(behind_links(&repositories, orders, &[], home));
         // Links in a directory of orders count as those with its name do.
         let orders_beneath = sights.orders.iter().flat_map(|order| files_beneath(order));
         places.extend(orders_beneath.filter_map(|order| led_to(&order)));
@@ -436,6 +436,7 @@ impl Named {
             named.links.extend(behind.links.into_iter().filter(|link| writes.has(link)));
             places.extend(behind.there.into_iter().chain(behind.missing));
         }
+        let places = with_links_in(places, |path| writes.has_inside(path));
         for path in places {
             named.links.extend(links_on_the_way(&path).into_iter().filter(|link| writes.has(link)));
             let real = without_links(&path);

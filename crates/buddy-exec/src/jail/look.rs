@@ -519,6 +519,9 @@ impl<'a> Looker<'a> {
             return;
         }
         let link = visited.path.join(&entry.name);
+        if is_order {
+            self.sights.order_links.insert(link.clone());
+        }
         let Some(left) = self.beginnings.checked_sub(1) else {
             let unseen = || Unseen { at: as_text(visited.path), why: UnseenReason::TooManyNames };
             self.sights.unseen.get_or_insert_with(unseen);
@@ -529,9 +532,6 @@ impl<'a> Looker<'a> {
         for secret in behind.into_iter().flat_map(|behind| behind.there) {
             let is_directory = secret.is_dir();
             self.seal(secret, is_directory);
-        }
-        if is_order {
-            self.sights.order_links.insert(link);
         }
     }
 

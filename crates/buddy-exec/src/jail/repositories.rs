@@ -32,11 +32,12 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let repositories = repositories(&sights, &roots);
     let names = Names::of(names);
     let mut named = named_by(&repositories, home);
-    named.extend(behind_links(&repositories, &named, &names, &roots, home));
+    named.extend(behind_links(&repositories, &names, &roots, home));
     // Repositories under another name are not known by it.
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
     named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
     named.extend(remote_gitfiles(&repositories));
+    let named = with_links_in(named, |path| roots.iter().any(|root| root.starts_with(path)));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
 }
 
@@ -64,11 +65,10 @@ pub fn places_of_remotes(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
 /// The most names of one directory that are checked for links.
 const MAX_NAMES: usize = 5_000;
 
-/// The targets of links that programs take orders from: those on the way to the parts of repositories and in them, those in directories that
-/// settings of git name, and protected names at the top of these directories and of the home.
+/// The targets of links that programs take orders from: those on the way to the parts of repositories and in them, and protected names at
+/// the top of these directories and of the home.
 pub(super) fn behind_links(
     repositories: &BTreeSet<Repository>,
-    named: &BTreeSet<PathBuf>,
     orders: &Names,
     tops: &[PathBuf],
     home: GitHome<'_>,
@@ -84,7 +84,6 @@ pub(super) fn behind_links(
             }
         }
     }
-    found.extend(named.iter().flat_map(|path| targets_in(&without_links(path))));
     let config = home.home.map(|home| home.join(CONFIG));
     for place in home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned()).chain(config) {
         let above = buddy_protocol::fold_path(&place);
@@ -104,6 +103,25 @@ fn targets_in(directory: &Path) -> BTreeSet<PathBuf> {
         return BTreeSet::new();
     }
     files_beneath(directory).iter().filter_map(|file| led_to(file)).collect()
+}
+
+/// The number of times that links in directories behind links are looked for.
+const MAX_ROUNDS: usize = 4;
+
+/// These places, and the targets of links in those that are directories, also by way of further ones. A directory for which `is_passed` holds is
+/// not looked through.
+pub(super) fn with_links_in(
+    places: BTreeSet<PathBuf>,
+    is_passed: impl Fn(&Path) -> bool,
+) -> BTreeSet<PathBuf> {
+    let (mut all, mut new) = (places.clone(), places);
+    for _ in 0..MAX_ROUNDS {
+        let real = new.iter().map(|path| without_links(path)).filter(|path| !is_passed(path));
+        let targets: BTreeSet<PathBuf> = real.flat_map(|path| targets_in(&path)).collect();
+        new = targets.difference(&all).cloned().collect();
+        all.extend(targets);
+    }
+    all
 }
 
 fn listed(directory: &Path) -> Vec<PathBuf> {

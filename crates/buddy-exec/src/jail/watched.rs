@@ -397,12 +397,15 @@ impl Watched {
     /// A link at the start of a name that programs take orders from. A new one goes; one that was there leads to nothing new. It is itself
     /// compared by its own name.
     fn check_order_link(&self, link: &Path, is_known: bool, moved: &mut Vec<Moved>) {
-        let Some(behind) = look_behind_link(link, self.orders.long()) else { return };
-        let begins_with_dot = self.orders.long().leads_on_by_dot(&fold_path(link));
-        // A link of an everyday name goes if the rest of the name is there.
-        if !is_known && (begins_with_dot || !behind.there.is_empty()) {
+        let names = self.orders.long();
+        if !is_known && names.leads_on_by_dot(&fold_path(link)) {
             self.take(link, LEADS_TO_ORDERS, moved);
             return;
+        }
+        let Some(behind) = look_behind_link(link, names) else { return };
+        // A link of an everyday name goes if the rest of the name is there.
+        if !is_known && !behind.there.is_empty() {
+            self.take(link, LEADS_TO_ORDERS, moved);
         }
         let is_new = |path: &&PathBuf| !self.named.contains(*path) && !self.missing.contains(path);
         for path in behind.there.iter().filter(is_new) {

@@ -4,7 +4,7 @@
 //! `~/.config/git/config` or `~/.ssh/id_work`. The files that these lead to are protected in the same way, wherever they are. The links
 //! are looked for once, and again when one of the directories that were looked through has changed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,10 @@ const WORK: LookBounds = LookBounds { entries: 50_000, depth: 8, directories: 2_
 
 /// The most targets. A link such as `.config` leads to five dozen places, most of which do not exist.
 const MAX_TARGETS: usize = 1_000;
+
+/// How often links in directories that links lead to are looked for, and the most directories that are looked through for that.
+const MAX_ROUNDS: usize = 4;
+const MAX_SEEN: usize = 4_000;
 
 /// Directories of programs, which hold no secrets of an account. To hide one would stop every command.
 const PROGRAMS: &[&str] =
@@ -119,6 +123,8 @@ fn look(places: &Places) -> Found {
     for root in places.workspace.iter().chain(&places.untrusted) {
         found.look_through(root, WORK, |path| by_name(root, path));
     }
+    let tops = places.home.iter().chain(&places.workspace).chain(&places.untrusted);
+    found.look_in_targets(&tops.map(|top| follow_links(top).real).collect::<Vec<_>>());
     found
 }
 
@@ -206,6 +212,26 @@ impl Found {
             }));
             for target in behind.there.into_iter().chain(behind.missing) {
                 self.add(target, &[keeps]);
+            }
+        }
+    }
+
+    /// Looks at the links in directories that links lead to, but not in one that holds the home or a directory that the user opened.
+    fn look_in_targets(&mut self, tops: &[PathBuf]) {
+        let mut entered = BTreeSet::new();
+        for _ in 0..MAX_ROUNDS {
+            let is_new = |target: &&PathBuf| {
+                target.is_dir()
+                    && !entered.contains(*target)
+                    && !tops.iter().any(|top| top.starts_with(target))
+            };
+            let new: Vec<PathBuf> = self.targets.keys().filter(is_new).cloned().collect();
+            for directory in new {
+                let keeps = self.targets.get(&directory).cloned().unwrap_or_default();
+                if self.seen.len() < MAX_SEEN {
+                    self.look_through(&directory, PLACE, |_| keeps.clone());
+                }
+                entered.insert(directory);
             }
         }
     }

@@ -569,6 +569,9 @@ async fn no_command_and_no_tool_changes_orders_behind_links_in_the_workspace() {
             "sc/pc.sh",
             "sub/hk/pre-commit",
             "c2/fish/a.fish",
+            "one/x.sh",
+            "two/run.sh",
+            "three.fish",
         ];
         let missing = ["conf/app/config.toml", "conf/app/config", "c2/sway/config", "sc/new.sh"];
         for name in there.iter().chain(&["conf/app/x", "plain/x"]) {
@@ -583,6 +586,12 @@ async fn no_command_and_no_tool_changes_orders_behind_links_in_the_workspace() {
             ("../hk", "sub/.git/hooks"),
             ("../sc/pc.sh", "gh/pre-commit"),
             ("../sc/new.sh", "gh/post-commit"),
+            ("conf/h", ".husky"),
+            ("../../one/x.sh", "conf/h/pre-commit"),
+            ("../lib", "gh/_"),
+            ("../two/run.sh", "lib/run.sh"),
+            ("../../three.fish", "c2/fish/b.fish"),
+            ("../..", "conf/h/all"),
         ] {
             fs::create_dir_all(work.join(link).parent().unwrap()).unwrap();
             symlink(target, work.join(link)).unwrap();

@@ -404,6 +404,18 @@ async fn a_new_link_at_the_start_of_a_protected_name_goes() {
 }
 
 #[tokio::test]
+async fn many_links_hide_none() {
+    let cell = Cell::new(Kind::Ordinary);
+    let script = "mkdir x; echo evil > x/config.toml; for n in $(seq 1100); do mkdir d$n; ln -s ../x d$n/.cargo; done; \
+        mkdir -p z/z; ln -s ../../x z/z/.cargo";
+    let exit = cell.run_in(long_names(&cell), script).await;
+    assert_eq!(exit.code, Some(0), "{}", exit.stderr.text());
+    let directories = fs::read_dir(cell.ws("")).unwrap().map(|entry| entry.unwrap().path());
+    let left = directories.chain([cell.ws("z/z")]).filter(|at| at.join(".cargo/config.toml").exists());
+    assert_eq!(left.count(), 0, "{:?}", exit.swept.len());
+}
+
+#[tokio::test]
 async fn orders_behind_a_link_of_yours_are_guarded_by_the_whole_name() {
     for kind in ALL {
         for script in [
@@ -466,6 +478,38 @@ async fn what_a_person_opened_behind_a_link_is_changed() {
         let exit = cell.run_in(bounds, "echo new > conf/config.toml").await;
         let text = fs::read_to_string(cell.ws(".cargo/config.toml")).unwrap();
         assert_eq!(text, "new\n", "{kind:?}: {} {:?}", exit.stderr.text(), exit.swept);
+    }
+}
+
+/// A directory of orders is behind a link, and in it is one more.
+#[tokio::test]
+async fn orders_behind_links_in_a_directory_behind_a_link_are_guarded() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let orders = ["one/x.sh", "two/x.json", "three/x.sh"];
+        for name in orders {
+            cell.file(name, "good\n");
+        }
+        for (target, name) in [
+            ("conf/h", ".husky"),
+            ("../../one/x.sh", "conf/h/pre-commit"),
+            ("c2", ".config"),
+            ("../../../two/x.json", "c2/Code/User/tasks.json"),
+            ("../lib", "c2/code"),
+            ("../three", "lib/user"),
+            ("../..", "conf/h/all"),
+        ] {
+            link(&cell, target, name);
+        }
+        cell.file("plain/x", "");
+        let script = "for f in one/x.sh two/x.json three/x.sh plain/x; do echo evil > $f; done";
+        let exit = cell.run_in(long_names(&cell), script).await;
+        for name in orders {
+            let text = fs::read_to_string(cell.ws(name)).unwrap();
+            assert_eq!(text, "good\n", "{kind:?}: {name}: {}", exit.stderr.text());
+        }
+        let text = fs::read_to_string(cell.ws("plain/x")).unwrap();
+        assert_eq!(text, "evil\n", "{kind:?}: {} {:?}", exit.stderr.text(), exit.swept);
     }
 }
 
