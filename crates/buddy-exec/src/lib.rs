@@ -81,7 +81,7 @@ pub use jail::{
     Denial, DenialKind, Layer, LayerState, Moved, OrderGuard, SweepNote, Unseen, UnseenReason, git_orders,
     layers, places_of_remotes,
 };
-pub use link_look::{FollowedPath, follow_links, link_lookup};
+pub use link_look::{BehindLink, FollowedPath, follow_links, link_lookup, look_behind_link};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use programs::{ChangeableOnly, ProgramPath};

@@ -3,7 +3,8 @@
 //! Policy judges paths by them, and the host protects files by them, so both compare names in the same way:
 //! ignoring case, composition, width and the characters that some file systems ignore.
 
-use std::path::{Component, Path};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
@@ -54,8 +55,8 @@ impl NamePattern {
         windows.position(fits).map(|start| from + start + self.names.len())
     }
 
-    /// Whether the names end with the start of the pattern, so that only the rest is missing.
-    fn begins_at_end(&self, names: &[String]) -> bool {
+    /// The rest of the pattern behind each start of it that these folded names end with.
+    fn rests<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a [String]> {
         let begins = |count: &usize| {
             let (Some(start), Some(first)) = (names.len().checked_sub(*count), self.names.get(..*count))
             else {
@@ -64,8 +65,12 @@ impl NamePattern {
             let end = names.get(start..).unwrap_or_default();
             end.iter().zip(first).all(|(name, pattern)| fits_name(pattern, name))
         };
+        (1..self.names.len()).filter(begins).filter_map(|count| self.names.get(count..))
+    }
+
+    /// Whether the first name begins with a dot. Others are common.
+    fn has_dot(&self) -> bool {
         self.names.first().is_some_and(|name| name.starts_with('.'))
-            && (1..self.names.len()).any(|count| begins(&count))
     }
 
     /// Whether a match that begins at one of the first names, up to this index, could end below a directory with these folded names.
@@ -134,10 +139,41 @@ impl NameSet {
         trees.chain(files).filter(|end| !is_excepted(*end)).min()
     }
 
-    /// Whether a member of the set could exist below a directory with these folded names, because they end
-    /// with the start of a pattern. Only names with a dot match by their start; others are too common.
-    fn begins_in(&self, names: &[String]) -> bool {
-        self.trees.iter().chain(&self.files).any(|pattern| pattern.begins_at_end(names))
+    /// Whether the path with these folded names is in the set by its last name, and not only by one above.
+    pub fn ends(&self, names: &[String], is_directory: bool) -> bool {
+        let above = names.len().saturating_sub(1);
+        let trees = || Self { files: Vec::new(), ..self.clone() };
+        self.end_below(names, above).is_some() && (!is_directory || trees().end_below(names, above).is_some())
+    }
+
+    /// The paths that lead from a directory with these folded names to members of the set, whose first names it ends with. Patterns with stars
+    /// have none.
+    pub fn rests(&self, names: &[String]) -> BTreeSet<PathBuf> {
+        let originals = if self.copies { originals(names) } else { None };
+        let patterns = || self.trees.iter().chain(&self.files);
+        let both = [Some(names), originals.as_deref()].into_iter().flatten();
+        let rests = both.flat_map(|names| patterns().flat_map(|pattern| pattern.rests(names)));
+        let is_plain = |rest: &&[String]| !rest.iter().any(|name| name.contains('*'));
+        rests.filter(is_plain).map(|rest| rest.iter().collect()).collect()
+    }
+
+    /// Whether a member of the set could exist below a directory with these folded names, because they end with the start of one. Names
+    /// without a dot count too.
+    pub fn leads_on(&self, names: &[String]) -> bool {
+        self.leads_by(names, |_| true)
+    }
+
+    /// The same for members whose first name begins with a dot. Others are common.
+    pub fn leads_on_by_dot(&self, names: &[String]) -> bool {
+        self.leads_by(names, NamePattern::has_dot)
+    }
+
+    fn leads_by(&self, names: &[String], is_wanted: impl Fn(&NamePattern) -> bool) -> bool {
+        let leads = |names: &[String]| {
+            let all = self.trees.iter().chain(&self.files);
+            all.filter(|pattern| is_wanted(pattern)).any(|pattern| pattern.rests(names).next().is_some())
+        };
+        leads(names) || (self.copies && originals(names).is_some_and(|names| leads(&names)))
     }
 
     /// Whether a path is in the set, by any of its names.
@@ -172,7 +208,7 @@ impl OpenedRoots {
 
     /// Whether a member of the set could exist below a directory with these folded names.
     pub fn may_hold(&self, set: &NameSet, names: &[String]) -> bool {
-        names.len() > self.depth_above(names) && set.begins_in(names)
+        names.len() > self.depth_above(names) && set.leads_on_by_dot(names)
     }
 
     /// The number of names of the nearest opened directory that holds a path with these folded names; 0 if
@@ -373,12 +409,37 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_name_is_known_behind_its_start() {
+        let set = NameSet::trees([".cargo/config.toml", ".config/a/b", ".config/c", "mise/x", ".one"])
+            .with_files([".docker/config.json"])
+            .with_copies();
+        let check = |path: &str, expected: &[&str], by_dot: bool| {
+            let names = fold_path(Path::new(path));
+            let rests: Vec<PathBuf> = set.rests(&names).into_iter().collect();
+            assert_eq!(rests, expected.iter().map(PathBuf::from).collect::<Vec<_>>(), "{path}");
+            assert_eq!(set.leads_on(&names), !expected.is_empty(), "{path}");
+            assert_eq!(set.leads_on_by_dot(&names), by_dot, "{path}");
+        };
+        check("/w/.CARGO", &["config.toml"], true);
+        check("/w/.config", &["a/b", "c"], true);
+        check("/w/.config/a", &["b"], true);
+        check("/w/mise", &["x"], false);
+        check("/w/.docker.bak", &["config.json"], true);
+        for path in ["/w/cargo", "/w/.one", "/w/.config/c", "/w/.config/a/b", "/w/a"] {
+            check(path, &[], false);
+        }
+        let ends = |path: &str, is_directory| set.ends(&fold_path(Path::new(path)), is_directory);
+        assert!(ends("/w/.config/c", true) && ends("/w/.docker/config.json", false));
+        assert!(!ends("/w/.docker/config.json", true) && !ends("/w/.config/c/below", false));
+    }
+
+    #[test]
     fn a_name_that_begins_a_pattern_may_hold_more() {
         let set = NameSet::trees([".git/hooks", "library/agents"]);
         for (path, begins) in
             [("/w/.git", true), ("/w/.git/hooks", false), ("/w/library", false), ("/w/git", false)]
         {
-            assert_eq!(set.begins_in(&fold_path(Path::new(path))), begins, "{path}");
+            assert_eq!(set.leads_on_by_dot(&fold_path(Path::new(path))), begins, "{path}");
         }
     }
 

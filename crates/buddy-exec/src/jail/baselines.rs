@@ -66,8 +66,8 @@ struct Published {
 impl Baseline {
     /// Takes names out of the sights that were not there when the command of this baseline started.
     pub(super) fn restrict(&self, sights: &mut Sights) {
-        let Sights { orders, git_files, git, git_links, half_git, git_state, .. } = sights;
-        for names in [orders, git_files, git, git_links, half_git] {
+        let Sights { orders, git_files, git, git_links, half_git, order_links, git_state, .. } = sights;
+        for names in [orders, git_files, git, git_links, half_git, order_links] {
             names.retain(|path| !self.is_newer(path));
         }
         git_state.retain(|path, _| !self.is_newer(path));

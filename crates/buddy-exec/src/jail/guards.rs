@@ -14,7 +14,7 @@ use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
-use super::repositories::{behind_links, remote_directories, remote_gitfiles, repositories};
+use super::repositories::{behind_links, remote_directories, remote_gitfiles, repositories, with_links_in};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, Unseen, is_there};
@@ -23,6 +23,7 @@ use super::words::Place;
 use super::write_places::{WritePlaces, roots_to_watch, shared_roots};
 use crate::Bounds;
 use crate::git_orders::{GitHome, Repository, entries_to, gitfile_target, named_by};
+use crate::link_look::look_behind_link;
 
 /// The most names that the kernel guards, the nearest first: bubblewrap takes a quarter of a second for 200
 /// mounts and a second for 500. The others are left to the sweep.
@@ -101,8 +102,9 @@ impl Guards {
         let mut places: BTreeSet<PathBuf> =
             near_orders.flat_map(|path| without_opened(path, &opened)).collect();
         // Layers are mounted later.
-        let there = named.there.iter().filter(|path| !writes.is_in_layers(path));
-        places.extend(sights.git_files.iter().chain(there).cloned());
+        let there = named.there.iter().filter(|path| !writes.is_in_layers(path) && !is_opened(path, bounds));
+        places.extend(sights.git_files.iter().cloned());
+        places.extend(there.flat_map(|path| without_opened(path, &opened)));
         places.extend(parts_of(&sights.git, &orders).filter(|part| is_there(part)));
         places.retain(|path| !is_removed(path));
         let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
@@ -429,6 +431,12 @@ impl Named {
         places.extend(orders_beneath.filter_map(|order| led_to(&order)));
         places.extend(shared_remotes(&repositories, writes, orders));
         places.extend(remote_gitfiles(&repositories));
+        for link in &sights.order_links {
+            let Some(behind) = look_behind_link(link, orders.long()) else { continue };
+            named.links.extend(behind.links.into_iter().filter(|link| writes.has(link)));
+            places.extend(behind.there.into_iter().chain(behind.missing));
+        }
+        let places = with_links_in(places, |path| writes.has_inside(path));
         for path in places {
             named.links.extend(links_on_the_way(&path).into_iter().filter(|link| writes.has(link)));
             let real = without_links(&path);

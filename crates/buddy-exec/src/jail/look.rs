@@ -12,10 +12,11 @@ use buddy_protocol::NameSet;
 use rustix::fs::FileType;
 
 use super::names::{GIT, Names};
-use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
+use super::walk::{Budget, Go, Listed, Unseen, UnseenReason, Visited, Visitor, as_text, walk};
 use super::write_places::WritePlaces;
 use crate::git_marks::{is_half, is_whole};
 use crate::git_state::{GitState, git_state, shared_git_state};
+use crate::link_look::look_behind_link;
 
 /// Directories of a repository's own directory where branches and tags are files and directories of any name.
 const REFERENCES: [&str; 2] = ["refs", "logs"];
@@ -50,6 +51,10 @@ const GIT_CONFIG: &str = ".git/config";
 /// The most links that are followed in search of secrets.
 const MAX_LINKS: usize = 2000;
 
+/// The most links at the start of protected names that are looked behind: one search takes a few dozen steps for each. With more of them, a
+/// command could read what is behind the others.
+const MAX_BEGINNINGS: usize = 1000;
+
 /// The most entries of shared places that are searched, and the depth: tests leave much there.
 const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
@@ -82,6 +87,8 @@ pub(super) struct Sights {
     pub(super) git_state: BTreeMap<PathBuf, GitState>,
     /// Directories that lack only a name or two to be such.
     pub(super) half_git: BTreeSet<PathBuf>,
+    /// Links at the start of a name that programs take orders from, such as `.cargo`.
+    pub(super) order_links: BTreeSet<PathBuf>,
     /// Files that hold secrets.
     pub(super) sealed: BTreeSet<PathBuf>,
     /// Directories elsewhere that links lead to.
@@ -114,6 +121,7 @@ pub(super) fn look(
         walk(root, &mut budget, &mut looker);
     }
     let Budget { unseen, too_deep, unsearched, .. } = budget;
+    let unseen = looker.sights.unseen.take().or(unseen);
     Sights { unseen, too_deep, unsearched, ..looker.sights }
 }
 
@@ -326,6 +334,7 @@ struct Looker<'a> {
     /// Such directories that are entered later.
     later: HashMap<PathBuf, OwnDirectory>,
     links: usize,
+    beginnings: usize,
 }
 
 impl Visitor for Looker<'_> {
@@ -378,6 +387,7 @@ impl Visitor for Looker<'_> {
                 };
                 let named = NamedSecret { file: is_secret(false), directory: is_secret(true) };
                 self.follow(&path(), named);
+                self.look_behind(visited, entry);
             }
         } else if is_in(self.sealed) && !is_reference(visited, entry) {
             self.seal(path(), entry.is_directory());
@@ -396,7 +406,18 @@ impl<'a> Looker<'a> {
         links: usize,
     ) -> Self {
         let (sights, later) = (Sights::default(), HashMap::new());
-        Self { orders, sealed, past, shared, sights, is_git: false, own: None, later, links }
+        Self {
+            orders,
+            sealed,
+            past,
+            shared,
+            sights,
+            is_git: false,
+            own: None,
+            later,
+            links,
+            beginnings: MAX_BEGINNINGS,
+        }
     }
 
     /// Notes an entry of a directory in which git alone makes something.
@@ -487,6 +508,30 @@ impl<'a> Looker<'a> {
         });
         if is_sealed && found.is_file() {
             self.sights.sealed.insert(target);
+        }
+    }
+
+    /// A link at the start of a name leads to secrets by the rest of it, and to orders.
+    fn look_behind(&mut self, visited: &Visited<'_>, entry: &Listed) {
+        let begins = |names: &Names| names.may_begin(visited.names, &entry.folded);
+        let (is_order, is_secret) = (begins(self.orders), begins(self.sealed));
+        if !is_order && !is_secret {
+            return;
+        }
+        let link = visited.path.join(&entry.name);
+        if is_order {
+            self.sights.order_links.insert(link.clone());
+        }
+        let Some(left) = self.beginnings.checked_sub(1) else {
+            let unseen = || Unseen { at: as_text(visited.path), why: UnseenReason::TooManyNames };
+            self.sights.unseen.get_or_insert_with(unseen);
+            return;
+        };
+        self.beginnings = left;
+        let behind = if is_secret { look_behind_link(&link, self.sealed.long()) } else { None };
+        for secret in behind.into_iter().flat_map(|behind| behind.there) {
+            let is_directory = secret.is_dir();
+            self.seal(secret, is_directory);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A [`NameSet`] made ready for a walk over many files: one look-up for each name instead of one comparison a pattern.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use buddy_protocol::{NamePattern, NameSet, originals};
 
@@ -53,7 +53,9 @@ pub(super) struct Names {
     /// The rest of each pattern that begins with [`GIT`].
     git_parts: Vec<String>,
     /// The patterns of several names, but for those that begin with [`GIT`].
-    long: Vec<NamePattern>,
+    long: NameSet,
+    /// The names in them before the last, by which almost all links are known to lead to none of them.
+    leading: HashSet<String>,
     /// Whether the name of a copy stands for the original.
     copies: bool,
 }
@@ -65,10 +67,19 @@ impl Names {
             text(pattern).strip_prefix(GIT).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
         };
         let trees = || set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
-        let long = trees().chain(&set.files).filter(|pattern| pattern.count_names() > 1);
+        let is_long = |pattern: &&NamePattern| pattern.count_names() > 1;
+        let long = NameSet {
+            trees: trees().filter(is_long).cloned().collect(),
+            files: set.files.iter().filter(is_long).cloned().collect(),
+            ..set.clone()
+        };
+        let texts: Vec<String> = long.trees.iter().chain(&long.files).map(text).collect();
+        let leading =
+            texts.iter().filter_map(|text| text.rsplit_once('/')).flat_map(|(first, _)| first.split('/'));
         Self {
             trees: Index::of(trees()),
-            long: long.cloned().collect(),
+            leading: leading.map(str::to_owned).collect(),
+            long,
             git_trees: Index::of(set.trees.iter().filter(|pattern| part(pattern).is_some())),
             files: Index::of(&set.files),
             except: set.except.clone(),
@@ -122,7 +133,21 @@ impl Names {
     /// Whether an entry that [`Self::is_at_top`] holds for could be below a directory with this name.
     pub(super) fn leads_to_top(&self, above: &[String], depth: usize, last: &String) -> bool {
         let names = with(above, last);
-        self.long.iter().any(|pattern| pattern.leads_on(&names, depth))
+        self.long.trees.iter().chain(&self.long.files).any(|pattern| pattern.leads_on(&names, depth))
+    }
+
+    /// Whether a link with this folded name in a directory with these could lead to an entry that is in the set: its name is one of the
+    /// first of a pattern's.
+    pub(super) fn may_begin(&self, above: &[String], last: &String) -> bool {
+        let is_leading = |last: &String| self.leading.contains(last);
+        let copy = || originals(std::slice::from_ref(last)).and_then(|mut names| names.pop());
+        (is_leading(last) || (self.copies && copy().as_ref().is_some_and(is_leading)))
+            && self.long.leads_on(&with(above, last))
+    }
+
+    /// The patterns of several names, but for those that begin with [`GIT`].
+    pub(super) fn long(&self) -> &NameSet {
+        &self.long
     }
 
     /// The parts of a repository's own directory that are in the set.

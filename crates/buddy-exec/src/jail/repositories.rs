@@ -8,7 +8,7 @@ use buddy_protocol::NameSet;
 
 use super::git_config::local_directory;
 use super::links::{led_to, without_links, without_links_above};
-use super::look::{Sights, look_for_repositories};
+use super::look::{Sights, files_beneath, look_for_repositories};
 use super::names::{GIT, Names};
 use super::walk::Budget;
 use crate::git_orders::{GitHome, Repository, clean, entries_to, gitfile_target, named_by, remotes_of};
@@ -37,6 +37,7 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
     named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
     named.extend(remote_gitfiles(&repositories));
+    let named = with_links_in(named, |path| roots.iter().any(|root| root.starts_with(path)));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
 }
 
@@ -64,8 +65,8 @@ pub fn places_of_remotes(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
 /// The most names of one directory that are checked for links.
 const MAX_NAMES: usize = 5_000;
 
-/// The targets of links that programs take orders from: hooks of repositories, and protected names at the top
-/// of these directories and of the home.
+/// The targets of links that programs take orders from: those on the way to the parts of repositories and in them, and protected names at
+/// the top of these directories and of the home.
 pub(super) fn behind_links(
     repositories: &BTreeSet<Repository>,
     orders: &Names,
@@ -74,7 +75,14 @@ pub(super) fn behind_links(
 ) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for repository in repositories {
-        found.extend(listed(&repository.git.join("hooks")).iter().filter_map(|hook| led_to(hook)));
+        let git = without_links(&repository.git);
+        for part in orders.git_parts() {
+            let real = without_links(&git.join(part));
+            found.extend(targets_in(&real));
+            if real != git.join(part) {
+                found.insert(real);
+            }
+        }
     }
     let config = home.home.map(|home| home.join(CONFIG));
     for place in home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned()).chain(config) {
@@ -87,6 +95,33 @@ pub(super) fn behind_links(
         found.extend(listed(&place).iter().filter(is_order).filter_map(|link| led_to(link)));
     }
     found
+}
+
+/// The targets of links in a directory, however far down.
+fn targets_in(directory: &Path) -> BTreeSet<PathBuf> {
+    if !directory.is_dir() {
+        return BTreeSet::new();
+    }
+    files_beneath(directory).iter().filter_map(|file| led_to(file)).collect()
+}
+
+/// The number of times that links in directories behind links are looked for.
+const MAX_ROUNDS: usize = 4;
+
+/// These places, and the targets of links in those that are directories, also by way of further ones. A directory for which `is_passed` holds is
+/// not looked through.
+pub(super) fn with_links_in(
+    places: BTreeSet<PathBuf>,
+    is_passed: impl Fn(&Path) -> bool,
+) -> BTreeSet<PathBuf> {
+    let (mut all, mut new) = (places.clone(), places);
+    for _ in 0..MAX_ROUNDS {
+        let real = new.iter().map(|path| without_links(path)).filter(|path| !is_passed(path));
+        let targets: BTreeSet<PathBuf> = real.flat_map(|path| targets_in(&path)).collect();
+        new = targets.difference(&all).cloned().collect();
+        all.extend(targets);
+    }
+    all
 }
 
 fn listed(directory: &Path) -> Vec<PathBuf> {

@@ -10,6 +10,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::fold_path;
+
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
 use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, without_programs};
@@ -23,6 +25,7 @@ use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
 use crate::git_orders::clean;
 use crate::git_state::IndexEntry;
+use crate::link_look::look_behind_link;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
@@ -35,6 +38,7 @@ const UNFINISHED: &[&str] = &["rebase-apply", "rebase-merge", "sequencer"];
 const MAX_TOLD: usize = 50;
 
 const ORDERS: &str = "programs run code from files of this name";
+const LEADS_TO_ORDERS: &str = "programs look for code to run behind a link of this name";
 const GIT_ORDERS: &str = "git runs code from it";
 const CHANGED: &str = "programs run code from this file; buddy put its old content back";
 const LOST: &str = "programs run code from this file; its old content was not kept";
@@ -261,7 +265,7 @@ impl Watched {
         let both = [&self.known, &self.known_shared];
         let names = both.iter().flat_map(|known| {
             let gits = known.git.iter().chain(&known.git_links).chain(&known.half_git);
-            let gits = gits.chain(known.git_state.keys());
+            let gits = gits.chain(known.git_state.keys()).chain(&known.order_links);
             known.orders.iter().chain(&known.git_files).chain(gits)
         });
         let baseline = Baseline {
@@ -367,6 +371,9 @@ impl Watched {
                 self.take(path, LEADS_AWAY, moved);
             }
         }
+        for link in now.order_links.iter().filter(|link| !self.is_opened(link)) {
+            self.check_order_link(link, known.order_links.contains(link), moved);
+        }
         for git in &now.git {
             if known.git.contains(git) {
                 self.check_known_git(git, moved);
@@ -384,6 +391,27 @@ impl Watched {
         // A file tool or the next command could add the rest.
         for git in now.half_git.difference(&known.half_git) {
             self.check_new_git(git, &leads_well, moved);
+        }
+    }
+
+    /// A link at the start of a name that programs take orders from. A new one goes; one that was there leads to nothing new. It is itself
+    /// compared by its own name.
+    fn check_order_link(&self, link: &Path, is_known: bool, moved: &mut Vec<Moved>) {
+        let names = self.orders.long();
+        if !is_known && names.leads_on_by_dot(&fold_path(link)) {
+            self.take(link, LEADS_TO_ORDERS, moved);
+            return;
+        }
+        let Some(behind) = look_behind_link(link, names) else { return };
+        // A link of an everyday name goes if the rest of the name is there.
+        if !is_known && !behind.there.is_empty() {
+            self.take(link, LEADS_TO_ORDERS, moved);
+        }
+        let is_new = |path: &&PathBuf| !self.named.contains(*path) && !self.missing.contains(path);
+        for path in behind.there.iter().filter(is_new) {
+            if is_known && self.places.has(path) && !self.places.has_inside(path) && !self.is_opened(path) {
+                self.take(path, ORDERS, moved);
+            }
         }
     }
 

@@ -39,11 +39,14 @@ cannot change the file there. If `~/.ssh/id_work` leads to `~/Sync/key`, that fi
 of a link with a secret's name, such as `.env`, asks before it is read. A program in your project that `~/.local/bin` links to is protected as well, so a
 build of the agent cannot replace it ([why](../decisions/0198-a-link-protects-its-target.md)).
 
+A link can also be the start of a name. If `.cargo` leads to `conf`, then `conf/config.toml` is `.cargo/config.toml` and protected like it. A command
+that makes such a link finds it in quarantine ([why](../decisions/0370-a-name-counts-through-every-link.md)).
+
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
 workspace, and your own. A program counts by the end of its path too, as in `$PWD/tools/x.sh` or `cd tools && ./x.sh`, if such a file is in the
-work tree. A relative place in your own settings is protected in every directory, like the names below.
+work tree. The targets of links in a directory that settings name count too. A relative place in your own settings is protected in every directory, like the names below.
 ";
 
 /// The page, in Markdown.

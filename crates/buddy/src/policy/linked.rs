@@ -4,29 +4,31 @@
 //! `~/.config/git/config` or `~/.ssh/id_work`. The files that these lead to are protected in the same way, wherever they are. The links
 //! are looked for once, and again when one of the directories that were looked through has changed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use buddy_exec::follow_links;
-use buddy_policy::{Keeps, LinkedPlaces, PROTECTED, Places, order_names, secret_names};
+use buddy_exec::{follow_links, look_behind_link};
+use buddy_policy::{Keeps, LinkedPlaces, PROTECTED, Places, guarded_names, order_names, secret_names};
 use buddy_protocol::{OpenedRoots, fold_path};
 
 /// The most entries of one protected directory that are looked at, nearer ones first, the depth, and the most directories. Each
 /// directory is looked at again at every call, for its time only.
-const MAX_ENTRIES: usize = 2_000;
-const MAX_DEPTH: usize = 4;
-const MAX_DIRECTORIES: usize = 64;
+const PLACE: LookBounds = LookBounds { entries: 2_000, depth: 4, directories: 64 };
 
-/// The same for a workspace. A jail looks through all of it.
-const WORK_ENTRIES: usize = 5_000;
-const WORK_DIRECTORIES: usize = 400;
+/// The same for the top of the home, and for a workspace. A jail looks through all of that.
+const HOME: LookBounds = LookBounds { entries: 2_000, depth: 0, directories: 1 };
+const WORK: LookBounds = LookBounds { entries: 50_000, depth: 8, directories: 2_000 };
 
-/// The most targets.
-const MAX_TARGETS: usize = 200;
+/// The most targets. A link such as `.config` leads to five dozen places, most of which do not exist.
+const MAX_TARGETS: usize = 1_000;
+
+/// How often links in directories that links lead to are looked for, and the most directories that are looked through for that.
+const MAX_ROUNDS: usize = 4;
+const MAX_SEEN: usize = 4_000;
 
 /// Directories of programs, which hold no secrets of an account. To hide one would stop every command.
 const PROGRAMS: &[&str] =
@@ -42,6 +44,14 @@ pub(super) struct LinkedTargets {
     kept: Mutex<Option<(Vec<PathBuf>, Arc<Found>)>>,
 }
 
+/// How far one look for links goes.
+#[derive(Debug, Clone, Copy)]
+struct LookBounds {
+    entries: usize,
+    depth: usize,
+    directories: usize,
+}
+
 /// Targets, and the directories that were looked through with their times.
 #[derive(Default)]
 struct Found {
@@ -52,7 +62,8 @@ struct Found {
 impl LinkedTargets {
     /// The targets for these places, by their real paths and as beneath the names of the directories that the user opened.
     pub(super) fn of(&self, places: &Places) -> LinkedPlaces {
-        let tops: Vec<PathBuf> = places.home.iter().chain(&places.workspace).cloned().collect();
+        let tops = places.home.iter().chain(&places.workspace).chain(&places.untrusted);
+        let tops: Vec<PathBuf> = tops.cloned().collect();
         let found = self.found(&tops, places);
         let opened = || places.workspace.iter().chain(&places.scratch).chain(&places.untrusted);
         let named = opened().chain(&places.home);
@@ -107,11 +118,13 @@ fn look(places: &Places) -> Found {
         for (name, keeps) in home_places() {
             found.look_at(&home.join(name), &real_home.join(name), keeps);
         }
-        found.look_through(home, 0, 1, |name| by_name(home, name));
+        found.look_through(home, HOME, |name| by_name(home, name));
     }
-    for root in &places.workspace {
-        found.look_through(root, MAX_DEPTH, WORK_DIRECTORIES, |path| by_name(root, path));
+    for root in places.workspace.iter().chain(&places.untrusted) {
+        found.look_through(root, WORK, |path| by_name(root, path));
     }
+    let tops = places.home.iter().chain(&places.workspace).chain(&places.untrusted);
+    found.look_in_targets(&tops.map(|top| follow_links(top).real).collect::<Vec<_>>());
     found
 }
 
@@ -153,21 +166,14 @@ impl Found {
             self.add(target, keeps);
         }
         if named.is_dir() {
-            self.look_through(named, MAX_DEPTH, MAX_DIRECTORIES, |_| keeps.to_vec());
+            self.look_through(named, PLACE, |_| keeps.to_vec());
         }
     }
 
     /// Looks for links beneath a directory. The reasons to protect a target depend on the link.
-    fn look_through(
-        &mut self,
-        top: &Path,
-        depth: usize,
-        directories: usize,
-        keeps: impl Fn(&Path) -> Vec<Keeps>,
-    ) {
+    fn look_through(&mut self, top: &Path, bounds: LookBounds, keeps: impl Fn(&Path) -> Vec<Keeps>) {
         let mut left = VecDeque::from([(top.to_owned(), 0)]);
-        let mut entries = if directories > MAX_DIRECTORIES { WORK_ENTRIES } else { MAX_ENTRIES };
-        let mut directories = directories;
+        let LookBounds { mut entries, depth, mut directories } = bounds;
         while let Some((directory, level)) = left.pop_front() {
             if directories == 0 {
                 return;
@@ -186,9 +192,46 @@ impl Found {
                     if !keeps.is_empty() {
                         self.add(follow_links(&entry.path()).real, &keeps);
                     }
+                    self.look_behind(&entry.path());
                 } else if kind.is_dir() && level < depth && !is_passed() {
                     left.push_back((entry.path(), level + 1));
                 }
+            }
+        }
+    }
+
+    /// Looks for the rest of protected names behind a link that has the first of their names.
+    fn look_behind(&mut self, link: &Path) {
+        let sets = [(guarded_names(), Keeps::Orders), (secret_names(), Keeps::SecretFiles)];
+        for (set, keeps) in sets {
+            let Some(behind) = look_behind_link(link, set) else { continue };
+            let directories = behind.directories.into_iter();
+            self.seen.extend(directories.map(|at| {
+                let time = changed(&at);
+                (at, time)
+            }));
+            for target in behind.there.into_iter().chain(behind.missing) {
+                self.add(target, &[keeps]);
+            }
+        }
+    }
+
+    /// Looks at the links in directories that links lead to, but not in one that holds the home or a directory that the user opened.
+    fn look_in_targets(&mut self, tops: &[PathBuf]) {
+        let mut entered = BTreeSet::new();
+        for _ in 0..MAX_ROUNDS {
+            let is_new = |target: &&PathBuf| {
+                target.is_dir()
+                    && !entered.contains(*target)
+                    && !tops.iter().any(|top| top.starts_with(target))
+            };
+            let new: Vec<PathBuf> = self.targets.keys().filter(is_new).cloned().collect();
+            for directory in new {
+                let keeps = self.targets.get(&directory).cloned().unwrap_or_default();
+                if self.seen.len() < MAX_SEEN {
+                    self.look_through(&directory, PLACE, |_| keeps.clone());
+                }
+                entered.insert(directory);
             }
         }
     }

@@ -243,6 +243,31 @@ async fn no_orders_are_left_to_other_programs() {
     }
 }
 
+/// A command makes a link at the start of a protected name, and a command or a file tool the rest.
+#[tokio::test]
+async fn no_link_of_a_command_leads_programs_to_orders() {
+    let write = |path: &str| turn().call("write_file", json!({"path": path, "content": "evil"}));
+    let calls = vec![
+        run("mkdir x; echo evil > x/config.toml; ln -s x .cargo"),
+        run("mkdir y z; ln -s ../y z/.cargo"),
+        write("y/config.toml"),
+        run("mkdir -p c/fish; ln -s c .config"),
+        run("echo evil > c/fish/config.fish"),
+        run("mkdir m; ln -s m mise"),
+        write("m/config.toml"),
+        run("echo evil > m/config.toml"),
+    ];
+    let count = calls.len();
+    let stage = repository(calls.into_iter().chain([done()]).collect()).await;
+    let arguments = ["exec", "--trust", "--permission-mode", "auto", "-c", "agent.max_iterations=100", "go"];
+    stage.buddy(arguments).run().await;
+    assert_eq!(stage.results().len(), count);
+    for name in [".cargo/config.toml", "z/.cargo/config.toml", ".config/fish/config.fish", "mise/config.toml"]
+    {
+        assert!(!holds(&stage.home.work().join(name)), "{name}: {:#?}", stage.results());
+    }
+}
+
 fn holds(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.contains("evil"))
 }

@@ -331,6 +331,41 @@ async fn a_secret_that_git_tracks_does_not_come_out_of_its_store_unasked() {
 }
 
 #[tokio::test]
+async fn no_reader_tells_secrets_behind_a_link_in_the_workspace() {
+    for machine in [Machine::Bubblewrap, Machine::OnlyNamespaces] {
+        let mut stage = stage(&[]).await;
+        let work = stage.home.work();
+        for (name, link, target) in
+            [("conf/dk/config.json", ".docker", "conf/dk"), ("c2/gcloud/x.db", "sub/.config", "../c2")]
+        {
+            fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            fs::write(work.join(name), "s3cr3t\n").unwrap();
+            fs::create_dir_all(work.join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, work.join(link)).unwrap();
+        }
+        let lines =
+            ["cat plain.txt", "cat conf/dk/config.json", "grep -rh . .", "head c2/gcloud/x.db", "cat c2/*/*"];
+        let read = |line: &&str| {
+            let mut call = shell(line);
+            call["mutation"] = json!(false);
+            turn().call("run_shell", call)
+        };
+        let file = turn().call("read_file", json!({"path": "c2/gcloud/x.db"}));
+        let search = turn().call("grep", json!({"pattern": ".", "all": true}));
+        let turns: Vec<Turn> = lines.iter().map(read).chain([file, search, done()]).collect();
+        stage.server = ModelServer::start(turns).await;
+        buddy(&stage, machine, "exec -c agent.max_iterations=200 go").run().await;
+        let results = stage.results();
+        assert_eq!(results.len(), lines.len() + 2, "{machine:?}: {results:?}");
+        assert!(
+            results.iter().all(|result| !result.to_string().contains("s3cr3t")),
+            "{machine:?}: {results:?}"
+        );
+        assert!(results[0].to_string().contains("plain\\n"), "{machine:?}: {results:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_repository_that_tracks_no_secret_is_read_unasked() {
     let lines = ["git -C plain show --format= HEAD:a.txt", "git -C plain log -p", "git -C plain grep x"];
     let stage = stage(&lines.map(str::to_owned)).await;

@@ -522,19 +522,98 @@ async fn no_command_and_no_tool_reads_keys_that_links_lead_to() {
         fs::create_dir(work.join("conf")).unwrap();
         fs::write(work.join("conf/live"), VALUE).unwrap();
         symlink("conf/live", work.join(".env")).unwrap();
+        for (directory, file, link) in [
+            ("dk", "config.json", ".docker"),
+            ("c2/gh", "hosts.yml", ".config"),
+            ("c2/gcloud", "x.db", "app/.config"),
+        ] {
+            fs::create_dir_all(work.join(directory)).unwrap();
+            fs::write(work.join(directory).join(file), VALUE).unwrap();
+            fs::create_dir_all(work.join(link).parent().unwrap()).unwrap();
+            let target = work.join(directory.split('/').next().unwrap());
+            symlink(target, work.join(link)).unwrap();
+        }
         for name in ["terraform.tfstate.backup", "x.auto.tfvars.json", "server.key.bak", ".dev.vars"] {
             fs::write(work.join(name), VALUE).unwrap();
         }
         fs::write(work.join("plain.txt"), "nothing to hide").unwrap();
         stage.buddy(["trust"]).run().await.expect_code(0);
-        let all = "cat ../Sync/* ~/Sync/* awsc conf/live *.backup *.json *.bak .dev.vars plain.txt";
+        let all =
+            "cat ../Sync/* ~/Sync/* awsc conf/live dk/* c2/*/* *.backup *.json *.bak .dev.vars plain.txt";
         fs::write(work.join("peek.sh"), all).unwrap();
         let mut calls = vec![run("sh peek.sh"), run("cat awsc"), run("cat conf/live"), read("plain.txt")];
         calls.extend(["awsc", "conf/live", "server.key.bak", ".dev.vars"].map(read));
+        calls.extend(["dk/config.json", "c2/gh/hosts.yml", "c2/gcloud/x.db"].map(read));
+        calls.push(run("cat dk/config.json c2/gh/hosts.yml"));
         calls.extend([read(home.join("Sync/key")), read(home.join("Sync/npm"))]);
         calls.push(turn().call("grep", json!({"pattern": ".", "path": ".", "all": true})));
         let told = told_unasked(&mut stage, mode, layers, calls).await;
         assert!(!told.contains(VALUE), "{mode} {layers:?}: {told}");
         assert!(told.contains("nothing to hide"), "{mode} {layers:?}: {told}");
+    }
+}
+
+/// A link of yours at the start of a protected name, or of a place that settings of git name: the rest of the name is behind it.
+#[tokio::test]
+async fn no_command_and_no_tool_changes_orders_behind_links_in_the_workspace() {
+    for layers in [Layers::All, Layers::WithoutBubblewrap] {
+        let mut stage = Stage::apart(vec![done()]).await;
+        let work = stage.home.work();
+        stage.in_bash("git init -q . && git config core.hooksPath gh && git init -q sub").run().await;
+        for name in [".git/hooks", "sub/.git/hooks"] {
+            let _ = fs::remove_dir_all(work.join(name));
+        }
+        let there = [
+            "conf/cargo/config.toml",
+            "githooks/pre-commit",
+            "sc/pc.sh",
+            "sub/hk/pre-commit",
+            "c2/fish/a.fish",
+            "one/x.sh",
+            "two/run.sh",
+            "three.fish",
+        ];
+        let missing = ["conf/app/config.toml", "conf/app/config", "c2/sway/config", "sc/new.sh"];
+        for name in there.iter().chain(&["conf/app/x", "plain/x"]) {
+            fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            fs::write(work.join(name), VALUE).unwrap();
+        }
+        for (target, link) in [
+            ("conf/cargo", ".cargo"),
+            ("../../conf/app", "sub/app/.cargo"),
+            ("c2", ".config"),
+            ("../githooks", ".git/hooks"),
+            ("../hk", "sub/.git/hooks"),
+            ("../sc/pc.sh", "gh/pre-commit"),
+            ("../sc/new.sh", "gh/post-commit"),
+            ("conf/h", ".husky"),
+            ("../../one/x.sh", "conf/h/pre-commit"),
+            ("../lib", "gh/_"),
+            ("../two/run.sh", "lib/run.sh"),
+            ("../../three.fish", "c2/fish/b.fish"),
+            ("../..", "conf/h/all"),
+        ] {
+            fs::create_dir_all(work.join(link).parent().unwrap()).unwrap();
+            symlink(target, work.join(link)).unwrap();
+        }
+        stage.buddy(["trust"]).run().await.expect_code(0);
+        let names = [&there[..], &missing[..]].concat();
+        let script =
+            format!("mkdir -p c2/sway; for f in {} plain/x; do echo evil >> $f; done", names.join(" "));
+        fs::write(work.join("change.sh"), script).unwrap();
+        let mut calls = vec![run("sh change.sh")];
+        calls
+            .extend(names.iter().map(|at| turn().call("write_file", json!({"path": at, "content": "evil"}))));
+        calls.push(turn().call("write_file", json!({"path": "conf/app/x", "content": "changed"})));
+        let told = told_unasked(&mut stage, "development", layers, calls).await;
+        for name in there {
+            assert_eq!(fs::read_to_string(work.join(name)).unwrap(), VALUE, "{layers:?}: {name}: {told}");
+        }
+        for name in missing {
+            assert!(!work.join(name).exists(), "{layers:?}: {name}: {told}");
+        }
+        let text = |name: &str| fs::read_to_string(work.join(name)).unwrap();
+        assert!(text("plain/x").contains("evil"), "{layers:?}: {told}");
+        assert_eq!(text("conf/app/x"), "changed", "{layers:?}: {told}");
     }
 }

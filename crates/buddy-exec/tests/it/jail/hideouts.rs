@@ -2,7 +2,7 @@
 //! same time.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
-use super::orders::{bounds, git, repository};
+use super::orders::{bounds, git, give_all, repository};
 
 /// Makes a directory with order files and a repository that would run a program, at `$P`.
 const PLANT: &str = "export HOME=/nonexistent; mkdir -p $P/.vscode; echo planted > $P/.envrc; echo planted > $P/.vscode/tasks.json; \
@@ -334,5 +334,211 @@ async fn files_of_other_programs_where_everybody_writes_are_not_searched() {
         let exit = cell.run_in(Bounds { write, ..bounds(&cell) }, "true").await;
         assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
         assert_eq!(exit.swept, [], "{kind:?}");
+    }
+}
+
+/// Names of several parts, as they are in a repository with links.
+fn long_names(cell: &Cell) -> Bounds {
+    let mut bounds = bounds(cell);
+    let names = [".local/share/systemd", ".config/code/user", "mise/config.toml"];
+    bounds.guarded_names.trees.extend(NameSet::trees(names).trees);
+    bounds
+}
+
+/// Makes a link of the user's, with the directory that it is in.
+fn link(cell: &Cell, target: &str, name: &str) {
+    let at = cell.ws(name);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    symlink(target, at).unwrap();
+    for above in Path::new(name).ancestors().skip(1).filter(|above| above.parent().is_some()) {
+        cell.give(&cell.ws(above.to_str().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn a_new_link_at_the_start_of_a_protected_name_goes() {
+    for kind in ALL {
+        for (script, name, order) in [
+            ("mkdir x; echo evil > x/config.toml; ln -s x .cargo", ".cargo", ".cargo/config.toml"),
+            ("ln -s x .cargo; mkdir x", ".cargo", ".cargo/config.toml"),
+            (
+                "mkdir x sub; echo evil > x/config.toml; ln -s ../x sub/.cargo",
+                "sub/.cargo",
+                "sub/.cargo/config.toml",
+            ),
+            (
+                "mkdir x; echo evil > x/config.toml; ln -s x y; ln -s $WS/y .cargo",
+                ".cargo",
+                ".cargo/config.toml",
+            ),
+            (
+                "mkdir -p x/share/systemd; echo evil > x/share/systemd/a; ln -s x .local",
+                ".local",
+                ".local/share/systemd/a",
+            ),
+            (
+                "mkdir -p .local x/systemd; echo evil > x/systemd/a; ln -s ../x .local/share",
+                ".local/share",
+                ".local/share/systemd/a",
+            ),
+            (
+                "mkdir -p x/Code/User; echo evil > x/Code/User/tasks.json; ln -s x .Config",
+                ".Config",
+                ".Config/Code/User/tasks.json",
+            ),
+            ("mkdir x; echo evil > x/config.toml; ln -s x mise", "mise", "mise/config.toml"),
+        ] {
+            let cell = Cell::new(kind);
+            let exit = cell.run_in(long_names(&cell), script).await;
+            assert_eq!(exit.code, Some(0), "{kind:?}: {script}: {}", exit.stderr.text());
+            assert!(fs::symlink_metadata(cell.ws(name)).is_err(), "{kind:?}: {script}");
+            assert!(!cell.ws(order).exists(), "{kind:?}: {script}");
+            assert_eq!(exit.swept.len(), 1, "{kind:?}: {script}: {:?}", exit.swept);
+        }
+        // A link of an everyday name with nothing of the rest behind it stays, and so does one beside the names.
+        let cell = Cell::new(kind);
+        let exit =
+            cell.run_in(long_names(&cell), "mkdir x; ln -s x mise; ln -s x cargo; ln -s x .other").await;
+        assert!(exit.swept.is_empty(), "{kind:?}: {:?}", exit.swept);
+    }
+}
+
+#[tokio::test]
+async fn many_links_hide_none() {
+    let cell = Cell::new(Kind::Ordinary);
+    let script = "mkdir x; echo evil > x/config.toml; for n in $(seq 1100); do mkdir d$n; ln -s ../x d$n/.cargo; done; \
+        mkdir -p z/z; ln -s ../../x z/z/.cargo";
+    let exit = cell.run_in(long_names(&cell), script).await;
+    assert_eq!(exit.code, Some(0), "{}", exit.stderr.text());
+    let directories = fs::read_dir(cell.ws("")).unwrap().map(|entry| entry.unwrap().path());
+    let left = directories.chain([cell.ws("z/z")]).filter(|at| at.join(".cargo/config.toml").exists());
+    assert_eq!(left.count(), 0, "{:?}", exit.swept.len());
+}
+
+#[tokio::test]
+async fn orders_behind_a_link_of_yours_are_guarded_by_the_whole_name() {
+    for kind in ALL {
+        for script in [
+            "echo evil > conf/cargo/config.toml",
+            "rm conf/cargo/config.toml; echo evil > conf/cargo/config.toml",
+            "mv conf/cargo old; mkdir conf/cargo; echo evil > conf/cargo/config.toml",
+            "mv conf old; mkdir -p conf/cargo; echo evil > conf/cargo/config.toml",
+            "rm .cargo; mkdir y; echo evil > y/config.toml; ln -s y .cargo",
+            "rm middle; mkdir -p y/cargo; echo evil > y/cargo/config.toml; ln -s y middle",
+            "mkdir -p loc/share/systemd; echo evil > loc/share/systemd/unit",
+            "echo evil > shared/systemd/unit",
+            "mkdir -p conf2/Code/User; echo evil > conf2/Code/User/tasks.json",
+            "echo evil > new/config.toml",
+            "mkdir later; echo evil > later/config.toml",
+        ] {
+            let cell = Cell::new(kind);
+            for name in
+                ["conf/cargo/config.toml", "loc/kept", "shared/systemd/kept", "conf2/kept", "new/kept"]
+            {
+                cell.file(name, "good\n");
+            }
+            for (target, name) in [
+                ("middle/cargo", ".cargo"),
+                ("conf", "middle"),
+                ("loc", ".local"),
+                ("../shared", "b/loc/share"),
+                ("loc", "b/.local"),
+                ("conf2", ".config"),
+                ("../../new", "deep/er/.cargo"),
+                ("../later", "sub/.cargo"),
+            ] {
+                link(&cell, target, name);
+            }
+            let exit = cell.run_in(long_names(&cell), script).await;
+            for name in [
+                ".cargo/config.toml",
+                ".local/share/systemd/unit",
+                "b/.local/share/systemd/unit",
+                ".config/Code/User/tasks.json",
+                "deep/er/.cargo/config.toml",
+                "sub/.cargo/config.toml",
+            ] {
+                let text = fs::read_to_string(cell.ws(name)).unwrap_or_default();
+                assert!(!text.contains("evil"), "{kind:?}: {script}: {name}: {}", exit.stderr.text());
+            }
+            for name in ["loc/kept", "shared/systemd/kept", "conf2/kept", "new/kept"] {
+                assert!(cell.ws(name).exists(), "{kind:?}: {script}: {name}: {:?}", exit.swept);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_opened_behind_a_link_is_changed() {
+    for kind in WITH_MOUNTS {
+        let cell = Cell::new(kind);
+        cell.file("conf/config.toml", "old\n");
+        link(&cell, "conf", ".cargo");
+        let bounds = Bounds { opened: vec![cell.ws(".cargo/config.toml")], ..long_names(&cell) };
+        let exit = cell.run_in(bounds, "echo new > conf/config.toml").await;
+        let text = fs::read_to_string(cell.ws(".cargo/config.toml")).unwrap();
+        assert_eq!(text, "new\n", "{kind:?}: {} {:?}", exit.stderr.text(), exit.swept);
+    }
+}
+
+/// A directory of orders is behind a link, and in it is one more.
+#[tokio::test]
+async fn orders_behind_links_in_a_directory_behind_a_link_are_guarded() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let orders = ["one/x.sh", "two/x.json", "three/x.sh"];
+        for name in orders {
+            cell.file(name, "good\n");
+        }
+        for (target, name) in [
+            ("conf/h", ".husky"),
+            ("../../one/x.sh", "conf/h/pre-commit"),
+            ("c2", ".config"),
+            ("../../../two/x.json", "c2/Code/User/tasks.json"),
+            ("../lib", "c2/code"),
+            ("../three", "lib/user"),
+            ("../..", "conf/h/all"),
+        ] {
+            link(&cell, target, name);
+        }
+        cell.file("plain/x", "");
+        let script = "for f in one/x.sh two/x.json three/x.sh plain/x; do echo evil > $f; done";
+        let exit = cell.run_in(long_names(&cell), script).await;
+        for name in orders {
+            let text = fs::read_to_string(cell.ws(name)).unwrap();
+            assert_eq!(text, "good\n", "{kind:?}: {name}: {}", exit.stderr.text());
+        }
+        let text = fs::read_to_string(cell.ws("plain/x")).unwrap();
+        assert_eq!(text, "evil\n", "{kind:?}: {} {:?}", exit.stderr.text(), exit.swept);
+    }
+}
+
+#[tokio::test]
+async fn hooks_behind_links_are_guarded() {
+    for kind in ALL {
+        let cell = repository(kind);
+        for name in ["githooks/pre-commit", "sc/pc.sh", "sub/hk/pre-commit", "inf/attributes"] {
+            cell.file(name, "good\n");
+        }
+        git(&cell, "", &["init", "-q", "sub"]);
+        for name in [".git/hooks", ".git/info", "sub/.git/hooks"] {
+            let _ = fs::remove_dir_all(cell.ws(name));
+        }
+        link(&cell, "../githooks", ".git/hooks");
+        link(&cell, "../inf", ".git/info");
+        link(&cell, "../hk", "sub/.git/hooks");
+        link(&cell, "../sc/pc.sh", "gh/pre-commit");
+        link(&cell, "../sc/missing.sh", "gh/post-commit");
+        git(&cell, "", &["config", "core.hooksPath", "gh"]);
+        give_all(&cell, &cell.ws(".git"));
+        give_all(&cell, &cell.ws("sub"));
+        let script = "for f in githooks/pre-commit sc/pc.sh sub/hk/pre-commit inf/attributes sc/missing.sh; do \
+            echo bad > $f; done";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        for name in ["githooks/pre-commit", "sc/pc.sh", "sub/hk/pre-commit", "inf/attributes"] {
+            let text = fs::read_to_string(cell.ws(name)).unwrap();
+            assert_eq!(text, "good\n", "{kind:?}: {name}: {}", exit.stderr.text());
+        }
+        assert!(!cell.ws("sc/missing.sh").exists(), "{kind:?}: {:?}", exit.swept);
     }
 }

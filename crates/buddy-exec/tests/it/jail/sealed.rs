@@ -367,3 +367,55 @@ async fn a_further_name_of_a_secret_in_another_project_is_sealed_too() {
         assert_eq!(exit.stdout.text(), "sentinel\n", "{kind:?}: {}", exit.stderr.text());
     }
 }
+
+/// A link that the user has at the start of a name: the rest of the name holds secrets behind it.
+#[tokio::test]
+async fn secrets_behind_a_link_are_sealed_by_the_whole_name() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let secrets =
+            ["conf/dk/config.json", "conf/dk/config.json.bak", "c2/gh/hosts.yml", "g4/x.db", "c3/gh/y"];
+        for name in secrets.iter().chain(&["conf/dk/plain", "c2/plain", "plain"]) {
+            cell.file(name, &format!("<{name}>\n"));
+        }
+        fs::create_dir_all(cell.ws("deep/er")).unwrap();
+        for (target, name) in [
+            ("conf/dk", ".docker"),
+            ("c2", ".config"),
+            ("../g4", "c2/gcloud"),
+            ("../../middle", "deep/er/.config"),
+            ("c3", "middle"),
+        ] {
+            symlink(target, cell.ws(name)).unwrap();
+        }
+        let names = NameSet::trees([".config/gh", ".config/gcloud"]).with_files([".docker/config.json"]);
+        let bounds = Bounds { sealed_names: names.with_copies(), ..cell.bounds() };
+        let script =
+            format!("cat {} conf/dk/plain c2/plain plain; cat .docker/* .config/*/*", secrets.join(" "));
+        let exit = cell.run_in(bounds, &script).await;
+        let shown = exit.stdout.text();
+        for name in secrets {
+            assert!(!shown.contains(&format!("<{name}>")), "{kind:?}: {name}: {shown}");
+        }
+        assert!(
+            shown.starts_with("<conf/dk/plain>\n<c2/plain>\n<plain>\n"),
+            "{kind:?}: {}",
+            exit.stderr.text()
+        );
+    }
+}
+
+/// Links at the start of names that are too many to look behind leave no secret open.
+#[tokio::test]
+async fn decoys_of_links_do_not_leave_a_secret_open() {
+    let cell = Cell::new(Kind::Ordinary);
+    cell.file("x/plain", "plain\n");
+    for number in 0..1_100 {
+        fs::create_dir(cell.ws(&format!("d{number}"))).unwrap();
+        symlink("../x", cell.ws(&format!("d{number}/.docker"))).unwrap();
+    }
+    let names = NameSet::default().with_files([".docker/config.json"]);
+    let bounds = Bounds { sealed_names: names, ..cell.bounds() };
+    let error = cell.stage.start(cell.exec(bounds, "cat x/plain")).await.unwrap_err();
+    assert!(matches!(&error, TargetError::NotJailed { layer, .. } if layer == "bounds"), "{error:?}");
+}
