@@ -382,6 +382,30 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
     stage.until_clean().await;
 }
 
+#[tokio::test]
+async fn a_run_without_a_user_is_told_that_its_pane_stays() {
+    let stage = PaneStage::new([
+        turn().call("run_shell", shell("sleep 600 & echo begun")),
+        turn().call("run_shell", shell("jobs -r > jobs.txt")),
+        turn().text("Done."),
+    ])
+    .await;
+    stage.0.usual(["exec", "--trust", "--tmux", "go"]).run().await.expect_code(0);
+    assert!(stage.0.home.text("jobs.txt").contains("sleep 600"), "a later call sees the job");
+    assert!(!stage.tmux(&["list-panes", "-a"]).is_empty(), "the pane outlives the run");
+    let body = &stage.0.requests()[0].body;
+    let tools = body["tools"].as_array().unwrap();
+    let shell = tools.iter().find(|tool| tool["function"]["name"] == "run_shell").unwrap().to_string();
+    assert!(shell.contains("which stays after this run") && shell.contains("run on there"), "{shell}");
+    for absent in ["Nothing outlives", "False or 0", "the user shares", "wait: false"] {
+        assert!(!shell.contains(absent), "{absent}: {shell}");
+    }
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("those that the same pane started"), "{system}");
+    stage.tmux(&["kill-server"]);
+    stage.until_clean().await;
+}
+
 /// What the agent is to see after a user typed into the interpreter that it started.
 const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
 
