@@ -1,4 +1,6 @@
 //! Egress: fetches and commands, before and after a secret was read.
+//!
+//! Long because each way out is judged in each state of the session.
 
 use buddy_policy::{
     Action, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail, Verdict, decide,
