@@ -384,14 +384,9 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
 
 #[tokio::test]
 async fn a_run_without_a_user_is_told_that_jobs_of_its_pane_go_on() {
-    let turns = vec![
-        turn().call("run_shell", shell("sleep 600 & echo begun")),
-        turn().call("run_shell", shell("jobs -r > jobs.txt")),
-        turn().text("Done."),
-    ];
+    let turns = vec![turn().call("run_shell", shell("sleep 600 & echo begun")), turn().text("Done.")];
     let stage = PaneStage(Stage::apart(turns).await);
     stage.0.usual(["exec", "--trust", "--tmux", "go"]).run().await.expect_code(0);
-    assert!(stage.0.home.text("jobs.txt").contains("sleep 600"), "a later call sees the job");
     assert!(!stage.tmux(&["list-panes", "-a"]).is_empty(), "the job outlives the run");
     let body = &stage.0.requests()[0].body;
     let tools = body["tools"].as_array().unwrap();
