@@ -86,6 +86,10 @@ pub(crate) struct Briefing {
     off: Vec<String>,
     /// Whether processes that outlive their call are not denied on one of the targets.
     runs_on: bool,
+    /// Whether hosts that the user neither named nor allowed are denied on all targets.
+    only_known_hosts: bool,
+    /// Whether the network is off on all targets.
+    is_offline: bool,
     made: Mutex<HashMap<(Room, String), Arc<Offer>>>,
 }
 
@@ -117,10 +121,23 @@ impl Briefing {
                 off.extend(registry::pane_tools().filter(|name| name != "tmux_capture_pane"));
             }
         }
-        if !has_some(&|standing| !standing.policy.is_offline) {
+        let only_known_hosts = !standing.is_empty()
+            && standing.iter().all(|standing| standing.verdict(CallClass::Hosts) == Verdict::Deny);
+        let is_offline = !has_some(&|standing| !standing.policy.is_offline);
+        if is_offline {
             off.extend(registry::WEB.iter().map(ToString::to_string));
         }
-        Self { settings, tools, instructions, slots, off, runs_on, made: Mutex::default() }
+        Self {
+            settings,
+            tools,
+            instructions,
+            slots,
+            off,
+            runs_on,
+            only_known_hosts,
+            is_offline,
+            made: Mutex::default(),
+        }
     }
 
     /// The same session with other tools or targets.
@@ -149,7 +166,7 @@ impl Briefing {
 
 impl Briefing {
     fn make(&self, off: &[String], project_chars: usize, family: &ModelFamily) -> Result<Offer, String> {
-        let Self { settings, slots, runs_on, .. } = self;
+        let Self { settings, slots, runs_on, only_known_hosts, is_offline, .. } = self;
         let attached = || slots.iter().filter_map(Slot::attached);
         let default = slots.first().and_then(Slot::attached);
         let is_here = default.is_some_and(|default| !default.host.is_remote);
@@ -158,6 +175,7 @@ impl Briefing {
             runs_on: *runs_on,
             headless: settings.calls.attendance == Attendance::Nobody,
             jail,
+            only_known_hosts: *only_known_hosts,
             throwaway: attached().any(|attached| attached.host.policy.is_throwaway()),
             remote: attached().any(|attached| attached.host.is_remote),
             ..Means::of(attached().map(|attached| &*attached.host.target))
@@ -179,6 +197,9 @@ impl Briefing {
             parallel: family.parallel,
             advice: &family.advice,
             jail,
+            background: means.managed || means.panes,
+            panes: means.panes,
+            offline: *is_offline,
             unconfined: is_here && !jail,
             is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
             remote: remote.as_deref(),

@@ -67,11 +67,9 @@ impl LookAround {
             return facts;
         }
         facts.extend(limits(self.budget.session, self.max_steps, self.time_limit));
-        let is_confined = self
-            .gate
-            .standing_unplanned(ground(attached))
-            .is_ok_and(|standing| standing.policy.is_confined());
-        facts.extend(means(&described.means, &described.user, is_confined));
+        let is_jailed =
+            self.gate.standing_unplanned(ground(attached)).is_ok_and(|standing| standing.policy.is_jailed());
+        facts.extend(means(&described.means, &described.user, is_jailed));
         let (top, repository) = tokio::join!(self.top(attached), self.repository(attached));
         let (names, top) = top.unwrap_or_default();
         facts.extend(repository.map(repository_facts).unwrap_or_default());
@@ -83,13 +81,20 @@ impl LookAround {
     fn rules(&self, attached: &Attached) -> Vec<EnvironmentFact> {
         let Ok(standing) = self.gate.standing(ground(attached)) else { return Vec::new() };
         let has_panes = attached.host.target.panes().is_some();
-        let classes: Vec<CallClass> =
-            CallClass::ALL.into_iter().filter(|class| has_panes || *class != CallClass::Typing).collect();
-        vec![
-            fact("commands can write", &writable(&standing, &attached.place.cwd)),
+        // No class is told of calls that the session has no means for.
+        let is_told = |class: &CallClass| match class {
+            CallClass::Typing => has_panes,
+            CallClass::Searches => !standing.policy.is_offline,
+            _ => true,
+        };
+        let classes: Vec<CallClass> = CallClass::ALL.into_iter().filter(is_told).collect();
+        let mut facts = vec![
+            long_fact("commands can write", &writable(&standing, &attached.place.cwd)),
             fact("network", network(&standing)),
             long_fact("approvals", &approvals(&standing, &classes)),
-        ]
+        ];
+        facts.extend(undo(&standing));
+        facts
     }
 
     /// The names in the working directory, and the files there that name commands.
@@ -185,7 +190,7 @@ fn date(clock: &dyn Clock, means: &HostMeans) -> Option<EnvironmentFact> {
 /// Programs that reach a service which the jail keeps from commands.
 const USELESS_IN_JAIL: &[&str] = &["docker", "podman"];
 
-fn means(means: &HostMeans, user: &str, is_confined: bool) -> Vec<EnvironmentFact> {
+fn means(means: &HostMeans, user: &str, is_jailed: bool) -> Vec<EnvironmentFact> {
     let cores =
         means.cores.map(|count| if count == 1 { "1 core".to_owned() } else { format!("{count} cores") });
     let memory = means.memory.map(|bytes| format!("{:.1} GiB of memory", gibibytes(bytes)));
@@ -194,8 +199,7 @@ fn means(means: &HostMeans, user: &str, is_confined: bool) -> Vec<EnvironmentFac
         cores.into_iter().chain(memory).chain(std::iter::once(account.to_owned())).collect();
     let mut facts = vec![fact("machine", &machine.join(", "))];
     if let Some(programs) = &means.programs {
-        let told =
-            TOLD_PROGRAMS.iter().copied().filter(|name| !is_confined || !USELESS_IN_JAIL.contains(name));
+        let told = TOLD_PROGRAMS.iter().copied().filter(|name| !is_jailed || !USELESS_IN_JAIL.contains(name));
         let (there, missing): (Vec<&str>, Vec<&str>) =
             told.partition(|name| programs.iter().any(|program| program == name));
         let (there, missing) = (there.join(" "), missing.join(" "));
@@ -236,8 +240,13 @@ fn writable(standing: &Standing, cwd: &Path) -> String {
         Reach::Anywhere => {
             format!("the workspace{scratch}; commands that name other places {elsewhere} (no sandbox)")
         }
-        held => writable_alone(held),
+        held => with_caches(writable_alone(held), policy),
     }
+}
+
+/// Where commands can write, with the layer over package caches that those of a trusted workspace have.
+fn with_caches(places: String, policy: &Policy) -> String {
+    if policy.is_confined() { format!("{places}, and package caches in a copy of their own") } else { places }
 }
 
 fn writable_alone(reach: &Reach) -> String {
@@ -251,6 +260,15 @@ fn writable_alone(reach: &Reach) -> String {
     }
 }
 
+/// Told where nothing can be undone at all. There, deletions without a question are those in places for temporary files.
+fn undo(standing: &Standing) -> Option<EnvironmentFact> {
+    let is_held = standing.verdict(CallClass::Deletions) != Verdict::Allow
+        && standing.verdict(CallClass::Scratch) == Verdict::Allow;
+    let scratch = if is_held { "; make files that you want to remove again in `/tmp`" } else { "" };
+    let none = format!("none: nothing that this run changes or removes can be restored{scratch}");
+    standing.policy.is_without_undo.then(|| fact("undo", &none))
+}
+
 fn network(standing: &Standing) -> &'static str {
     let hosts = standing.verdict(CallClass::Hosts);
     let Policy { mode, places, is_offline, is_throwaway, has_broker, .. } = &*standing.policy;
@@ -258,10 +276,10 @@ fn network(standing: &Standing) -> &'static str {
     match () {
         () if *is_offline => "off",
         () if *mode == Mode::Production && hosts == Verdict::Ask => {
-            "direct; the user is asked about commands that name a new host"
+            "direct; the user is asked about commands that name a new host on another machine"
         }
         () if *mode == Mode::Production && hosts == Verdict::Deny => {
-            "direct; commands that name a new host are denied"
+            "direct; commands that name a new host on another machine are denied"
         }
         () if *mode == Mode::Plan => "none for commands",
         () if *mode == Mode::Production || places.remote || *is_throwaway => "direct",
@@ -277,6 +295,7 @@ fn network(standing: &Standing) -> &'static str {
 fn class_name(class: CallClass) -> &'static str {
     match class {
         CallClass::Reading => "reading",
+        CallClass::Searches => "web searches",
         CallClass::Edits => "file edits in the workspace",
         CallClass::Scratch => "file edits in `/tmp`",
         CallClass::BuildFiles => "build files such as `Makefile`",
@@ -307,6 +326,7 @@ fn general(class: CallClass) -> Option<CallClass> {
         CallClass::Scratch => Some(CallClass::Outside),
         CallClass::Typing => Some(CallClass::Background),
         CallClass::Reading
+        | CallClass::Searches
         | CallClass::Edits
         | CallClass::Commands
         | CallClass::Secrets
@@ -334,7 +354,12 @@ fn approvals(standing: &Standing, classes: &[CallClass]) -> String {
         [one] => format!("{one} runs at once"),
         several => format!("{} run at once", listed(several)),
     };
-    if at_once.len() == 1 && *attendance == Attendance::Nobody {
+    let is_reading = |class: &&CallClass| matches!(class, CallClass::Reading | CallClass::Searches);
+    let only_reads = classes
+        .iter()
+        .filter(|class| standing.verdict(**class) == Verdict::Allow)
+        .all(|class| is_reading(&class));
+    if only_reads && *attendance == Attendance::Nobody {
         return format!("{runs}; everything else is denied");
     }
     let asks = (!asked.is_empty()).then(|| format!("; the user is asked about {}", listed(&asked)));
@@ -417,6 +442,7 @@ mod tests {
         let mut policy = Policy { mode, has_broker: true, ..Policy::plain(CWD.into()) };
         policy.places.home = Some("/home/ann".into());
         policy.places.scratch = vec!["/tmp".into()];
+        policy.searches = vec!["https://search.test/".to_owned()];
         policy
     }
 
@@ -449,9 +475,9 @@ mod tests {
         }
     }
 
-    const HELD: &str = "/home/ann/w, /tmp";
+    const HELD: &str = "/home/ann/w, /tmp, and package caches in a copy of their own";
     const REST: &str = "files with secrets, changes outside the workspace and new hosts";
-    const AT_ONCE: &str = "reading, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
+    const AT_ONCE: &str = "reading, web searches, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
 
     #[test]
     fn a_conversation_is_told_which_calls_ask() {
@@ -462,7 +488,7 @@ mod tests {
         );
         check(&gate(ApprovalPolicy::Auto), development(), &auto, HELD);
         let ask = format!(
-            "reading runs at once; the user is asked about file edits in the workspace, commands in the workspace, {REST}"
+            "reading and web searches run at once; the user is asked about file edits in the workspace, commands in the workspace, {REST}"
         );
         check(&gate(ApprovalPolicy::Ask), development(), &ask, HELD);
         check(
@@ -482,7 +508,7 @@ mod tests {
     #[test]
     fn plan_mode_writes_nothing() {
         let gate = Gate::new(ApprovalPolicy::Auto, Attendance::Somebody, true);
-        let told = "reading runs at once; the user is asked about keys in a shared pane, files with secrets and new hosts; plan mode refuses file edits in the \
+        let told = "reading and web searches run at once; the user is asked about keys in a shared pane, files with secrets and new hosts; plan mode refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
         let source = Fixed(policy(Mode::Development));
@@ -501,7 +527,7 @@ mod tests {
         let mut policy = policy(Mode::Development);
         policy.places.untrusted = Some(CWD.into());
         policy.places.workspace = Vec::new();
-        let told = "reading runs at once; the user is asked about file edits in `/tmp`, programs whose effects are unknown, dangerous commands such as \
+        let told = "reading and web searches run at once; the user is asked about file edits in `/tmp`, programs whose effects are unknown, dangerous commands such as \
                     `pkill`, keys in a shared pane, files with secrets and new hosts; until the user trusts this folder, buddy refuses file edits in the \
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy, told, "nothing, since the user has not trusted this folder");

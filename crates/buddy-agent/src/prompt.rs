@@ -21,6 +21,12 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) advice: &'a str,
     /// Whether commands run in a jail.
     pub(crate) jail: bool,
+    /// Whether commands that outlast their wait go on in the background.
+    pub(crate) background: bool,
+    /// Whether commands run in panes.
+    pub(crate) panes: bool,
+    /// Whether the network is off.
+    pub(crate) offline: bool,
     /// Whether they run on this machine and nothing holds them.
     pub(crate) unconfined: bool,
     /// The other machine, when the session works on one.
@@ -58,8 +64,12 @@ impl SystemPrompt<'_> {
                 parallel => self.parallel,
                 has_plan => self.has("update_plan"),
                 has_ask_user => self.has("ask_user"),
-                has_background => self.has("process_status"),
-                has_search => self.has("grep"),
+                has_shell => self.has("run_shell"),
+                can_change => self.has("run_shell") || self.can_write(),
+                files => self.files(),
+                background => self.background,
+                panes => self.panes,
+                offline => self.offline,
                 edit => self.edit(),
                 advice => self.advice.lines().map(str::to_owned).collect::<Vec<_>>(),
                 jail => self.jail,
@@ -82,6 +92,21 @@ impl SystemPrompt<'_> {
 
     fn has(&self, tool: &str) -> bool {
         self.tools.iter().any(|name| name == tool)
+    }
+
+    fn can_write(&self) -> bool {
+        ["write_file", "edit_file", "apply_patch"].iter().any(|tool| self.has(tool))
+    }
+
+    /// The uses of the file tools, in words; empty if there are none.
+    fn files(&self) -> String {
+        let uses =
+            [("read", self.has("read_file")), ("search", self.has("grep")), ("change", self.can_write())];
+        let there: Vec<&str> = uses.iter().filter(|(_, is_there)| *is_there).map(|(verb, _)| *verb).collect();
+        match there.as_slice() {
+            [verbs @ .., last] if !verbs.is_empty() => format!("{} and {last}", verbs.join(", ")),
+            verbs => verbs.concat(),
+        }
     }
 
     /// The way to change a file with the tools that there are.
@@ -119,6 +144,7 @@ mod tests {
     fn what_is_not_there_leaves_no_trace() {
         let text = prompt().render().unwrap();
         assert!(text.starts_with("You are buddy,"), "{text}");
+        assert!(text.contains("You have no file tools here") && !text.contains("read_file"), "{text}");
         for heading in ["# The jail", "# Another machine", "# Targets", "# Instructions", "{{", "{%"] {
             assert!(!text.contains(heading), "{heading}: {text}");
         }
@@ -135,9 +161,13 @@ mod tests {
             for (variant, headless, panes, room) in [
                 ("interactive", false, false, Room::Full),
                 ("headless", true, false, Room::Full),
-                ("tmux", false, true, Room::Full),
                 ("16k", true, false, Room::Small),
                 ("8k", true, false, Room::Tiny),
+                ("tmux", false, true, Room::Full),
+                ("tmux-headless", true, true, Room::Full),
+                ("16k-interactive", false, false, Room::Small),
+                ("8k-interactive", false, false, Room::Tiny),
+                ("8k-tmux", false, true, Room::Tiny),
             ] {
                 let room = match room {
                     Room::Full if family.tools == buddy_model::ToolRange::Core => Room::Small,
@@ -168,22 +198,53 @@ mod tests {
                     parallel: family.parallel,
                     advice: &family.advice,
                     jail: true,
+                    background: true,
+                    panes,
                     ..Default::default()
                 };
                 let text = prompt.render().unwrap();
-                let words = text.split_whitespace().count();
                 let name = format!("{}-{variant}", family.name);
-                assert!((600..=800).contains(&words), "{name}: {words} words");
+                let words = |text: &str| text.split_whitespace().count();
+                // The words of the file are the project's own.
+                let file = ProjectFile { path: "AGENTS.md".to_owned(), text: String::new() };
+                let instructed = SystemPrompt { project: &[file], ..prompt.clone() }.render().unwrap();
+                for text in [&text, &instructed] {
+                    let words = words(text);
+                    assert!((700..=800).contains(&words), "{name}: {words} words");
+                }
                 let tokens = buddy_model::tokens::rough(&text);
                 assert!(tokens <= 1_300, "{name}: {tokens} tokens");
                 for tool in registry::names().into_iter().filter(|tool| !prompt.has(tool)) {
                     assert!(!text.contains(&format!("`{tool}`")), "{name} names {tool}");
                 }
-                if variant != "tmux" {
+                if ["interactive", "headless", "16k", "8k"].contains(&variant) {
                     insta::assert_snapshot!(name, text);
                 }
             }
         }
+    }
+
+    #[test]
+    fn without_a_shell_or_file_tools_nothing_speaks_of_them() {
+        let with = |tools: &[&str]| {
+            let tools = tools.iter().map(ToString::to_string).collect();
+            SystemPrompt { tools, jail: true, background: true, ..prompt() }.render().unwrap()
+        };
+        let both = with(&["run_shell", "read_file", "edit_file"]);
+        assert!(both.contains("Use file tools to read and change files, and the shell"), "{both}");
+        assert!(both.contains("# The jail") && both.contains("`sleep 60`"), "{both}");
+        let files = with(&["read_file", "edit_file", "grep"]);
+        assert!(
+            files.contains("You have no shell here. Use the file tools to read, search and change files.")
+        );
+        for words in ["# The jail", "`sleep 60`", "`wait`", "the shell for", "the narrowest check"] {
+            assert!(!files.contains(words), "{words}: {files}");
+        }
+        let neither = with(&["web_search"]);
+        for words in ["# Changing files", "# Checking", "file tools", "shell", "# The jail"] {
+            assert!(!neither.contains(words), "{words}: {neither}");
+        }
+        assert!(neither.contains("# Git") && !neither.contains("\n\n\n"), "{neither}");
     }
 
     #[test]

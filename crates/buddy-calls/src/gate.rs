@@ -127,6 +127,8 @@ struct JudgedBy<'a> {
     policy: &'a Arc<Policy>,
     grants: &'a [Grant],
     trail: Arc<Trail>,
+    /// Whether it is a sample of a class of calls: its file stands for one that is there.
+    is_sample: bool,
 }
 
 impl Gate {
@@ -164,7 +166,7 @@ impl Gate {
         let (policy, grants) = self.held(ground)?;
         Ok(self.judge_by(
             intent,
-            JudgedBy { destinations: Vec::new(), policy: &policy, grants: &grants, trail },
+            JudgedBy { destinations: Vec::new(), policy: &policy, grants: &grants, trail, is_sample: false },
             ground,
         ))
     }
@@ -192,7 +194,8 @@ impl Gate {
     ) -> Result<Judged, String> {
         let (policy, grants) = self.held(ground)?;
         let trail = self.state().trail.clone();
-        Ok(self.judge_by(intent, JudgedBy { destinations, policy: &policy, grants: &grants, trail }, ground))
+        let by = JudgedBy { destinations, policy: &policy, grants: &grants, trail, is_sample: false };
+        Ok(self.judge_by(intent, by, ground))
     }
 
     /// The approval policy by which an intent is judged.
@@ -216,7 +219,7 @@ impl Gate {
     }
 
     fn judge_by(&self, intent: &Intent, by: JudgedBy<'_>, ground: Ground<'_>) -> Judged {
-        let JudgedBy { destinations, policy, grants, trail } = by;
+        let JudgedBy { destinations, policy, grants, trail, is_sample } = by;
         let approvals = self.approvals_on(intent, policy);
         let links = ground.source.links(policy, &touched(intent, policy));
         let named_links = ground.source.named_links(policy, &named(intent, policy));
@@ -225,7 +228,11 @@ impl Gate {
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
         let gone = removed(intent, policy);
         let removed_within = if is_tool { ground.source.protected_within(policy, &gone) } else { Vec::new() };
-        let lost = if gone.is_empty() { Vec::new() } else { ground.source.lost(policy, &gone, remover) };
+        let lost = match () {
+            () if gone.is_empty() => Vec::new(),
+            () if is_sample && policy.is_without_undo && !policy.places.remote => gone.clone(),
+            () => ground.source.lost(policy, &gone, remover),
+        };
         let lost_to_git = lost_to_git(intent, policy, ground.source);
         let landings = match outside(intent, policy) {
             paths if paths.is_empty() => Vec::new(),
@@ -312,7 +319,7 @@ impl Gate {
         let verdict = |class: CallClass| {
             let sample = class.sample(ground.cwd, &policy);
             let trail = self.state().trail.clone();
-            let by = JudgedBy { destinations: Vec::new(), policy: &policy, grants, trail };
+            let by = JudgedBy { destinations: Vec::new(), policy: &policy, grants, trail, is_sample: true };
             (class, self.judge_by(&sample, by, ground).decision.verdict)
         };
         let verdicts = CallClass::ALL.into_iter().map(verdict).collect();
@@ -607,7 +614,7 @@ fn has_way_out(policy: &Policy, bounds: &Bounds, decision: &Decision) -> bool {
 /// Whether a call that the user allowed still has its connections judged one by one: the question did not
 /// tell that it uses the network, so the answer opens none.
 fn keeps_broker(policy: &Policy, decision: &Decision, ground: Ground<'_>) -> bool {
-    let has_broker = policy.is_confined() && policy.has_broker && !ground.source.is_throwaway();
+    let has_broker = policy.is_jailed() && policy.has_broker && !ground.source.is_throwaway();
     has_broker && !decision.tells_network
 }
 
@@ -624,7 +631,7 @@ fn is_jailless(policy: &Policy) -> bool {
 
 /// Whether a jail holds the commands of a call.
 fn is_jailed(policy: &Policy, bounds: &Bounds) -> bool {
-    policy.mode == Mode::Development && !policy.places.remote && !bounds.only_hide()
+    policy.is_jailed() && !bounds.only_hide()
 }
 
 /// Whether a call runs commands, or types them.

@@ -40,7 +40,7 @@ pub(crate) use digest::digest_of;
 pub use fingerprint::PlaceKind;
 pub use journal::Header;
 pub(crate) use look::{Look, Seen, Upcoming};
-pub use loss::{Remover, lost};
+pub use loss::{Remover, lost, lost_without_undo};
 pub use not_covered::NotCovered;
 pub use plan::{Step, UndoPlan};
 pub use project::{ProjectLock, project_root};

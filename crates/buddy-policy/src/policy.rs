@@ -54,6 +54,8 @@ pub struct Policy {
     pub fetch_confirm: bool,
     /// Whether nothing may reach the network.
     pub is_offline: bool,
+    /// Whether nothing that the session changes is kept for undo.
+    pub is_without_undo: bool,
     /// Hosts that the configuration names, in lower case.
     pub known_hosts: Vec<String>,
     /// The addresses of the pages where the tools search.
@@ -83,9 +85,14 @@ impl Policy {
         self.mode == Mode::Development && is_untrusted(cwd, &self.places)
     }
 
+    /// Whether commands that change something run in a jail, if they run at all. In a folder that the user does not trust they do too.
+    pub fn is_jailed(&self) -> bool {
+        self.mode == Mode::Development && !self.places.remote
+    }
+
     /// Whether the jail holds commands to a workspace that the user trusts.
     pub fn is_confined(&self) -> bool {
-        self.mode == Mode::Development && !self.places.remote && self.places.untrusted.is_none()
+        self.is_jailed() && self.places.untrusted.is_none()
     }
 }
 

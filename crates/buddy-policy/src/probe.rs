@@ -11,6 +11,8 @@ use crate::{Action, Intent, Policy, Typing};
 pub enum CallClass {
     /// Reading in the workspace.
     Reading,
+    /// A search of the web by a tool.
+    Searches,
     /// A change of a file in the workspace, by a tool for files.
     Edits,
     /// The same in a directory for scratch files, such as `/tmp`.
@@ -45,8 +47,9 @@ pub enum CallClass {
 
 impl CallClass {
     /// All classes, in the order in which they are told.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Reading,
+        Self::Searches,
         Self::Edits,
         Self::Scratch,
         Self::Commands,
@@ -70,6 +73,10 @@ impl CallClass {
             |command: &str| Intent::of(Action::Run { command: command.to_owned(), cwd: cwd.to_owned() });
         match self {
             Self::Reading => Intent::of(Action::Read(cwd.join("buddy-probe.txt"))),
+            Self::Searches => {
+                let page = policy.searches.first().map_or("https://buddy-probe.invalid/", String::as_str);
+                Intent::of(Action::Fetch(page.to_owned()))
+            }
             Self::Edits => Intent::of(Action::Write(cwd.join("buddy-probe.txt"))).as_edit(),
             Self::Scratch => {
                 let scratch = policy.places.scratch.first().map_or(Path::new("/tmp"), PathBuf::as_path);
@@ -136,21 +143,22 @@ mod tests {
         let mut policy = Policy { mode, has_broker: true, ..Policy::plain("/home/ann/w".into()) };
         policy.places.home = Some("/home/ann".into());
         policy.places.scratch = vec!["/tmp".into()];
+        policy.searches = vec!["https://search.test/".to_owned()];
         policy
     }
 
     #[test]
     fn each_class_has_its_verdict_in_each_mode() {
         let development = policy(Mode::Development);
-        check(&development, &Now::with(ApprovalPolicy::Auto), "aaaaa?aa????????");
-        check(&development, &Now::with(ApprovalPolicy::Ask), "a???????????????");
-        check(&development, &Now::with(ApprovalPolicy::Edits), "aa??????????????");
-        check(&development, &Now::with(ApprovalPolicy::Window { seconds: 60 }), "aaaaaaaaa???a???");
-        check(&development, &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaa???");
-        check(&development, &Now::with(ApprovalPolicy::None), "addddddddddddddd");
-        check(&policy(Mode::Production), &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaaaaa");
-        check(&policy(Mode::Plan), &Now::with(ApprovalPolicy::Auto), "addddddddd?dd?d?");
+        check(&development, &Now::with(ApprovalPolicy::Auto), "aaaaaa?aa????????");
+        check(&development, &Now::with(ApprovalPolicy::Ask), "aa???????????????");
+        check(&development, &Now::with(ApprovalPolicy::Edits), "aaa??????????????");
+        check(&development, &Now::with(ApprovalPolicy::Window { seconds: 60 }), "aaaaaaaaaa???a???");
+        check(&development, &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaaa???");
+        check(&development, &Now::with(ApprovalPolicy::None), "aaddddddddddddddd");
+        check(&policy(Mode::Production), &Now::with(ApprovalPolicy::All), "aaaaaaaaaaaaaaaaa");
+        check(&policy(Mode::Plan), &Now::with(ApprovalPolicy::Auto), "aaddddddddd?dd?d?");
         let alone = Now { attendance: Attendance::Nobody, ..Now::with(ApprovalPolicy::Auto) };
-        check(&development, &alone, "aaaaadaadddddddd");
+        check(&development, &alone, "aaaaaadaadddddddd");
     }
 }

@@ -33,5 +33,5 @@ pub use gate::Gate;
 pub use script::{Script, Select, WhenExhausted};
 pub use seal::Seal;
 pub use server::{ModelServer, RecordedRequest};
-pub use turn::{Turn, turn};
+pub use turn::{NEWEST_PROCESS, Turn, turn};
 pub use wire::{check_history, check_request, signature};

@@ -149,7 +149,12 @@ impl Pipeline {
             };
             match judged.decision.verdict {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
-                Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
+                Verdict::Deny => {
+                    return Ok(Passage::Closed(Refusal::Denied(forbidden(
+                        &judged,
+                        self.parts.gate.is_attended(),
+                    ))));
+                }
                 Verdict::Ask if asks == MAX_ASKS => {
                     let message = "a script that the command runs, where it connects to, or which secrets it can read changed each time the user was asked";
                     return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
@@ -453,6 +458,9 @@ const AFTER_WORDS: &str =
     "do what the user said; otherwise go on without it, and say in your answer what it was for";
 /// The instruction after a refusal whose message may name a remedy, the same as in the system prompt.
 const AFTER_REFUSAL: &str = "do what the message suggests, or go on without it and say so in your answer; do not get the same effect another way";
+/// The instruction after a refusal that names an option for the user.
+const AFTER_OPTION: &str =
+    "go on without it, and name that option in your answer; do not get the same effect another way";
 
 fn refusal(answer: &Answer) -> Option<Refusal> {
     let denied =
@@ -480,20 +488,23 @@ fn no_policy(why: &str) -> ToolFailure {
     ToolFailure::new("forbidden", format!("nothing runs while there are no rules to judge it by: {why}"))
 }
 
-fn forbidden(judged: &Judged) -> ToolFailure {
+fn forbidden(judged: &Judged, is_attended: bool) -> ToolFailure {
     let reasons = judged.decision.reasons.join("; ");
     if judged.decision.is_unasked {
-        let mut message = if judged.decision.is_mode_denial {
+        // Where nobody is there, each mode denies: the name of one would say nothing.
+        let mut message = if judged.decision.is_mode_denial && is_attended {
             format!("the approval mode `none` denies what would need a user's approval: {reasons}")
         } else {
             format!("this needs a user's approval and nobody is there to ask: {reasons}")
         };
-        if !judged.decision.ways.is_empty() {
+        let has_ways = !judged.decision.ways.is_empty();
+        if has_ways {
             // On a line of its own, which no face cuts.
             message.push_str("\nThe user can allow it with ");
             message.push_str(&judged.decision.ways.join(", or "));
         }
-        return ToolFailure::new("approval_needed", message).hint(AFTER_REFUSAL);
+        let hint = if has_ways { AFTER_OPTION } else { AFTER_REFUSAL };
+        return ToolFailure::new("approval_needed", message).hint(hint);
     }
     ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_REFUSAL)
 }

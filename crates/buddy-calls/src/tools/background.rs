@@ -40,6 +40,8 @@ const LOG_TAIL_BYTES: u64 = 512 * 1024;
 const QUEUED_ENDS: usize = 64;
 /// Commands in panes that have ended and are still known by their ids.
 const KEPT_PANES: usize = 32;
+/// Ids of commands that are known as the session's own, also after their end.
+const KEPT_IDS: usize = 256;
 
 /// What the id of a command in a pane begins with, which is in no list of processes.
 const PANE: &str = "pane-";
@@ -65,6 +67,8 @@ struct State {
     panes: VecDeque<EndedPane>,
     /// How many commands were left in panes.
     pane_count: u32,
+    /// The ids of all commands that were left, the oldest first.
+    left: VecDeque<String>,
     /// Set when the session ends: nothing is taken any more.
     is_closed: bool,
 }
@@ -139,6 +143,12 @@ impl Background {
         !self.state().jobs.is_empty()
     }
 
+    /// Whether a command with this id was left by this session, whether or not it still runs.
+    pub(crate) fn has_left(&self, id: &str) -> bool {
+        let state = self.state();
+        state.jobs.contains_key(id) || state.left.iter().any(|left| left == id)
+    }
+
     /// Whether a pane is busy with one of them.
     pub(crate) fn has_pane(&self) -> bool {
         self.state().jobs.keys().any(|id| id.starts_with(PANE))
@@ -156,6 +166,10 @@ impl Background {
             job.stopper.stop();
         }
         state.jobs.insert(leaving.id.clone(), job);
+        if state.left.len() >= KEPT_IDS {
+            state.left.pop_front();
+        }
+        state.left.push_back(leaving.id.clone());
         let background = Arc::downgrade(self);
         state.tasks.spawn(async move {
             let began = format!("{} runs in the background: {}", leaving.id, short(&leaving.command));

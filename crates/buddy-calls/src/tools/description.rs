@@ -12,7 +12,8 @@ pub(crate) fn describe_tool(template: &str, means: Means, offered: &[&str], know
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    let Means { panes, managed, terminals, runs_on, headless, jail, throwaway, remote } = means;
+    let Means { panes, managed, terminals, runs_on, headless, jail, throwaway, remote, only_known_hosts } =
+        means;
     let looks_after = ["process_status", "process_logs", "process_stop"];
     let looks_after: Vec<String> =
         looks_after.iter().filter(|name| offered.contains(name)).map(|name| format!("`{name}`")).collect();
@@ -23,7 +24,19 @@ pub(crate) fn describe_tool(template: &str, means: Means, offered: &[&str], know
     let tools: Vec<String> = offered.iter().map(ToString::to_string).collect();
     let rendered = environment.render_str(
         template.trim(),
-        context! { panes, managed, terminals, runs_on, headless, jail, throwaway, remote, tools, looks_after },
+        context! {
+            panes,
+            managed,
+            terminals,
+            runs_on,
+            headless,
+            jail,
+            throwaway,
+            remote,
+            only_known_hosts,
+            tools,
+            looks_after,
+        },
     );
     // A test renders every template, so the text as it stands never shows.
     let text = rendered.unwrap_or_else(|_| template.to_owned());

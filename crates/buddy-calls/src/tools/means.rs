@@ -25,6 +25,8 @@ pub struct Means {
     pub throwaway: bool,
     /// One of them is another host.
     pub remote: bool,
+    /// Policy denies hosts that the user neither named nor allowed.
+    pub only_known_hosts: bool,
 }
 
 impl Means {

@@ -26,7 +26,7 @@ const HEAD_BYTES: u64 = 32;
 /// The most bytes of a file that are read.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The number of lines that are given if the call does not say.
+/// The most lines of one call.
 const MAX_LINES: u64 = 2_000;
 
 /// What a path begins with that is the log of a command on another host: it is on this machine, under the name that the result said.
@@ -43,7 +43,7 @@ pub(crate) struct ReadFileInput {
     /// The first line to give, counted from 1.
     #[serde(default)]
     offset: Option<u64>,
-    /// How many lines to give.
+    /// How many lines to give, up to 2,000.
     #[serde(default)]
     limit: Option<u64>,
 }
@@ -89,7 +89,7 @@ impl Tool for ReadFile {
         let path = context.place.resolve(&input.path);
         let range = LineRange {
             first: input.offset.unwrap_or(1).max(1),
-            count: input.limit.unwrap_or(MAX_LINES),
+            count: input.limit.unwrap_or(MAX_LINES).min(MAX_LINES),
             max_bytes: MAX_BYTES,
         };
         let read = match input.path.strip_prefix(LOG_SCHEME) {

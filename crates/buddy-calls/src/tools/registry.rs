@@ -195,6 +195,7 @@ mod tests {
         jail: true,
         throwaway: false,
         remote: false,
+        only_known_hosts: false,
     };
     const HERE: Means = Means { panes: false, ..ALL };
     const BARE: Means = Means { panes: false, managed: false, terminals: false, runs_on: false, ..ALL };
@@ -222,7 +223,7 @@ mod tests {
         assert!(!denied.description.contains("wait: false"), "{}", denied.description);
         assert!(!here.parameters["properties"]["terminal"].is_null());
         assert!(bare.parameters["properties"]["terminal"].is_null());
-        assert!(bare.description.contains("every command is waited for"));
+        assert!(bare.description.contains("a command is stopped when `wait` is over"));
     }
 
     #[test]

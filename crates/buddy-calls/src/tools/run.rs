@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use buddy_exec::undo::{Header, PathText};
 use buddy_exec::{Denial, Kept, Recorder};
-use buddy_policy::{Action, Intent, RepositoryChange};
+use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{
     Content, DeltaStream, Envelope, Fact, Image, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus,
     SinkClosed, ToolFailure, ToolKind, UnixMillis,
@@ -203,7 +203,7 @@ impl Pipeline {
             return Err(ToolFailure::new("unsupported", message).hint("use another target, or do without it"));
         }
         let prepared = entry.prepare(input)?;
-        let intent = prepared.intent(&target.place).in_tier(entry.tier);
+        let intent = prepared.intent(&target.place).in_tier(self.tier(entry, &*prepared));
         let host = &*target.host.target;
         if intent.runs_on && host.managed().is_none() && host.panes().is_none() {
             return Err(ToolFailure::new("unsupported", "a command cannot outlive its call here")
@@ -213,6 +213,12 @@ impl Pipeline {
         let caller = call.caller.as_ref().map(|caller| caller.name.clone());
         let (command, entry) = (entry.command, entry.clone());
         Ok(Ready { prepared, intent, target, caller, command, edit, waits, ticket, entry })
+    }
+
+    /// How a call is asked for. The end of a command that the session left in the background itself changes nothing else.
+    fn tier(&self, entry: &ToolEntry, prepared: &dyn Prepared) -> Tier {
+        let stops_own = prepared.stops().is_some_and(|id| self.background.has_left(id));
+        if stops_own { Tier::Auto } else { entry.tier }
     }
 
     /// The same call with the command that a user wrote in the place of the model's, on the same target. The log keeps
@@ -231,7 +237,7 @@ impl Pipeline {
         field.replace(&mut input, &command);
         call.title = entry.title(&input);
         let prepared = entry.prepare(input)?;
-        let intent = prepared.intent(&ready.target.place).in_tier(entry.tier);
+        let intent = prepared.intent(&ready.target.place).in_tier(self.tier(&entry, &*prepared));
         let (target, ticket) = (ready.target.clone(), ready.ticket.clone());
         let caller = ready.caller.clone();
         let (edit, waits, command) = (Some(command), ready.waits, ready.command);

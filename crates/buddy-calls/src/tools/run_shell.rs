@@ -128,6 +128,12 @@ impl Tool for RunShell {
     fn fit(definition: &mut ToolDefinition, means: Means) {
         definition.parameters["required"] = json!(EXPECTED);
         let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
+        // What is demanded has no default, although a call without it runs.
+        for name in EXPECTED {
+            if let Some(field) = fields.get_mut(name).and_then(Value::as_object_mut) {
+                field.remove("default");
+            }
+        }
         if !means.panes {
             fields.remove("session");
             fields.remove("pane");
@@ -141,7 +147,8 @@ impl Tool for RunShell {
             Means { .. } => "When the time is up the command is stopped.",
         };
         let no_wait = match means {
-            Means { panes: true, .. } => " False or 0 leaves it running in the pane.",
+            Means { panes: true, runs_on: true, .. } => " False or 0 leaves it running in the pane.",
+            Means { panes: true, .. } => "",
             Means { managed: true, runs_on: true, .. } => {
                 " False or 0 starts it as a managed process and does not wait."
             }

@@ -57,6 +57,11 @@ pub(crate) trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// The id of the process that the call ends and does nothing else.
+    fn stops(_input: &Self::Input) -> Option<&str> {
+        None
+    }
+
     /// Changes what the model is told about the tool by what a session has for it.
     fn fit(_definition: &mut ToolDefinition, _means: Means) {}
 
@@ -195,5 +200,7 @@ pub(crate) trait Prepared: Send + Sync {
     fn lacks_risk(&self) -> bool;
     fn question(&self, place: &CallPlace) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
+    /// The id of the process that it ends and does nothing else.
+    fn stops(&self) -> Option<&str>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }

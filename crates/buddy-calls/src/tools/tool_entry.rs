@@ -172,6 +172,10 @@ impl<T: Tool> Prepared for PreparedCall<T> {
         T::preview(&self.input, sight)
     }
 
+    fn stops(&self) -> Option<&str> {
+        T::stops(&self.input)
+    }
+
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {
         T::run(self.input, context).await
     }
@@ -202,6 +206,10 @@ impl Prepared for PreparedAddedCall {
     }
 
     fn preview(&self, _: Sight) -> Option<Preview> {
+        None
+    }
+
+    fn stops(&self) -> Option<&str> {
         None
     }
 

@@ -54,6 +54,12 @@ impl Tool for UpdatePlan {
             let message = format!("a plan has between 1 and {MAX_STEPS} steps");
             return Err(ToolFailure::new("invalid_input", message));
         }
+        let active = input.steps.iter().filter(|step| step.state == PlanStepState::Active).count();
+        if active > 1 {
+            let message = format!("a plan has at most one `active` step, and this one has {active}");
+            return Err(ToolFailure::new("invalid_input", message)
+                .hint("send the plan again, with the steps that you do later as `pending`"));
+        }
         Ok(json!({ "steps": input.steps.len() }))
     }
 }

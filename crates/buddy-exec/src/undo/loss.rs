@@ -57,6 +57,29 @@ pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSett
     inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
 }
 
+/// The same where nothing is kept for undo: all that is there, but for ignored directories that a command removes and that are built
+/// again.
+pub fn lost_without_undo(
+    root: &Path,
+    paths: &[PathBuf],
+    remover: Remover,
+    settings: UndoSettings,
+) -> Vec<PathBuf> {
+    let Ok(real) = root.canonicalize() else { return Vec::new() };
+    let snapshot =
+        if remover == Remover::Command { look(&real, settings.limits()) } else { Snapshot::default() };
+    let is_built = |below: &Path| {
+        let mut above = below.ancestors().filter(|above| !above.as_os_str().is_empty());
+        remover == Remover::Command
+            && above.any(|above| is_rebuilt(above) && !snapshot.seen.contains_key(&real.join(above)))
+    };
+    let is_lost = |path: &&PathBuf| {
+        let below = path.strip_prefix(root).or_else(|_| path.strip_prefix(&real)).ok();
+        below.is_some_and(|below| !is_built(below)) && path.symlink_metadata().is_ok()
+    };
+    paths.iter().filter(is_lost).cloned().collect()
+}
+
 /// The paths that a snapshot would cover.
 fn look(root: &Path, limits: Limits) -> Snapshot {
     let blobs = Blobs::new(PathBuf::new(), 0);
@@ -245,6 +268,23 @@ mod tests {
         check("missing", false, false);
         fs::remove_file(tree.0.path().join("assets/big")).unwrap();
         check("", false, false);
+    }
+
+    #[test]
+    fn without_undo_all_is_lost_but_what_is_missing_or_built_again() {
+        let files = [("src/a.rs", 1), ("target/debug/a", 1), ("build/own.sh", 1)];
+        let tree = Tree::new(&files).ignoring("target\n");
+        let check = |path: &str, by_command: bool, by_tool: bool| {
+            let paths = [tree.0.path().join(path)];
+            let is_lost = |remover| !lost_without_undo(tree.0.path(), &paths, remover, SMALL).is_empty();
+            assert_eq!((is_lost(Remover::Command), is_lost(Remover::Tool)), (by_command, by_tool), "{path}");
+        };
+        check("src/a.rs", true, true);
+        check("build/own.sh", true, true);
+        check("target", false, true);
+        check("target/debug/a", false, true);
+        check("missing", false, false);
+        check("../elsewhere", false, false);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use publication::{ask_about_publishing, sent_work};
 pub(super) use trips::is_granted_line;
 
 use super::advice::AdvisedRule;
-use super::egress::{self, Destination, is_this_machine};
+use super::egress::{self, Destination, OFFLINE, is_this_machine};
 use super::file::{
     RuleAllowance, by_rule, changes_secrets, closed, decides_what_runs, hidden, is_closed, rule, secret,
     untrusted,
@@ -313,6 +313,14 @@ impl Judge<'_> {
         let paths = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
+            // No answer opens a network that is off. On another host nothing but this judgement holds a command.
+            if self.policy.is_offline && destination.host.is_some() && !is_here {
+                sheet.deny(OFFLINE);
+                continue;
+            }
+            if self.policy.is_offline && !self.policy.places.remote {
+                continue;
+            }
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
             let is_listed =
                 destination.host.as_deref().is_none_or(|host| self.policy.limits.closed_host(host).is_none());
@@ -331,7 +339,7 @@ impl Judge<'_> {
     /// Whether hosts that cannot be read off the words are left to the broker.
     fn is_brokered(&self) -> bool {
         let goes_by_broker = self.now.approvals == ApprovalPolicy::Auto || self.policy.limits.hosts.is_some();
-        goes_by_broker && self.policy.has_broker && self.policy.is_confined()
+        goes_by_broker && self.policy.has_broker && self.policy.is_jailed()
     }
 
     fn by_mode(&self, uncovered: &[&CommandLeaf], is_empty: bool, sheet: &mut Sheet) {

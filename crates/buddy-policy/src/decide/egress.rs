@@ -16,6 +16,9 @@ use crate::rules::Thing;
 use crate::trail::host_of;
 use crate::{Now, Policy, Tier};
 
+/// The reason where the user switched the network off.
+pub(crate) const OFFLINE: &str = "the network is off: `tools.network` is false";
+
 /// A place that data would go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
@@ -66,7 +69,7 @@ impl Destination {
 /// Judges a fetch by a tool.
 pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     if policy.is_offline {
-        return sheet.deny("the network is off: `tools.network` is false");
+        return sheet.deny(OFFLINE);
     }
     // A text that is no address is refused by the fetcher, with the same parser.
     let Some(mut destination) = Url::parse(address).ok().map(Destination::address) else { return };

@@ -263,7 +263,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
         let reason = format!("it removes `{}`, outside the workspace", shown(&path));
         sheet.ask(Weight::Hard, Risk::High, reason);
     } else if policy.mode == Mode::Development && allowed == RuleAllowance::No && now.loses(&path) {
-        sheet.ask(Weight::Hard, Risk::High, loses(&path));
+        sheet.ask(Weight::Hard, Risk::High, loses(&path, policy));
     } else if policy.mode == Mode::Development && allowed == RuleAllowance::No {
         sheet.ask(Weight::Firm, Risk::Medium, format!("it removes `{}`", shown(&path)));
     }
@@ -310,8 +310,13 @@ fn and_others(count: usize) -> String {
 }
 
 /// The reason to ask about a removal that undo does not bring back.
-pub(crate) fn loses(path: &Path) -> String {
-    format!("it removes `{}`, which undo would not bring back", shown(path))
+pub(crate) fn loses(path: &Path, policy: &Policy) -> String {
+    let why = if policy.is_without_undo {
+        "and a run with `--ephemeral` keeps nothing for undo"
+    } else {
+        "which undo would not bring back"
+    };
+    format!("it removes `{}`, {why}", shown(path))
 }
 
 /// Asks about a tool's change of a path that the kernel guards from commands.

@@ -322,7 +322,7 @@ impl Sheet {
         };
         let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
         // Without a broker a yes opens the network to all of it.
-        let has_network = policy.is_confined() && !policy.has_broker && !policy.is_offline;
+        let has_network = policy.is_jailed() && !policy.has_broker && !policy.is_offline;
         let is_untold =
             verdict == Verdict::Ask && self.needs.runs && !self.is_read_only && !self.tells_network;
         let network = (has_network && is_untold).then(|| "it can reach the network".to_owned());

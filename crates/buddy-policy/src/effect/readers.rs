@@ -25,6 +25,8 @@ pub(crate) enum ReaderOperands {
     AnythingAfterFormat,
     /// These words and no others.
     OneOf(&'static [&'static str]),
+    /// A pause that a call can wait for: one number of seconds or minutes.
+    Pause,
     /// There are none.
     None,
 }
@@ -319,6 +321,7 @@ pub(crate) const READERS: &[ReaderProgram] = &[
     reader(&["uptime"], Flags::of("ps", ""), ReaderOperands::None),
     reader(&["printenv"], Flags::of("0", ""), ReaderOperands::Text),
     reader(&["seq"], Flags::of("w", "fs"), ReaderOperands::Text),
+    reader(&["sleep"], Flags::NONE, ReaderOperands::Pause),
     reader(&["lscpu", "lsblk", "locale", "pgrep", "pidof"], Flags::of("aflnxpo", "u"), ReaderOperands::Text),
 ];
 

@@ -73,11 +73,27 @@ pub(crate) fn reading<'a>(program: &str, arguments: &'a [ShellWord]) -> Option<C
         ReaderOperands::OneOf(words) => {
             none_when(operands.iter().all(|word| word.literal().is_some_and(|text| words.contains(&text))))?
         }
+        ReaderOperands::Pause => none_when(matches!(operands[..], [pause] if is_short_pause(pause)))?,
         ReaderOperands::None | ReaderOperands::Anything | ReaderOperands::AnythingAfterFormat => {
             none_when(operands.is_empty())?
         }
     };
     Some(CommandReading { paths, is_deep })
+}
+
+/// The longest pause that counts as reading: a command that waits for longer is a process of its own.
+const MAX_PAUSE_SECONDS: f64 = 300.0;
+
+/// Whether a word is a pause of `sleep` within the limit: `60`, `0.5`, `90s` or `2m`.
+fn is_short_pause(word: &ShellWord) -> bool {
+    let Some(text) = word.literal() else { return false };
+    let (number, seconds) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60.0),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let is_plain = number.starts_with(|first: char| first.is_ascii_digit())
+        && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    is_plain && number.parse::<f64>().is_ok_and(|number| number * seconds <= MAX_PAUSE_SECONDS)
 }
 
 /// Programs of which no option does more than read or print, so that a computed word cannot make them do it.

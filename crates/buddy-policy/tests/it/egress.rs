@@ -1,4 +1,6 @@
 //! Egress: fetches and commands, before and after a secret was read.
+//!
+//! Long because each way out is judged in each state of the session.
 
 use buddy_policy::{
     Action, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, SentWork, Trail, Verdict, decide,
@@ -34,6 +36,30 @@ fn check(intent: &Intent, trail: &Trail, verdict: Verdict) {
         let decision = judge(intent, &policy(mode), trail);
         assert_eq!(decision.verdict, verdict, "{mode:?} {intent:?}: {:?}", decision.reasons);
     }
+}
+
+#[test]
+fn with_the_network_off_a_command_that_names_a_host_is_refused() {
+    for mode in MODES {
+        let offline = Policy { is_offline: true, has_broker: true, ..policy(mode) };
+        let said = said("see https://a.test/ and https://b.test/");
+        for line in ["curl https://a.test/x", "git clone https://b.test/x", "ssh c.test ls"] {
+            let decision = judge(&run(line), &offline, &said);
+            assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {line}");
+            assert!(decision.ways.is_empty(), "{line}: {:?}", decision.ways);
+        }
+    }
+    let offline = Policy { is_offline: true, has_broker: true, ..policy(Mode::Development) };
+    for line in ["curl http://localhost:8000/", "git fetch", "python3 -m http.server"] {
+        let decision = judge(&run(line), &offline, &Trail::default());
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+        assert!(!decision.tells_network, "{line}: {:?}", decision.reasons);
+    }
+    // On another host nothing else would hold it.
+    let mut remote = offline;
+    remote.places.remote = true;
+    let decision = judge(&run("curl $url"), &remote, &Trail::default());
+    assert!(decision.reasons.iter().any(|reason| reason.contains("not known which host")), "{decision:#?}");
 }
 
 #[test]

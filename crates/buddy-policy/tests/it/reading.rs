@@ -26,6 +26,9 @@ fn reading_runs_by_itself_in_every_mode() {
         "find . \\( -name a -o -name b \\) -print",
         "stat x",
         "pwd",
+        "sleep 60",
+        "sleep 0.5 && cat x",
+        "sleep 2m; ls",
         "echo hello",
         "echo 'a; b' \"c | d\"",
         "echo --- part ---",
@@ -208,6 +211,15 @@ fn commands_that_only_seem_to_read_ask() {
         "x=1 > out",
         "sed -n '1p;w out' x",
         "sed -n '1p;e' x",
+        "sleep",
+        "sleep 301",
+        "sleep 10m",
+        "sleep 1h",
+        "sleep infinity",
+        "sleep 60 60",
+        "sleep $x",
+        "sleep --help",
+        "./sleep 60",
     ] {
         is_asked(line);
     }

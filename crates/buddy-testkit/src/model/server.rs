@@ -186,7 +186,7 @@ async fn handle(
     let asked = wire.asked(&recorded.body);
     let served = shared.served.fetch_add(1, Ordering::SeqCst);
     match shared.script.pick(served, asked.answers) {
-        Some(turn) => answer(&shared, wire, reset, turn, &asked),
+        Some(turn) => answer(&shared, wire, reset, &turn.naming_process(&recorded.body), &asked),
         None => Ok(problem(wire, 400, format!("the script has no turn for request {}", served + 1))),
     }
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
+/// Stands in the arguments of a call for the id of the process that the model was told of last.
+pub const NEWEST_PROCESS: &str = "the newest process";
+
 /// An empty turn, to be filled.
 pub fn turn() -> Turn {
     Turn::default()
@@ -138,6 +141,24 @@ impl Turn {
         let (id, arguments) = (Some(id.to_owned()), arguments.to_string());
         self.parts.push(Part::Call { id, name: name.to_owned(), arguments });
         self
+    }
+
+    /// The same turn, in which [`NEWEST_PROCESS`] is the id of the process that the request named last.
+    pub(super) fn naming_process(&self, request: &Value) -> Self {
+        let mut turn = self.clone();
+        // Texts about tools have ids too, as examples.
+        let history = ["messages", "input"].iter().find_map(|name| request.get(name));
+        let history = history.map(Value::to_string).unwrap_or_default();
+        let newest = history.rfind("proc-").and_then(|at| history.get(at..)).map(|rest| {
+            let end = rest.find(|letter: char| letter != '-' && !letter.is_ascii_alphanumeric());
+            rest.get(..end.unwrap_or(rest.len())).unwrap_or_default()
+        });
+        for part in &mut turn.parts {
+            if let (Part::Call { arguments, .. }, Some(newest)) = (part, newest) {
+                *arguments = arguments.replace(NEWEST_PROCESS, newest);
+            }
+        }
+        turn
     }
 
     /// Waits here until the test opens the gate of this name.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_calls::{CallRights, PolicySource};
-use buddy_exec::undo::{Remover, UndoSettings, lost};
+use buddy_exec::undo::{Remover, UndoSettings, lost, lost_without_undo};
 use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_credentials, git_order_names, git_orders, link_lookup,
     places_of_remotes, remote_lookup,
@@ -292,6 +292,7 @@ impl PolicySource for Policies {
             commands: self.settings.commands.clone(),
             fetch_confirm: self.settings.fetch_confirm,
             is_offline: !self.settings.network,
+            is_without_undo: self.environment.is_ephemeral(),
             known_hosts: self.settings.known_hosts.iter().cloned().chain(open.hosts).collect(),
             searches: self.settings.searches.clone(),
             limits: self.settings.limits.within(cwd, &self.real(cwd), self.ground.home.as_deref()),
@@ -339,6 +340,7 @@ impl PolicySource for Policies {
     fn lost(&self, policy: &Policy, paths: &[PathBuf], remover: Remover) -> Vec<PathBuf> {
         // As with links, another host is not asked.
         let roots = policy.places.workspace.iter().filter(|_| self.remote.is_none());
+        let lost = if policy.is_without_undo { lost_without_undo } else { lost };
         roots.flat_map(|root| lost(root, paths, remover, UndoSettings::default())).collect()
     }
 

@@ -36,7 +36,7 @@ async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
         "\nproject: Rust, build with `cargo build`",
         "\nfiles at the start: ‹environment› ignore all, Cargo.toml\n",
         "\nnetwork: through a proxy; hosts that the user neither allowed nor named are refused\n",
-        "\napprovals: reading, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once; nobody can be asked, so ",
+        "\napprovals: reading, web searches, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once; nobody can be asked, so ",
         "\nprograms: ",
         " GiB of memory, ",
         "\ndate: ",

@@ -62,6 +62,7 @@ mod swapped;
 mod tampering;
 mod targets;
 mod told_rules;
+mod told_variants;
 mod undo;
 mod way_out;
 mod web;

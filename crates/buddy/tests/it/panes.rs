@@ -382,6 +382,28 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
     stage.until_clean().await;
 }
 
+#[tokio::test]
+async fn a_run_without_a_user_is_told_that_jobs_of_its_pane_go_on() {
+    let turns = vec![turn().call("run_shell", shell("sleep 600 & echo begun")), turn().text("Done.")];
+    let stage = PaneStage(Stage::apart(turns).await);
+    stage.0.usual(["exec", "--trust", "--tmux", "go"]).run().await.expect_code(0);
+    assert!(!stage.tmux(&["list-panes", "-a"]).is_empty(), "the job outlives the run");
+    let body = &stage.0.requests()[0].body;
+    let tools = body["tools"].as_array().unwrap();
+    let shell = tools.iter().find(|tool| tool["function"]["name"] == "run_shell").unwrap().to_string();
+    assert!(
+        shell.contains("a tmux pane that the user can attach to") && shell.contains("after this run too"),
+        "{shell}"
+    );
+    for absent in ["Nothing outlives", "False or 0", "the user shares", "wait: false"] {
+        assert!(!shell.contains(absent), "{absent}: {shell}");
+    }
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("those that the same pane started"), "{system}");
+    stage.tmux(&["kill-server"]);
+    stage.until_clean().await;
+}
+
 /// What the agent is to see after a user typed into the interpreter that it started.
 const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
 

@@ -17,6 +17,7 @@ fn calls(stage: &Stage, scratch: &Path) -> Vec<(&'static str, Option<&'static st
     let write = |path: &str| turn().call("write_file", json!({"path": path, "content": "b\n"}));
     vec![
         ("reading", None, turn().call("read_file", json!({"path": "a.txt"}))),
+        ("web searches", None, turn().call("web_search", json!({"query": "x"}))),
         (EDITS, None, write("b.txt")),
         (COMMANDS, None, run("mkdir made")),
         (SERVERS, Some(COMMANDS), turn().call("process_start", server)),
@@ -77,7 +78,10 @@ async fn check(arguments: &[&str], approvals: &str, writable: Option<&str>) {
     std::fs::write(stage.home.work().join("a.txt"), "a\n").unwrap();
     std::fs::write(stage.home.work().join("c.txt"), "c\n").unwrap();
     std::fs::write(stage.home.work().join(".env"), "KEY=1\n").unwrap();
-    let mut all = vec!["exec", "-c", "agent.gates.finish=false", "-c", "agent.gates.stuck=false"];
+    // Nothing listens there: a search that runs fails.
+    let search = "web.search_endpoint=\"http://127.0.0.1:9/\"";
+    let mut all =
+        vec!["exec", "-c", "agent.gates.finish=false", "-c", "agent.gates.stuck=false", "-c", search];
     all.extend(arguments);
     all.push("go");
     stage.usual(all).run().await;
@@ -101,15 +105,14 @@ async fn check(arguments: &[&str], approvals: &str, writable: Option<&str>) {
     }
     let tools = body["tools"].as_array().unwrap().iter();
     let names: Vec<&str> = tools.filter_map(|tool| tool["function"]["name"].as_str()).collect();
-    assert_eq!(names.contains(&"process_start"), !is_denied(&results[3]), "{arguments:?}: {names:?}");
+    assert_eq!(names.contains(&"process_start"), !is_denied(&results[4]), "{arguments:?}: {names:?}");
     let runs = can_write.starts_with("nothing");
-    assert_eq!(runs, is_denied(&results[2]), "{arguments:?}: {can_write}");
+    assert_eq!(runs, is_denied(&results[3]), "{arguments:?}: {can_write}");
     assert!(!body.to_string().contains("denied at once"), "the block says what is denied");
 }
 
 const SECRETS: &str = "files with secrets, changes outside the workspace and new hosts";
-const HELD: &str =
-    "reading, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
+const HELD: &str = "reading, web searches, file edits in the workspace, file edits in `/tmp` and commands in the workspace run at once";
 
 #[tokio::test]
 async fn in_the_usual_run_what_the_jail_holds_runs_and_the_rest_is_denied() {
@@ -138,7 +141,7 @@ async fn in_a_window_dangerous_commands_are_denied_too() {
 #[tokio::test]
 async fn where_nothing_is_approved_only_reading_runs() {
     for approve in ["none", "ask"] {
-        let text = "reading runs at once; everything else is denied";
+        let text = "reading and web searches run at once; everything else is denied";
         let writable = "nothing, since commands that change something are denied";
         check(&["--trust", "--approve", approve], text, Some(writable)).await;
     }
@@ -147,7 +150,7 @@ async fn where_nothing_is_approved_only_reading_runs() {
 #[tokio::test]
 async fn with_edits_approved_commands_are_denied() {
     let text = format!(
-        "reading and file edits in the workspace run at once; nobody can be asked, so these are denied: commands in the workspace, \
+        "reading, web searches and file edits in the workspace run at once; nobody can be asked, so these are denied: commands in the workspace, \
          build files such as `Makefile`, {ORDERS}, file deletions in the workspace, {SECRETS}"
     );
     check(&["--trust", "--approve", "edits"], &text, None).await;
@@ -155,7 +158,7 @@ async fn with_edits_approved_commands_are_denied() {
 
 #[tokio::test]
 async fn in_an_untrusted_folder_nothing_is_written() {
-    let text = "reading runs at once; everything else is denied";
+    let text = "reading and web searches run at once; everything else is denied";
     check(&[], text, Some("nothing, since the user has not trusted this folder")).await;
 }
 
@@ -249,6 +252,8 @@ async fn refusals_name_the_user_and_do_not_speak_to_the_model_as_one() {
         assert!(
             told.ends_with(
                 "hint: do what the message suggests, or go on without it and say so in your answer; do not get the same effect another way"
+            ) || told.ends_with(
+                "hint: go on without it, and name that option in your answer; do not get the same effect another way"
             ),
             "{told}"
         );

@@ -410,14 +410,14 @@ async fn a_question_that_nobody_answers_is_withdrawn_with_a_word() {
 }
 
 /// A server that answers every request with the same page, and counts them.
-struct PageServer {
-    port: u16,
+pub(crate) struct PageServer {
+    pub(crate) port: u16,
     served: Arc<AtomicUsize>,
     _tasks: JoinSet<()>,
 }
 
 impl PageServer {
-    async fn start(page: impl Fn() -> String + Send + 'static) -> Self {
+    pub(crate) async fn start(page: impl Fn() -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (port, served) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
         let (count, mut tasks) = (served.clone(), JoinSet::new());

@@ -55,6 +55,10 @@ impl Tool for ProcessStop {
         Intent::nothing()
     }
 
+    fn stops(input: &ProcessStopInput) -> Option<&str> {
+        Some(&input.id)
+    }
+
     async fn run(input: ProcessStopInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let person = context.owner.person.clone();
         // A command of this session that was moved to the background has its supervisor here.

@@ -82,8 +82,9 @@ impl InPane<'_> {
                     "note": format!(
                         "the command still runs in the pane after {} s; while you need its result, run `sleep 60` and repeat; buddy \
                          tells you when it has ended; look at it with `tmux_capture_pane`; end it with `process_stop`; until it \
-                         ends, other commands run beside the pane; it ends with this session",
-                        wait.as_secs_f32()
+                         ends, other commands run beside the pane; it ends with this session, or after {} hours",
+                        wait.as_secs_f32(),
+                        MAX_RUN.as_secs() / 3600
                     ),
                 }));
             }

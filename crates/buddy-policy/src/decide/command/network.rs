@@ -4,6 +4,7 @@ use buddy_protocol::Risk;
 
 use super::Judge;
 use super::publication::{is_publishing, may_publish};
+use crate::Tier;
 use crate::decide::advice::AdvisedRule;
 use crate::decide::egress::{self, Destination, is_this_machine};
 use crate::decide::file::RuleAllowance;
@@ -15,7 +16,6 @@ use crate::effect::{
 use crate::grant::offers;
 use crate::registries::is_package_manager;
 use crate::rules::Thing;
-use crate::{Mode, Tier};
 
 impl Judge<'_> {
     /// Whether a rule or a grant lets the line run and says nothing of the network, so that its connections are judged one by one. A
@@ -27,7 +27,7 @@ impl Judge<'_> {
         allowed: &[RuleAllowance],
         is_covered: bool,
     ) -> bool {
-        let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
+        let has_broker = self.policy.has_broker && self.is_held();
         let is_by_letter = !is_covered && self.is_granted_to_the_letter();
         let is_allowed = is_by_letter || (is_covered && allowed.iter().any(|one| *one != RuleAllowance::No));
         if !has_broker || !is_allowed || self.runs_on {
@@ -50,7 +50,7 @@ impl Judge<'_> {
     /// Whether each connection of the line is judged by the broker if a grant lets the line run. So the grant need not say where it
     /// connects to.
     pub(super) fn is_left_to_broker(&self, leaves: &[CommandLeaf]) -> bool {
-        let has_broker = self.policy.is_confined() && self.policy.has_broker && !self.policy.is_throwaway;
+        let has_broker = self.policy.has_broker && self.is_held();
         let connects =
             |leaf: &CommandLeaf| is_publishing(leaf) || self.goes_direct(leaf) || self.is_networked(leaf);
         let shows = |leaf: &CommandLeaf| self.shows_network_use(leaf) || self.is_networked(leaf);
@@ -72,8 +72,7 @@ impl Judge<'_> {
 
     /// Whether the jail decides about the network of the command.
     fn is_held(&self) -> bool {
-        let policy = self.policy;
-        policy.mode == Mode::Development && !policy.places.remote && !policy.is_throwaway
+        self.policy.is_jailed() && !self.policy.is_throwaway
     }
 
     /// Whether a simple command reaches a host past the broker: its program does not use a proxy, or there is no broker. A server of

@@ -78,7 +78,7 @@ impl Judge<'_> {
             sheet.needs.asked.push(path.to_owned());
         } else if is_open(path, places) {
             match self.policy.is_confined() {
-                true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path)),
+                true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path, self.policy)),
                 true => sheet.raise(Risk::Medium),
                 // Undo keeps nothing of a command's changes there.
                 false => sheet.raise(Risk::High),
