@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::approval_clock::ApprovalClock;
 use crate::asking::{ReadLine, read_answer, render_question};
-use crate::branches::{OpenedSession, describe_refusal as refused};
+use crate::branches::{OpenedSession, describe_refusal as refused, take_up};
 use crate::changes::{GO_AHEAD, GO_ON, describe_change, is_go_ahead};
 use crate::console::{
     CustomCommand, Desk, SECOND_PRESS, SHOWN, SessionTask, TurnSum, measure_terminal, render_begun_call,
@@ -124,6 +124,8 @@ struct Repl<'a> {
     next: Option<OpenedSession>,
     /// Whether the user wants to leave.
     is_leaving: bool,
+    /// Whether something was refused because another process works on the session.
+    is_refused: bool,
     /// Whether the user denied everything that waits. What the same answer of the model brings up a moment later is
     /// denied too.
     is_denying: bool,
@@ -150,7 +152,7 @@ pub async fn run_repl(
         mut interrupts,
     } = request;
     printer.read_aloud(is_read_aloud);
-    sessions.take_up(&who, &session).await?;
+    let in_use = take_up(&*sessions, &who, &session).await?;
     let mut events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
     let mut repl = Repl {
         sessions,
@@ -174,9 +176,11 @@ pub async fn run_repl(
         pages: None,
         next: None,
         is_leaving: false,
+        is_refused: false,
         is_denying: false,
     };
     repl.catch_up(&mut events, head).await?;
+    repl.arrive(in_use);
     if let Some(line) = prompt {
         repl.enter(line.trim()).await?;
     }
@@ -207,6 +211,15 @@ impl Repl<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Says who works on the session, if another process does, and puts the question that waits there.
+    fn arrive(&mut self, in_use: Option<String>) {
+        self.task.is_in_use = in_use.is_some();
+        if let Some(text) = in_use {
+            self.tell(&text);
+        }
+        let _ = self.ask();
     }
 
     fn fold(&mut self, event: &Event) -> Result<(), SessionsError> {
@@ -263,8 +276,9 @@ impl Repl<'_> {
                 events = self.open(next).await?;
             }
             // The input may end while a turn runs, as it does with a pipe; the turn is seen through, without approvals.
-            if !is_open && self.is_idle() {
-                return Ok(Exit::Ok);
+            // What another process does is not waited for.
+            if !is_open && (self.is_idle() || self.task.is_in_use) {
+                return Ok(self.end_of_input());
             }
             if !is_open {
                 let reason = "the input has ended".to_owned();
@@ -273,6 +287,11 @@ impl Repl<'_> {
             self.put_prompt();
         }
         Ok(exit.unwrap_or(Exit::Ok))
+    }
+
+    /// How the conversation ends with its input. Nobody may see what a pipe was refused, so the exit code tells.
+    fn end_of_input(&self) -> Exit {
+        if self.is_refused && self.input == LineInput::Pipe { Exit::Failed } else { Exit::Ok }
     }
 
     /// Takes up an event. Says how the conversation ends, if it does.
@@ -351,8 +370,11 @@ impl Repl<'_> {
         self.task.is_idle() && self.own_commands == 0
     }
 
-    async fn send(&self, command: Command) -> Result<(), SessionsError> {
-        self.sessions.send(&self.who, &self.task.session, command).await
+    async fn send(&mut self, command: Command) -> Result<(), SessionsError> {
+        let sent = self.sessions.send(&self.who, &self.task.session, command).await;
+        self.task.is_in_use &= sent.is_err();
+        self.is_refused |= matches!(sent, Err(SessionsError::Busy { .. }));
+        sent
     }
 
     async fn enter(&mut self, line: &str) -> Result<(), SessionsError> {
@@ -429,15 +451,17 @@ impl Repl<'_> {
         match stopped {
             // It has ended meanwhile.
             Err(SessionsError::Agent(_)) => Ok(()),
-            other => other,
+            other => self.forgive(other),
         }
     }
 
     /// A refused command is told and the conversation goes on.
     fn forgive(&mut self, sent: Result<(), SessionsError>) -> Result<(), SessionsError> {
         match sent {
-            Err(error @ (SessionsError::Conflict(_) | SessionsError::Invalid(_))) => {
-                self.tell(&format!("buddy: {error}"));
+            Err(
+                error @ (SessionsError::Conflict(_) | SessionsError::Invalid(_) | SessionsError::Busy { .. }),
+            ) => {
+                self.tell(&format!("buddy: {}", refused(&error)));
                 Ok(())
             }
             other => other,

@@ -19,7 +19,7 @@ use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
 use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Focus};
 use super::ground::{GroundQuery, HeardKey, QUESTION};
-use super::lanes::{LaneOrder, LaneRefusal, Lanes};
+use super::lanes::{LaneOrder, LaneReport, Lanes};
 use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
 use super::state::Console;
@@ -100,7 +100,7 @@ pub async fn run_console(
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);
     console.greet(&request.greeting);
-    let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
+    let (lanes, reports) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = ConsoleDriver {
         painter: ScreenPainter::new(request.look, columns, height),
@@ -132,7 +132,7 @@ pub async fn run_console(
     if let Some(prompt) = request.prompt {
         driver.take(ConsoleInput::Said(prompt)).await;
     }
-    let result = driver.run(request.interrupts, refused).await;
+    let result = driver.run(request.interrupts, reports).await;
     driver.console.now = Instant::now();
     driver.console.settle_calls();
     let mut farewell = driver.console.take_rows();
@@ -141,7 +141,7 @@ pub async fn run_console(
     let console = &driver.console;
     let session = console.front().session.clone();
     let is_empty = console.front().reader.transcript().items().is_empty();
-    let running = console.tasks.iter().skip(1).filter(|task| !task.is_idle());
+    let running = console.tasks.iter().skip(1).filter(|task| task.is_working_here());
     let stopped = running.map(|task| task.session.clone()).collect();
     drop(driver);
     result.map(|exit| LeftConversation { exit, session, is_empty, stopped })
@@ -181,16 +181,14 @@ impl ConsoleDriver {
         let events = follow_events(self.sessions.clone(), self.who.clone(), session.clone(), 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
-        if let Some(text) = in_use {
-            self.console.say_on_arrival(text);
-        }
+        self.console.note_in_use(in_use);
         Ok(())
     }
 
     async fn run(
         &mut self,
         mut interrupts: mpsc::Receiver<Signalled>,
-        mut refused: mpsc::Receiver<LaneRefusal>,
+        mut reports: mpsc::Receiver<LaneReport>,
     ) -> Result<Exit, SessionsError> {
         loop {
             let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
@@ -208,7 +206,7 @@ impl ConsoleDriver {
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(refused) = refused.recv() => Some(refused.told()?),
+                Some(report) = reports.recv() => Some(report.told()?),
                 Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
                     Some(Self::event(session, part)?)
                 }
@@ -414,9 +412,11 @@ impl ConsoleDriver {
                 Ok::<_, SessionsError>((session, events))
             };
             match made.await {
-                Ok((session, events)) => {
-                    JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head: 0 })
-                }
+                Ok((session, events)) => JobDone::Follow(
+                    session.clone(),
+                    events,
+                    EffectReply::Opened { session, head: 0, in_use: None },
+                ),
                 Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
             }
         });
@@ -427,7 +427,7 @@ impl ConsoleDriver {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
             match fork_session(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
-                Ok(OpenedSession { session, head, events }) => {
+                Ok(OpenedSession { session, head, events, .. }) => {
                     JobDone::Follow(session.clone(), events, EffectReply::Begun { session, head, prompt })
                 }
                 Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
@@ -444,7 +444,7 @@ impl ConsoleDriver {
                 Purpose::Copy | Purpose::Background => None,
             };
             match fork_session(&sessions, &who, &left, point, ForkKind::Beside).await {
-                Ok(OpenedSession { session, head, events }) => {
+                Ok(OpenedSession { session, head, events, .. }) => {
                     let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     JobDone::Follow(session, events, EffectReply::Forked(branched))
                 }
@@ -615,8 +615,8 @@ impl ConsoleDriver {
 /// Follows a session that is to be shown.
 async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> JobDone {
     match open_session(sessions, who, session).await {
-        Ok(OpenedSession { session, head, events }) => {
-            JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head })
+        Ok(OpenedSession { session, head, events, in_use }) => {
+            JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head, in_use })
         }
         Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
     }

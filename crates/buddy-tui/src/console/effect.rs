@@ -100,6 +100,8 @@ pub(super) enum ConsoleEffect {
 /// The result of an effect.
 #[derive(Debug)]
 pub(super) enum EffectReply {
+    /// A session accepted a command.
+    Sent(SessionId),
     /// A command was refused.
     Refused(String),
     /// A prompt was refused.
@@ -122,6 +124,8 @@ pub(super) enum EffectReply {
     Opened {
         session: SessionId,
         head: u64,
+        /// The text that says who works on it, if another process does.
+        in_use: Option<String>,
     },
     Sessions {
         sessions: Vec<SessionSummary>,

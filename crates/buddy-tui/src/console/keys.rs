@@ -423,12 +423,14 @@ impl Console {
 
     /// The running work, in the user's words.
     fn running(&self) -> Vec<String> {
-        let turn = (!self.front().is_idle()).then(|| "the agent's work".to_owned());
-        let command = self.front().reader.own_command().map(|_| "your command".to_owned());
-        let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
+        let turn = self.front().is_working_here().then(|| "the agent's work".to_owned());
+        let own = |task: &SessionTask| !task.is_in_use && task.reader.own_command().is_some();
+        let command = own(self.front()).then(|| "your command".to_owned());
+        let tasks = self.tasks.iter().skip(1).filter(|task| task.is_working_here());
         let tasks = tasks.map(|task| format!("task {}", task.number));
         let undo = self.undoing.map(|_| "the undo".to_owned());
-        let left: usize = self.tasks.iter().map(|task| task.reader.left_running()).sum();
+        let here = self.tasks.iter().filter(|task| !task.is_in_use);
+        let left: usize = here.map(|task| task.reader.left_running()).sum();
         let left = (left > 0).then(|| counted(left as u64, "background command"));
         turn.into_iter().chain(command).chain(undo).chain(left).chain(tasks).collect()
     }

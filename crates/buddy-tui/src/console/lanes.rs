@@ -36,21 +36,25 @@ pub(super) struct LaneOrder {
     pub(super) command: Command,
 }
 
-/// A command that was not taken, and the prompt where it was one.
-pub(super) struct LaneRefusal {
-    session: SessionId,
-    error: SessionsError,
-    prompt: Option<String>,
+/// The fate of a command.
+pub(super) enum LaneReport {
+    Sent(SessionId),
+    /// It was not taken; with the prompt if it was one.
+    Refused {
+        session: SessionId,
+        error: SessionsError,
+        prompt: Option<String>,
+    },
 }
 
 impl Lanes {
-    /// Opens the ways to these sessions. What is refused comes back.
+    /// Opens the ways to these sessions. The fate of each command comes back.
     pub(super) fn open(
         sessions: &Arc<dyn Sessions>,
         desk: &Arc<dyn Desk>,
         who: &Principal,
-    ) -> (Self, mpsc::Receiver<LaneRefusal>) {
-        let (refusals, refused) = mpsc::channel(QUEUED);
+    ) -> (Self, mpsc::Receiver<LaneReport>) {
+        let (reports, reported) = mpsc::channel(QUEUED);
         let (usual, usual_inbox) = mpsc::channel(QUEUED);
         let (urgent, urgent_inbox) = mpsc::channel(QUEUED);
         let reading = Arc::<AtomicUsize>::default();
@@ -61,11 +65,11 @@ impl Lanes {
                 desk: desk.clone(),
                 who: who.clone(),
                 reading: reading.clone(),
-                refusals: refusals.clone(),
+                reports: reports.clone(),
             };
             tasks.spawn(lane.send_all(inbox));
         }
-        (Self { usual, urgent, reading, _tasks: tasks }, refused)
+        (Self { usual, urgent, reading, _tasks: tasks }, reported)
     }
 
     /// Has a command sent. False when too many wait already.
@@ -91,7 +95,7 @@ struct Lane {
     desk: Arc<dyn Desk>,
     who: Principal,
     reading: Arc<AtomicUsize>,
-    refusals: mpsc::Sender<LaneRefusal>,
+    reports: mpsc::Sender<LaneReport>,
 }
 
 impl Lane {
@@ -111,19 +115,24 @@ impl Lane {
             if has_images {
                 self.reading.fetch_sub(1, Ordering::SeqCst);
             }
-            if let Err(error) = sent
-                && self.refusals.send(LaneRefusal { session, error, prompt }).await.is_err()
-            {
+            let report = match sent {
+                Ok(()) => LaneReport::Sent(session),
+                Err(error) => LaneReport::Refused { session, error, prompt },
+            };
+            if self.reports.send(report).await.is_err() {
                 return;
             }
         }
     }
 }
 
-impl LaneRefusal {
+impl LaneReport {
     /// A refused command is told and the conversation goes on, unless there are no sessions any more.
     pub(super) fn told(self) -> Result<ConsoleInput, SessionsError> {
-        let Self { session, error, prompt } = self;
+        let (session, error, prompt) = match self {
+            Self::Sent(session) => return Ok(ConsoleInput::Reply(EffectReply::Sent(session))),
+            Self::Refused { session, error, prompt } => (session, error, prompt),
+        };
         if matches!(error, SessionsError::Closed | SessionsError::Store(_)) {
             return Err(error);
         }

@@ -29,6 +29,11 @@ impl Console {
                     self.complain(&format!("buddy: {text}"));
                 }
             }
+            EffectReply::Sent(session) => {
+                for task in self.tasks.iter_mut().filter(|task| task.session == session) {
+                    task.is_in_use = false;
+                }
+            }
             EffectReply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
             EffectReply::PastedImage(path) => {
                 self.mention(&(write_mention(&path) + " "));
@@ -43,7 +48,10 @@ impl Console {
                 self.effect(ConsoleEffect::Send(task.session.clone(), Command::prompt(prompt)));
                 self.tasks.push(task);
             }
-            EffectReply::Opened { session, head } => self.opened(session, head),
+            EffectReply::Opened { session, head, in_use } => {
+                self.opened(session, head);
+                self.note_in_use(in_use);
+            }
             EffectReply::Forked(branched) => self.forked(branched),
             EffectReply::Found(found) if found.is_empty() => {
                 self.say("No conversation contains these words.");
@@ -139,6 +147,14 @@ impl Console {
         self.forget_approvals();
         if head == 0 {
             self.say("This is a new conversation.");
+        }
+    }
+
+    /// Says who works on the conversation that is shown, if another process does.
+    pub(super) fn note_in_use(&mut self, in_use: Option<String>) {
+        self.front_mut().is_in_use = in_use.is_some();
+        if let Some(text) = in_use {
+            self.say_on_arrival(text);
         }
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct SessionTask {
     pub(super) own_aside: Option<OwnAside>,
     /// Whether it was stopped because its time was over.
     pub(super) is_stopped: bool,
+    /// Whether another process worked on it when it was opened here, and no command was accepted since.
+    pub(crate) is_in_use: bool,
 }
 
 impl SessionTask {
@@ -73,6 +75,7 @@ impl SessionTask {
             arrival: None,
             own_aside: None,
             is_stopped: false,
+            is_in_use: false,
         }
     }
 
@@ -106,6 +109,11 @@ impl SessionTask {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
+    }
+
+    /// Whether leaving it would stop something.
+    pub(super) fn is_working_here(&self) -> bool {
+        !self.is_idle() && !self.is_in_use
     }
 
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.

@@ -23,11 +23,12 @@ const PROMPT: usize = 100;
 impl Repl<'_> {
     /// Goes on in another conversation.
     pub(super) async fn open(&mut self, opened: OpenedSession) -> Result<EventFeed, SessionsError> {
-        let OpenedSession { session, head, mut events } = opened;
+        let OpenedSession { session, head, mut events, in_use } = opened;
         self.task = SessionTask::new(SHOWN, session, String::new());
         (self.own_commands, self.denied, self.is_denying) = (0, HashSet::new(), false);
         self.answers = StreamedAnswers::default();
         self.catch_up(&mut events, head).await?;
+        self.arrive(in_use);
         Ok(events)
     }
 

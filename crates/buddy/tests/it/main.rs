@@ -62,6 +62,7 @@ mod swapped;
 mod tampering;
 mod targets;
 mod told_rules;
+mod two_terminals;
 mod undo;
 mod way_out;
 mod web;
