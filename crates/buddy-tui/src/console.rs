@@ -21,6 +21,7 @@ mod custom;
 mod desk;
 mod driver;
 mod effect;
+mod errands;
 mod finished_rows;
 mod granting;
 mod greeting;

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{
-    ApprovalPolicy, Command, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
-    Sessions, SessionsError,
-};
+use buddy_protocol::{ApprovalPolicy, Command, Principal, SessionId, Sessions, SessionsError};
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
@@ -14,10 +11,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
-use super::branch::{Branch, Branched, Purpose};
 use super::custom::CustomCommand;
-use super::desk::{Desk, DeskCommand};
-use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Focus};
+use super::desk::Desk;
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Errand, Focus};
+use super::errands::{ErrandDone, ErrandRunner};
 use super::ground::{GroundQuery, HeardKey, QUESTION};
 use super::lanes::{LaneOrder, LaneReport, Lanes};
 use super::live::LAMP_MS;
@@ -25,7 +22,7 @@ use super::own_status::OwnStatus;
 use super::state::Console;
 use super::status_part::StatusPart;
 use super::terminal::{self, HeldTerminal};
-use crate::branches::{Another, OpenedSession, fork_session, open_session, take_up};
+use crate::branches::take_up;
 use crate::editor::{EditorKey, KeyStyle, Vim};
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, LeftConversation, Signalled};
@@ -125,7 +122,7 @@ pub async fn run_console(
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
             load_syntaxes();
-            JobDone::Reply(EffectReply::Said(String::new()))
+            ErrandDone::Reply(EffectReply::Said(String::new()))
         });
     }
     driver.open(request.session, request.head).await?;
@@ -152,7 +149,7 @@ struct ConsoleDriver {
     painter: ScreenPainter,
     terminal: HeldTerminal,
     /// Effects that take their time.
-    jobs: JoinSet<JobDone>,
+    jobs: JoinSet<ErrandDone>,
     events: StreamMap<SessionId, EventFeed>,
     lanes: Lanes,
     sessions: Arc<dyn Sessions>,
@@ -165,13 +162,6 @@ struct ConsoleDriver {
     /// The keys; none while somebody else has the terminal.
     keys: Option<EventStream>,
     ground: GroundQuery,
-}
-
-/// The result of a job.
-enum JobDone {
-    Reply(EffectReply),
-    /// A session to follow, and what is to be told about it.
-    Follow(SessionId, EventFeed, EffectReply),
 }
 
 impl ConsoleDriver {
@@ -306,10 +296,10 @@ impl ConsoleDriver {
         })
     }
 
-    fn finished(&mut self, done: Result<JobDone, JoinError>) -> ConsoleInput {
+    fn finished(&mut self, done: Result<ErrandDone, JoinError>) -> ConsoleInput {
         match done {
-            Ok(JobDone::Reply(reply)) => ConsoleInput::Reply(reply),
-            Ok(JobDone::Follow(session, events, reply)) => {
+            Ok(ErrandDone::Reply(reply)) => ConsoleInput::Reply(reply),
+            Ok(ErrandDone::Follow(session, events, reply)) => {
                 self.events.insert(session, events);
                 ConsoleInput::Reply(reply)
             }
@@ -327,60 +317,10 @@ impl ConsoleDriver {
                     }
                 }
             }
-            ConsoleEffect::Begin(session, prompt) => self.begin(session, prompt),
-            ConsoleEffect::Fork(branch) => self.fork(branch),
-            ConsoleEffect::New(another) => self.create(another),
-            ConsoleEffect::Open(session) => self.go_to(session),
-            ConsoleEffect::OpenLast => self.go_to_last(),
+            ConsoleEffect::Errand(errand) => self.start(errand),
             ConsoleEffect::Leave(session) => drop(self.events.remove(&session)),
-            ConsoleEffect::ListSessions => self.list(),
-            ConsoleEffect::Search(words) => self.search(words),
-            ConsoleEffect::ListModels => {
-                let model = self.model_in_use();
-                let listed = |desk: Arc<dyn Desk>, _, _| async move {
-                    EffectReply::Models(desk.models(model.as_deref()).await)
-                };
-                self.ask_desk(listed);
-            }
-            ConsoleEffect::FindModel(wish) => {
-                let model = self.model_in_use();
-                self.ask_desk(|desk, _, _| async move {
-                    match desk.find_model(&wish, model.as_deref()).await {
-                        Ok(name) => EffectReply::ModelFound(name),
-                        Err(text) => EffectReply::Failed(text),
-                    }
-                });
-            }
-            ConsoleEffect::ListPaths => {
-                self.ask_desk(|desk, _, target| async move { EffectReply::Paths(desk.paths(&target).await) });
-            }
-            ConsoleEffect::LookAround => self.look_around(),
-            ConsoleEffect::AskStatus(facts) => {
-                self.ask_desk(|desk, _, _| async move { EffectReply::Status(desk.status(facts).await) });
-            }
-            ConsoleEffect::Run(command) => self.ask_desk(|desk, session, target| async move {
-                let is_diff = command == DeskCommand::Diff;
-                let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo(_));
-                match desk.run(&session, &target, command).await {
-                    said if is_undo => EffectReply::Undone(said),
-                    Ok(text) if is_diff => EffectReply::Changes(text),
-                    Ok(text) => EffectReply::Said(text),
-                    Err(text) => EffectReply::Failed(text),
-                }
-            }),
-            ConsoleEffect::CountChanges(turn, calls) => {
-                self.ask_desk(|desk, _, _| async move {
-                    EffectReply::CountedChanges(turn, desk.changes(&calls).await)
-                });
-            }
             ConsoleEffect::Remember(text) => self.desk.remember(&text),
             ConsoleEffect::Edit(text) => self.edit(&text).await,
-            ConsoleEffect::PasteImage => self.ask_desk(|desk, _, _| async move {
-                match desk.pasted_image().await {
-                    Ok(path) => EffectReply::PastedImage(path),
-                    Err(reason) => EffectReply::Failed(reason),
-                }
-            }),
             ConsoleEffect::LogIn(profile) => self.log_in(profile.as_deref()).await,
             ConsoleEffect::Copy(text) => self.copy(&text),
             ConsoleEffect::Suspend => self.suspend(),
@@ -403,118 +343,17 @@ impl ConsoleDriver {
         self.lanes.give(LaneOrder { session, target, images, command })
     }
 
-    fn create(&mut self, another: Another) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            let made = async {
-                let session = another.begin(&*sessions, &who).await?;
-                let events = follow_events(sessions.clone(), who, session.clone(), 0).await?;
-                Ok::<_, SessionsError>((session, events))
-            };
-            match made.await {
-                Ok((session, events)) => JobDone::Follow(
-                    session.clone(),
-                    events,
-                    EffectReply::Opened { session, head: 0, in_use: None },
-                ),
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    /// Starts a task in a fork of a conversation, which pays for it.
-    fn begin(&mut self, session: SessionId, prompt: String) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            match fork_session(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
-                Ok(OpenedSession { session, head, events, .. }) => {
-                    JobDone::Follow(session.clone(), events, EffectReply::Begun { session, head, prompt })
-                }
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    fn fork(&mut self, branch: Branch) {
-        let (sessions, who, desk) = (self.sessions.clone(), self.who.clone(), self.desk.clone());
-        self.jobs.spawn(async move {
-            let Branch { session: left, point, purpose } = branch;
-            let changes = match &purpose {
-                Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
-                Purpose::Copy | Purpose::Background => None,
-            };
-            match fork_session(&sessions, &who, &left, point, ForkKind::Beside).await {
-                Ok(OpenedSession { session, head, events, .. }) => {
-                    let branched = Branched { session: session.clone(), head, left, purpose, changes };
-                    JobDone::Follow(session, events, EffectReply::Forked(branched))
-                }
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    fn search(&mut self, words: String) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            JobDone::Reply(match sessions.search(&who, &words, LISTED).await {
-                Ok(found) => EffectReply::Found(found),
-                Err(error) => EffectReply::Failed(error.to_string()),
-            })
-        });
-    }
-
-    fn go_to(&mut self, session: SessionId) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move { followed(&sessions, &who, session).await });
-    }
-
-    fn go_to_last(&mut self) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let (query, shown) = (self.listing(), self.console.front().session.clone());
-        self.jobs.spawn(async move {
-            let found = match sessions.list(&who, query).await {
-                Ok(page) => page.sessions.into_iter().map(|summary| summary.id).find(|id| *id != shown),
-                Err(error) => return JobDone::Reply(EffectReply::Failed(error.to_string())),
-            };
-            match found {
-                Some(session) => followed(&sessions, &who, session).await,
-                None => JobDone::Reply(EffectReply::Failed("There is no other conversation.".to_owned())),
-            }
-        });
-    }
-
-    fn listing(&self) -> SessionQuery {
-        SessionQuery { owner: Some(self.who.id.clone()), limit: LISTED, ..SessionQuery::default() }
-    }
-
-    fn list(&mut self) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let (query, now) = (self.listing(), self.desk.now());
-        self.jobs.spawn(async move {
-            JobDone::Reply(match sessions.list(&who, query).await {
-                Ok(page) => EffectReply::Sessions { sessions: page.sessions, now },
-                Err(error) => EffectReply::Failed(error.to_string()),
-            })
-        });
-    }
-
-    fn ask_desk<F: Future<Output = EffectReply> + Send + 'static>(
-        &mut self,
-        job: impl FnOnce(Arc<dyn Desk>, SessionId, SessionTarget) -> F,
-    ) {
-        let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
-        self.jobs.spawn(async move { JobDone::Reply(work.await) });
-    }
-
-    fn model_in_use(&self) -> Option<String> {
-        self.console.front().reader.transcript().model().map(str::to_owned)
-    }
-
-    fn look_around(&mut self) {
-        let model = self.model_in_use();
-        self.ask_desk(|desk, _, target| async move {
-            EffectReply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
-        });
+    fn start(&mut self, errand: Errand) {
+        let runner = ErrandRunner {
+            sessions: self.sessions.clone(),
+            desk: self.desk.clone(),
+            who: self.who.clone(),
+            session: self.console.front().session.clone(),
+            target: self.console.target(),
+            model: self.console.front().reader.transcript().model().map(str::to_owned),
+            most_listed: LISTED,
+        };
+        self.jobs.spawn(runner.run(errand));
     }
 
     /// Leaves the terminal to an editor.
@@ -547,7 +386,7 @@ impl ConsoleDriver {
             }
         }
         // A login without a name can have changed which model answers.
-        self.look_around();
+        self.start(Errand::LookAround);
     }
 
     fn suspend(&mut self) {
@@ -609,16 +448,6 @@ impl ConsoleDriver {
             self.terminal.write(&bytes).map_err(|_| SessionsError::Closed)?;
         }
         Ok(())
-    }
-}
-
-/// Follows a session that is to be shown.
-async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> JobDone {
-    match open_session(sessions, who, session).await {
-        Ok(OpenedSession { session, head, events, in_use }) => {
-            JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head, in_use })
-        }
-        Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
     }
 }
 

@@ -8,7 +8,7 @@ use crossterm::event::KeyCode;
 use super::changed_rows::render_changes;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
-use super::effect::ConsoleEffect;
+use super::effect::{ConsoleEffect, Errand};
 use super::state::{Armed, Completes, Console, OpenCompletion, Paths, SECOND_PRESS};
 use super::tasks::{MAX_QUEUED, SessionTask};
 use crate::changes;
@@ -108,7 +108,7 @@ impl Console {
                 self.effect(ConsoleEffect::Edit(text));
             }
             Some(EditAction::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
-            Some(EditAction::PasteImage) => self.effect(ConsoleEffect::PasteImage),
+            Some(EditAction::PasteImage) => self.errand(Errand::PasteImage),
             Some(EditAction::Redraw) => self.effect(ConsoleEffect::Redraw),
             Some(EditAction::Suspend) => self.effect(ConsoleEffect::Suspend),
             Some(EditAction::Expand) => self.expand(),
@@ -160,7 +160,7 @@ impl Console {
             Paths::Asked => return,
             Paths::Unknown => {
                 self.paths = Paths::Asked;
-                return self.effect(ConsoleEffect::ListPaths);
+                return self.errand(Errand::ListPaths);
             }
         };
         let fitting = paths.iter().filter(|path| wish.is_empty() || score(path, &wish).is_some());
@@ -312,7 +312,7 @@ impl Console {
     /// Starts a task beside the conversation.
     fn begin(&mut self, prompt: &str) {
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Begin(session, prompt.to_owned()));
+        self.errand(Errand::Begin(session, prompt.to_owned()));
     }
 
     /// Says something to the agent. While a turn runs this steers it.

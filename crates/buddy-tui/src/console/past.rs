@@ -3,7 +3,7 @@
 use buddy_protocol::{ForkPoint, SessionId};
 
 use super::branch::{Branch, Branched, Purpose, Rewound};
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
@@ -19,7 +19,7 @@ impl Console {
     /// Goes on in a copy of the conversation.
     pub(super) fn fork(&mut self) {
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
+        self.errand(Errand::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
     }
 
     /// Lets the user pick the prompt to go back to.
@@ -45,7 +45,7 @@ impl Console {
         let rewound = Rewound { draft: text.to_owned(), calls, images };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
+        self.errand(Errand::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
     }
 
     /// Says something below the past of the conversation, which is shown first.

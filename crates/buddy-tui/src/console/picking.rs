@@ -2,7 +2,7 @@
 
 use buddy_protocol::{Change, Command};
 
-use super::effect::ConsoleEffect;
+use super::effect::{ConsoleEffect, Errand};
 use super::picker::Picks;
 use super::state::Console;
 use crate::changes::read_approvals;
@@ -43,7 +43,7 @@ impl Console {
             },
             Picks::Session => {
                 if let Some(session) = picker.chosen_session() {
-                    self.effect(ConsoleEffect::Open(session.clone()));
+                    self.errand(Errand::Open(session.clone()));
                 }
             }
         }

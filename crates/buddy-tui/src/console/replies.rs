@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
-use super::effect::{ConsoleEffect, EffectReply, Focus};
+use super::effect::{ConsoleEffect, EffectReply, Errand, Focus};
 use super::items;
 use super::past::describe_resume;
 use super::picker::Picker;
@@ -82,7 +82,7 @@ impl Console {
                 self.say_plain(&text);
                 if !text.is_empty() {
                     // A command of buddy's own can change what holds, such as trust.
-                    self.effect(ConsoleEffect::LookAround);
+                    self.errand(Errand::LookAround);
                 }
             }
             EffectReply::Changes(text) => self.show_changes(&text),
@@ -175,7 +175,7 @@ impl Console {
             if !self.front().is_idle() {
                 return;
             }
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
             self.ask_command_changes();
             // The agent may have made files.
             self.paths = Paths::Unknown;

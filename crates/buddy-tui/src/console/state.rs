@@ -8,7 +8,7 @@ use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, Sessio
 use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::SessionSurroundings;
-use super::effect::{ConsoleEffect, ConsoleInput, Focus};
+use super::effect::{ConsoleEffect, ConsoleInput, Errand, Focus};
 use super::items;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
@@ -199,7 +199,7 @@ impl Console {
             ConsoleInput::Focus(focus) => {
                 if focus == Focus::Here && self.focus == Focus::Elsewhere && self.front().is_idle() {
                     // The user may have changed the branch or the trust elsewhere.
-                    self.effect(ConsoleEffect::LookAround);
+                    self.errand(Errand::LookAround);
                 }
                 self.focus = focus;
                 self.is_done_unseen &= focus == Focus::Elsewhere;
@@ -225,6 +225,10 @@ impl Console {
 
     pub(super) fn effect(&mut self, effect: ConsoleEffect) {
         self.effects.push(effect);
+    }
+
+    pub(super) fn errand(&mut self, errand: Errand) {
+        self.effect(ConsoleEffect::Errand(errand));
     }
 
     /// Tells the user who looks elsewhere. Who looks here sees it.
@@ -360,7 +364,7 @@ impl Console {
         }
         let task = &mut self.tasks[place];
         match &event.fact {
-            Fact::SessionStarted(_) if place == 0 => self.effect(ConsoleEffect::LookAround),
+            Fact::SessionStarted(_) if place == 0 => self.errand(Errand::LookAround),
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
@@ -415,7 +419,7 @@ impl Console {
                 self.say(&text);
             }
             // Which host it works on is known now and not before.
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
         }
     }
 
@@ -433,7 +437,7 @@ impl Console {
             self.paths = Paths::Unknown;
         }
         if changed.model.is_some() || changed.targets.is_some() {
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
         }
         if let Some(targets) = &changed.targets {
             let view = self.list_view();

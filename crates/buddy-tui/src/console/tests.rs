@@ -20,7 +20,7 @@ use buddy_protocol::{
 use cards::asked;
 
 use super::desk::SessionSurroundings;
-use super::effect::{ConsoleEffect, ConsoleInput, EffectReply};
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Errand};
 use super::state::Console;
 use crate::editor::{EditorKey, Vim};
 use crate::screen::ScreenPainter;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript, TurnId};
 
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::state::Console;
 use crate::amounts::{describe_elapsed, describe_price};
 use crate::counting::counted;
@@ -105,7 +105,7 @@ impl Console {
         let Some(turn) = transcript.last_turn().map(|ended| ended.turn.clone()) else { return };
         if !sum.has_changes() && !calls.is_empty() {
             self.is_counting = true;
-            self.effect(ConsoleEffect::CountChanges(turn, calls));
+            self.errand(Errand::CountChanges(turn, calls));
         }
     }
 

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::desk::DeskCommand;
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
 use crate::slash_commands::{find_slash_entry, is_slash_command};
@@ -17,7 +17,7 @@ impl Console {
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
         let text = command.progress().unwrap_or("Undoing…");
         self.undoing = Some(Undoing { text, began: self.now });
-        self.effect(ConsoleEffect::Run(command));
+        self.errand(Errand::Run(command));
     }
 
     /// Keeps a line that has to wait until files are restored. False if it need not wait.
@@ -47,7 +47,7 @@ impl Console {
             Err(text) => self.complain(&text),
         }
         // Another branch may be checked out now.
-        self.effect(ConsoleEffect::LookAround);
+        self.errand(Errand::LookAround);
         self.enter_queued();
     }
 

@@ -74,7 +74,7 @@ fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
     stage.fact(ran(1, "rm -r build", 0, ""));
     let effects = stage.seat.end_turn();
     let calls = vec![item(1, ItemStatus::Completed, message("")).id];
-    assert!(effects.contains(&ConsoleEffect::CountChanges(turn(), calls)), "{effects:?}");
+    assert!(effects.contains(&ConsoleEffect::Errand(Errand::CountChanges(turn(), calls))), "{effects:?}");
     let reply = |stage: &mut SceneStage, count| {
         stage.seat.console.take_rows();
         stage.seat.take(ConsoleInput::Reply(EffectReply::CountedChanges(turn(), Some(count))));
@@ -86,7 +86,10 @@ fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
     assert_eq!(reply(&mut stage, 1), ["› go on"; 0], "another turn runs");
     stage.fact(edited(2, "a.rs", HUNK));
     let effects = stage.seat.end_turn();
-    assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::CountChanges(..))), "{effects:?}");
+    assert!(
+        !effects.iter().any(|effect| matches!(effect, ConsoleEffect::Errand(Errand::CountChanges(..)))),
+        "{effects:?}"
+    );
 }
 
 #[test]
