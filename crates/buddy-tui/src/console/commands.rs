@@ -7,6 +7,7 @@ use buddy_protocol::{Command, Content, folded_command};
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::{ConsoleEffect, Errand};
+use super::line_face::ON_A_SCREEN;
 use super::picker::Picker;
 use super::state::Console;
 use super::tasks::{MAX_QUEUED, SHOWN, SessionTask, name_task};
@@ -45,6 +46,12 @@ impl Console {
             SlashLine::Own(entry, _) if entry.is_for_idle && !self.front().is_idle() => {
                 self.command_later(line);
             }
+            SlashLine::Own(entry, _) if self.by_line.is_some() && ON_A_SCREEN.contains(&entry.name) => {
+                let name = entry.name;
+                self.complain(&format!(
+                    "/{name} needs a full-screen conversation; this one is line by line."
+                ));
+            }
             SlashLine::Own(entry, arguments) => match entry.read(arguments) {
                 Ok(command) => self.carry_out(command),
                 Err(help) => self.complain(&help),
@@ -71,6 +78,7 @@ impl Console {
             SlashCommand::ShowKeymap => self.show_keymap(),
             SlashCommand::ListModels => self.errand(Errand::ListModels),
             SlashCommand::FindModel(wish) => self.errand(Errand::FindModel(wish)),
+            SlashCommand::ListApprovals if self.by_line.is_some() => self.list_approvals(),
             SlashCommand::ListApprovals => self.picker = Some(Picker::approvals(self.approvals())),
             SlashCommand::ShowPane => self.show_pane(),
             SlashCommand::ListTargets => self.list_targets(),
@@ -98,7 +106,8 @@ impl Console {
             return self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
         }
         self.front_mut().queue.push_back(line.to_owned());
-        self.say("This runs when the turn has ended. Esc interrupts the turn.");
+        let key = if self.by_line.is_some() { "Ctrl-C" } else { "Esc" };
+        self.say(&format!("This runs when the turn has ended. {key} interrupts the turn."));
     }
 
     fn choose_theme(&mut self, name: &str) {

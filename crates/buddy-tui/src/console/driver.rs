@@ -138,8 +138,7 @@ pub async fn run_console(
     let console = &driver.console;
     let session = console.front().session.clone();
     let is_empty = console.front().reader.transcript().items().is_empty();
-    let running = console.tasks.iter().skip(1).filter(|task| task.is_working_here());
-    let stopped = running.map(|task| task.session.clone()).collect();
+    let stopped = console.list_stopped();
     drop(driver);
     result.map(|exit| LeftConversation { exit, session, is_empty, stopped })
 }
@@ -186,21 +185,21 @@ impl ConsoleDriver {
             let input = tokio::select! {
                 biased;
                 Some(event) = keys.next() => Self::terminal_input(event),
-                () = at(held), if held.is_some() => {
+                () = wait_until(held), if held.is_some() => {
                     self.type_held().await;
                     None
                 }
                 Some(_) = interrupts.recv() => Some(ConsoleInput::Stop),
-                () = at(paint), if paint.is_some() => {
+                () = wait_until(paint), if paint.is_some() => {
                     self.paint()?;
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(report) = reports.recv() => Some(report.told()?),
+                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.told()?)),
                 Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
                     Some(Self::event(session, part)?)
                 }
-                () = at(tick), if tick.is_some() => Some(ConsoleInput::Tick),
+                () = wait_until(tick), if tick.is_some() => Some(ConsoleInput::Tick),
             };
             if let Some(input) = input {
                 self.sift(input).await;
@@ -335,24 +334,11 @@ impl ConsoleDriver {
 
     /// Has a command sent. False when too many wait already.
     fn order(&self, session: SessionId, command: Command) -> bool {
-        let target = self.console.target_of(&session);
-        let images = match &command {
-            Command::Prompt { text, typed, .. } => self.console.named_images(typed.as_ref().unwrap_or(text)),
-            _ => Vec::new(),
-        };
-        self.lanes.give(LaneOrder { session, target, images, command })
+        self.lanes.give(LaneOrder::new(&self.console, session, command))
     }
 
     fn start(&mut self, errand: Errand) {
-        let runner = ErrandRunner {
-            sessions: self.sessions.clone(),
-            desk: self.desk.clone(),
-            who: self.who.clone(),
-            session: self.console.front().session.clone(),
-            target: self.console.target(),
-            model: self.console.front().reader.transcript().model().map(str::to_owned),
-            most_listed: LISTED,
-        };
+        let runner = ErrandRunner::new(&self.sessions, &self.desk, &self.who, &self.console, LISTED);
         self.jobs.spawn(runner.run(errand));
     }
 
@@ -451,7 +437,8 @@ impl ConsoleDriver {
     }
 }
 
-async fn at(time: Option<Instant>) {
+/// Waits until a time, or for ever where there is none.
+pub(super) async fn wait_until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(TokioInstant::from_std(time)).await,
         None => std::future::pending().await,

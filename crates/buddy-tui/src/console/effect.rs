@@ -32,6 +32,12 @@ pub(super) enum ConsoleInput {
     /// A signal asks to stop.
     Stop,
     Reply(EffectReply),
+    /// A line, where lines are read instead of keys.
+    Line(String),
+    /// A signal asks to interrupt what runs.
+    Interrupt,
+    /// No more lines come.
+    InputEnded,
 }
 
 /// Where the user looks, as far as the terminal tells.

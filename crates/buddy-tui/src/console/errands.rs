@@ -9,6 +9,7 @@ use buddy_protocol::{
 use super::branch::{Branch, Branched, Purpose};
 use super::desk::{Desk, DeskCommand};
 use super::effect::{EffectReply, Errand};
+use super::state::Console;
 use crate::branches::{Another, OpenedSession, fork_session, open_session};
 use crate::event_feed::{EventFeed, follow_events};
 
@@ -21,20 +22,41 @@ pub(super) enum ErrandDone {
 
 /// Somebody who goes on an errand, with the conversation as it is now.
 pub(super) struct ErrandRunner {
-    pub(super) sessions: Arc<dyn Sessions>,
-    pub(super) desk: Arc<dyn Desk>,
-    pub(super) who: Principal,
+    sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
+    who: Principal,
     /// The conversation that is shown.
-    pub(super) session: SessionId,
+    session: SessionId,
     /// The target that it works on.
-    pub(super) target: SessionTarget,
+    target: SessionTarget,
     /// The model that it names.
-    pub(super) model: Option<String>,
+    model: Option<String>,
     /// The most conversations in a list.
-    pub(super) most_listed: usize,
+    most_listed: usize,
 }
 
 impl ErrandRunner {
+    pub(super) fn new(
+        sessions: &Arc<dyn Sessions>,
+        desk: &Arc<dyn Desk>,
+        who: &Principal,
+        console: &Console,
+        most_listed: usize,
+    ) -> Self {
+        let (sessions, desk, who) = (sessions.clone(), desk.clone(), who.clone());
+        let front = console.front();
+        let model = front.reader.transcript().model().map(str::to_owned);
+        Self {
+            sessions,
+            desk,
+            who,
+            session: front.session.clone(),
+            target: console.target(),
+            model,
+            most_listed,
+        }
+    }
+
     pub(super) async fn run(self, errand: Errand) -> ErrandDone {
         let done = match errand {
             Errand::Begin(session, prompt) => self.begin(&session, prompt).await,

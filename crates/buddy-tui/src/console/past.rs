@@ -9,6 +9,10 @@ use super::state::Console;
 use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
 use crate::mentions::find_images;
 use crate::text::to_copy;
+use crate::visible::one_line;
+
+/// Characters of a prompt in a sentence.
+const PROMPT: usize = 100;
 
 /// The command that returns to a conversation, to be copied.
 pub(super) fn describe_resume(session: &SessionId) -> String {
@@ -28,6 +32,9 @@ impl Console {
             list_prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("There is no prompt yet.");
+        }
+        if self.by_line.is_some() {
+            return self.list_prompts();
         }
         self.picker = Some(Picker::prompts(&prompts));
     }
@@ -75,11 +82,15 @@ impl Console {
         } else {
             ""
         };
+        let before = match &self.by_line {
+            Some(_) => format!(": {}\n", one_line(&draft, PROMPT)),
+            None => " that prompt; ".to_owned(),
+        };
         self.say_on_arrival(format!(
-            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
+            "back before{before}files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
             describe_resume(&left)
         ));
-        self.draft.set(&draft);
+        self.bring_back(&draft);
         self.changed_draft();
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct SessionTask {
     pub(crate) reader: SessionReader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(crate) unseen: usize,
+    /// Commands of the user's own that were sent and have not ended.
+    pub(super) own_commands: usize,
     /// Steering prompts that the agent has not read yet.
     pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
@@ -66,6 +68,7 @@ impl SessionTask {
             prompt,
             reader: SessionReader::default(),
             unseen: 0,
+            own_commands: 0,
             steered: VecDeque::new(),
             skip_until: 0,
             queue: VecDeque::new(),
@@ -86,6 +89,10 @@ impl SessionTask {
                 if matches!(ended.item.content, Content::UserMessage { ran: None, .. }) =>
             {
                 self.unseen = self.unseen.saturating_sub(1);
+            }
+            Fact::ItemEnded(ended) if matches!(&ended.item.content, Content::UserMessage { ran: Some(ran), .. } if ran.background.is_none()) =>
+            {
+                self.own_commands = self.own_commands.saturating_sub(1);
             }
             Fact::TurnStarted(_) => self.billed = *self.reader.transcript().bill(),
             Fact::TurnEnded(_) => self.deadline = None,

@@ -16,6 +16,9 @@ impl Console {
     /// Starts an undo or a redo.
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
         let text = command.progress().unwrap_or("Undoing…");
+        if self.by_line.is_some() {
+            self.say(text);
+        }
         self.undoing = Some(Undoing { text, began: self.now });
         self.errand(Errand::Run(command));
     }
@@ -53,6 +56,9 @@ impl Console {
 
     /// Shows the report of an undo: its title, a mark for each path, and the rest dim.
     fn show_undone(&mut self, text: &str) {
+        if self.by_line.is_some() {
+            return self.say(text);
+        }
         self.put_echo();
         let look = self.look.clone();
         let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));

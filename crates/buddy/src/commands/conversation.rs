@@ -10,8 +10,8 @@ use buddy_protocol::{
     SessionsError, folded_command,
 };
 use buddy_tui::{
-    ConsoleRequest, Exit, LeftConversation, LineInput, Printer, ReplRequest, TerminalLook, choose_session,
-    run_console, run_repl, to_copy,
+    ConsoleRequest, Exit, LeftConversation, LineInput, LineRequest, Printer, TerminalLook, choose_session,
+    run_console, run_lines, to_copy,
 };
 use tokio::io::BufReader;
 
@@ -231,7 +231,7 @@ impl Talk<'_> {
             for line in &greeting {
                 printer.status(line);
             }
-            let request = ReplRequest {
+            let request = LineRequest {
                 who,
                 session,
                 head,
@@ -244,7 +244,7 @@ impl Talk<'_> {
                 interrupts,
             };
             let input = BufReader::new(tokio::io::stdin());
-            run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
+            run_lines(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
         };
         buddy.close().await?;
         self.setup.models.now().settle().await;

@@ -119,6 +119,9 @@ async fn a_reader_can_neither_answer_nor_interrupt_nor_prompt() {
     reader.stdout.wait_for("So be it.", 1).await;
     assert!(stage.home.work().join("made").exists());
     reader.stderr.wait_for("> ", 2).await;
+    let told = reader.stderr.text();
+    let is_alone = |line: &str| line.split_once(APPROVE).is_none_or(|(_, behind)| behind.trim().is_empty());
+    assert!(told.lines().all(is_alone), "nothing is written behind a question:\n{told}");
     reader.write(b"is it there?\n").await;
     reader.stderr.wait_for(REFUSED, 4).await;
     // It is free as soon as its owner has left.
