@@ -16,6 +16,8 @@ pub(crate) struct OpenedSession {
     pub(crate) head: u64,
     /// Its events from the first on.
     pub(crate) events: EventFeed,
+    /// The text that says who works on it, if another process does.
+    pub(crate) in_use: Option<String>,
 }
 
 /// Forks a session. The fork goes on with the model that the session uses now, wherever it begins.
@@ -36,16 +38,16 @@ pub(crate) async fn fork_session(
     open_session(sessions, who, fork).await
 }
 
-/// Follows a session from its beginning.
+/// Follows a session from its beginning, and takes it up if it is free.
 pub(crate) async fn open_session(
     sessions: &Arc<dyn Sessions>,
     who: &Principal,
     session: SessionId,
 ) -> Result<OpenedSession, SessionsError> {
-    take_up(&**sessions, who, &session).await?;
+    let in_use = take_up(&**sessions, who, &session).await?;
     let head = sessions.find(who, &session).await?.head;
     let events = follow_events(sessions.clone(), who.clone(), session.clone(), 0).await?;
-    Ok(OpenedSession { session, head, events })
+    Ok(OpenedSession { session, head, events, in_use })
 }
 
 /// Takes a session up if it is free. If another process works on it, the session can still be read along, and the returned
@@ -57,9 +59,9 @@ pub(crate) async fn take_up(
 ) -> Result<Option<String>, SessionsError> {
     match sessions.take_up(who, session).await {
         Ok(()) => Ok(None),
-        Err(error @ SessionsError::Busy { .. }) => {
-            Ok(Some(format!("{error}. You read along; prompts work once it is free.")))
-        }
+        Err(SessionsError::Busy { holder, .. }) => Ok(Some(format!(
+            "This session is in use by {holder}. You read along. You can prompt and answer here once it is free."
+        ))),
         Err(error) => Err(error),
     }
 }
@@ -71,6 +73,9 @@ pub(crate) fn describe_refusal(error: &SessionsError) -> String {
             Some(hint) => format!("{}\n  {hint}", failure.message),
             None => failure.message.clone(),
         },
+        SessionsError::Busy { .. } => {
+            format!("{error}, so this was not sent. Use it there, or continue in a copy with /fork.")
+        }
         other => other.to_string(),
     }
 }

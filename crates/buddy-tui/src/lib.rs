@@ -1,4 +1,4 @@
-//! The terminal face: headless runs, lists, and the REPL.
+//! The terminal face: headless runs, lists, and conversations on a screen or line by line.
 //!
 //! Everything here talks to `Sessions` and knows neither models nor tools nor the store, so that the same code serves a
 //! hub in this process and a remote one.
@@ -29,7 +29,6 @@ mod output;
 mod overview;
 mod picker_rows;
 mod printer;
-mod repl;
 mod report;
 mod requests;
 mod retrying;
@@ -48,8 +47,8 @@ mod visible;
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
     Alternatives, ChoiceGreeting, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion,
-    ModelOption, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder, choose, choose_session,
-    run_console,
+    LineInput, LineRequest, ModelOption, SessionSurroundings, StatusPart, UNKNOWN_FILE, ask_about_folder,
+    choose, choose_session, run_console, run_lines,
 };
 pub use counting::counted;
 pub use details::Details;
@@ -61,7 +60,6 @@ pub use exec::{
 pub use exit::{Exit, LeftConversation, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
-pub use repl::{LineInput, ReplRequest, run_repl};
 pub use report::refusal_line;
 pub use show::{show_asks, show_found, show_sessions, show_transcript};
 pub use table::{ListView, Table, TableCell, TableColumn, terminal_columns};

@@ -21,6 +21,15 @@ const READ_MORE: Duration = Duration::from_millis(600);
 impl Console {
     /// Takes up the oldest question if none is put, and drops one that was answered elsewhere.
     pub(super) fn put_question(&mut self) {
+        self.find_question();
+        self.put_question_in_lines();
+    }
+
+    fn find_question(&mut self) {
+        if self.answers_all() {
+            self.asking = None;
+            return;
+        }
         if let Some(asking) = &self.asking {
             let id = &asking.ask.id;
             if self.tasks.iter().any(|task| task.reader.transcript().is_waiting(id)) {

@@ -6,7 +6,7 @@
 use buddy_protocol::{Command, Content, ForkPoint, SessionId};
 
 use super::branch::{Branch, Purpose};
-use super::effect::ConsoleEffect;
+use super::effect::{ConsoleEffect, Errand};
 use super::state::Console;
 use super::tasks::OwnAside;
 
@@ -25,7 +25,7 @@ impl Console {
         }
         let session = self.front().session.clone();
         let (point, purpose) = (ForkPoint::Now, Purpose::Background);
-        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose }));
+        self.errand(Errand::Fork(Branch { session, point, purpose }));
         true
     }
 

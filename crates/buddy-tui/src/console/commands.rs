@@ -6,7 +6,8 @@ use buddy_protocol::{Command, Content, folded_command};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
-use super::effect::ConsoleEffect;
+use super::effect::{ConsoleEffect, Errand};
+use super::line_face::ON_A_SCREEN;
 use super::picker::Picker;
 use super::state::Console;
 use super::tasks::{MAX_QUEUED, SHOWN, SessionTask, name_task};
@@ -45,6 +46,12 @@ impl Console {
             SlashLine::Own(entry, _) if entry.is_for_idle && !self.front().is_idle() => {
                 self.command_later(line);
             }
+            SlashLine::Own(entry, _) if self.by_line.is_some() && ON_A_SCREEN.contains(&entry.name) => {
+                let name = entry.name;
+                self.complain(&format!(
+                    "/{name} needs a full-screen conversation; this one is line by line."
+                ));
+            }
             SlashLine::Own(entry, arguments) => match entry.read(arguments) {
                 Ok(command) => self.carry_out(command),
                 Err(help) => self.complain(&help),
@@ -62,25 +69,26 @@ impl Console {
             SlashCommand::Desk(command @ (DeskCommand::Undo(_) | DeskCommand::Redo(_))) => {
                 self.start_undo(command);
             }
-            SlashCommand::Desk(command) => self.effect(ConsoleEffect::Run(command)),
+            SlashCommand::Desk(command) => self.errand(Errand::Run(command)),
             SlashCommand::Prompt(prompt) => self.prompt(&prompt),
             SlashCommand::ShowHelp => self.show_help(),
             SlashCommand::ShowStatus => self.show_status(),
             SlashCommand::ShowContext => self.show_context(),
             SlashCommand::ShowCost => self.show_cost(),
             SlashCommand::ShowKeymap => self.show_keymap(),
-            SlashCommand::ListModels => self.effect(ConsoleEffect::ListModels),
-            SlashCommand::FindModel(wish) => self.effect(ConsoleEffect::FindModel(wish)),
+            SlashCommand::ListModels => self.errand(Errand::ListModels),
+            SlashCommand::FindModel(wish) => self.errand(Errand::FindModel(wish)),
+            SlashCommand::ListApprovals if self.by_line.is_some() => self.list_approvals(),
             SlashCommand::ListApprovals => self.picker = Some(Picker::approvals(self.approvals())),
             SlashCommand::ShowPane => self.show_pane(),
             SlashCommand::ListTargets => self.list_targets(),
             SlashCommand::ListTasks => self.show_tasks(),
             SlashCommand::Kill(id) => self.kill(id),
             SlashCommand::TimeOut { seconds, task } => self.time_out(seconds, &task),
-            SlashCommand::ListSessions => self.effect(ConsoleEffect::ListSessions),
-            SlashCommand::SearchSessions(words) => self.effect(ConsoleEffect::Search(words)),
-            SlashCommand::Resume(session) => self.effect(ConsoleEffect::Open(session)),
-            SlashCommand::ResumeLast => self.effect(ConsoleEffect::OpenLast),
+            SlashCommand::ListSessions => self.errand(Errand::ListSessions),
+            SlashCommand::SearchSessions(words) => self.errand(Errand::Search(words)),
+            SlashCommand::Resume(session) => self.errand(Errand::Open(session)),
+            SlashCommand::ResumeLast => self.errand(Errand::OpenLast),
             SlashCommand::New => self.start_anew(),
             SlashCommand::Fork => self.fork(),
             SlashCommand::Rewind(number) if number.is_empty() => self.rewind(),
@@ -98,7 +106,8 @@ impl Console {
             return self.complain(&format!("{MAX_QUEUED} lines wait already, so this one was dropped"));
         }
         self.front_mut().queue.push_back(line.to_owned());
-        self.say("This runs when the turn has ended. Esc interrupts the turn.");
+        let key = if self.by_line.is_some() { "Ctrl-C" } else { "Esc" };
+        self.say(&format!("This runs when the turn has ended. {key} interrupts the turn."));
     }
 
     fn choose_theme(&mut self, name: &str) {
@@ -128,13 +137,13 @@ impl Console {
     /// Another conversation that begins as this one is now.
     fn start_anew(&mut self) {
         if let Some(another) = Another::like(self.front().reader.transcript()) {
-            self.effect(ConsoleEffect::New(another));
+            self.errand(Errand::New(another));
         }
     }
 
     fn kill(&mut self, id: String) {
         let Ok(number) = id.parse::<usize>() else {
-            return self.effect(ConsoleEffect::Run(DeskCommand::Kill(id)));
+            return self.errand(Errand::Run(DeskCommand::Kill(id)));
         };
         let own = |task: &SessionTask| {
             let own = task.own_aside.as_ref().filter(|own| own.number == number)?;
@@ -214,7 +223,7 @@ impl Console {
             lines.iter().map(|line| StyledLine::plain(line).cut(room, mark).text()).collect();
         self.say_plain(&lines.join("\n"));
         let empty = if lines.is_empty() { "No task or process runs." } else { "" };
-        self.effect(ConsoleEffect::Run(DeskCommand::Processes(empty)));
+        self.errand(Errand::Run(DeskCommand::Processes(empty)));
     }
 
     fn show_status(&mut self) {

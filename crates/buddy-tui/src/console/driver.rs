@@ -3,10 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{
-    ApprovalPolicy, Command, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
-    Sessions, SessionsError,
-};
+use buddy_protocol::{ApprovalPolicy, Command, Principal, SessionId, Sessions, SessionsError};
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
@@ -14,18 +11,18 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
-use super::branch::{Branch, Branched, Purpose};
 use super::custom::CustomCommand;
-use super::desk::{Desk, DeskCommand};
-use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Focus};
+use super::desk::Desk;
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Errand, Focus};
+use super::errands::{ErrandDone, ErrandRunner};
 use super::ground::{GroundQuery, HeardKey, QUESTION};
-use super::lanes::{LaneOrder, LaneRefusal, Lanes};
+use super::lanes::{LaneOrder, LaneReport, Lanes};
 use super::live::LAMP_MS;
 use super::own_status::OwnStatus;
 use super::state::Console;
 use super::status_part::StatusPart;
 use super::terminal::{self, HeldTerminal};
-use crate::branches::{Another, OpenedSession, fork_session, open_session, take_up};
+use crate::branches::take_up;
 use crate::editor::{EditorKey, KeyStyle, Vim};
 use crate::event_feed::{EventFeed, FeedError, FeedPart, follow_events};
 use crate::exit::{Exit, LeftConversation, Signalled};
@@ -100,7 +97,7 @@ pub async fn run_console(
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);
     console.greet(&request.greeting);
-    let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
+    let (lanes, reports) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = ConsoleDriver {
         painter: ScreenPainter::new(request.look, columns, height),
@@ -125,14 +122,14 @@ pub async fn run_console(
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
             load_syntaxes();
-            JobDone::Reply(EffectReply::Said(String::new()))
+            ErrandDone::Reply(EffectReply::Said(String::new()))
         });
     }
     driver.open(request.session, request.head).await?;
     if let Some(prompt) = request.prompt {
         driver.take(ConsoleInput::Said(prompt)).await;
     }
-    let result = driver.run(request.interrupts, refused).await;
+    let result = driver.run(request.interrupts, reports).await;
     driver.console.now = Instant::now();
     driver.console.settle_calls();
     let mut farewell = driver.console.take_rows();
@@ -141,8 +138,7 @@ pub async fn run_console(
     let console = &driver.console;
     let session = console.front().session.clone();
     let is_empty = console.front().reader.transcript().items().is_empty();
-    let running = console.tasks.iter().skip(1).filter(|task| !task.is_idle());
-    let stopped = running.map(|task| task.session.clone()).collect();
+    let stopped = console.list_stopped();
     drop(driver);
     result.map(|exit| LeftConversation { exit, session, is_empty, stopped })
 }
@@ -152,7 +148,7 @@ struct ConsoleDriver {
     painter: ScreenPainter,
     terminal: HeldTerminal,
     /// Effects that take their time.
-    jobs: JoinSet<JobDone>,
+    jobs: JoinSet<ErrandDone>,
     events: StreamMap<SessionId, EventFeed>,
     lanes: Lanes,
     sessions: Arc<dyn Sessions>,
@@ -167,13 +163,6 @@ struct ConsoleDriver {
     ground: GroundQuery,
 }
 
-/// The result of a job.
-enum JobDone {
-    Reply(EffectReply),
-    /// A session to follow, and what is to be told about it.
-    Follow(SessionId, EventFeed, EffectReply),
-}
-
 impl ConsoleDriver {
     /// Follows a session from its beginning.
     async fn open(&mut self, session: SessionId, head: u64) -> Result<(), SessionsError> {
@@ -181,16 +170,14 @@ impl ConsoleDriver {
         let events = follow_events(self.sessions.clone(), self.who.clone(), session.clone(), 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
-        if let Some(text) = in_use {
-            self.console.say_on_arrival(text);
-        }
+        self.console.note_in_use(in_use);
         Ok(())
     }
 
     async fn run(
         &mut self,
         mut interrupts: mpsc::Receiver<Signalled>,
-        mut refused: mpsc::Receiver<LaneRefusal>,
+        mut reports: mpsc::Receiver<LaneReport>,
     ) -> Result<Exit, SessionsError> {
         loop {
             let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
@@ -198,21 +185,21 @@ impl ConsoleDriver {
             let input = tokio::select! {
                 biased;
                 Some(event) = keys.next() => Self::terminal_input(event),
-                () = at(held), if held.is_some() => {
+                () = wait_until(held), if held.is_some() => {
                     self.type_held().await;
                     None
                 }
                 Some(_) = interrupts.recv() => Some(ConsoleInput::Stop),
-                () = at(paint), if paint.is_some() => {
+                () = wait_until(paint), if paint.is_some() => {
                     self.paint()?;
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(refused) = refused.recv() => Some(refused.told()?),
+                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.told()?)),
                 Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
                     Some(Self::event(session, part)?)
                 }
-                () = at(tick), if tick.is_some() => Some(ConsoleInput::Tick),
+                () = wait_until(tick), if tick.is_some() => Some(ConsoleInput::Tick),
             };
             if let Some(input) = input {
                 self.sift(input).await;
@@ -308,10 +295,10 @@ impl ConsoleDriver {
         })
     }
 
-    fn finished(&mut self, done: Result<JobDone, JoinError>) -> ConsoleInput {
+    fn finished(&mut self, done: Result<ErrandDone, JoinError>) -> ConsoleInput {
         match done {
-            Ok(JobDone::Reply(reply)) => ConsoleInput::Reply(reply),
-            Ok(JobDone::Follow(session, events, reply)) => {
+            Ok(ErrandDone::Reply(reply)) => ConsoleInput::Reply(reply),
+            Ok(ErrandDone::Follow(session, events, reply)) => {
                 self.events.insert(session, events);
                 ConsoleInput::Reply(reply)
             }
@@ -329,60 +316,10 @@ impl ConsoleDriver {
                     }
                 }
             }
-            ConsoleEffect::Begin(session, prompt) => self.begin(session, prompt),
-            ConsoleEffect::Fork(branch) => self.fork(branch),
-            ConsoleEffect::New(another) => self.create(another),
-            ConsoleEffect::Open(session) => self.go_to(session),
-            ConsoleEffect::OpenLast => self.go_to_last(),
+            ConsoleEffect::Errand(errand) => self.start(errand),
             ConsoleEffect::Leave(session) => drop(self.events.remove(&session)),
-            ConsoleEffect::ListSessions => self.list(),
-            ConsoleEffect::Search(words) => self.search(words),
-            ConsoleEffect::ListModels => {
-                let model = self.model_in_use();
-                let listed = |desk: Arc<dyn Desk>, _, _| async move {
-                    EffectReply::Models(desk.models(model.as_deref()).await)
-                };
-                self.ask_desk(listed);
-            }
-            ConsoleEffect::FindModel(wish) => {
-                let model = self.model_in_use();
-                self.ask_desk(|desk, _, _| async move {
-                    match desk.find_model(&wish, model.as_deref()).await {
-                        Ok(name) => EffectReply::ModelFound(name),
-                        Err(text) => EffectReply::Failed(text),
-                    }
-                });
-            }
-            ConsoleEffect::ListPaths => {
-                self.ask_desk(|desk, _, target| async move { EffectReply::Paths(desk.paths(&target).await) });
-            }
-            ConsoleEffect::LookAround => self.look_around(),
-            ConsoleEffect::AskStatus(facts) => {
-                self.ask_desk(|desk, _, _| async move { EffectReply::Status(desk.status(facts).await) });
-            }
-            ConsoleEffect::Run(command) => self.ask_desk(|desk, session, target| async move {
-                let is_diff = command == DeskCommand::Diff;
-                let is_undo = matches!(command, DeskCommand::Undo(_) | DeskCommand::Redo(_));
-                match desk.run(&session, &target, command).await {
-                    said if is_undo => EffectReply::Undone(said),
-                    Ok(text) if is_diff => EffectReply::Changes(text),
-                    Ok(text) => EffectReply::Said(text),
-                    Err(text) => EffectReply::Failed(text),
-                }
-            }),
-            ConsoleEffect::CountChanges(turn, calls) => {
-                self.ask_desk(|desk, _, _| async move {
-                    EffectReply::CountedChanges(turn, desk.changes(&calls).await)
-                });
-            }
             ConsoleEffect::Remember(text) => self.desk.remember(&text),
             ConsoleEffect::Edit(text) => self.edit(&text).await,
-            ConsoleEffect::PasteImage => self.ask_desk(|desk, _, _| async move {
-                match desk.pasted_image().await {
-                    Ok(path) => EffectReply::PastedImage(path),
-                    Err(reason) => EffectReply::Failed(reason),
-                }
-            }),
             ConsoleEffect::LogIn(profile) => self.log_in(profile.as_deref()).await,
             ConsoleEffect::Copy(text) => self.copy(&text),
             ConsoleEffect::Suspend => self.suspend(),
@@ -397,126 +334,12 @@ impl ConsoleDriver {
 
     /// Has a command sent. False when too many wait already.
     fn order(&self, session: SessionId, command: Command) -> bool {
-        let target = self.console.target_of(&session);
-        let images = match &command {
-            Command::Prompt { text, typed, .. } => self.console.named_images(typed.as_ref().unwrap_or(text)),
-            _ => Vec::new(),
-        };
-        self.lanes.give(LaneOrder { session, target, images, command })
+        self.lanes.give(LaneOrder::new(&self.console, session, command))
     }
 
-    fn create(&mut self, another: Another) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            let made = async {
-                let session = another.begin(&*sessions, &who).await?;
-                let events = follow_events(sessions.clone(), who, session.clone(), 0).await?;
-                Ok::<_, SessionsError>((session, events))
-            };
-            match made.await {
-                Ok((session, events)) => {
-                    JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head: 0 })
-                }
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    /// Starts a task in a fork of a conversation, which pays for it.
-    fn begin(&mut self, session: SessionId, prompt: String) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            match fork_session(&sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
-                Ok(OpenedSession { session, head, events }) => {
-                    JobDone::Follow(session.clone(), events, EffectReply::Begun { session, head, prompt })
-                }
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    fn fork(&mut self, branch: Branch) {
-        let (sessions, who, desk) = (self.sessions.clone(), self.who.clone(), self.desk.clone());
-        self.jobs.spawn(async move {
-            let Branch { session: left, point, purpose } = branch;
-            let changes = match &purpose {
-                Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
-                Purpose::Copy | Purpose::Background => None,
-            };
-            match fork_session(&sessions, &who, &left, point, ForkKind::Beside).await {
-                Ok(OpenedSession { session, head, events }) => {
-                    let branched = Branched { session: session.clone(), head, left, purpose, changes };
-                    JobDone::Follow(session, events, EffectReply::Forked(branched))
-                }
-                Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-            }
-        });
-    }
-
-    fn search(&mut self, words: String) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move {
-            JobDone::Reply(match sessions.search(&who, &words, LISTED).await {
-                Ok(found) => EffectReply::Found(found),
-                Err(error) => EffectReply::Failed(error.to_string()),
-            })
-        });
-    }
-
-    fn go_to(&mut self, session: SessionId) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        self.jobs.spawn(async move { followed(&sessions, &who, session).await });
-    }
-
-    fn go_to_last(&mut self) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let (query, shown) = (self.listing(), self.console.front().session.clone());
-        self.jobs.spawn(async move {
-            let found = match sessions.list(&who, query).await {
-                Ok(page) => {
-                    page.sessions.into_iter().find(|other| other.is_conversation() && other.id != shown)
-                }
-                Err(error) => return JobDone::Reply(EffectReply::Failed(error.to_string())),
-            };
-            match found {
-                Some(session) => followed(&sessions, &who, session.id).await,
-                None => JobDone::Reply(EffectReply::Failed("There is no other conversation.".to_owned())),
-            }
-        });
-    }
-
-    fn listing(&self) -> SessionQuery {
-        SessionQuery { owner: Some(self.who.id.clone()), limit: LISTED, ..SessionQuery::default() }
-    }
-
-    fn list(&mut self) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let (query, now) = (self.listing(), self.desk.now());
-        self.jobs.spawn(async move {
-            JobDone::Reply(match sessions.list(&who, query).await {
-                Ok(page) => EffectReply::Sessions { sessions: page.sessions, now },
-                Err(error) => EffectReply::Failed(error.to_string()),
-            })
-        });
-    }
-
-    fn ask_desk<F: Future<Output = EffectReply> + Send + 'static>(
-        &mut self,
-        job: impl FnOnce(Arc<dyn Desk>, SessionId, SessionTarget) -> F,
-    ) {
-        let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
-        self.jobs.spawn(async move { JobDone::Reply(work.await) });
-    }
-
-    fn model_in_use(&self) -> Option<String> {
-        self.console.front().reader.transcript().model().map(str::to_owned)
-    }
-
-    fn look_around(&mut self) {
-        let model = self.model_in_use();
-        self.ask_desk(|desk, _, target| async move {
-            EffectReply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
-        });
+    fn start(&mut self, errand: Errand) {
+        let runner = ErrandRunner::new(&self.sessions, &self.desk, &self.who, &self.console, LISTED);
+        self.jobs.spawn(runner.run(errand));
     }
 
     /// Leaves the terminal to an editor.
@@ -549,7 +372,7 @@ impl ConsoleDriver {
             }
         }
         // A login without a name can have changed which model answers.
-        self.look_around();
+        self.start(Errand::LookAround);
     }
 
     fn suspend(&mut self) {
@@ -614,17 +437,8 @@ impl ConsoleDriver {
     }
 }
 
-/// Follows a session that is to be shown.
-async fn followed(sessions: &Arc<dyn Sessions>, who: &Principal, session: SessionId) -> JobDone {
-    match open_session(sessions, who, session).await {
-        Ok(OpenedSession { session, head, events }) => {
-            JobDone::Follow(session.clone(), events, EffectReply::Opened { session, head })
-        }
-        Err(error) => JobDone::Reply(EffectReply::Failed(error.to_string())),
-    }
-}
-
-async fn at(time: Option<Instant>) {
+/// Waits until a time, or for ever where there is none.
+pub(super) async fn wait_until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(TokioInstant::from_std(time)).await,
         None => std::future::pending().await,

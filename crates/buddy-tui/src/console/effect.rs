@@ -32,6 +32,12 @@ pub(super) enum ConsoleInput {
     /// A signal asks to stop.
     Stop,
     Reply(EffectReply),
+    /// A line, where lines are read instead of keys.
+    Line(String),
+    /// A signal asks to interrupt what runs.
+    Interrupt,
+    /// No more lines come.
+    InputEnded,
 }
 
 /// Where the user looks, as far as the terminal tells.
@@ -48,6 +54,30 @@ pub(super) enum Focus {
 pub(super) enum ConsoleEffect {
     /// Send a command to a session.
     Send(SessionId, Command),
+    /// Do something that takes its time and ends in a reply.
+    Errand(Errand),
+    /// Leave a session, which goes on by itself.
+    Leave(SessionId),
+    /// Keep what was sent.
+    Remember(String),
+    /// Let the user edit this in an editor of theirs.
+    Edit(String),
+    /// Let the user log in, to this profile where one is named.
+    LogIn(Option<String>),
+    /// Put this on the clipboard.
+    Copy(String),
+    /// Stop until the shell brings buddy back.
+    Suspend,
+    /// Paint everything anew.
+    Redraw,
+    /// Tell the user who looks elsewhere.
+    Ring(String),
+    Quit(Exit),
+}
+
+/// An effect that ends in a reply.
+#[derive(Debug, PartialEq)]
+pub(super) enum Errand {
     /// Start a task beside this conversation, which knows what was said in it, on this prompt.
     Begin(SessionId, String),
     /// Go on in a fork.
@@ -58,8 +88,6 @@ pub(super) enum ConsoleEffect {
     Open(SessionId),
     /// Go to the session that was used last beside the one that is shown.
     OpenLast,
-    /// Leave a session, which goes on by itself.
-    Leave(SessionId),
     /// Bring sessions to pick from.
     ListSessions,
     /// Bring sessions in which these words were said.
@@ -78,28 +106,15 @@ pub(super) enum ConsoleEffect {
     Run(DeskCommand),
     /// Count the calls of this turn that changed files.
     CountChanges(TurnId, Vec<ItemId>),
-    /// Keep what was sent.
-    Remember(String),
-    /// Let the user edit this in an editor of theirs.
-    Edit(String),
     /// Bring the image that is on the clipboard.
     PasteImage,
-    /// Let the user log in, to this profile where one is named.
-    LogIn(Option<String>),
-    /// Put this on the clipboard.
-    Copy(String),
-    /// Stop until the shell brings buddy back.
-    Suspend,
-    /// Paint everything anew.
-    Redraw,
-    /// Tell the user who looks elsewhere.
-    Ring(String),
-    Quit(Exit),
 }
 
 /// The result of an effect.
 #[derive(Debug)]
 pub(super) enum EffectReply {
+    /// A session accepted a command.
+    Sent(SessionId),
     /// A command was refused.
     Refused(String),
     /// A prompt was refused.
@@ -122,6 +137,8 @@ pub(super) enum EffectReply {
     Opened {
         session: SessionId,
         head: u64,
+        /// The text that says who works on it, if another process does.
+        in_use: Option<String>,
     },
     Sessions {
         sessions: Vec<SessionSummary>,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::line_face::ON_A_SCREEN;
 use super::state::Console;
 use crate::editor::Keymap;
 use crate::slash_commands::list_slash_commands;
@@ -55,6 +56,11 @@ impl Console {
     }
 
     pub(super) fn show_help(&mut self) {
+        if self.by_line.is_some() {
+            let text = list_slash_commands(&self.custom, |name| !ON_A_SCREEN.contains(&name));
+            return self
+                .say(&format!("{text}\n!COMMAND runs a command as you; any other line goes to the agent"));
+        }
         let text = format!(
             "{}\n{}",
             list_slash_commands(&self.custom, |_| true),

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use buddy_protocol::{ApprovalPolicy, Change, Command};
+use buddy_protocol::{ApprovalPolicy, Change, Command, SessionId};
 use crossterm::event::KeyCode;
 
 use super::changed_rows::render_changes;
 use super::commands;
 use super::desk::UNKNOWN_FILE;
-use super::effect::ConsoleEffect;
+use super::effect::{ConsoleEffect, Errand};
+use super::line_face::LineFace;
 use super::state::{Armed, Completes, Console, OpenCompletion, Paths, SECOND_PRESS};
 use super::tasks::{MAX_QUEUED, SessionTask};
 use crate::changes;
@@ -108,7 +109,7 @@ impl Console {
                 self.effect(ConsoleEffect::Edit(text));
             }
             Some(EditAction::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
-            Some(EditAction::PasteImage) => self.effect(ConsoleEffect::PasteImage),
+            Some(EditAction::PasteImage) => self.errand(Errand::PasteImage),
             Some(EditAction::Redraw) => self.effect(ConsoleEffect::Redraw),
             Some(EditAction::Suspend) => self.effect(ConsoleEffect::Suspend),
             Some(EditAction::Expand) => self.expand(),
@@ -160,7 +161,7 @@ impl Console {
             Paths::Asked => return,
             Paths::Unknown => {
                 self.paths = Paths::Asked;
-                return self.effect(ConsoleEffect::ListPaths);
+                return self.errand(Errand::ListPaths);
             }
         };
         let fitting = paths.iter().filter(|path| wish.is_empty() || score(path, &wish).is_some());
@@ -299,6 +300,7 @@ impl Console {
             return self
                 .complain("Put a command after !, such as !git status. It runs as you, without approval.");
         }
+        self.front_mut().own_commands += 1;
         self.send(Command::Run { command: command.to_owned(), target: None });
     }
 
@@ -312,7 +314,7 @@ impl Console {
     /// Starts a task beside the conversation.
     fn begin(&mut self, prompt: &str) {
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Begin(session, prompt.to_owned()));
+        self.errand(Errand::Begin(session, prompt.to_owned()));
     }
 
     /// Says something to the agent. While a turn runs this steers it.
@@ -328,6 +330,13 @@ impl Console {
         }
         front.unseen += 1;
         self.send(typed.map_or_else(|| Command::prompt(text), |typed| Command::given(text, typed)));
+    }
+
+    /// Brings a text back to be sent anew. Line by line it still stands where it was typed.
+    pub(super) fn bring_back(&mut self, text: &str) {
+        if self.by_line.is_none() {
+            self.draft.set(text);
+        }
     }
 
     /// Keeps the draft for when the turn has ended. Without a turn there is nothing to wait for.
@@ -381,13 +390,15 @@ impl Console {
 
     fn take_queue_back(&mut self) {
         let mut queued: Vec<String> = self.front_mut().queue.drain(..).collect();
-        if !queued.is_empty() {
+        if !queued.is_empty() && self.by_line.is_some() {
+            self.say("The lines that you queued were dropped.");
+        } else if !queued.is_empty() {
             queued.extend(Some(self.draft.take()).filter(|draft| !draft.is_empty()));
             self.draft.set(&queued.join("\n"));
         }
     }
 
-    fn cancel(&mut self, armed: Option<Armed>) {
+    pub(super) fn cancel(&mut self, armed: Option<Armed>) {
         let asks = self.asking.as_ref().map(|asking| asking.session.clone());
         if let Some(session) = asks.filter(|session| *session != self.front().session) {
             let interrupt =
@@ -414,21 +425,31 @@ impl Console {
         let running = self.running();
         let is_told =
             self.leave_told.is_some_and(|told| self.now.saturating_duration_since(told) < LEAVE_AGAIN);
-        if running.is_empty() || is_told {
+        // A script has said all it has to say.
+        let is_script = self.by_line.as_ref().is_some_and(LineFace::is_pipe);
+        if running.is_empty() || is_told || is_script {
             return self.effect(ConsoleEffect::Quit(Exit::Ok));
         }
         self.leave_told = Some(self.now);
         self.say(&format!("Leaving stops {}. Do it again to leave.", running.join(" and ")));
     }
 
+    /// The sessions of tasks beside the conversation that leaving stops.
+    pub(super) fn list_stopped(&self) -> Vec<SessionId> {
+        let running = self.tasks.iter().skip(1).filter(|task| task.is_working_here());
+        running.map(|task| task.session.clone()).collect()
+    }
+
     /// The running work, in the user's words.
     fn running(&self) -> Vec<String> {
-        let turn = (!self.front().is_idle()).then(|| "the agent's work".to_owned());
-        let command = self.front().reader.own_command().map(|_| "your command".to_owned());
-        let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
+        let turn = self.front().is_working_here().then(|| "the agent's work".to_owned());
+        let own = |task: &SessionTask| !task.is_in_use && task.reader.own_command().is_some();
+        let command = own(self.front()).then(|| "your command".to_owned());
+        let tasks = self.tasks.iter().skip(1).filter(|task| task.is_working_here());
         let tasks = tasks.map(|task| format!("task {}", task.number));
         let undo = self.undoing.map(|_| "the undo".to_owned());
-        let left: usize = self.tasks.iter().map(|task| task.reader.left_running()).sum();
+        let here = self.tasks.iter().filter(|task| !task.is_in_use);
+        let left: usize = here.map(|task| task.reader.left_running()).sum();
         let left = (left > 0).then(|| counted(left as u64, "background command"));
         turn.into_iter().chain(command).chain(undo).chain(left).chain(tasks).collect()
     }
@@ -490,6 +511,9 @@ impl Console {
 
     /// Shows the changes in the repository, and below them the files that git does not know.
     pub(super) fn show_changes(&mut self, text: &str) {
+        if self.by_line.is_some() {
+            return self.say(text);
+        }
         // What is changed may say the same words, but never at the beginning of a line.
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();

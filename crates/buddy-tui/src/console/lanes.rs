@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::desk::Desk;
-use super::effect::{ConsoleInput, EffectReply};
+use super::effect::EffectReply;
+use super::state::Console;
 use crate::branches::describe_refusal;
 use crate::mentions::attach_images;
 
@@ -36,21 +37,25 @@ pub(super) struct LaneOrder {
     pub(super) command: Command,
 }
 
-/// A command that was not taken, and the prompt where it was one.
-pub(super) struct LaneRefusal {
-    session: SessionId,
-    error: SessionsError,
-    prompt: Option<String>,
+/// The fate of a command.
+pub(super) enum LaneReport {
+    Sent(SessionId),
+    /// It was not taken; with the prompt if it was one.
+    Refused {
+        session: SessionId,
+        error: SessionsError,
+        prompt: Option<String>,
+    },
 }
 
 impl Lanes {
-    /// Opens the ways to these sessions. What is refused comes back.
+    /// Opens the ways to these sessions. The fate of each command comes back.
     pub(super) fn open(
         sessions: &Arc<dyn Sessions>,
         desk: &Arc<dyn Desk>,
         who: &Principal,
-    ) -> (Self, mpsc::Receiver<LaneRefusal>) {
-        let (refusals, refused) = mpsc::channel(QUEUED);
+    ) -> (Self, mpsc::Receiver<LaneReport>) {
+        let (reports, reported) = mpsc::channel(QUEUED);
         let (usual, usual_inbox) = mpsc::channel(QUEUED);
         let (urgent, urgent_inbox) = mpsc::channel(QUEUED);
         let reading = Arc::<AtomicUsize>::default();
@@ -61,11 +66,11 @@ impl Lanes {
                 desk: desk.clone(),
                 who: who.clone(),
                 reading: reading.clone(),
-                refusals: refusals.clone(),
+                reports: reports.clone(),
             };
             tasks.spawn(lane.send_all(inbox));
         }
-        (Self { usual, urgent, reading, _tasks: tasks }, refused)
+        (Self { usual, urgent, reading, _tasks: tasks }, reported)
     }
 
     /// Has a command sent. False when too many wait already.
@@ -91,46 +96,74 @@ struct Lane {
     desk: Arc<dyn Desk>,
     who: Principal,
     reading: Arc<AtomicUsize>,
-    refusals: mpsc::Sender<LaneRefusal>,
+    reports: mpsc::Sender<LaneReport>,
 }
 
 impl Lane {
     /// Sends commands one after the other.
     async fn send_all(self, mut inbox: mpsc::Receiver<LaneOrder>) {
-        while let Some(LaneOrder { session, target, images, mut command }) = inbox.recv().await {
-            let prompt = match &command {
-                // A prompt that is not sent comes back as it was typed.
-                Command::Prompt { text, typed, .. } => Some(typed.as_ref().unwrap_or(text).clone()),
-                _ => None,
-            };
-            let has_images = !images.is_empty();
-            let sent = match attach_images(&*self.desk, &target, images, &mut command).await {
-                Ok(()) => self.sessions.send(&self.who, &session, command).await,
-                Err(reason) => Err(SessionsError::Invalid(reason)),
-            };
+        while let Some(order) = inbox.recv().await {
+            let has_images = !order.images.is_empty();
+            let report = send_order(&*self.sessions, &*self.desk, &self.who, order).await;
             if has_images {
                 self.reading.fetch_sub(1, Ordering::SeqCst);
             }
-            if let Err(error) = sent
-                && self.refusals.send(LaneRefusal { session, error, prompt }).await.is_err()
-            {
+            if self.reports.send(report).await.is_err() {
                 return;
             }
         }
     }
 }
 
-impl LaneRefusal {
+impl LaneOrder {
+    /// A command to a session of this console, with the images that the user named in it.
+    pub(super) fn new(console: &Console, session: SessionId, command: Command) -> Self {
+        let target = console.target_of(&session);
+        let images = match &command {
+            Command::Prompt { text, typed, .. } => console.named_images(typed.as_ref().unwrap_or(text)),
+            _ => Vec::new(),
+        };
+        Self { session, target, images, command }
+    }
+}
+
+/// Sends a command, with its images.
+pub(super) async fn send_order(
+    sessions: &dyn Sessions,
+    desk: &dyn Desk,
+    who: &Principal,
+    order: LaneOrder,
+) -> LaneReport {
+    let LaneOrder { session, target, images, mut command } = order;
+    let prompt = match &command {
+        // A prompt that is not sent comes back as it was typed.
+        Command::Prompt { text, typed, .. } => Some(typed.as_ref().unwrap_or(text).clone()),
+        _ => None,
+    };
+    let sent = match attach_images(desk, &target, images, &mut command).await {
+        Ok(()) => sessions.send(who, &session, command).await,
+        Err(reason) => Err(SessionsError::Invalid(reason)),
+    };
+    match sent {
+        Ok(()) => LaneReport::Sent(session),
+        Err(error) => LaneReport::Refused { session, error, prompt },
+    }
+}
+
+impl LaneReport {
     /// A refused command is told and the conversation goes on, unless there are no sessions any more.
-    pub(super) fn told(self) -> Result<ConsoleInput, SessionsError> {
-        let Self { session, error, prompt } = self;
+    pub(super) fn told(self) -> Result<EffectReply, SessionsError> {
+        let (session, error, prompt) = match self {
+            Self::Sent(session) => return Ok(EffectReply::Sent(session)),
+            Self::Refused { session, error, prompt } => (session, error, prompt),
+        };
         if matches!(error, SessionsError::Closed | SessionsError::Store(_)) {
             return Err(error);
         }
         let reason = describe_refusal(&error);
-        Ok(ConsoleInput::Reply(match prompt {
+        Ok(match prompt {
             Some(text) => EffectReply::Unsent { session, text, reason },
             None => EffectReply::Refused(reason),
-        }))
+        })
     }
 }

@@ -3,12 +3,16 @@
 use buddy_protocol::{ForkPoint, SessionId};
 
 use super::branch::{Branch, Branched, Purpose, Rewound};
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
 use crate::mentions::find_images;
 use crate::text::to_copy;
+use crate::visible::one_line;
+
+/// Characters of a prompt in a sentence.
+const PROMPT: usize = 100;
 
 /// The command that returns to a conversation, to be copied.
 pub(super) fn describe_resume(session: &SessionId) -> String {
@@ -19,7 +23,7 @@ impl Console {
     /// Goes on in a copy of the conversation.
     pub(super) fn fork(&mut self) {
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
+        self.errand(Errand::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
     }
 
     /// Lets the user pick the prompt to go back to.
@@ -28,6 +32,9 @@ impl Console {
             list_prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("There is no prompt yet.");
+        }
+        if self.by_line.is_some() {
+            return self.list_prompts();
         }
         self.picker = Some(Picker::prompts(&prompts));
     }
@@ -45,7 +52,7 @@ impl Console {
         let rewound = Rewound { draft: text.to_owned(), calls, images };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
-        self.effect(ConsoleEffect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
+        self.errand(Errand::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
     }
 
     /// Says something below the past of the conversation, which is shown first.
@@ -75,11 +82,15 @@ impl Console {
         } else {
             ""
         };
+        let before = match &self.by_line {
+            Some(_) => format!(": {}\n", one_line(&draft, PROMPT)),
+            None => " that prompt; ".to_owned(),
+        };
         self.say_on_arrival(format!(
-            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
+            "back before{before}files stay as they are, /undo takes changes back\n{since}the conversation before is {}{lost}",
             describe_resume(&left)
         ));
-        self.draft.set(&draft);
+        self.bring_back(&draft);
         self.changed_draft();
     }
 }

@@ -1,9 +1,10 @@
 //! The keys of an open picker, and what is done with its choice.
 
-use buddy_protocol::{Change, Command};
+use buddy_protocol::{Change, Command, Found, SessionSummary, UnixMillis};
 
-use super::effect::ConsoleEffect;
-use super::picker::Picks;
+use super::desk::ModelOption;
+use super::effect::{ConsoleEffect, Errand};
+use super::picker::{Picker, Picks};
 use super::state::Console;
 use crate::changes::read_approvals;
 use crate::editor::{EditAction, EditorKey};
@@ -30,6 +31,38 @@ impl Console {
         true
     }
 
+    /// Lets the user choose one of these models, or lists them.
+    pub(super) fn offer_models(&mut self, models: &[ModelOption]) {
+        let transcript = self.front().reader.transcript();
+        let current = transcript.model().unwrap_or_else(|| self.model()).to_owned();
+        if self.by_line.is_some() {
+            return self.list_models(models, &current);
+        }
+        self.picker = Some(Picker::models(models, &current));
+    }
+
+    /// The same of sessions.
+    pub(super) fn offer_sessions(&mut self, sessions: &[SessionSummary], now: UnixMillis) {
+        if sessions.iter().all(|session| session.turns == 0) {
+            return self.say("There is no earlier conversation.");
+        }
+        if self.by_line.is_some() {
+            return self.list_sessions(sessions);
+        }
+        self.picker = Some(Picker::sessions(sessions, &self.front().session, &self.look, now));
+    }
+
+    /// The same of sessions in which words were found.
+    pub(super) fn offer_found(&mut self, found: &[Found]) {
+        if found.is_empty() {
+            return self.say("No conversation contains these words.");
+        }
+        if self.by_line.is_some() {
+            return self.list_found(found);
+        }
+        self.picker = Some(Picker::found(found, &self.look));
+    }
+
     fn pick(&mut self) {
         let Some(picker) = self.picker.take() else { return };
         let Some((picks, name)) = picker.choice() else { return };
@@ -43,7 +76,7 @@ impl Console {
             },
             Picks::Session => {
                 if let Some(session) = picker.chosen_session() {
-                    self.effect(ConsoleEffect::Open(session.clone()));
+                    self.errand(Errand::Open(session.clone()));
                 }
             }
         }

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
-use super::effect::{ConsoleEffect, EffectReply, Focus};
+use super::effect::{ConsoleEffect, EffectReply, Errand, Focus};
 use super::items;
 use super::past::describe_resume;
-use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::{SHOWN, SessionTask};
 use crate::markdown::Markdown;
@@ -23,10 +22,16 @@ impl Console {
         match reply {
             EffectReply::Refused(text) => {
                 let is_on_card = self.answer_refused(&text);
-                self.front_mut().unseen = 0;
+                self.reopen_question();
+                (self.front_mut().unseen, self.front_mut().own_commands) = (0, 0);
                 self.front_mut().steered.clear();
                 if !is_on_card {
                     self.complain(&format!("buddy: {text}"));
+                }
+            }
+            EffectReply::Sent(session) => {
+                for task in self.tasks.iter_mut().filter(|task| task.session == session) {
+                    task.is_in_use = false;
                 }
             }
             EffectReply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
@@ -35,31 +40,17 @@ impl Console {
                 self.changed_draft();
             }
             EffectReply::Failed(text) => self.complain(&text),
-            EffectReply::Begun { session, head, prompt } => {
-                self.count += 1;
-                let mut task = SessionTask::new(self.count, session, prompt.clone());
-                (task.unseen, task.skip_until) = (1, head);
-                self.say(&format!("task {} runs in the background", self.count));
-                self.effect(ConsoleEffect::Send(task.session.clone(), Command::prompt(prompt)));
-                self.tasks.push(task);
+            EffectReply::Begun { session, head, prompt } => self.begun(session, head, prompt),
+            EffectReply::Opened { session, head, in_use } => {
+                let left = self.front().session.clone();
+                self.opened(session, head);
+                self.tell_opened(head, &left);
+                self.note_in_use(in_use);
             }
-            EffectReply::Opened { session, head } => self.opened(session, head),
             EffectReply::Forked(branched) => self.forked(branched),
-            EffectReply::Found(found) if found.is_empty() => {
-                self.say("No conversation contains these words.");
-            }
-            EffectReply::Found(found) => self.picker = Some(Picker::found(&found, &self.look)),
-            EffectReply::Sessions { sessions, .. } if sessions.iter().all(|session| session.turns == 0) => {
-                self.say("There is no earlier conversation.");
-            }
-            EffectReply::Sessions { sessions, now } => {
-                self.picker = Some(Picker::sessions(&sessions, &self.front().session, &self.look, now));
-            }
-            EffectReply::Models(models) => {
-                let transcript = self.front().reader.transcript();
-                let current = transcript.model().unwrap_or_else(|| self.model()).to_owned();
-                self.picker = Some(Picker::models(&models, &current));
-            }
+            EffectReply::Found(found) => self.offer_found(&found),
+            EffectReply::Sessions { sessions, now } => self.offer_sessions(&sessions, now),
+            EffectReply::Models(models) => self.offer_models(&models),
             EffectReply::Paths(paths) => {
                 self.paths = Paths::Known(paths);
                 self.changed_draft();
@@ -74,7 +65,7 @@ impl Console {
                 self.say_plain(&text);
                 if !text.is_empty() {
                     // A command of buddy's own can change what holds, such as trust.
-                    self.effect(ConsoleEffect::LookAround);
+                    self.errand(Errand::LookAround);
                 }
             }
             EffectReply::Changes(text) => self.show_changes(&text),
@@ -93,11 +84,21 @@ impl Console {
         }
     }
 
+    /// A task of its own runs in a session.
+    fn begun(&mut self, session: SessionId, head: u64, prompt: String) {
+        self.count += 1;
+        let mut task = SessionTask::new(self.count, session, prompt.clone());
+        (task.unseen, task.skip_until) = (1, head);
+        self.say(&format!("task {} runs in the background", self.count));
+        self.effect(ConsoleEffect::Send(task.session.clone(), Command::prompt(prompt)));
+        self.tasks.push(task);
+    }
+
     /// A prompt was refused: it comes back into the draft, and a task that was to begin with it is gone.
     fn unsent(&mut self, session: &SessionId, text: &str, reason: &str) {
         self.complain(&format!("buddy: {reason}"));
         if self.draft.is_empty() {
-            self.draft.set(text);
+            self.bring_back(text);
         }
         let Some(place) = self.tasks.iter().position(|task| task.session == *session) else { return };
         let task = &mut self.tasks[place];
@@ -137,14 +138,33 @@ impl Console {
         self.asking = None;
         self.paths = Paths::Unknown;
         self.forget_approvals();
-        if head == 0 {
-            self.say("This is a new conversation.");
+        self.turn_over_lines();
+    }
+
+    /// Says which conversation is shown. Line by line nothing else shows it, nor the way back.
+    fn tell_opened(&mut self, head: u64, left: &SessionId) {
+        let what = if head == 0 { "This is a new conversation." } else { "This is another conversation." };
+        if self.by_line.is_some() {
+            self.say(&format!("{what} Return to the one before with {}", describe_resume(left)));
+        } else if head == 0 {
+            self.say(what);
+        }
+    }
+
+    /// Says who works on the conversation that is shown, if another process does.
+    pub(super) fn note_in_use(&mut self, in_use: Option<String>) {
+        self.front_mut().is_in_use = in_use.is_some();
+        if let Some(text) = in_use {
+            self.say_on_arrival(text);
         }
     }
 
     /// A turn has ended: the next prompt in the queue is said; a task beside the conversation is told and gone.
     pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
         let (look, columns) = (self.look.clone(), self.columns);
+        if place == 0 && self.by_line.is_some() {
+            return self.enter_queued();
+        }
         let task = &mut self.tasks[place];
         if place == 0 {
             let used = look.details.tokens(&task.billed.usage, &task.reader.transcript().bill().usage);
@@ -161,7 +181,7 @@ impl Console {
             if !self.front().is_idle() {
                 return;
             }
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
             // The agent may have made files.
             self.paths = Paths::Unknown;
             let is_elsewhere = self.focus == Focus::Elsewhere;

@@ -8,8 +8,9 @@ use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, Sessio
 use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::SessionSurroundings;
-use super::effect::{ConsoleEffect, ConsoleInput, Focus};
+use super::effect::{ConsoleEffect, ConsoleInput, Errand, Focus};
 use super::items;
+use super::line_face::LineFace;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
@@ -28,6 +29,8 @@ const INDENT: &str = "  ";
 
 /// A conversation on a screen.
 pub(super) struct Console {
+    /// What it has line by line; none on a screen.
+    pub(super) by_line: Option<LineFace>,
     /// The conversation that is shown comes first; the others run beside it.
     pub(super) tasks: Vec<SessionTask>,
     /// How many tasks there were so far.
@@ -138,6 +141,7 @@ impl Console {
         now: Instant,
     ) -> Self {
         Self {
+            by_line: None,
             tasks: vec![SessionTask::new(SHOWN, session, String::new())],
             count: 0,
             look,
@@ -200,7 +204,7 @@ impl Console {
             ConsoleInput::Focus(focus) => {
                 if focus == Focus::Here && self.focus == Focus::Elsewhere && self.front().is_idle() {
                     // The user may have changed the branch or the trust elsewhere.
-                    self.effect(ConsoleEffect::LookAround);
+                    self.errand(Errand::LookAround);
                 }
                 self.focus = focus;
                 self.is_done_unseen &= focus == Focus::Elsewhere;
@@ -208,7 +212,11 @@ impl Console {
             ConsoleInput::Tick => self.pass_time(),
             ConsoleInput::Stop => self.effect(ConsoleEffect::Quit(crate::exit::Exit::Interrupted)),
             ConsoleInput::Reply(reply) => self.reply(reply),
+            ConsoleInput::Line(line) => self.take_line(&line),
+            ConsoleInput::Interrupt => self.take_interrupt(),
+            ConsoleInput::InputEnded => self.end_input(),
         }
+        self.settle_lines();
         self.put_question();
         self.ask_status();
         std::mem::take(&mut self.effects)
@@ -228,6 +236,10 @@ impl Console {
         self.effects.push(effect);
     }
 
+    pub(super) fn errand(&mut self, errand: Errand) {
+        self.effect(ConsoleEffect::Errand(errand));
+    }
+
     /// Tells the user who looks elsewhere. Who looks here sees it.
     pub(super) fn ring(&mut self, text: &str) {
         if self.focus != Focus::Here {
@@ -243,7 +255,10 @@ impl Console {
 
     /// Shows rows above everything that is live.
     pub(super) fn show(&mut self, rows: impl IntoIterator<Item = StyledLine>) {
-        self.rows.extend(rows);
+        match &mut self.by_line {
+            Some(face) => rows.into_iter().for_each(|row| face.tell(&row.text())),
+            None => self.rows.extend(rows),
+        }
     }
 
     /// Shows a remark of buddy's own.
@@ -266,6 +281,9 @@ impl Console {
     /// Shows a list, fitted to the window.
     pub(super) fn show_table(&mut self, table: &Table, view: &ListView) {
         self.put_echo();
+        if let Some(face) = &mut self.by_line {
+            return face.tell(&table.text(view));
+        }
         let indented =
             |row: StyledLine| if row.is_empty() { row } else { StyledLine::plain(INDENT).and_line(row) };
         self.show(table.lines(view).into_iter().map(indented));
@@ -273,6 +291,9 @@ impl Console {
 
     /// The look of lists here.
     pub(super) fn list_view(&self) -> ListView {
+        if self.by_line.is_some() {
+            return ListView::plain();
+        }
         ListView::in_window(&self.look, self.text_width())
     }
 
@@ -293,6 +314,9 @@ impl Console {
         let indent = StyledLine::plain(INDENT);
         let mut lead = mark;
         self.put_echo();
+        if let Some(face) = &mut self.by_line {
+            return face.tell(text);
+        }
         for line in text.lines() {
             let next = indent.clone().and_line(find_hanging_indent(line));
             let rows = wrap(&StyledLine::told(line, style), self.columns, lead, &next);
@@ -303,7 +327,7 @@ impl Console {
 
     /// Shows the command before what it says, apart from what was there.
     pub(super) fn put_echo(&mut self) {
-        let Some(line) = self.echo.take() else { return };
+        let Some(line) = self.echo.take().filter(|_| self.by_line.is_none()) else { return };
         let rows = wrap_unindented(
             &StyledLine::styled(&format!("{} ", self.look.sign("›", ">")), self.look.style(Paint::Person))
                 .and(&line, self.look.style(Paint::Strong)),
@@ -343,10 +367,10 @@ impl Console {
         let had_plan = self.tasks[0].reader.plan().is_some();
         let task = &mut self.tasks[place];
         // Of what runs beside the conversation only the end is shown.
-        let applied = if place == 0 {
-            task.reader.apply(event, &look, columns, now)
-        } else {
-            task.reader.skip(event, now)
+        let applied = match (place, &self.by_line) {
+            (0, None) => task.reader.apply(event, &look, columns, now),
+            (0, Some(_)) => task.reader.fold(event, now),
+            _ => task.reader.skip(event, now),
         };
         for text in task.reader.take_read_prompts() {
             task.forget_steer(&text);
@@ -355,13 +379,14 @@ impl Console {
             return self.complain(&format!("buddy: {error}"));
         }
         task.note(event);
+        self.note_in_lines(event);
         if had_plan != self.tasks[0].reader.plan().is_some() {
             // A plan that was hidden does not come back when it is done, and a new one is shown.
             self.is_plan_toggled = false;
         }
         let task = &mut self.tasks[place];
         match &event.fact {
-            Fact::SessionStarted(_) if place == 0 => self.effect(ConsoleEffect::LookAround),
+            Fact::SessionStarted(_) if place == 0 => self.errand(Errand::LookAround),
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
@@ -402,31 +427,34 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            let rows = items::render_recap(
-                task.reader.transcript(),
-                task.reader.allowed(),
-                &self.look,
-                self.columns,
-            );
-            // They stand apart from the greeting, or from another conversation.
-            let is_apart = rows.first().is_none_or(StyledLine::is_empty);
-            self.show((!is_apart).then(StyledLine::default));
-            self.show(rows);
+            if self.by_line.is_none() {
+                self.show_recap();
+            }
             if let Some(text) = self.front_mut().arrival.take() {
                 self.say(&text);
             }
             // Which host it works on is known now and not before.
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
         }
+    }
+
+    fn show_recap(&mut self) {
+        let reader = &self.front().reader;
+        let rows = items::render_recap(reader.transcript(), reader.allowed(), &self.look, self.columns);
+        // They stand apart from the greeting, or from another conversation.
+        let is_apart = rows.first().is_none_or(StyledLine::is_empty);
+        self.show((!is_apart).then(StyledLine::default));
+        self.show(rows);
     }
 
     fn changed(&mut self, place: usize, changed: &buddy_protocol::SessionChanged) {
         if place > 0 {
             return;
         }
-        // A session begins with the usual mode, which the rule above the input shows.
-        let is_known =
-            changed.approvals.is_some_and(|policy| policy == self.approvals()) && self.echo.is_none();
+        // A session begins with the usual mode, which the rule above the input shows on a screen.
+        let is_known = changed.approvals.is_some_and(|policy| policy == self.approvals())
+            && self.echo.is_none()
+            && self.by_line.is_none();
         if let Some(policy) = changed.approvals {
             self.note_approvals(policy);
         }
@@ -434,7 +462,7 @@ impl Console {
             self.paths = Paths::Unknown;
         }
         if changed.model.is_some() || changed.targets.is_some() {
-            self.effect(ConsoleEffect::LookAround);
+            self.errand(Errand::LookAround);
         }
         if let Some(targets) = &changed.targets {
             let view = self.list_view();
@@ -445,6 +473,12 @@ impl Console {
                 && self.front().reader.transcript().is_plan_only();
             self.say(&if stays { format!("{text}. Plan mode stays on; /plan off leaves it") } else { text });
         }
+    }
+
+    /// When a task reaches its time limit.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let running = self.tasks.iter().filter(|task| !task.is_stopped && !task.is_idle());
+        running.filter_map(|task| task.deadline).min()
     }
 
     fn pass_time(&mut self) {

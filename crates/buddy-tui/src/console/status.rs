@@ -5,7 +5,7 @@ use buddy_protocol::{ApprovalPolicy, MicroUsd};
 use serde_json::{Value, json};
 
 use super::card::WIDEST;
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::state::Console;
 use super::status_part::StatusPart;
 use crate::amounts::{describe_price, shorten_number};
@@ -210,7 +210,7 @@ impl Console {
         if self.own_status.is_wanted() {
             let facts = collect_status_facts(self);
             if self.own_status.wants(&facts, self.now) {
-                self.effect(ConsoleEffect::AskStatus(facts.to_string()));
+                self.errand(Errand::AskStatus(facts.to_string()));
             }
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct SessionTask {
     pub(crate) reader: SessionReader,
     /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
     pub(crate) unseen: usize,
+    /// Commands of the user's own that were sent and have not ended.
+    pub(super) own_commands: usize,
     /// Steering prompts that the agent has not read yet.
     pub(super) steered: VecDeque<String>,
     /// Up to which event it is taken up without being shown.
@@ -54,6 +56,8 @@ pub(crate) struct SessionTask {
     pub(super) own_aside: Option<OwnAside>,
     /// Whether it was stopped because its time was over.
     pub(super) is_stopped: bool,
+    /// Whether another process worked on it when it was opened here, and no command was accepted since.
+    pub(crate) is_in_use: bool,
 }
 
 impl SessionTask {
@@ -64,6 +68,7 @@ impl SessionTask {
             prompt,
             reader: SessionReader::default(),
             unseen: 0,
+            own_commands: 0,
             steered: VecDeque::new(),
             skip_until: 0,
             queue: VecDeque::new(),
@@ -73,6 +78,7 @@ impl SessionTask {
             arrival: None,
             own_aside: None,
             is_stopped: false,
+            is_in_use: false,
         }
     }
 
@@ -83,6 +89,10 @@ impl SessionTask {
                 if matches!(ended.item.content, Content::UserMessage { ran: None, .. }) =>
             {
                 self.unseen = self.unseen.saturating_sub(1);
+            }
+            Fact::ItemEnded(ended) if matches!(&ended.item.content, Content::UserMessage { ran: Some(ran), .. } if ran.background.is_none()) =>
+            {
+                self.own_commands = self.own_commands.saturating_sub(1);
             }
             Fact::TurnStarted(_) => self.billed = *self.reader.transcript().bill(),
             Fact::TurnEnded(_) => self.deadline = None,
@@ -106,6 +116,11 @@ impl SessionTask {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
+    }
+
+    /// Whether leaving it would stop something.
+    pub(super) fn is_working_here(&self) -> bool {
+        !self.is_idle() && !self.is_in_use
     }
 
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.

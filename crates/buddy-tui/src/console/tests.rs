@@ -1,5 +1,6 @@
 //! The console without a terminal: keys and events in, effects and rows out.
 
+mod by_line;
 mod card_text;
 mod cards;
 mod scenes;
@@ -20,7 +21,7 @@ use buddy_protocol::{
 use cards::asked;
 
 use super::desk::SessionSurroundings;
-use super::effect::{ConsoleEffect, ConsoleInput, EffectReply};
+use super::effect::{ConsoleEffect, ConsoleInput, EffectReply, Errand};
 use super::state::Console;
 use crate::editor::{EditorKey, Vim};
 use crate::screen::ScreenPainter;
@@ -146,7 +147,7 @@ impl Seat {
     }
 }
 
-fn begun() -> Fact {
+pub(super) fn begun() -> Fact {
     Fact::SessionStarted(SessionStarted {
         owner: Principal::person("ann"),
         agent: "buddy".to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript, TurnId};
 
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::state::Console;
 use crate::amounts::{describe_elapsed, describe_price};
 use crate::counting::counted;
@@ -119,7 +119,7 @@ impl Console {
             return false;
         }
         self.counting = Some(CountedTurn { turn: turn.clone(), ran });
-        self.effect(ConsoleEffect::CountChanges(turn, calls));
+        self.errand(Errand::CountChanges(turn, calls));
         true
     }
 

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::desk::DeskCommand;
-use super::effect::ConsoleEffect;
+use super::effect::Errand;
 use super::state::{Console, Undoing};
 use super::tasks::MAX_QUEUED;
 use crate::slash_commands::{find_slash_entry, is_slash_command};
@@ -16,8 +16,11 @@ impl Console {
     /// Starts an undo or a redo.
     pub(super) fn start_undo(&mut self, command: DeskCommand) {
         let text = command.progress().unwrap_or("Undoing…");
+        if self.by_line.is_some() {
+            self.say(text);
+        }
         self.undoing = Some(Undoing { text, began: self.now });
-        self.effect(ConsoleEffect::Run(command));
+        self.errand(Errand::Run(command));
     }
 
     /// Keeps a line that has to wait until files are restored. False if it need not wait.
@@ -47,12 +50,15 @@ impl Console {
             Err(text) => self.complain(&text),
         }
         // Another branch may be checked out now.
-        self.effect(ConsoleEffect::LookAround);
+        self.errand(Errand::LookAround);
         self.enter_queued();
     }
 
     /// Shows the report of an undo: its title, a mark for each path, and the rest dim.
     fn show_undone(&mut self, text: &str) {
+        if self.by_line.is_some() {
+            return self.say(text);
+        }
         self.put_echo();
         let look = self.look.clone();
         let (strong, dim) = (look.style(Paint::Strong), look.style(Paint::Dim));

@@ -72,12 +72,7 @@ pub(crate) fn wrap_text(
     first: &StyledLine,
     next: &StyledLine,
 ) -> Vec<StyledLine> {
-    let mut rows = Vec::new();
-    for line in text.lines() {
-        let lead = if rows.is_empty() { first } else { next };
-        rows.extend(wrap(&StyledLine::styled(line, style), width, lead, next));
-    }
-    rows
+    wrap_lines(text.lines().map(|line| StyledLine::styled(line, style)), width, first, next)
 }
 
 /// The rows of a text that names commands to copy, else as [`wrap_text`] has them.
@@ -88,10 +83,19 @@ pub(crate) fn tell_text(
     first: &StyledLine,
     next: &StyledLine,
 ) -> Vec<StyledLine> {
+    wrap_lines(text.lines().map(|line| StyledLine::told(line, style)), width, first, next)
+}
+
+fn wrap_lines(
+    lines: impl Iterator<Item = StyledLine>,
+    width: usize,
+    first: &StyledLine,
+    next: &StyledLine,
+) -> Vec<StyledLine> {
     let mut rows = Vec::new();
-    for line in text.lines() {
+    for line in lines {
         let lead = if rows.is_empty() { first } else { next };
-        rows.extend(wrap(&StyledLine::told(line, style), width, lead, next));
+        rows.extend(wrap(&line, width, lead, next));
     }
     rows
 }

@@ -7,11 +7,11 @@ use buddy_agent::BuddyAgent;
 use buddy_exec::managed::Status;
 use buddy_protocol::{
     ApprovalPolicy, Change, Clock, Command, NewSession, SessionId, SessionQuery, SessionSummary, Sessions,
-    folded_command,
+    SessionsError, folded_command,
 };
 use buddy_tui::{
-    ConsoleRequest, Exit, LeftConversation, LineInput, Printer, ReplRequest, TerminalLook, choose_session,
-    run_console, run_repl, to_copy,
+    ConsoleRequest, Exit, LeftConversation, LineInput, LineRequest, Printer, TerminalLook, choose_session,
+    run_console, run_lines, to_copy,
 };
 use tokio::io::BufReader;
 
@@ -69,10 +69,11 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     let desk = HomeDesk::new(&invocation, &buddy, hosts.clone(), &setup);
     let new = NewSession { model, targets, ..NewSession::new(BuddyAgent::NAME, cwd) };
     let session = buddy.hub.create(&buddy.who, new).await?;
-    begin(&invocation, &setup, &buddy, &session, Age::New).await?;
+    let change = wanted_change(&invocation, &setup, Age::New);
+    let unapplied = apply_change(&buddy, &session, change).await?;
     let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, unapplied, prompt };
     talk.run(buddy, session, 1).await
 }
 
@@ -110,16 +111,11 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     };
     let summary =
         if resume.fork { fork_session(&*buddy.hub, &buddy.who, &summary.id).await? } else { summary };
-    if model.is_some() {
-        buddy
-            .hub
-            .send(&buddy.who, &summary.id, Command::Change(Change { model, ..Change::default() }))
-            .await?;
-    }
-    begin(&invocation, &setup, &buddy, &summary.id, Age::Old).await?;
+    let change = Change { model, ..wanted_change(&invocation, &setup, Age::Old) };
+    let unapplied = apply_change(&buddy, &summary.id, change).await?;
     let approvals = setup.approvals(invocation.policy.approve);
     let environment = invocation.environment;
-    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, prompt: None };
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, unapplied, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -146,14 +142,8 @@ enum Age {
     Old,
 }
 
-/// What the command line wants of the session before anything is said.
-async fn begin(
-    invocation: &Invocation<'_>,
-    setup: &Setup,
-    buddy: &Buddy,
-    session: &SessionId,
-    age: Age,
-) -> anyhow::Result<()> {
+/// The change of the session that the command line wants before anything is said.
+fn wanted_change(invocation: &Invocation<'_>, setup: &Setup, age: Age) -> Change {
     let is_old = age == Age::Old;
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
     let approvals = Some(setup.approvals(invocation.policy.approve));
@@ -163,11 +153,33 @@ async fn begin(
     let approvals = approvals.filter(|policy| *policy != ApprovalPolicy::Ask && !is_usual(policy));
     // A new session plans only when that is wished; one that goes on may have been left planning.
     let plan_only = invocation.policy.plan.filter(|is_on| *is_on || is_old);
-    if approvals.is_some() || plan_only.is_some() {
-        let change = Change { approvals, plan_only, ..Change::default() };
-        buddy.hub.send(&buddy.who, session, Command::Change(change)).await?;
+    Change { approvals, plan_only, ..Change::default() }
+}
+
+/// Changes the session, if anything is to be changed. A session that another process works on stays as it is, and the returned
+/// text says so.
+async fn apply_change(buddy: &Buddy, session: &SessionId, change: Change) -> anyhow::Result<Option<String>> {
+    if change == Change::default() {
+        return Ok(None);
     }
-    Ok(())
+    let parts = [
+        (change.model.is_some(), ("model", "/model")),
+        (change.approvals.is_some(), ("approval mode", "/approve")),
+        (change.plan_only.is_some(), ("plan mode", "/plan")),
+    ];
+    match buddy.hub.send(&buddy.who, session, Command::Change(change)).await {
+        Ok(()) => Ok(None),
+        Err(SessionsError::Busy { holder, .. }) => {
+            let wanted = parts.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part);
+            let (names, commands): (Vec<&str>, Vec<&str>) = wanted.unzip();
+            Ok(Some(format!(
+                "{holder} uses this session, so buddy did not change its {}. Use {} once it is free.",
+                names.join(" and "),
+                commands.join(" and ")
+            )))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A conversation that is about to begin.
@@ -178,6 +190,8 @@ struct Talk<'a> {
     approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
+    /// The text about what the command line wanted of a session that another process works on.
+    unapplied: Option<String>,
     /// What is said first.
     prompt: Option<String>,
 }
@@ -217,7 +231,7 @@ impl Talk<'_> {
             for line in &greeting {
                 printer.status(line);
             }
-            let request = ReplRequest {
+            let request = LineRequest {
                 who,
                 session,
                 head,
@@ -230,7 +244,7 @@ impl Talk<'_> {
                 interrupts,
             };
             let input = BufReader::new(tokio::io::stdin());
-            run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
+            run_lines(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
         };
         buddy.close().await?;
         self.setup.models.now().settle().await;
@@ -286,6 +300,7 @@ impl Talk<'_> {
             });
         }
         lines.extend(panes::describe_ways(&self.hosts).await);
+        lines.extend(self.unapplied.clone());
         lines
     }
 }

@@ -28,7 +28,7 @@ pub(crate) const RULES_FILE: &str = ".buddy/rules.toml";
 /// All of them.
 pub(super) const CONTROL_FILES: [&str; 3] = [CONFIG_FILES[0], CONFIG_FILES[1], RULES_FILE];
 
-/// The largest file; people write kilobytes.
+/// The largest configuration file; people write kilobytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// How often an open is tried again when the kernel could not be sure because of a rename at the same time.
 const TRIES: usize = 128;
@@ -203,16 +203,7 @@ impl Folder {
     }
 
     fn text(&self, name: &str) -> io::Result<String> {
-        let file = File::from(self.beneath(name)?);
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        let mut text = String::new();
-        file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
-        }
-        Ok(text)
+        read_regular(File::from(self.beneath(name)?))
     }
 
     fn beneath(&self, name: &str) -> io::Result<OwnedFd> {
@@ -226,4 +217,17 @@ impl Folder {
             }
         }
     }
+}
+
+/// The text of an open file, which must be a regular one of a sensible size.
+pub(super) fn read_regular(file: File) -> io::Result<String> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    Ok(text)
 }

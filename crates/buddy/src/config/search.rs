@@ -1,16 +1,13 @@
 //! Where configuration files are looked for.
 
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::control_files::CONFIG_FILES;
+use super::control_files::{CONFIG_FILES, read_regular};
 use super::document::ConfigError;
 use super::trust::TrustStore;
 use crate::environment::Environment;
-
-/// The largest configuration file; people write kilobytes.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What a file is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,19 +88,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// The text of a file. Anything but a regular file of a sensible size is refused without waiting for it.
 pub(crate) fn text_of(path: &Path) -> Result<String, ConfigError> {
     let refused = |message: String| ConfigError::new(path.display().to_string(), message);
-    read_regular(path).map_err(|error| refused(format!("cannot be read: {error}")))
+    read_at(path).map_err(|error| refused(format!("cannot be read: {error}")))
 }
 
-fn read_regular(path: &Path) -> io::Result<String> {
+fn read_at(path: &Path) -> io::Result<String> {
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
-    }
-    Ok(text)
+    read_regular(std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?)
 }

@@ -63,6 +63,7 @@ mod tampering;
 mod targets;
 mod told_rules;
 mod told_variants;
+mod two_terminals;
 mod undo;
 mod way_out;
 mod web;

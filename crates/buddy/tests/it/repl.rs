@@ -183,7 +183,7 @@ async fn a_copy_of_the_conversation_is_gone_on_with_and_the_one_before_stays() {
     started.write(b"/fork\n").await;
     started
         .stderr
-        .wait_for("This is a copy of the conversation. Return to the one before with /resume ses_", 1)
+        .wait_for("This is a copy of the conversation. Return to the original with /resume ses_", 1)
         .await;
     started.write(b"go on\n").await;
     started.stdout.wait_for("In the copy.", 1).await;
@@ -298,11 +298,11 @@ async fn the_commands_of_the_screen_are_there_line_by_line() {
 async fn a_turn_is_ended_after_a_time() {
     let (_stage, mut started) = stage([turn().text("Half").gate("never").text(" of it.")]).await;
     started.write(b"/timeout 1s\n").await;
-    started.stderr.wait_for("nothing runs", 1).await;
+    started.stderr.wait_for("no task runs", 1).await;
     started.write(b"go\n").await;
     started.stdout.wait_for("Half", 1).await;
     started.write(b"/timeout 1s\n").await;
-    started.stderr.wait_for("The turn reached its time limit.\n", 1).await;
+    started.stderr.wait_for("the turn reached its time limit\n", 1).await;
     started.stderr.wait_for("interrupted\n", 1).await;
     started.finish().await.expect_code(0);
 }
@@ -388,4 +388,37 @@ async fn a_model_that_the_server_does_not_have_is_refused_with_the_nearest_name(
     started.stdout.wait_for("Hello.", 1).await;
     started.finish().await.expect_code(0);
     assert_eq!(stage.requests()[0].body["model"], "other");
+}
+
+#[tokio::test]
+async fn a_task_beside_the_conversation_is_waited_for_and_told() {
+    let (stage, mut started) =
+        stage([turn().text("Three").gate("rest").text(" of them."), turn().text("Here.")]).await;
+    started.write(b"count them &\n").await;
+    started.stderr.wait_for("task 1 runs in the background", 1).await;
+    stage.server.gate("rest").reached().await;
+    started.write(b"are you there?\n").await;
+    started.stdout.wait_for("Here.", 1).await;
+    started.close_input();
+    stage.server.gate("rest").open();
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.text(), "Here.\n", "stdout has the conversation alone");
+    assert!(finished.stderr.contains("task 1 done: count them"), "{finished}");
+    assert!(finished.stderr.contains("Three of them."), "{finished}");
+    assert_eq!(stage.log().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_conversation_is_left_while_its_turn_runs_and_the_turn_goes_on_as_a_task() {
+    let (stage, mut started) =
+        stage([turn().text("Half").gate("rest").text(" of it."), turn().text("In the copy.")]).await;
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Half", 1).await;
+    started.write(b"/fork\n").await;
+    started.stderr.wait_for("This is a copy of the conversation.", 1).await;
+    started.write(b"and here?\n").await;
+    started.stdout.wait_for("In the copy.", 1).await;
+    stage.server.gate("rest").open();
+    started.stderr.wait_for("task 1 done", 1).await;
+    started.finish().await.expect_code(0);
 }

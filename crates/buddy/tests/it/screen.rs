@@ -19,12 +19,14 @@ mod size;
 mod status;
 mod trust;
 mod turns;
+mod two_terminals;
 mod waiting;
 mod watched;
 mod window;
 
 use std::path::PathBuf;
 use std::process::Output;
+use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_testkit::model::{Turn, turn};
@@ -42,7 +44,7 @@ const LOOK: Duration = Duration::from_millis(40);
 
 /// buddy on a terminal.
 struct Screen {
-    stage: Stage,
+    stage: Arc<Stage>,
     socket: PathBuf,
     /// Variables beside the usual ones, each with its value.
     variables: Vec<String>,
@@ -64,8 +66,26 @@ impl Screen {
 
     /// The same with some variables, and without waiting for anything.
     fn bare(stage: Stage, arguments: &[&str], columns: u32, rows: u32, variables: &[(&str, &str)]) -> Self {
-        let socket = stage.home.path().join("terminal");
         let variables = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Self::at(Arc::new(stage), "terminal", arguments, (columns, rows), variables)
+    }
+
+    /// buddy with these arguments on another terminal of the same stage.
+    async fn beside(&self, arguments: &[&str]) -> Self {
+        let screen = Self::at(self.stage.clone(), "beside", arguments, (100, 40), self.variables.clone());
+        screen.wait_until("a prompt", has_status).await;
+        screen
+    }
+
+    /// buddy with these arguments on the terminal of this name.
+    fn at(
+        stage: Arc<Stage>,
+        terminal: &str,
+        arguments: &[&str],
+        (columns, rows): (u32, u32),
+        variables: Vec<String>,
+    ) -> Self {
+        let socket = stage.home.path().join(terminal);
         let screen = Self { stage, socket, variables };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let keep = ["-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"];

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use buddy_protocol::{
     Clock, Content, Event, Fact, Ids, Item, SessionId, SessionQuery, SessionStore, ToolCall, Transcript,
@@ -16,6 +17,10 @@ use serde_json::{Value, json};
 
 /// The program under test.
 pub(crate) const BUDDY: &str = env!("CARGO_BIN_EXE_buddy");
+
+/// How long a command may take to make a file, and how often the directory is looked at.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The arguments that let a model finish without checking its changes, for scripts that have no turn for that.
 pub(crate) const UNCHECKED: [&str; 2] = ["-c", "agent.gates.finish=false"];
@@ -101,6 +106,18 @@ impl Stage {
             result
         };
         told.iter().filter(|message| message["role"] == "tool").map(result).collect()
+    }
+
+    /// Waits until a file is in the working directory.
+    pub(crate) async fn wait_for_work(&self, file: &str) {
+        let path = self.home.work().join(file);
+        let seen = async {
+            while !path.exists() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let is_there = tokio::time::timeout(PATIENCE, seen).await.is_ok();
+        assert!(is_there, "{file} is not made");
     }
 
     /// What is in the store.

@@ -24,6 +24,22 @@ fn words(kind: ToolKind, title: &str, is_done: bool) -> (&'static str, String) {
 /// One call of each of buddy's tools; the test of its registry compares it with the tools.
 const CALLS: &str = include_str!("../../../../../fixtures/calls.json");
 
+/// A call that ended with this result.
+fn completed(name: &str, kind: ToolKind, title: &str, result: serde_json::Value) -> ToolCall {
+    ToolCall {
+        call_id: String::new(),
+        name: name.to_owned(),
+        kind,
+        title: title.to_owned(),
+        input: Json::from(serde_json::json!({})),
+        output: Some(Envelope::new(UnixMillis(0), Ok(result))),
+        images: Vec::new(),
+        target: None,
+        had_secrets: false,
+        caller: None,
+    }
+}
+
 #[test]
 fn every_tool_has_its_verb_while_it_runs_when_it_is_done_and_when_it_is_not() {
     let look = TerminalLook { home: "/home/ann".to_owned(), ..TerminalLook::plain() };
@@ -76,18 +92,7 @@ fn new_errors_of_checks_stand_below_the_edit() {
             {"name": "style", "file": "a.txt", "count": 0, "new": []},
         ],
     });
-    let call = ToolCall {
-        call_id: String::new(),
-        name: "edit_file".to_owned(),
-        kind: ToolKind::Edit,
-        title: "edit a.txt".to_owned(),
-        input: Json::from(serde_json::json!({})),
-        output: Some(Envelope::new(UnixMillis(0), Ok(result))),
-        images: Vec::new(),
-        target: None,
-        had_secrets: false,
-        caller: None,
-    };
+    let call = completed("edit_file", ToolKind::Edit, "edit a.txt", result);
     let line = render_ended_call(&call, ItemStatus::Completed, "", Details::default(), "/w");
     assert_eq!(line, "  ✓ Edited  a.txt  +1 −1\n            check lint: 1 new error in a.txt");
     let look = TerminalLook::plain();
@@ -129,18 +134,7 @@ fn a_command_that_the_user_kept_from_its_host_is_denied_whatever_its_exit_code()
 fn the_output_of_a_command_gives_way_before_the_command() {
     let check = |command: &str, printed: &str, row: &str| {
         let result = serde_json::json!({"exit_code": 0, "stdout": printed, "stderr": ""});
-        let call = ToolCall {
-            call_id: String::new(),
-            name: "run_shell".to_owned(),
-            kind: ToolKind::Execute,
-            title: command.to_owned(),
-            input: Json::from(serde_json::json!({})),
-            output: Some(Envelope::new(UnixMillis(0), Ok(result))),
-            images: Vec::new(),
-            target: None,
-            had_secrets: false,
-            caller: None,
-        };
+        let call = completed("run_shell", ToolKind::Execute, command, result);
         let look = TerminalLook::plain();
         let paper = Paper { look: &look, width: 80, cwd: "/w", answered: "allowed once" };
         let shown = render_finished_call(&call, ItemStatus::Completed, Duration::ZERO, &paper);

@@ -19,7 +19,7 @@ fn enter(seat: &mut Seat, line: &str) -> Vec<ConsoleEffect> {
 #[test]
 fn lines_that_could_change_files_wait_for_the_end_of_an_undo() {
     let mut seat = seat();
-    assert_eq!(enter(&mut seat, "/undo"), [ConsoleEffect::Run(DeskCommand::Undo(None))]);
+    assert_eq!(enter(&mut seat, "/undo"), [ConsoleEffect::Errand(Errand::Run(DeskCommand::Undo(None)))]);
     assert!(is_shown(&seat, "Undoing…"));
     for line in ["go on", "!touch x", "another &", "/redo", "/undo", "/new"] {
         assert_eq!(enter(&mut seat, line), [], "{line}");
@@ -28,7 +28,10 @@ fn lines_that_could_change_files_wait_for_the_end_of_an_undo() {
     let ended = seat.take(ConsoleInput::Reply(EffectReply::Undone(Ok("1 path restored".to_owned()))));
     assert_eq!(
         ended,
-        [ConsoleEffect::LookAround, ConsoleEffect::Send(session(1), Command::prompt("go on"))],
+        [
+            ConsoleEffect::Errand(Errand::LookAround),
+            ConsoleEffect::Send(session(1), Command::prompt("go on"))
+        ],
         "the first line starts a turn"
     );
     assert!(!is_shown(&seat, "Undoing…"));
@@ -41,14 +44,14 @@ fn lines_that_could_change_files_wait_for_the_end_of_an_undo() {
 fn keys_and_commands_that_change_no_file_go_on_during_an_undo() {
     let mut seat = seat();
     enter(&mut seat, "/undo");
-    assert_eq!(enter(&mut seat, "/diff"), [ConsoleEffect::Run(DeskCommand::Diff)]);
+    assert_eq!(enter(&mut seat, "/diff"), [ConsoleEffect::Errand(Errand::Run(DeskCommand::Diff))]);
     enter(&mut seat, "/help");
     assert!(seat.rows().iter().any(|row| row.contains("/undo")));
     enter(&mut seat, "go on");
     seat.press("esc");
     assert_eq!(seat.draft(), "go on", "esc brings a line back that waits");
     let ended = seat.take(ConsoleInput::Reply(EffectReply::Undone(Err("it broke off".to_owned()))));
-    assert_eq!(ended, [ConsoleEffect::LookAround]);
+    assert_eq!(ended, [ConsoleEffect::Errand(Errand::LookAround)]);
     assert!(seat.rows().iter().any(|row| row.contains("it broke off")));
 }
 
@@ -59,8 +62,14 @@ fn an_undo_that_waited_makes_the_lines_behind_it_wait() {
     seat.write("go on");
     seat.press("tab");
     let effects = seat.end_turn();
-    assert!(effects.contains(&ConsoleEffect::Run(DeskCommand::Undo(None))), "{effects:?}");
+    assert!(effects.contains(&ConsoleEffect::Errand(Errand::Run(DeskCommand::Undo(None)))), "{effects:?}");
     assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::Send(..))), "{effects:?}");
     let ended = seat.take(ConsoleInput::Reply(EffectReply::Undone(Ok(String::new()))));
-    assert_eq!(ended, [ConsoleEffect::LookAround, ConsoleEffect::Send(session(1), Command::prompt("go on"))]);
+    assert_eq!(
+        ended,
+        [
+            ConsoleEffect::Errand(Errand::LookAround),
+            ConsoleEffect::Send(session(1), Command::prompt("go on"))
+        ]
+    );
 }

@@ -2,6 +2,7 @@
 
 use buddy_testkit::model::{Turn, turn};
 use buddy_testkit::oauth::{OAuthScript, OAuthServer, Poll, follow};
+use std::sync::Arc;
 
 use super::Screen;
 use crate::stage::Stage;
@@ -29,7 +30,7 @@ impl Screen {
 
     fn prepared(stage: Stage) -> Self {
         let socket = stage.home.path().join("terminal");
-        Self { stage, socket, variables: Vec::new() }
+        Self { stage: Arc::new(stage), socket, variables: Vec::new() }
     }
 
     /// Starts buddy for the first time on a terminal of this size.

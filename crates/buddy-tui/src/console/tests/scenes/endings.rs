@@ -69,24 +69,35 @@ fn a_narrow_window_says_how_to_undo_before_anything_else() {
 
 #[test]
 fn a_turn_whose_commands_changed_files_says_that_undo_reverts_them() {
-    let mut stage = SceneStage::new(&palette(), (100, 30));
-    stage.prompt("clean up");
-    stage.fact(ran(1, "rm -r build", 0, ""));
-    let effects = stage.seat.end_turn();
-    let calls = vec![item(1, ItemStatus::Completed, message("")).id];
-    assert!(effects.contains(&ConsoleEffect::CountChanges(turn(), calls)), "{effects:?}");
+    let cleaned = |ran: u64| {
+        let mut stage = SceneStage::new(&palette(), (100, 30));
+        stage.prompt("clean up");
+        stage.fact(super::ran(1, "rm -r build", 0, ""));
+        stage.seat.wait(ran * 1000);
+        let effects = stage.seat.end_turn();
+        let calls = vec![item(1, ItemStatus::Completed, message("")).id];
+        assert!(effects.contains(&ConsoleEffect::Errand(Errand::CountChanges(turn(), calls))), "{effects:?}");
+        assert!(!stage.seat.rows().iter().any(|row| row.contains("12s")), "the line waits for the answer");
+        stage
+    };
     let reply = |stage: &mut SceneStage, count| {
         stage.seat.console.take_rows();
-        stage.seat.take(ConsoleInput::Reply(EffectReply::CountedChanges(turn(), Some(count))));
+        stage.seat.take(ConsoleInput::Reply(EffectReply::CountedChanges(turn(), count)));
         stage.seat.rows()
     };
-    assert_eq!(reply(&mut stage, 0), [""; 0]);
-    assert_eq!(reply(&mut stage, 1), ["  1 command changed files   /undo the last change"]);
+    assert_eq!(reply(&mut cleaned(0), Some(0)), [""; 0]);
+    assert_eq!(reply(&mut cleaned(0), Some(1)), ["  1 command changed files   /undo the last change"]);
+    assert_eq!(reply(&mut cleaned(12), Some(1)), ["  12s   1 command changed files   /undo the last change"]);
+    assert_eq!(reply(&mut cleaned(12), None), ["  12s"]);
+    let mut stage = cleaned(0);
     stage.prompt("go on");
-    assert_eq!(reply(&mut stage, 1), ["› go on"; 0], "another turn runs");
+    assert_eq!(reply(&mut stage, Some(1)), ["› go on"; 0], "another turn runs");
     stage.fact(edited(2, "a.rs", HUNK));
     let effects = stage.seat.end_turn();
-    assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::CountChanges(..))), "{effects:?}");
+    assert!(
+        !effects.iter().any(|effect| matches!(effect, ConsoleEffect::Errand(Errand::CountChanges(..)))),
+        "{effects:?}"
+    );
 }
 
 #[test]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use buddy_protocol::{
     ApprovalPolicy, Attachment, Command, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemEnded,
-    ItemId, ItemStarted, ItemStatus, Principal, SessionId, SessionStarted, SessionTarget, SessionTerms,
-    TurnEnded, TurnOutcome, TurnStarted, UnixMillis,
+    ItemId, ItemStarted, ItemStatus, Principal, SessionId, SessionTarget, TurnEnded, TurnOutcome,
+    TurnStarted, UnixMillis,
 };
 use tokio::sync::mpsc;
 
-use super::{LineInput, ReplRequest, run_repl};
-use crate::console::{Desk, DeskCommand, ModelOption, SessionSurroundings};
+use super::{LineRequest, run_lines};
+use crate::console::{Desk, DeskCommand, LineInput, ModelOption, SessionSurroundings};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -99,20 +99,9 @@ fn streamed(text: &str) -> Event {
 
 /// A turn whose answer streams, up to its first words.
 fn begun() -> Vec<Event> {
-    let started = SessionStarted {
-        owner: Principal::person("ann"),
-        agent: "buddy".to_owned(),
-        cwd: "/w".to_owned(),
-        model: None,
-        parent: None,
-        targets: Vec::new(),
-        forked_from: None,
-        began_with: None,
-        terms: SessionTerms::default(),
-    };
     let prompt = Content::UserMessage { text: "go".to_owned(), images: Vec::new(), ran: None, typed: None };
     let facts = [
-        Fact::SessionStarted(started),
+        crate::console::tests::begun(),
         Fact::TurnStarted(TurnStarted { turn: format!("trn_{:026}", 1).parse().unwrap() }),
         Fact::ItemEnded(ItemEnded { item: item(1, ItemStatus::Completed, prompt) }),
         Fact::ItemStarted(ItemStarted { item: answer(ItemStatus::Running, "") }),
@@ -138,7 +127,7 @@ async fn a_conversation_that_fell_behind_goes_on_and_its_answer_is_whole() {
     let (sessions, written) =
         (Arc::new(SlowSessions::delivering([begun(), ended()])), WrittenText::default());
     let (_stop, interrupts) = mpsc::channel(1);
-    let request = ReplRequest {
+    let request = LineRequest {
         who: Principal::person("ann"),
         session: session_id(),
         head: 0,
@@ -151,7 +140,7 @@ async fn a_conversation_that_fell_behind_goes_on_and_its_answer_is_whole() {
         interrupts,
     };
     let mut printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
-    let left = run_repl(sessions.clone(), Arc::new(EmptyDesk), request, tokio::io::empty(), &mut printer);
+    let left = run_lines(sessions.clone(), Arc::new(EmptyDesk), request, tokio::io::empty(), &mut printer);
     assert_eq!(left.await.unwrap().exit, Exit::Ok);
     assert_eq!(sessions.asked_after(), [0, 4]);
     assert_eq!(written.text(), "One two three.\n");

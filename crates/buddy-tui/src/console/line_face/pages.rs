@@ -2,8 +2,9 @@
 //!
 //! A line allows nothing before the last part was printed.
 
+use std::time::Instant;
+
 use buddy_protocol::AskId;
-use tokio::time::Instant;
 
 use crate::text::{Overlong, StyledLine, wrap_printed};
 use crate::visible::visible;
@@ -12,10 +13,11 @@ use crate::visible::visible;
 const SPARE_ROWS: usize = 2;
 
 /// A question, and how much of it was shown.
-pub(super) struct Pages {
-    pub(super) ask: AskId,
+#[derive(Debug)]
+pub(in crate::console) struct Pages {
+    pub(in crate::console) ask: AskId,
     /// Since when the part that is shown is there.
-    pub(super) since: Instant,
+    pub(in crate::console) since: Instant,
     parts: Vec<String>,
     /// Which of them is shown.
     at: usize,
@@ -23,17 +25,22 @@ pub(super) struct Pages {
 
 impl Pages {
     /// A question that is printed whole, as for a program that reads it.
-    pub(super) fn whole(ask: AskId, text: String) -> Self {
-        Self { ask, since: Instant::now(), parts: vec![text], at: 0 }
+    pub(in crate::console) fn whole(ask: AskId, text: String, now: Instant) -> Self {
+        Self { ask, since: now, parts: vec![text], at: 0 }
     }
 
     /// A question for a terminal of so many columns and rows.
-    pub(super) fn new(ask: AskId, text: &str, (columns, rows): (usize, usize)) -> Self {
-        Self { ask, since: Instant::now(), parts: parts(text, columns, rows), at: 0 }
+    pub(in crate::console) fn new(
+        ask: AskId,
+        text: &str,
+        (columns, rows): (usize, usize),
+        now: Instant,
+    ) -> Self {
+        Self { ask, since: now, parts: parts(text, columns, rows), at: 0 }
     }
 
     /// The part that is shown, without the end of its last line.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::console) fn text(&self) -> String {
         let page = self.parts.get(self.at).cloned().unwrap_or_default();
         if !self.has_more() {
             return page;
@@ -42,16 +49,16 @@ impl Pages {
     }
 
     /// Whether there are parts that were not shown.
-    pub(super) fn has_more(&self) -> bool {
+    pub(in crate::console) fn has_more(&self) -> bool {
         self.at + 1 < self.parts.len()
     }
 
     /// Goes to the next part. False when the last one is shown.
-    pub(super) fn turn(&mut self) -> bool {
+    pub(in crate::console) fn turn(&mut self, now: Instant) -> bool {
         let is_turned = self.has_more();
         if is_turned {
             self.at += 1;
-            self.since = Instant::now();
+            self.since = now;
         }
         is_turned
     }

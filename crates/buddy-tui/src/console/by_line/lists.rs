@@ -1,0 +1,50 @@
+//! The lists of a conversation line by line, where a screen lets you pick.
+
+use std::fmt::Write;
+
+use buddy_protocol::{Found, SessionSummary};
+
+use crate::branches::list_prompts;
+use crate::console::desk::ModelOption;
+use crate::console::state::Console;
+use crate::overview;
+use crate::show::{render_found_lines, render_session_lines};
+use crate::visible::one_line;
+
+/// Characters of a prompt in a list.
+const PROMPT: usize = 100;
+
+impl Console {
+    pub(in crate::console) fn list_models(&mut self, models: &[ModelOption], current: &str) {
+        let mut text = String::new();
+        for (number, model) in (1..).zip(models) {
+            let _ = writeln!(text, "{number:>3}  {:<20} {}", model.name, model.note);
+        }
+        let _ = write!(text, "Using {current}. Switch with /model NAME or /model NUMBER.");
+        self.say(&text);
+    }
+
+    pub(in crate::console) fn list_sessions(&mut self, sessions: &[SessionSummary]) {
+        self.say(&render_session_lines(sessions));
+    }
+
+    pub(in crate::console) fn list_found(&mut self, found: &[Found]) {
+        self.say(&render_found_lines(found));
+    }
+
+    pub(in crate::console) fn list_approvals(&mut self) {
+        let now = overview::describe_policy(self.approvals());
+        self.say(&format!(
+            "approvals: {now}; use /approve auto, ask, edits, all, none, or a time such as /approve 10m"
+        ));
+    }
+
+    pub(in crate::console) fn list_prompts(&mut self) {
+        let mut text = String::new();
+        for (number, (_, _, prompt)) in (1..).zip(list_prompts(self.front().reader.transcript())) {
+            let _ = writeln!(text, "{number:>3}. {}", one_line(prompt, PROMPT));
+        }
+        text.push_str("/rewind and a number goes back before it");
+        self.say(&text);
+    }
+}
