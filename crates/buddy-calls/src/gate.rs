@@ -16,7 +16,7 @@ use buddy_policy::{
     Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips, named, outside,
     program_uses, recalled, removed, reword, touched, written,
 };
-use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, RunLimits, RunNetwork};
+use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -436,8 +436,8 @@ impl Gate {
         let approvals = self.state().approvals(Instant::now());
         let is_asked = !matches!(approvals, ApprovalPolicy::All | ApprovalPolicy::None) && self.is_attended();
         let is_jailed = is_jailed(&policy, &judged.bounds);
-        // Code on a command line is as unclear as a script, and the user who is asked sees it.
-        let is_flagged = |decision: &Decision| decision.is_dangerous;
+        // The text of code on a command line shows to the user as all that runs, and its modules come from files that commands write.
+        let is_flagged = |decision: &Decision| decision.is_grave || decision.risk == Risk::High;
         if !is_asked || !is_jailed || policy.places.untrusted.is_some() || is_flagged(&judged.decision) {
             return None;
         }

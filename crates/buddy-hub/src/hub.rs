@@ -459,12 +459,12 @@ fn check(command: &Command) -> Result<(), SessionsError> {
         Command::Call { tool, .. } if tool.is_empty() || tool.len() > MAX_TOOL_NAME => {
             Err(SessionsError::Invalid(format!("the name of a tool has between 1 and {MAX_TOOL_NAME} bytes")))
         }
-        Command::Call { input, .. } if !input.value().is_object() => {
-            Err(SessionsError::Invalid("the arguments of a call are an object".to_owned()))
-        }
         Command::Call { input, .. } if input.text().len() > MAX_PROMPT => Err(SessionsError::Invalid(
             format!("the arguments have {} bytes, {MAX_PROMPT} are allowed", input.text().len()),
         )),
+        Command::Call { input, .. } if !input.value().is_object() => {
+            Err(SessionsError::Invalid("the arguments of a call are an object".to_owned()))
+        }
         Command::Prompt { text, images, .. } if text.trim().is_empty() && images.is_empty() => {
             Err(SessionsError::Invalid("the prompt is empty".to_owned()))
         }

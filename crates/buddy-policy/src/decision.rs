@@ -85,8 +85,6 @@ pub struct Decision {
     pub is_read_only: bool,
     /// Whether a part of it needs the user each time, regardless of windows and grants.
     pub is_grave: bool,
-    /// Whether a part of it is dangerous or crosses a boundary, and not only unclear.
-    pub is_dangerous: bool,
     /// The protected places that it would use, which are closed to calls that nobody was asked
     /// about.
     pub needs: Needs,

@@ -9,6 +9,7 @@ mod files;
 mod find;
 mod flags;
 mod git;
+mod git_prints;
 mod git_reading;
 mod guards;
 mod hosts;

@@ -183,9 +183,8 @@ pub(crate) const LATER: &[LaterKind] = &[
             "tiltfile",
             "deno.json",
             "deno.jsonc",
-            "flake.nix",
             "default.nix",
-            "shell.nix",
+            "pixi.toml",
         ],
     ),
     like_code(

@@ -1,16 +1,26 @@
 //! Commands that a face sends to a session. The session accepts or refuses a command; results come as events.
+//!
+//! serde's internally tagged enums cannot hold uninterpreted JSON, so [`Command`] is read in two steps: its fields as text, and
+//! then the variant. Duplicate fields are an error, wherever they stand.
+
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::{
     Answer, ApprovalPolicy, AskId, Attachment, ItemId, Json, SessionId, SessionTarget, SessionTerms,
     TargetChange, TurnId,
 };
 
+/// The most fields that the JSON of a command has. Unknown ones are passed over.
+const MAX_FIELDS: usize = 64;
+
 /// A request of a face to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 pub enum Command {
     /// Say something to the agent. While a turn runs, the prompt steers it: the agent sees it before its next
     /// step.
@@ -87,6 +97,63 @@ impl Command {
     /// A prompt whose text is from elsewhere, with the part that the user typed.
     pub fn given(text: impl Into<String>, typed: impl Into<String>) -> Self {
         Self::Prompt { text: text.into(), images: Vec::new(), typed: Some(typed.into()) }
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(CommandVisitor)
+    }
+}
+
+struct CommandVisitor;
+
+/// The fields of [`Command::Call`].
+#[derive(Deserialize)]
+struct CallFields {
+    tool: String,
+    input: Json,
+}
+
+impl<'de> Visitor<'de> for CommandVisitor {
+    type Value = Command;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a command with a `type`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Command, A::Error> {
+        let mut fields: Vec<(String, Box<RawValue>)> = Vec::new();
+        while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
+            if fields.iter().any(|(known, _)| *known == name) {
+                return Err(Error::custom(format!("duplicate field `{name}`")));
+            }
+            if fields.len() >= MAX_FIELDS {
+                return Err(Error::custom(format!("more than {MAX_FIELDS} fields")));
+            }
+            fields.push((name, value));
+        }
+        let texts = fields
+            .iter()
+            .map(|(name, value)| Ok(format!("{}:{}", serde_json::to_string(name)?, value.get())));
+        let texts = texts.collect::<Result<Vec<_>, serde_json::Error>>().map_err(Error::custom)?;
+        let text = format!("{{{}}}", texts.join(","));
+        let kind = fields
+            .iter()
+            .find(|(name, _)| name == "type")
+            .map(|(_, value)| serde_json::from_str::<String>(value.get()));
+        let is_call = matches!(kind, Some(Ok(kind)) if kind == "call");
+        if is_call {
+            let call: CallFields = serde_json::from_str(&text).map_err(Error::custom)?;
+            return Ok(Command::Call { tool: call.tool, input: call.input });
+        }
+        Command::deserialize(&mut serde_json::Deserializer::from_str(&text)).map_err(Error::custom)
     }
 }
 

@@ -297,7 +297,7 @@ impl ExecRun<'_> {
             return Ok(());
         }
         self.sessions.send(&self.request.who, &self.session, Command::interrupt()).await?;
-        self.stop_person().await
+        self.stop_beside().await
     }
 
     /// Asks for a report while there is time for one.
@@ -322,7 +322,7 @@ impl ExecRun<'_> {
         self.steering.note(event);
         match &event.fact {
             Fact::Asked(asked) if !self.steering.is_open => self.deny(asked.ask.id.clone()).await?,
-            Fact::ItemStarted(_) if self.stop.is_some() => self.stop_person().await?,
+            Fact::ItemStarted(_) if self.stop.is_some() => self.stop_beside().await?,
             Fact::SessionEnded(_) => self.stop_soon(),
             // The report came, and the time was up for everything else.
             Fact::TurnEnded(ended) if self.is_wound_up && ended.outcome == TurnOutcome::Interrupted => {

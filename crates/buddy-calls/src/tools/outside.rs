@@ -1,10 +1,10 @@
 //! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
 
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use buddy_exec::{Denial, DenialKind};
+use buddy_exec::{Bounds, Denial, DenialKind};
 use buddy_policy::Action;
 use buddy_protocol::{
     Answer, Approval, Content, DENIED_HOSTS, Fact, Item, Notice, NoticeLevel, Question, Risk, RunLimits,
@@ -195,6 +195,29 @@ fn helps(denial: &Denial) -> bool {
     !matches!(denial.kind, DenialKind::Unknown | DenialKind::Rights | DenialKind::Sealed)
 }
 
+/// The most files that a question about a run outside names.
+const MAX_RUN_FILES: usize = 3;
+
+/// The rights of a run outside.
+fn rights(bounds: &Bounds) -> &'static str {
+    if bounds.is_open() {
+        "outside the jail it has all rights of your account and the network, and undo does not cover it"
+    } else {
+        "outside the jail it has your account's rights and the network, but no `sudo`, and sees neither buddy's own files nor your other \
+         sessions; undo does not cover it"
+    }
+}
+
+/// The files of commands that such a run can run: those that its words name, and files that these load, of which nobody knows all.
+fn loads(pins: &[PathBuf], project: &Path) -> String {
+    let named: Vec<String> =
+        show_files(pins, project).into_iter().take(MAX_RUN_FILES).map(|file| format!("`{file}`")).collect();
+    if named.is_empty() {
+        return "it can load files of the workspace, which the agent may have written".to_owned();
+    }
+    format!("it runs {} and the files that they load, which the agent may have written", named.join(", "))
+}
+
 impl Pipeline {
     /// Asks whether a command that the jail stopped runs once more outside of it. None where that is not offered, or not wanted.
     pub(crate) async fn offer_outside(
@@ -224,11 +247,11 @@ impl Pipeline {
         let rules = JailRules::of(&ready.target);
         let stopped =
             denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project, rules));
-        let risks = "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo";
+        let loads = loads(&outside.decision.pins, project);
         let approval = Approval {
             action: format!("run once outside the jail: {}", call.title),
             risk: Risk::High,
-            reasons: [risks.to_owned()].into_iter().chain(stopped).collect(),
+            reasons: [rights(&outside.bounds).to_owned(), loads].into_iter().chain(stopped).collect(),
             limits: Some(RunLimits { sandboxed: false, network: RunNetwork::On }),
             opens: show_files(&outside.opens, project),
             is_editable: false,

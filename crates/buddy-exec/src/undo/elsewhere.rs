@@ -113,6 +113,7 @@ fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCover
         is_covered,
         is_ended: is_ended(journal),
         roots,
+        lost: Vec::new(),
         beside,
     }
 }

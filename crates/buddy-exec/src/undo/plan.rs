@@ -37,6 +37,9 @@ pub struct UndoPlan {
     /// The directories that it is about.
     #[serde(skip)]
     pub(super) roots: Vec<PathBuf>,
+    /// Paths that cannot be restored, because there is no directory for them.
+    #[serde(skip)]
+    pub(super) lost: Vec<PathText>,
     /// Set if other commands ran while the states before were kept.
     #[serde(skip)]
     pub(super) beside: Option<Beside>,
@@ -69,6 +72,16 @@ impl UndoPlan {
     /// The same plan without a step: to pass over an entry that undo cannot restore.
     pub fn passing_over(mut self) -> Self {
         self.steps.clear();
+        self
+    }
+
+    /// The same plan for a user who wants the rest undone, with the paths that cannot be restored among the changes that undo does not cover.
+    pub fn without_lost(mut self) -> Self {
+        for path in std::mem::take(&mut self.lost) {
+            self.steps.retain(|step| step.path != path);
+            let why = "its directory is gone, or something else is in its place".to_owned();
+            self.not_covered.push(NotCovered { path, why, is_changed: true });
+        }
         self
     }
 
@@ -111,6 +124,12 @@ impl UndoStore {
                 .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
         mark_full_directories(&mut steps);
+        let roots = roots(&journal);
+        let made = missing_directories(&steps, &roots, &reach);
+        steps.extend(made);
+        steps.sort_by(|first, second| first.path.cmp(&second.path));
+        let is_lost = |step: &&Step| step.to != State::Absent && lacks_directory(step, &steps, &reach);
+        let lost = steps.iter().filter(is_lost).map(|step| step.path.clone()).collect();
         Ok(UndoPlan {
             header: journal.header.clone(),
             steps,
@@ -118,10 +137,44 @@ impl UndoStore {
             is_interrupted: is_interrupted(&journal),
             is_covered,
             is_ended: is_ended(&journal),
-            roots: roots(&journal),
+            roots,
+            lost,
             beside: beside(&journal),
         })
     }
+}
+
+/// Steps for the directories in the workspace that are gone, and that paths which are restored were in. They get the mode of the one
+/// that is above them.
+fn missing_directories(steps: &[Step], roots: &[PathBuf], reach: &Everything) -> Vec<Step> {
+    let mut made: BTreeMap<PathBuf, State> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.to != State::Absent) {
+        let above = step.path.0.ancestors().skip(1);
+        let mut missing = Vec::new();
+        for directory in above.take_while(|directory| roots.iter().any(|root| directory.starts_with(root))) {
+            let is_stepped = steps.iter().any(|other| other.path.0 == directory);
+            match reach.state(directory) {
+                Ok(State::Absent) if !is_stepped => missing.push(directory.to_owned()),
+                Ok(State::Directory { mode }) => {
+                    made.extend(missing.drain(..).map(|path| (path, State::Directory { mode })));
+                    break;
+                }
+                // A link, a file, or a directory that the plan makes anyway.
+                _ if !is_stepped => break,
+                _ => {}
+            }
+        }
+    }
+    let step = |(path, to)| Step { path: PathText(path), now: State::Absent, to, conflict: None };
+    made.into_iter().map(step).collect()
+}
+
+/// Whether the directory of a path is missing, and no step makes it.
+fn lacks_directory(step: &Step, steps: &[Step], reach: &Everything) -> bool {
+    let Some(above) = step.path.0.parent() else { return false };
+    let is_made =
+        steps.iter().any(|other| other.path.0 == above && matches!(other.to, State::Directory { .. }));
+    !is_made && !matches!(reach.state(above), Ok(State::Directory { .. }))
 }
 
 /// The directories of its commands, or that of its session.

@@ -253,6 +253,46 @@ async fn later_changes_are_reported_and_left_alone() {
 }
 
 #[tokio::test]
+async fn directories_that_are_gone_are_made_again_in_the_workspace() {
+    let yard = Yard::new();
+    fs::create_dir_all(yard.path("deep/er")).unwrap();
+    for name in ["a", "deep/er/b", "deep/er/c"] {
+        fs::write(yard.path(name), "old").unwrap();
+    }
+    yard.command("one", "for name in a deep/er/b deep/er/c; do echo new > $name; done").await;
+    fs::set_permissions(yard.path(""), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::remove_dir_all(yard.path("deep")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert_eq!(plan.conflicts(), 2, "{plan:?}");
+    yard.store.apply(&plan.without_lost().overwriting(), header("u")).unwrap();
+    for name in ["a", "deep/er/b", "deep/er/c"] {
+        assert_eq!(fs::read_to_string(yard.path(name)).unwrap(), "old", "{name}");
+    }
+    assert_eq!(fs::metadata(yard.path("deep/er")).unwrap().permissions().mode() & 0o777, 0o750);
+    yard.undo(&Which::Id("u".to_owned()), "v");
+    assert!(!yard.path("deep").exists(), "the directories are part of the undo");
+}
+
+#[tokio::test]
+async fn what_has_no_directory_any_more_is_named_and_the_rest_is_undone() {
+    let yard = Yard::new();
+    fs::create_dir(yard.path("deep")).unwrap();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::write(yard.path("deep/b"), "old").unwrap();
+    let elsewhere = yard.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    yard.command("one", "echo new > a; echo new > deep/b").await;
+    fs::remove_dir_all(yard.path("deep")).unwrap();
+    symlink(&elsewhere, yard.path("deep")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap().without_lost();
+    let left_out: Vec<_> = plan.not_covered.iter().map(|place| place.path.0.file_name().unwrap()).collect();
+    assert_eq!(left_out, ["b"]);
+    yard.store.apply(&plan.overwriting(), header("u")).unwrap();
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+    assert!(fs::read_dir(&elsewhere).unwrap().next().is_none(), "nothing goes through the link");
+}
+
+#[tokio::test]
 async fn uncovered_changes_are_reported() {
     let yard = Yard::with(UndoSettings { max_file_bytes: 100, ..UndoSettings::default() });
     fs::create_dir(yard.path("ignored")).unwrap();

@@ -352,7 +352,6 @@ impl Sheet {
             reaches_here: self.reaches_here,
             reached: reached.map(|(authority, _)| authority).collect(),
             is_grave: heaviest >= Some(Weight::Contained),
-            is_dangerous: heaviest >= Some(Weight::Hard) || self.risk == Risk::High,
             needs: self.needs,
             stays_inside,
         }

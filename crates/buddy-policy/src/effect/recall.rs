@@ -2,12 +2,14 @@
 //!
 //! A word that names a file reads that file. A command that prints or copies a whole tree or history reads
 //! every file that the repository tracks, or those that its paths limit it to. So does one that takes an object by
-//! its number, which can be any file, and one that no table knows.
+//! its number, which can be any file, one whose words the shell computes, and one that no table knows.
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::fold_path;
+
 use super::flags::might_give;
-use super::git::looks_like_a_file;
+use super::git_prints::{GitUse, blob, is_object, is_surely_path};
 use crate::shell::ShellWord;
 
 /// Subcommands whose words name files without their contents.
@@ -33,18 +35,6 @@ const NAMES_ONLY: &[&str] = &[
     "describe",
     "merge",
 ];
-
-/// Subcommands that take no contents out of the store but to the place in the work tree that they have there, which is sealed.
-const NO_CONTENTS: &str = "\
-    add annotate apply blame branch check-attr check-ignore check-mailmap check-ref-format cherry cherry-pick \
-    clean column commit commit-graph commit-tree config contacts count-objects credential credential-cache \
-    credential-store describe fmt-merge-msg for-each-ref gc get-tar-commit-id hash-object help index-pack init \
-    init-db interpret-trailers last-modified ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge \
-    merge-base multi-pack-index mv name-rev pack-redundant pack-refs patch-id pickaxe prune prune-packed push \
-    refs remote repack replay rev-list rev-parse revert rm shortlog show-branch show-index show-ref \
-    sparse-checkout stage status stripspace survey switch symbolic-ref unpack-objects update-ref \
-    update-server-info var verify-commit verify-pack verify-tag version write-tree \
-";
 
 /// Options of `git clone` and `git submodule add` that take the next word.
 const CLONE_VALUES: &[&str] = &[
@@ -72,9 +62,6 @@ const CLONE_VALUES: &[&str] = &[
     "--template",
     "--upload-pack",
 ];
-
-/// The digits of the shortest number that git takes for an object.
-const OBJECT_DIGITS: usize = 4;
 
 /// The contents that a use of git takes out of the store, by its words.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -104,7 +91,8 @@ impl Recall {
 
     /// Whether it reads a file that is tracked.
     pub(crate) fn covers(&self, path: &Path) -> bool {
-        self.limits.is_empty() || self.limits.iter().any(|limit| path.starts_with(limit))
+        let (path, limits) = (fold_path(path), self.limits.iter().map(|limit| fold_path(limit)));
+        self.limits.is_empty() || limits.into_iter().any(|limit| path.starts_with(&limit))
     }
 }
 
@@ -124,43 +112,74 @@ pub(super) fn recalled(words: &[ShellWord]) -> Recalled {
     if subcommand == "grep" && !might_give(before, Some('e'), "") && !operands.is_empty() {
         operands.remove(0);
     }
-    let prints = prints_patch(before);
-    let only_names = NAMES_ONLY.contains(&subcommand) || (subcommand == "log" && !prints);
+    let used = GitUse { subcommand, before, operands: &operands, paths };
+    let only_names = NAMES_ONLY.contains(&subcommand) || (subcommand == "log" && !used.is_wide());
     let named =
         before.iter().filter(|_| !only_names).filter(|word| subcommand != "grep" || operands.contains(word));
     let mut files: Vec<ShellWord> = named.flat_map(file_words).collect();
     files.extend(paths.iter().filter(|_| !only_names).flat_map(file_words));
-    // A blob that is named by its path is that file alone. Of a directory, some print only the names in it.
-    let lists = matches!(subcommand, "show" | "cat-file");
-    let is_blob = |word: &&ShellWord| {
-        let path = word.literal().and_then(blob);
-        path.is_some_and(|path| lists || path.rsplit('/').next().is_some_and(|name| name.contains('.')))
-    };
-    let is_all_blobs = !operands.is_empty() && operands.iter().all(is_blob);
     let source = source(subcommand, rest);
-    let is_copy = COPIES.contains(&subcommand);
-    let is_wide = if is_copy {
-        source.is_some()
-    } else {
-        is_wide(subcommand, before, &operands, prints) && !is_all_blobs
+    let is_wide = if COPIES.contains(&subcommand) { source.is_some() } else { used.is_wide() };
+    let is_own = |word: &&ShellWord| is_plain_path(word) && is_surely_path(word);
+    let paths: Vec<&ShellWord> = match split {
+        None if subcommand == "grep" && operands.iter().all(is_own) => operands.clone(),
+        _ => paths.iter().collect(),
     };
-    let own_paths =
-        operands.iter().copied().filter(|word| is_plain_path(word) && looks_like_a_file(&word.unexpanded()));
-    let paths: Vec<&ShellWord> = if subcommand == "grep" && split.is_none() {
-        let own: Vec<&ShellWord> = own_paths.collect();
-        if own.len() == operands.len() { own } else { Vec::new() }
-    } else {
-        paths.iter().collect()
-    };
-    // A path limits no object that is a file itself.
+    // A path limits no object that is a file itself, and computed words can bring a `--` and paths of their own.
     let may_be_file =
         matches!(subcommand, "show" | "diff" | "cat-file") && operands.iter().any(|word| is_object(word));
-    let limits = if !may_be_file && paths.iter().all(|word| is_plain_path(word)) {
-        paths.iter().map(|word| word.unexpanded()).collect()
-    } else {
-        Vec::new()
-    };
+    let is_limit = !may_be_file
+        && before.iter().all(|word| !word.is_unknown())
+        && before.last().is_none_or(leaves_dashes)
+        && paths.iter().all(|word| is_plain_path(word));
+    let limits = if is_limit { paths.iter().map(|word| word.unexpanded()).collect() } else { Vec::new() };
     Recalled { files, is_wide, limits, source }
+}
+
+/// Whether an option does not take the `--` behind it for its value. Of the options that take none these are the usual ones.
+fn leaves_dashes(word: &ShellWord) -> bool {
+    const ALONE: &[&str] = &[
+        "-p",
+        "-u",
+        "-w",
+        "-b",
+        "-z",
+        "-i",
+        "-m",
+        "-c",
+        "-W",
+        "--patch",
+        "--stat",
+        "--oneline",
+        "--cached",
+        "--staged",
+        "--follow",
+        "--graph",
+        "--all",
+        "--cc",
+        "--reverse",
+        "--name-only",
+        "--name-status",
+        "--numstat",
+        "--shortstat",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-merges",
+        "--first-parent",
+        "--word-diff",
+        "--color-words",
+        "--minimal",
+        "--raw",
+        "--stdout",
+        "--full-index",
+    ];
+    let Some(text) = word.literal() else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit());
+    !text.starts_with('-')
+        || ALONE.contains(&text)
+        || (text.starts_with("--") && text.contains('='))
+        || is_number(text.trim_start_matches('-').trim_start_matches(['U', 'n']))
 }
 
 /// Subcommands that copy a repository which they are told.
@@ -196,123 +215,6 @@ fn source(subcommand: &str, rest: &[ShellWord]) -> Option<ShellWord> {
         .then(|| if path.len() == text.len() { first.clone() } else { ShellWord::Literal(path.to_owned()) })
 }
 
-/// Whether a word can be the number of an object.
-fn is_object(word: &ShellWord) -> bool {
-    let is_number = |text: &str| {
-        let digits = text.split(['^', '~', '@']).next().unwrap_or_default();
-        digits.len() >= OBJECT_DIGITS && digits.chars().all(|digit| digit.is_ascii_hexdigit())
-    };
-    word.literal().is_none_or(is_number)
-}
-
-fn is_wide(subcommand: &str, options: &[ShellWord], operands: &[&ShellWord], prints: bool) -> bool {
-    let has = |long: &str| might_give(options, None, long);
-    let first = operands.first().and_then(|word| word.literal()).unwrap_or_default();
-    match subcommand {
-        "show" => prints || !only_sums_up(options) || operands.iter().any(|word| is_object(word)),
-        "log" | "whatchanged" | "reflog" | "diff-tree" | "diff-index" | "diff-files" | "request-pull" => {
-            prints
-        }
-        "stash" => matches!(first, "show" | "list") && prints,
-        "diff" => {
-            let is_range = |word: &&ShellWord| word.literal().is_none_or(|text| text.contains(".."));
-            let is_file = |word: &&ShellWord| {
-                looks_like_a_file(&word.unexpanded()) && word.literal().and_then(blob).is_none()
-            };
-            let revisions = operands.iter().filter(|word| !is_file(word)).count();
-            let is_staged = has("cached") || has("staged");
-            let are_two = revisions > 1 || (revisions > 0 && is_staged) || operands.iter().any(is_range);
-            let may_be_file = operands.iter().any(|word| is_object(word));
-            (are_two || may_be_file) && (prints || !only_sums_up(options)) && !has("no-index")
-        }
-        "cat-file" => !matches!(options.first().and_then(ShellWord::literal), Some("-t" | "-s" | "-e")),
-        "checkout-index" => {
-            ["all", "stdin", "prefix", "temp"].iter().any(|long| has(long))
-                || might_give(options, Some('a'), "")
-        }
-        "update-index" => has("cacheinfo") || has("index-info"),
-        "bundle" => !matches!(first, "verify" | "list-heads" | "unbundle"),
-        "fsck" | "fsck-objects" => has("lost-found"),
-        "checkout" | "reset" | "restore" => might_give(options, Some('p'), "patch"),
-        "am" | "rebase" => has("show-current-patch"),
-        "rerere" => first == "diff",
-        "bisect" => matches!(first, "visualize" | "view"),
-        "worktree" => first == "add",
-        "bugreport" => has("diagnose"),
-        "merge-file" => has("object-id"),
-        // A name of its own for a file.
-        "tag" => operands.iter().skip(1).any(|word| is_object(word)),
-        "notes" => matches!(first, "add" | "append") && (might_give(options, Some('C'), "reuse-message")),
-        "lfs" => first == "smudge",
-        _ => !NO_CONTENTS.split_whitespace().any(|known| known == subcommand),
-    }
-}
-
-/// Whether options make git print changes line by line, or reveal whether it holds a text.
-fn prints_patch(options: &[ShellWord]) -> bool {
-    const LONG: &[&str] = &[
-        "patch",
-        "patch-with-stat",
-        "patch-with-raw",
-        "unified",
-        "word-diff",
-        "color-words",
-        "cc",
-        "remerge-diff",
-        "function-context",
-        "binary",
-        "inter-hunk-context",
-        "ext-diff",
-        "dd",
-    ];
-    options.iter().any(|word| {
-        let text = word.unexpanded();
-        match text.strip_prefix("--") {
-            Some(long) => {
-                let name = long.split('=').next().unwrap_or(long);
-                LONG.iter().any(|known| name.len() > 1 && known.starts_with(name))
-            }
-            None => text.strip_prefix('-').is_some_and(|letters| {
-                letters.starts_with(['p', 'u', 'U', 'L', 'S', 'G', 'W', 'c'])
-                    || (letters.len() <= 3 && letters.contains(['p', 'u']))
-            }),
-        }
-    })
-}
-
-/// Whether options leave only names and numbers of the changes.
-fn only_sums_up(options: &[ShellWord]) -> bool {
-    const SUMS: &[&str] = &[
-        "stat",
-        "shortstat",
-        "numstat",
-        "name-only",
-        "name-status",
-        "dirstat",
-        "summary",
-        "no-patch",
-        "raw",
-        "quiet",
-        "compact-summary",
-    ];
-    options.iter().any(|word| {
-        let text = word.unexpanded();
-        let name = text.split('=').next().unwrap_or_default();
-        text == "-s" || text == "-q" || name.strip_prefix("--").is_some_and(|name| SUMS.contains(&name))
-    })
-}
-
-/// The path of `REV:path`, `:path` or `:0:path`. Magic such as `:/text` and `:(top)x` is none.
-fn blob(text: &str) -> Option<&str> {
-    let (revision, path) = text.split_once(':')?;
-    let path = path
-        .strip_prefix(|stage: char| stage.is_ascii_digit())
-        .and_then(|rest| rest.strip_prefix(':'))
-        .unwrap_or(path);
-    let is_magic = revision.is_empty() && path.starts_with(['/', '(', '!', '^']);
-    (!path.is_empty() && !is_magic).then_some(path)
-}
-
 /// Words for the files that a word can name: itself, and the part after a colon, an equals sign or magic.
 fn file_words(word: &ShellWord) -> Vec<ShellWord> {
     let text = word.unexpanded();
@@ -333,7 +235,7 @@ fn file_words(word: &ShellWord) -> Vec<ShellWord> {
 
 /// Whether a word is a path and no pattern, and certain.
 fn is_plain_path(word: &ShellWord) -> bool {
-    word.literal().is_some_and(|text| !text.starts_with(':') && !text.contains(['*', '?', '[']))
+    word.literal().is_some_and(|text| !text.starts_with(':') && !text.contains(['*', '?', '[', '\\']))
 }
 
 #[cfg(test)]
@@ -417,6 +319,52 @@ mod tests {
             "merge-one-file a b c",
             "some-alias",
             "$x",
+            "blame HEAD -- .en*",
+            "blame $x",
+            "annotate .e?v HEAD",
+            "diff HEAD",
+            "diff HEAD~1",
+            "diff HEAD^!",
+            "diff HEAD^-",
+            "diff HEAD^-1",
+            "diff @{0}^!",
+            "diff HEAD^@",
+            "diff stash^!",
+            "diff $x",
+            "diff *",
+            "diff --cached",
+            "diff --staged src/a.rs",
+            "diff a.rs b.rs",
+            "diff -O --no-index main topic",
+            "diff HEAD:conf.d topic:conf.d",
+            "diff --stat --check HEAD",
+            "show --stat tag",
+            "show -s --tags",
+            "show HEAD:a.rs --all",
+            "show --stdin HEAD:a.rs",
+            "log $x",
+            "log --since=$x",
+            "log * -1",
+            "log -wbRp",
+            "log --diff-merges=on",
+            "log --check",
+            "stash show --text",
+            "stash push -p",
+            "grep key a.rs",
+            "status -v",
+            "status --verb",
+            "commit --dry-run -v",
+            "commit --interactive",
+            "commit $x",
+            "add -i",
+            "config --blob=HEAD:.env -l",
+            "config --blob s -l",
+            "config -l $x",
+            "for-each-ref --format=%(raw)",
+            "tag -l --format=%(raw)",
+            "branch --format=%(raw)",
+            "reset $x",
+            "checkout $x",
         ] {
             check(line, true);
         }
@@ -428,9 +376,27 @@ mod tests {
             "status",
             "diff",
             "diff --stat",
-            "diff HEAD~1",
-            "diff --cached",
+            "diff --stat HEAD",
+            "diff --cached --name-only",
             "diff src/a.rs",
+            "diff src/*.rs",
+            "diff ./a ../b",
+            "diff -- a b",
+            "diff --no-index a b",
+            "blame src/a.rs",
+            "blame -L1,9 HEAD -- src/a.rs",
+            "status -sb",
+            "commit -m $x",
+            "commit -am $x",
+            "commit -mverbose",
+            "config user.name $x",
+            "tag $x",
+            "branch -D topic",
+            "show --stat HEAD~2",
+            "show --stat main..topic",
+            "stash show --stat",
+            "stash -u",
+            "log --color",
             "diff --stat main topic",
             "diff --name-only a..b",
             "log",
@@ -488,6 +454,12 @@ mod tests {
         assert_eq!(limits("log -p -- src :(top).env"), [""; 0]);
         assert_eq!(limits("grep key src/"), ["src/"]);
         assert_eq!(limits("grep key HEAD src/"), [""; 0]);
+        assert_eq!(limits("grep key a.rs"), [""; 0]);
+        assert_eq!(limits("log -p -3 -- src"), ["src"]);
+        assert_eq!(limits("log -p --until -- topic"), [""; 0]);
+        assert_eq!(limits("log -p -O -- topic"), [""; 0]);
+        assert_eq!(limits("log $x -- src"), [""; 0]);
+        assert_eq!(limits("log -p -- '.e\\nv'"), [""; 0]);
         assert_eq!(limits("show 1a2b3c4d -- src"), [""; 0]);
         assert_eq!(limits("diff 1a2b3c4d -- src/a.rs"), [""; 0]);
     }

@@ -84,6 +84,10 @@ pub const GIT_ORDERS: &[&str] = &[
 /// The parts of a Mercurial repository that make `hg` run a program or read its settings from elsewhere.
 const HG_ORDERS: &[&str] = &["hgrc", "hgrc-not-shared", "sharedpath"];
 
+/// The parts of devenv's state that its shell hook and direnv run. Services keep their data beside them.
+const DEVENV_ORDERS: &[&str] =
+    &["bash", "gc", "load-exports", "nix-eval-cache.db", "profile", "run", "shell-env.sh"];
+
 /// All protected places.
 pub const PROTECTED: &[ProtectedRow] = &[
     // Repositories.
@@ -267,6 +271,17 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".envrc.private", "direnv"),
     orders(".direnvrc", "direnv"),
     orders(".config/direnv", "direnv"),
+    orders(".direnv", "direnv"),
+    orders_in(".devenv", DEVENV_ORDERS, "devenv"),
+    orders(".devenv.flake.nix", "devenv"),
+    orders("devenv.nix", "devenv"),
+    orders("devenv.yaml", "devenv"),
+    orders("devenv.local.nix", "devenv"),
+    orders("devenv.local.yaml", "devenv"),
+    orders("devbox.json", "devbox"),
+    orders_in(".devbox", &["gen", "nix", "virtenv"], "devbox"),
+    orders("flake.nix", "direnv and nix"),
+    orders("shell.nix", "direnv and nix"),
     orders(".rbenv-vars", "rbenv"),
     orders(".shadowenv.d", "shadowenv"),
     orders_in(".flox", &["env", "env.json"], "Flox"),
@@ -277,11 +292,17 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".mise.*.toml", "mise"),
     orders(".rtx.toml", "mise"),
     orders(".mise", "mise"),
+    orders(".miserc.toml", "mise"),
     orders("mise/config.toml", "mise"),
     orders(".config/mise", "mise"),
     orders(".autoenv.zsh", "autoenv"),
     orders(".autoenv_leave.zsh", "autoenv"),
     orders(".tool-versions", "asdf and mise"),
+    orders(".asdfrc", "asdf"),
+    orders(".prototools", "proto"),
+    orders("bin/activate-hermit", "Hermit"),
+    orders("bin/hermit", "Hermit"),
+    orders("bin/hermit.hcl", "Hermit"),
     orders(".cargo/config.toml", "cargo"),
     orders(".cargo/config", "cargo"),
     orders("rust-toolchain", "rustup"),
@@ -378,6 +399,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".tmuxinator.yml", "tmuxinator"),
     orders(".tmuxp.*", "tmuxp"),
     orders(".bash_enter", "smartcd"),
+    orders(".bash_leave", "smartcd"),
     orders(".config/tmuxinator", "tmuxinator"),
     orders(".ssh", "ssh"),
     orders(".gnupg", "GnuPG"),

@@ -1,3 +1,4 @@
 //! The protocol as other programs see it.
 
+mod commands;
 mod schema;

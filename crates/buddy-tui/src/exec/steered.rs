@@ -46,8 +46,8 @@ impl ExecRun<'_> {
     }
 
     pub(super) async fn obey(&mut self, command: Command) -> Result<(), SessionsError> {
-        // A prompt becomes a message, and a command of the user's own ends as one.
-        let is_said = matches!(command, Command::Prompt { .. } | Command::Run { .. });
+        // A prompt becomes a message, a command of the user's own ends as one, and a call ends as a call of its own.
+        let is_said = matches!(command, Command::Prompt { .. } | Command::Run { .. } | Command::Call { .. });
         self.sessions.send(&self.request.who, &self.session, command).await?;
         self.steering.unseen += usize::from(is_said);
         Ok(())
@@ -62,13 +62,15 @@ impl ExecRun<'_> {
         Ok(())
     }
 
-    /// Stops the command of the user's own that runs. That it has ended meanwhile is as good.
-    pub(super) async fn stop_person(&mut self) -> Result<(), SessionsError> {
-        let Some(item) = self.steering.person.take() else { return Ok(()) };
-        match self.sessions.send(&self.request.who, &self.session, Command::Stop { item }).await {
-            Err(SessionsError::Agent(_)) => Ok(()),
-            sent => sent,
+    /// Stops what runs beside the turn. That it has ended meanwhile is as good.
+    pub(super) async fn stop_beside(&mut self) -> Result<(), SessionsError> {
+        for item in std::mem::take(&mut self.steering.beside) {
+            match self.sessions.send(&self.request.who, &self.session, Command::Stop { item }).await {
+                Ok(()) | Err(SessionsError::Agent(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
     }
 
     /// Denies what waits. That it was answered meanwhile is as good.

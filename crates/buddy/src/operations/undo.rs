@@ -55,6 +55,8 @@ pub(super) async fn undo(place: &OperationPlace, request: &UndoChange) -> anyhow
         }
         return Ok(UndoOutcome::NotRestorable { preview });
     }
+    let plan = plan.without_lost();
+    let preview = preview_of(&plan);
     let swept = work.apply(&plan.overwriting(), header).await.context("the undo broke off")?;
     let left_of_prompt = match &request.conversation {
         Some(session) => Some(left_of_prompt(place, session, &preview.header.id).await?),

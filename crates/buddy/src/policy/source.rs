@@ -159,6 +159,8 @@ impl Policies {
         policies.ground.make_own();
         policies.ground.make_ways();
         policies.rules(&host.cwd)?;
+        // Before any command can take a secret out of the index.
+        policies.tracked(std::slice::from_ref(&host.cwd));
         Ok(policies)
     }
 

@@ -1,7 +1,8 @@
 //! Files of repositories on this machine that are tracked and can hold secrets, read from git's index.
 //!
 //! Git prints and copies such files out of its store, where no seal on the file helps. The index is read as it is, without
-//! git: its format is stable, and a repository's settings run programs. A file that only older commits hold is not seen.
+//! git: its format is stable, and a repository's settings run programs. A file that this process saw there stays known when it leaves the
+//! index, because commits still have it. One that only older commits hold is not seen.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -18,8 +19,10 @@ use buddy_protocol::{OpenedRoots, fold_path};
 
 /// The largest index that is read. That of a repository with a million files has some hundred megabytes.
 const MAX_INDEX: u64 = 512 * 1024 * 1024;
-/// Indexes whose answer is kept.
+/// Indexes whose answer is kept. Those that had secrets stay beyond this, up to as many again.
 const MAX_KEPT: usize = 64;
+/// Names that are remembered of one index.
+const MAX_REMEMBERED: usize = 10_000;
 /// The most that is read of a small file of a repository.
 const MAX_SMALL: u64 = 65_536;
 
@@ -34,6 +37,7 @@ pub(super) struct TrackedSecrets {
 struct Kept {
     /// When it changed last, and its length.
     state: (SystemTime, u64),
+    /// Those that it has and had.
     names: Arc<Vec<PathBuf>>,
 }
 
@@ -53,19 +57,29 @@ impl TrackedSecrets {
     }
 
     fn names(&self, index: &Path, store: &Path, top: &Path) -> Arc<Vec<PathBuf>> {
-        let Ok(metadata) = std::fs::metadata(index) else { return Arc::default() };
-        let state = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept().get(index).filter(|known| known.state == state) {
-            return known.names.clone();
+        let earlier = kept().get(index).map(|known| (known.state, known.names.clone()));
+        // Git takes a missing index for an empty one.
+        let Ok(metadata) = std::fs::metadata(index) else {
+            return earlier.map(|(_, names)| names).unwrap_or_default();
+        };
+        let state = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
+        if let Some((_, names)) = earlier.as_ref().filter(|(known, _)| *known == state) {
+            return names.clone();
         }
-        let read = secrets(index, hash_length(store), top);
-        let names = Arc::new(read.unwrap_or_default());
+        let mut names = secrets(index, hash_length(store), top).unwrap_or_default();
+        names.extend(earlier.iter().flat_map(|(_, names)| names.iter().cloned()));
+        names.sort();
+        names.dedup();
+        names.truncate(MAX_REMEMBERED);
+        let names = Arc::new(names);
         let mut kept = kept();
         if kept.len() >= MAX_KEPT {
-            kept.clear();
+            kept.retain(|_, known| !known.names.is_empty());
         }
-        kept.insert(index.to_owned(), Kept { state, names: names.clone() });
+        if kept.len() < 2 * MAX_KEPT || kept.contains_key(index) {
+            kept.insert(index.to_owned(), Kept { state, names: names.clone() });
+        }
         names
     }
 }
@@ -144,6 +158,21 @@ mod tests {
             std::fs::write(directory.join(name), name).unwrap();
         }
         git(directory, &["add", "-f", "."]);
+    }
+
+    #[test]
+    fn a_secret_that_leaves_the_index_stays_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path();
+        git(top, &["init", "-q"]);
+        filled(top);
+        let tracked = TrackedSecrets::default();
+        let before = tracked.of(&[top.to_owned()]);
+        assert!(before.contains(&top.join(".env")), "{before:?}");
+        git(top, &["rm", "-q", "--cached", "-f", ".env"]);
+        assert_eq!(tracked.of(&[top.to_owned()]), before);
+        std::fs::remove_file(top.join(".git/index")).unwrap();
+        assert_eq!(tracked.of(&[top.to_owned()]), before);
     }
 
     #[test]

@@ -163,6 +163,12 @@ const ORDERS: &[&str] = &[
     ".cargo/config.toml",
     ".claude/settings.json",
     "buddy.toml",
+    ".direnv/flake-profile-x.rc",
+    ".direnv/python-3.11/bin/git",
+    ".devenv/load-exports",
+    "devenv.nix",
+    ".devbox/gen/scripts/.hooks.sh",
+    "flake.nix",
 ];
 
 fn with_mark(stage: &Stage, line: &str) -> String {
@@ -348,5 +354,70 @@ async fn no_push_of_yours_runs_a_hook_that_a_command_made() {
         bash(line).await.expect_code(0);
         bash("git push -q --force origin main:other".to_owned()).await.expect_code(0);
         assert!(work.join("ran").exists(), "{is_remote_of_yours}");
+    }
+}
+
+/// A repository in which two commits have a secret.
+const TRACKED: &str = "echo KEY=s3cr3t-one > .env && git add -f . && git -c user.name=n -c user.email=e commit -qm secret \
+    && echo KEY=s3cr3t-two > .env && echo two > notes.txt && git -c user.name=n -c user.email=e commit -qam two \
+    && git branch a.rs HEAD~1 && git branch b.rs && git tag kept HEAD:.env";
+
+/// Uses of git that print the secret to somebody without a jail: patterns, computed words, ranges in one word, names of branches that look
+/// like files, options among others, and states that commands make. The last ones change the index.
+const PRINTING: &[&str] = &[
+    "git blame HEAD -- .en*",
+    "git blame HEAD -- .e?v",
+    "git blame HEAD -- .[e]nv",
+    "f=.en; git blame HEAD -- ${f}v",
+    "git blame HEAD $(printf .%s env)",
+    "git annotate .en* HEAD",
+    "git diff HEAD^!",
+    "git diff HEAD^-",
+    "git diff HEAD^-1",
+    "git diff @{0}^!",
+    "git diff a.rs b.rs",
+    "git grep KEY a.rs",
+    "git show HEAD:notes.txt --all",
+    "echo HEAD | git show --stdin HEAD:notes.txt",
+    "git show -s kept",
+    "git log -p -- '.e\\nv'",
+    "git log -wbRp -1",
+    "f=-p; git log $f -1",
+    "f='-p -- .env'; git log $f -- notes.txt",
+    "git log $(echo -p) -1",
+    "git config --blob=HEAD:.env -l",
+    "git config --blob kept -l",
+    "git tag -l --format='%(raw)'",
+    "git for-each-ref --format='%(raw)' refs/tags",
+    "git rm -q --cached .en*; git diff --cached",
+    "git diff --cached",
+    "git diff HEAD",
+    "git diff HEAD -- .e*",
+    "git status -v",
+    "git commit --dry-run -v; true",
+    "git show HEAD",
+    "git log -p",
+];
+
+#[tokio::test]
+async fn no_use_of_git_prints_a_tracked_secret_unasked() {
+    let mut stage = repository(Vec::new()).await;
+    person(&stage, TRACKED).await;
+    let turns = PRINTING.iter().map(|line| run(line)).chain([done()]);
+    stage.server = ModelServer::start(turns.collect::<Vec<_>>()).await;
+    let words = ["exec", "--trust", "--permission-mode", "auto", "-c", "agent.max_iterations=200", "go"];
+    stage.buddy(words).run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), PRINTING.len(), "{results:#?}");
+    for (line, result) in PRINTING.iter().zip(&results) {
+        assert!(!result.to_string().contains("s3cr3t"), "{line}: {result}");
+    }
+
+    let stage = repository(Vec::new()).await;
+    person(&stage, TRACKED).await;
+    for line in PRINTING {
+        person(&stage, &format!("({line}) > ../printed 2>&1; true")).await;
+        let printed = fs::read_to_string(stage.home.work().join("../printed")).unwrap();
+        assert!(printed.contains("s3cr3t"), "without a jail this prints it: {line}: {printed}");
     }
 }

@@ -75,18 +75,53 @@ async fn a_person_lets_a_command_run_once_outside_the_jail() {
 }
 
 #[tokio::test]
-async fn code_on_a_command_line_is_offered_as_a_script_is() {
-    let code = r#"perl -e 'open(F, ">", "../beside/made") or die "cannot open ../beside/made: $!"'"#;
-    let stage = Stage::apart(vec![run(code), done()]).await;
-    let beside = scene(&stage);
+async fn code_on_a_command_line_is_not_offered_because_it_loads_files_of_commands() {
+    for code in [
+        r#"python3 -c 'import json; open("../beside/made", "w").write(json.dumps({}))'"#,
+        r#"perl -e 'open(F, ">", "../beside/made") or die "cannot open ../beside/made: $!"'"#,
+        r#"x=build; sh ./$x.sh"#,
+    ] {
+        let stage = Stage::apart(vec![run(code), done()]).await;
+        let beside = scene(&stage);
+        let planted =
+            format!("try: open({:?}, 'w')\nexcept OSError: pass\ndumps = str\n", beside.join("planted"));
+        fs::write(stage.home.work().join("json.py"), planted).unwrap();
+        let mut started = converse(&stage, &["--trust"]);
+        started.write(b"write it\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        let log = stage.only_log().await;
+        assert!(!log.events.iter().any(|event| matches!(event.fact, Fact::Asked(_))), "{code}");
+        assert!(!beside.join("made").exists() && !beside.join("planted").exists(), "{code}");
+        assert!(told(&stage.results()[0]).contains("../beside/made"), "{:#?}", stage.results());
+    }
+}
+
+#[tokio::test]
+async fn the_offer_names_the_files_that_it_runs_and_the_rights_that_it_has() {
+    let stage = Stage::apart(vec![run("sh build.sh"), done()]).await;
+    scene(&stage);
+    fs::write(stage.home.work().join("build.sh"), "touch ../beside/made; sudo -n true\n").unwrap();
     let mut started = converse(&stage, &["--trust"]);
-    started.write(b"write it\n").await;
-    started.stderr.wait_for("run once outside the jail: perl", 1).await;
-    assert!(!beside.join("made").exists());
-    started.write(b"y\n").await;
+    started.write(b"build it\n").await;
+    started.stderr.wait_for("run once outside the jail: sh build.sh", 1).await;
+    started.write(b"n\n").await;
     started.stdout.wait_for("So be it.", 1).await;
     started.finish().await.expect_code(0);
-    assert!(beside.join("made").exists());
+    let log = stage.only_log().await;
+    let reasons = log.events.iter().find_map(|event| match &event.fact {
+        Fact::Asked(asked) => match &asked.ask.question {
+            Question::Approval(approval) => Some(approval.reasons.join("; ")),
+            _ => None,
+        },
+        _ => None,
+    });
+    let reasons = reasons.expect("an offer");
+    for expected in ["no `sudo`", "`build.sh` and the files that they load, which the agent may have written"]
+    {
+        assert!(reasons.contains(expected), "{expected}: {reasons}");
+    }
+    assert!(!reasons.contains("all rights"), "{reasons}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What a script can ask of one run: how it is called, what it may do, what it prints and what it leaves.
 
 mod answers;
+mod calls;
 mod configuration;
 mod ephemeral;
 mod lists;

@@ -337,7 +337,8 @@ fn outside_the_sandbox() {
     let outside = Approval {
         is_editable: false,
         reasons: vec![
-            "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo".to_owned(),
+            "outside the jail it has your account's rights and the network, but no `sudo`, and sees neither buddy's own files nor your other sessions; undo does not cover it".to_owned(),
+            "it can load files of the workspace, which the agent may have written".to_owned(),
             "it could not write `~/.cargo/config.toml`".to_owned(),
         ],
         ..approval("run once outside the jail: cargo login", Risk::High)
