@@ -1,7 +1,6 @@
 //! The plan of an undo: the new state of each path, and conflicts with later changes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use buddy_protocol::PathText;
@@ -9,14 +8,12 @@ use serde::Serialize;
 
 use super::cut_short::{UnrecordedChange, doubts, unrecorded};
 use super::journal::{Beside, Header, Read, Record};
+use super::kept_directories::keep_directories;
 use super::left_behind::left_behind;
 use super::not_covered::{NotCovered, left_out};
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use super::whole_tree::Everything;
-
-/// The most entries of a directory that are read to see whether it can be removed.
-const MAX_NAMES: usize = 10_000;
 
 /// The effects of undoing an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,6 +31,9 @@ pub struct UndoPlan {
     /// Whether the call is known to have come to its end.
     #[serde(skip)]
     pub(super) is_ended: bool,
+    /// Whether a path that cannot be restored is left as it is, and the others are restored.
+    #[serde(skip)]
+    pub(super) is_forced: bool,
     /// The directories that it is about.
     #[serde(skip)]
     pub(super) roots: Vec<PathBuf>,
@@ -76,6 +76,14 @@ impl UndoPlan {
     /// replaced states are kept, as the undo is an entry too.
     pub fn overwriting(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.conflict = None);
+        self.is_forced = true;
+        self
+    }
+
+    /// The plan as it was carried out: these paths were left as they are.
+    pub fn leaving(mut self, left: Vec<NotCovered>) -> Self {
+        self.steps.retain(|step| left.iter().all(|left| left.path != step.path));
+        self.not_covered.extend(left);
         self
     }
 
@@ -110,7 +118,8 @@ impl UndoStore {
             steps
                 .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
-        mark_full_directories(&mut steps);
+        let roots = roots(&journal);
+        not_covered.extend(keep_directories(&mut steps, &real_paths(&roots)));
         Ok(UndoPlan {
             header: journal.header.clone(),
             steps,
@@ -118,7 +127,8 @@ impl UndoStore {
             is_interrupted: is_interrupted(&journal),
             is_covered,
             is_ended: is_ended(&journal),
-            roots: roots(&journal),
+            is_forced: false,
+            roots,
             beside: beside(&journal),
         })
     }
@@ -135,6 +145,11 @@ pub(super) fn roots(journal: &Read) -> Vec<PathBuf> {
     roots.sort();
     roots.dedup_by(|inner, outer| inner.starts_with(&*outer));
     roots
+}
+
+/// The directories without links, as in the steps.
+fn real_paths(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect()
 }
 
 fn beside(journal: &Read) -> Option<Beside> {
@@ -182,20 +197,4 @@ pub(super) fn changes(journal: &Read) -> BTreeMap<PathText, (State, State)> {
         }
     }
     changes
-}
-
-/// A directory that is to go conflicts if it has an entry that is to stay.
-fn mark_full_directories(steps: &mut [Step]) {
-    let goes = |step: &Step| !matches!(step.to, State::Directory { .. });
-    let going: BTreeSet<PathBuf> =
-        steps.iter().filter(|step| step.to == State::Absent).map(|step| step.path.0.clone()).collect();
-    for step in steps.iter_mut().filter(|step| matches!(step.now, State::Directory { .. })) {
-        if !goes(step) || step.conflict.is_some() {
-            continue;
-        }
-        let names = fs::read_dir(&step.path.0).into_iter().flatten().flatten().take(MAX_NAMES);
-        if let Some(stays) = names.map(|entry| entry.path()).find(|path| !going.contains(path)) {
-            step.conflict = Some(format!("it has `{}` in it, which the call did not make", stays.display()));
-        }
-    }
 }
