@@ -59,7 +59,7 @@ fn signals_to_the_commands_own_processes_ask_only_where_no_jail_keeps_them_in() 
             assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{line}");
         }
     }
-    for line in ["kill -1", "kill -- -$pid", "kill $(pidof x)", "kill ${pid:-1}", "kill 0"] {
+    for line in ["kill -9 -1", "kill -- -$pid", "kill $(pidof x)", "kill ${pid:-1}", "kill 0"] {
         let decision = auto(&run(line), &policy(Mode::Development));
         assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
     }
