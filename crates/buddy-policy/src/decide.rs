@@ -24,6 +24,7 @@ use crate::{
 use advice::{AdvisedRule, AdvisedWay, JudgeOnce, advise};
 use command::{JudgedLine, MAX_TOUCHED};
 pub(crate) use egress::Destination;
+pub use outside::openable_directory;
 use sheet::{Sheet, Weight};
 
 /// The most directories whose repositories are read for one call; each reads an index.

@@ -63,6 +63,8 @@ pub struct Decision {
     /// Hosts with their ports that its words name and that need no further question: an answer, a rule, a grant or
     /// the user's own words settle them.
     pub reached: Vec<String>,
+    /// Hosts with their ports that its words name and that a rule for the host would settle.
+    pub addressed: Vec<String>,
     /// Whether all that it does is to reach servers on this machine, which are not those of its jail.
     pub reaches_here: bool,
     /// The simple commands that it is made of, as they were read, if it runs commands. The first of many.

@@ -381,20 +381,31 @@ impl Question {
     }
 }
 
+/// The words of a reason about a file with secrets.
+const HOLDS_SECRETS: &str = "which can hold secrets";
+
 impl Approval {
-    /// Sentences for users that name the files with secrets which a yes opens, and what follows from that; `None` if it opens none that
-    /// the reasons do not name.
+    /// Sentences for users that name the files with secrets which a yes opens, as far as the reasons do not name them, and what
+    /// follows from that; `None` if it opens none.
     pub fn opens_line(&self) -> Option<String> {
         let is_named = |file: &str| {
             let says = |reason: &String| {
                 let mut quoted = reason.split('`').skip(1).step_by(2);
                 let is_it = |name: &str| name == file || name.ends_with(&format!("/{file}"));
-                reason.contains("which can hold secrets") && quoted.any(is_it)
+                reason.contains(HOLDS_SECRETS) && quoted.any(is_it)
             };
             self.reasons.iter().any(says)
         };
         let files: Vec<String> = self.opens.iter().filter(|file| !is_named(file)).cloned().collect();
-        sealed_line(&files).map(|files| format!("It can read {files}. After that, every host asks."))
+        match sealed_line(&files) {
+            Some(files) => Some(format!("It can read {files}. After that, every host asks.")),
+            None => self.reads_secret().then(|| "After that, every host asks.".to_owned()),
+        }
+    }
+
+    /// Whether a reason names a file with secrets that it reads.
+    fn reads_secret(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.starts_with("it reads ") && reason.contains(HOLDS_SECRETS))
     }
 
     /// Whether the answer has the word, if it allows this approval and the approval has one.
@@ -469,7 +480,12 @@ mod tests {
     fn a_file_that_a_reason_names_is_not_named_twice() {
         let opens = vec![".env".to_owned()];
         let reasons = vec!["it reads `/w/.env`, which can hold secrets".to_owned()];
-        assert_eq!(Approval { opens: opens.clone(), reasons, ..approval(0) }.opens_line(), None);
+        let told = Some("After that, every host asks.");
+        let named = Approval { opens: opens.clone(), reasons, ..approval(0) };
+        assert_eq!(named.opens_line().as_deref(), told);
+        assert_eq!(Approval { opens: Vec::new(), ..named }.opens_line().as_deref(), told, "a tool for files");
+        let write = vec!["it writes `/w/.env`, which can hold secrets".to_owned()];
+        assert_eq!(Approval { reasons: write, ..approval(0) }.opens_line(), None);
         let other = vec!["it reads `/w/b.env`, which can hold secrets".to_owned()];
         assert!(Approval { opens, reasons: other, ..approval(0) }.opens_line().is_some());
     }

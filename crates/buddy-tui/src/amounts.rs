@@ -5,7 +5,7 @@ use std::time::Duration;
 use buddy_protocol::MicroUsd;
 
 /// A time as people say it.
-pub(crate) fn describe_elapsed(time: Duration) -> String {
+pub fn describe_elapsed(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),

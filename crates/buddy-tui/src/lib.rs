@@ -44,6 +44,7 @@ mod text;
 mod trouble;
 mod visible;
 
+pub use amounts::describe_elapsed;
 pub use checks::{CheckGroup, CheckMark, CheckRow, show_checks};
 pub use console::{
     Alternatives, ChoiceGreeting, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, FolderQuestion,

@@ -35,7 +35,7 @@ pub(crate) use gates::{FamilyGate, family_gates};
 pub(crate) use jail::{JailSettings, Openings};
 pub(crate) use keys::{schema, written};
 pub(crate) use layers::{Effective, SettingOrigin};
-pub(crate) use load::{ConfigRequest, Loaded, is_open, load};
+pub(crate) use load::{ConfigRequest, Loaded, is_open, load, load_existing};
 pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use project_keys::project_keys_table;

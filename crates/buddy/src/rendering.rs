@@ -21,6 +21,6 @@ pub(crate) use export::{Overwriting, export_format, write_export};
 pub(crate) use grants::grants_table;
 pub(crate) use logins::print_log_out;
 pub(crate) use models::models_table;
-pub(crate) use processes::{print_stopped, processes_table};
+pub(crate) use processes::{has_live, print_stopped, processes_table};
 pub(crate) use trust::{print_distrusted, print_trusted};
 pub(crate) use undo::{UndoFace, changes_table, print_outcome, print_preview};

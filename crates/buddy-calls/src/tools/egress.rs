@@ -4,6 +4,7 @@
 
 mod connections;
 mod downloads;
+mod program_name;
 mod question;
 mod standing;
 
@@ -29,6 +30,7 @@ use crate::tools::person::Person;
 use crate::tools::pipeline_parts::PipelineParts;
 use crate::tools::secret_watch::SecretWatch;
 pub(crate) use connections::{CONNECTIONS, Connections, NETWORK};
+use program_name::name_program;
 use question::{HostsQuestion, NearbyHost, NewHost};
 pub(crate) use standing::LateAnswers;
 use standing::StandingQuestion;
@@ -51,9 +53,6 @@ const COLLECT: Duration = Duration::from_millis(300);
 /// Lines of a command that a question about its hosts shows.
 const MAX_LINES: usize = 50;
 
-/// Words at the beginning of a line that run nothing of interest.
-const ASIDES: &[&str] = &["cd", "echo", "export", "printf", "set", "test", "true", ":"];
-
 /// Judges the connections of one call.
 pub(crate) struct CallEgress {
     pub(crate) parts: Arc<PipelineParts>,
@@ -69,6 +68,8 @@ pub(crate) struct CallEgress {
     lines: Vec<String>,
     /// Hosts with their ports that its words name and that need no further question.
     reached: Vec<String>,
+    /// The same of those that a rule for the host would settle.
+    addressed: Vec<String>,
     /// Hosts that the question about the command named; its answer is about them, for this call.
     answered: Vec<String>,
     pub(crate) cancel: CancellationToken,
@@ -82,8 +83,8 @@ pub(crate) struct CallEgress {
     decided: tokio::sync::Mutex<Decided>,
     /// Hosts that wait for a decision; held for a look or a change only.
     waiting: Mutex<BTreeSet<String>>,
-    /// Whether an index that the user allowed could not be read, so that an answer about it covers no further hosts.
-    index_unread: AtomicBool,
+    /// Why an index that the user allowed could not be read, so that an answer about it covers no further hosts.
+    index_unread: Mutex<Option<String>>,
     /// How often a user was asked.
     asked: AtomicUsize,
     /// Whether the command runs on in the background, where nobody is asked about its hosts.
@@ -137,19 +138,6 @@ impl HostRefusal {
         let ways = self.ways.iter().map(|way| format!("; the user can allow it with {way}"));
         std::iter::once(self.why).chain(ways).collect()
     }
-}
-
-/// The program that people know a command by, of the simple commands that it is made of.
-fn program(commands: &[String]) -> String {
-    let programs = commands.iter().filter_map(|part| {
-        let mut words = part.split_whitespace();
-        let first = words.next()?;
-        // People know a module of Python by its own name.
-        let is_module = first.starts_with("python") && words.next() == Some("-m");
-        Some(words.next().filter(|_| is_module).unwrap_or(first))
-    });
-    let named = programs.clone().find(|program| !ASIDES.contains(program)).or(programs.clone().next());
-    named.unwrap_or("the command").to_owned()
 }
 
 #[async_trait]
@@ -240,9 +228,10 @@ impl CallEgress {
             target,
             person,
             lines: written_lines(intent),
-            program: program(&decision.parts),
+            program: name_program(&decision.parts),
             commands: decision.parts.clone(),
             reached: decision.reached.clone(),
+            addressed: decision.addressed.clone(),
             answered: if decision.verdict == Verdict::Ask { decision.strangers.clone() } else { Vec::new() },
             cancel,
             knew_secret,
@@ -250,7 +239,7 @@ impl CallEgress {
             allowed_since: Mutex::default(),
             decided: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
-            index_unread: AtomicBool::new(false),
+            index_unread: Mutex::default(),
             asked: AtomicUsize::new(0),
             is_left: AtomicBool::new(false),
             connections: Mutex::default(),
@@ -265,6 +254,10 @@ impl CallEgress {
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn index_unread(&self) -> MutexGuard<'_, Option<String>> {
+        self.index_unread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -363,14 +356,13 @@ impl CallEgress {
             return Ok(());
         }
         if !self.parts.gate.is_attended() {
-            // A rule can open this machine by its name, so the refusal says how.
-            let decision = self.judge(&wanted.host)?;
-            if wanted.host == "localhost" && decision.is_unasked {
-                return Err(HostRefusal::of(&decision));
-            }
             let why =
                 format!("it is at {address}, on this machine or its network, and nobody is there to ask");
-            return Err(why.into());
+            let decision = self.judge(&wanted.host)?;
+            // A rule for the host counts for the addresses in the command's words alone.
+            let is_ruled = is_spelled && decision.is_unasked && self.addressed.contains(&authority(wanted));
+            let ways = if is_ruled { decision.ways } else { Vec::new() };
+            return Err(HostRefusal { why, ways });
         }
         self.may_ask(decided)?;
         // Settings that name another port name another service.
@@ -439,7 +431,7 @@ impl CallEgress {
     fn about_waiting(&self, wanted: &Wanted, decided: &Decided) -> HostsQuestion {
         let host = &wanted.host;
         let mut question = HostsQuestion::unnamed(&self.program, package_manager(&self.commands));
-        question.index_unread = self.index_unread.load(Ordering::Relaxed);
+        question.index_unread = self.index_unread().clone();
         let others: Vec<String> = self.waiting().iter().filter(|other| *other != host).cloned().collect();
         let mut count = 0;
         for host in std::iter::once(host.clone()).chain(others) {
@@ -671,25 +663,4 @@ fn authority(wanted: &Wanted) -> String {
 
 fn refused_key(authority: &str, address: IpAddr) -> String {
     format!("{authority} at {address}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_is_known_by_its_program_or_module() {
-        for (commands, name) in [
-            (&["pip install x"][..], "pip"),
-            (&["python3 -m pip install x"], "pip"),
-            (&["cd sub", "python -m build"], "build"),
-            (&["python3 -c print"], "python3"),
-            (&["python3"], "python3"),
-            (&["echo x"], "echo"),
-            (&[], "the command"),
-        ] {
-            let commands: Vec<String> = commands.iter().map(|&part| part.to_owned()).collect();
-            assert_eq!(program(&commands), name, "{commands:?}");
-        }
-    }
 }

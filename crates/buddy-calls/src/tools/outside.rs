@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_exec::{Bounds, Denial, DenialKind};
-use buddy_policy::Action;
+use buddy_policy::{Action, Policy, openable_directory};
 use buddy_protocol::{
     Answer, Approval, Content, DENIED_HOSTS, Fact, Item, Notice, NoticeLevel, Question, Risk, RunLimits,
     RunNetwork, SinkClosed,
@@ -26,12 +26,13 @@ use crate::tools::withheld::CommandText;
 /// Where results tell what the jail stopped.
 pub(crate) const JAIL: &str = "jail";
 /// The rules of a target that no answer changes, so that nothing is advised against them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct JailRules {
     /// Nothing reaches the network.
     is_offline: bool,
     /// The folder is untrusted, so commands write nothing.
     only_reads: bool,
+    policy: Option<Arc<Policy>>,
 }
 
 impl JailRules {
@@ -43,13 +44,14 @@ impl JailRules {
             |policy| Self {
                 is_offline: policy.is_offline,
                 only_reads: policy.only_reads(&attached.place.cwd),
+                policy: Some(policy),
             },
         )
     }
 }
 
 /// One line for the user and the model about something that the jail stopped in a project.
-pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String {
+pub(crate) fn line(denial: &Denial, project: &Path, rules: &JailRules) -> String {
     let subject = denial.subject.as_deref().unwrap_or("something");
     match denial.kind {
         DenialKind::Write | DenialKind::Unknown if rules.only_reads => format!(
@@ -60,12 +62,22 @@ pub(crate) fn line(denial: &Denial, project: &Path, rules: JailRules) -> String 
         }
         DenialKind::Write => {
             let path = denial.path.as_deref().unwrap_or(Path::new("/"));
-            // The home would be far too much.
-            let directory = path.parent().filter(|above| !project.starts_with(above)).unwrap_or(path);
+            let stopped =
+                format!("the jail lets commands write only in the workspace and `/tmp`, not `{subject}`; to allow it always, ");
+            // A file that is missing cannot be opened, and the home, or a directory around the project, would be far too much.
+            let directory = rules.policy.as_ref().and_then(|policy| openable_directory(path, policy));
+            let shown = match directory.filter(|above| !project.starts_with(above)) {
+                Some(directory) => show_path(directory),
+                None => {
+                    return format!(
+                        "{stopped}let it write in a directory of its own, and put `write = [\"DIRECTORY\"]` under `[projects.{:?}]` in \
+                         your buddy.toml",
+                        show_path(project)
+                    );
+                }
+            };
             format!(
-                "the jail lets commands write only in the workspace and `/tmp`, not `{subject}`; to allow it always, put `write = \
-                 [{:?}]` under `[projects.{:?}]` in your buddy.toml",
-                show_path(directory),
+                "{stopped}put `write = [{shown:?}]` under `[projects.{:?}]` in your buddy.toml",
                 show_path(project)
             )
         }
@@ -246,7 +258,7 @@ impl Pipeline {
         let project = &ready.target.place.cwd;
         let rules = JailRules::of(&ready.target);
         let stopped =
-            denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project, rules));
+            denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project, &rules));
         let loads = loads(&outside.decision.pins, project);
         let approval = Approval {
             action: format!("run once outside the jail: {}", call.title),
@@ -291,12 +303,23 @@ mod tests {
 
     #[test]
     fn what_makes_it_permanent_is_named() {
+        let mut policy = Policy::plain("/home/u/w".into());
+        policy.places.home = Some("/home/u".into());
+        let rules = JailRules { policy: Some(Arc::new(policy)), ..JailRules::default() };
+        let alone = Denial {
+            kind: DenialKind::Write,
+            subject: Some("/home/u/made.txt".to_owned()),
+            path: Some("/home/u/made.txt".into()),
+        };
+        let told = line(&alone, Path::new("/home/u/w"), &rules);
+        assert!(told.contains("a directory of its own, and put `write = [\"DIRECTORY\"]`"), "{told}");
+        assert!(!told.contains("[\"/home/u"), "neither the home nor a file that is missing: {told}");
         let denial = Denial {
             kind: DenialKind::Write,
             subject: Some("../cache/x".to_owned()),
             path: Some("/home/u/cache/x".into()),
         };
-        let line = line(&denial, Path::new("/home/u/w"), JailRules::default());
+        let line = line(&denial, Path::new("/home/u/w"), &rules);
         assert!(line.contains(r#"`write = ["/home/u/cache"]` under `[projects."/home/u/w"]`"#), "{line}");
         let refusal = HostRefusal { why: "no".to_owned(), ways: vec!["`--allow x`".to_owned()] };
         let line = host_line("a.test", &refusal, Path::new("/w"));
@@ -314,16 +337,16 @@ mod tests {
     #[test]
     fn a_guess_says_that_it_is_one_and_offers_nothing() {
         let denial = Denial { kind: DenialKind::Unknown, subject: None, path: None };
-        assert!(line(&denial, Path::new("/w"), JailRules::default()).contains("may be") && !helps(&denial));
+        assert!(line(&denial, Path::new("/w"), &JailRules::default()).contains("may be") && !helps(&denial));
     }
 
     #[test]
     fn nothing_is_advised_that_the_rules_forbid() {
         let denial = |kind| Denial { kind, subject: Some("x".to_owned()), path: Some("/w/x".into()) };
-        let rules = JailRules { is_offline: true, only_reads: true };
-        let network = line(&denial(DenialKind::Network), Path::new("/w"), rules);
+        let rules = JailRules { is_offline: true, only_reads: true, policy: None };
+        let network = line(&denial(DenialKind::Network), Path::new("/w"), &rules);
         assert!(network.contains("`tools.network` is false") && !network.contains("hosts"), "{network}");
-        let write = line(&denial(DenialKind::Write), Path::new("/w"), rules);
+        let write = line(&denial(DenialKind::Write), Path::new("/w"), &rules);
         assert!(write.contains("write nothing") && !write.contains("/tmp"), "{write}");
     }
 }

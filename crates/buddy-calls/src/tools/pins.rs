@@ -1,7 +1,8 @@
 //! Pins: the files that an approved command would run, scripts and makefiles alike, remembered as they were when the user
 //! was asked. Policy says which, and bounds how many.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use buddy_exec::{Bounds, Target};
 use sha2::{Digest, Sha256};
@@ -33,6 +34,24 @@ impl Pins {
         self.0.is_empty()
     }
 
+    /// The files that a rival could change. A module of Python of which no file is here comes from elsewhere, where commands
+    /// do not write.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &PathBuf> {
+        let is_here = |path: &Path| self.0.iter().any(|(pinned, file)| pinned == path && file.is_some());
+        let is_pinned = |path: &Path| self.0.iter().any(|(pinned, _)| pinned == path);
+        let is_elsewhere = move |path: &Path| {
+            // The three names under which a module of the project is looked for are pinned together.
+            let stem = match path.file_name().and_then(OsStr::to_str) {
+                Some("__main__.py" | "__init__.py") => path.parent().map(Path::to_path_buf),
+                _ => path.extension().filter(|end| *end == "py").map(|_| path.with_extension("")),
+            };
+            let Some(stem) = stem else { return false };
+            let names = [stem.with_added_extension("py"), stem.join("__main__.py"), stem.join("__init__.py")];
+            names.iter().all(|name| is_pinned(name)) && !names.iter().any(|name| is_here(name))
+        };
+        self.0.iter().map(|(path, _)| path).filter(move |path| !is_elsewhere(path))
+    }
+
     /// The files as they are now.
     pub(crate) async fn take(paths: &[PathBuf], target: &dyn Target) -> Self {
         let mut pins = Vec::with_capacity(paths.len());
@@ -41,5 +60,23 @@ impl Pins {
             pins.push((path.clone(), file.map(|file| Sha256::digest(&file.bytes).into())));
         }
         Self(pins)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_that_is_not_here_is_held_against_nobody() {
+        let module = ["/w/http/server.py", "/w/http/server/__main__.py", "/w/http/server/__init__.py"];
+        let pins = |here: &[&str]| {
+            let paths = module.iter().chain(&["/w/run.sh", "/w/lone.py"]);
+            let pin = |path: &&str| (PathBuf::from(path), here.contains(path).then_some([0; 32]));
+            Pins(paths.map(pin).collect()).held().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(pins(&[]), ["/w/run.sh", "/w/lone.py"], "a script that is missing could be planted");
+        assert_eq!(pins(&["/w/http/server/__init__.py"]).len(), 5);
+        assert_eq!(pins(&["/w/http/server.py", "/w/run.sh"]).len(), 5);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use buddy_exec::managed::ManagedError;
+use buddy_exec::managed::{ManagedError, Status};
 use buddy_protocol::ToolFailure;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,9 @@ impl Pipeline {
         let decision = &judged.decision;
         // Where commands that nobody is asked about are not confined, none needs the rights of another.
         let is_confined = !judged.unasked_bounds.only_hide();
-        let held = decision.pins.iter().chain(&decision.changed_orders).filter(|_| is_confined);
+        let pinned = if is_confined { decision.pins.as_slice() } else { &[] };
+        let pins = Pins::take(pinned, &*ready.target.host.target).await;
+        let held = pins.held().chain(decision.changed_orders.iter().filter(|_| is_confined));
         let mut held: Vec<PathBuf> = held.cloned().collect();
         let ends = judged.destinations.iter().filter_map(|known| known.end.as_ref());
         let stores: Vec<PathBuf> = ends.filter(|_| is_confined).map(|end| end.repository.clone()).collect();
@@ -69,12 +71,14 @@ impl Pipeline {
         held.extend(stores);
         let file = held.first().or(secret)?;
         let file = ready.target.place.named(file);
-        let could = |who: &str| {
+        let could = |who: &str, id: Option<&str>| {
             let what = match (held.is_empty(), decision.needs.runs) {
                 (true, _) => format!(
                     "could read the new `{file}`: it is kept from the secrets that were there when it started"
                 ),
-                (false, true) if !runs_files => format!("could change in `{file}` where git connects to"),
+                (false, true) if !runs_files => {
+                    format!("could redirect this command: it can change the addresses of remotes in `{file}`")
+                }
                 (false, true) => format!("could change `{file}` after the user has read it"),
                 (false, false) => format!("could change `{file}` right after this call"),
             };
@@ -83,10 +87,16 @@ impl Pipeline {
                 "rival",
                 format!("{who} runs in the background without the user's approval, and {what}"),
             )
-            .hint(format!("end it with `process_stop`, {again}, and start it again then"))
+            .hint(match id {
+                Some(id) => format!(
+                    "{again} after it has ended by itself, or end it with `process_stop` (the user can, with `/kill {id}`), {again}, and \
+                     start it again then"
+                ),
+                None => format!("end it with `process_stop`, {again}, and start it again then"),
+            })
         };
         if self.background.has_pane() {
-            return Some(could("a command in a pane"));
+            return Some(could("a command in a pane", None));
         }
         let managed = ready.target.host.target.managed()?.clone();
         let (files, changes_secret) = (held.clone(), secret.is_some());
@@ -99,10 +109,10 @@ impl Pipeline {
         })
         .await;
         match found {
-            Ok(Ok(rivals)) => rivals
-                .first()
-                .map(|rival| could(&format!("`{}` ({})", rival.record.command, rival.record.id))),
-            Ok(Err(_)) | Err(_) => Some(could("perhaps another command")),
+            Ok(Ok(rivals)) => rivals.first().map(|Status { record, .. }| {
+                could(&format!("`{}` ({})", record.command, record.id), Some(&record.id))
+            }),
+            Ok(Err(_)) | Err(_) => Some(could("perhaps another command", None)),
         }
     }
 }

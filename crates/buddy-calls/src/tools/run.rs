@@ -464,7 +464,7 @@ impl Pipeline {
         let project = &target.place.cwd;
         let rules = JailRules::of(target);
         let mut lines: Vec<String> =
-            denials.iter().map(|denial| outside::line(denial, project, rules)).collect();
+            denials.iter().map(|denial| outside::line(denial, project, &rules)).collect();
         let refused = egress.map(CallEgress::refused).unwrap_or_default();
         lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         lines.extend(egress.and_then(CallEgress::late_line));

@@ -12,7 +12,7 @@ use crate::tools::tool::ToolContext;
 /// Why undo has nothing of the changes of a command without bounds.
 const OUTSIDE: &str = "the command ran outside the sandbox, so its changes are not known";
 /// Why undo has nothing of the changes of a program that buddy does not wait for.
-const NOT_FOLLOWED: &str = "the program runs on, so its changes are not known";
+const NOT_FOLLOWED: &str = "the program ran on after its call, so its changes are not known";
 /// The directory for temporary files. Changes there are nobody's work.
 const TEMPORARY: &str = "/tmp";
 

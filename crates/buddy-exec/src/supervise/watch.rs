@@ -24,7 +24,11 @@ use crate::jail::{Keeper, Status, Words};
 /// process substitution, and the short-lived helpers of package managers. buddy reports none of those.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// The time that they get after that between being asked to end and being killed.
+/// The time that the jail's own processes get to end after those of the command. The kernel takes namespaces down then,
+/// which waits for others on a busy machine.
+const JAIL_END_LIMIT: Duration = Duration::from_secs(5);
+
+/// The time that leftovers get between being asked to end and being killed.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 
 /// The time that killed processes get to die before the tree is read again.
@@ -186,13 +190,31 @@ impl<'a> Watch<'a> {
         if self.none_left {
             return 0;
         }
-        let leftovers = count(self.living()).max(1);
-        if !self.kill_now {
+        let leftovers = self.find_leftovers();
+        if leftovers > 0 && !self.kill_now {
             tree::terminate(self.main, self.keeper);
             self.wait_for_none(LEFTOVER_GRACE);
         }
         self.kill_all();
         leftovers
+    }
+
+    /// The number of processes that the command left. Those of its jail are not the command's: they may still be on their way
+    /// out.
+    fn find_leftovers(&mut self) -> u32 {
+        let until = Instant::now() + JAIL_END_LIMIT;
+        loop {
+            self.reap();
+            let found = count(self.living());
+            let is_over = self.kill_now || Instant::now() >= until;
+            match self.keeper {
+                _ if self.none_left => return 0,
+                // All that is left is the command's, although a process that keeps forking is hard to find.
+                Keeper::Nobody => return found.max(1),
+                Keeper::Main | Keeper::Child if found > 0 || is_over => return found,
+                Keeper::Main | Keeper::Child => self.wait_for_none(LINGER),
+            }
+        }
     }
 
     /// The command is being stopped: all of the tree has the same grace.

@@ -10,7 +10,7 @@ use super::journal::{Header, Read};
 use super::not_covered::NotCovered;
 use super::plan::{UndoPlan, changes, not_covered, step};
 use super::recorder::Recorder;
-use super::restore::{Move, moves};
+use super::restore::{Move, leave, moves};
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use crate::{Bounds, Deletion, RemoteTarget, Target, TargetError};
@@ -44,20 +44,24 @@ impl UndoStore {
         Ok(plan(&journal, steps, not_covered))
     }
 
-    /// Carries out a plan there, as an entry of its own. A plan with conflicts is refused.
+    /// Carries out a plan there, as an entry of its own. A plan with conflicts is refused. Returns the paths that stayed
+    /// as they are.
     pub async fn apply_on(
         &self,
         plan: &UndoPlan,
         header: Header,
         host: &RemoteTarget,
-    ) -> Result<(), UndoError> {
-        self.check(plan)?;
+    ) -> Result<Vec<NotCovered>, UndoError> {
+        let (steps, mut left) = self.check(plan)?;
         let recorder = self.begin(Header { undoes: Some(plan.header.id.clone()), ..header });
-        for one in moves(&plan.steps) {
-            self.perform(&one, &recorder, host).await?;
+        for one in moves(&steps) {
+            match self.perform(&one, &recorder, host).await {
+                Err(error) if plan.is_forced && !is_unreachable(&error) => leave(&mut left, &one, &error),
+                done => done?,
+            }
         }
         recorder.undone()?;
-        Ok(())
+        Ok(left)
     }
 
     async fn perform(&self, one: &Move, recorder: &Recorder, host: &RemoteTarget) -> Result<(), UndoError> {
@@ -100,6 +104,11 @@ impl UndoStore {
     }
 }
 
+/// Whether the host cannot be reached any more, so that no other path can be restored either.
+fn is_unreachable(error: &UndoError) -> bool {
+    matches!(error, UndoError::Target(TargetError::Unreachable { .. } | TargetError::ConnectionLost { .. }))
+}
+
 fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCovered>) -> UndoPlan {
     let is_interrupted = is_interrupted(journal);
     let is_covered = is_covered(journal);
@@ -112,8 +121,8 @@ fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCover
         is_interrupted,
         is_covered,
         is_ended: is_ended(journal),
+        is_forced: false,
         roots,
-        lost: Vec::new(),
         beside,
     }
 }

@@ -1,7 +1,6 @@
 //! The plan of an undo: the new state of each path, and conflicts with later changes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use buddy_protocol::PathText;
@@ -9,14 +8,12 @@ use serde::Serialize;
 
 use super::cut_short::{UnrecordedChange, doubts, unrecorded};
 use super::journal::{Beside, Header, Read, Record};
+use super::kept_directories::keep_directories;
 use super::left_behind::left_behind;
 use super::not_covered::{NotCovered, left_out};
 use super::state::State;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use super::whole_tree::Everything;
-
-/// The most entries of a directory that are read to see whether it can be removed.
-const MAX_NAMES: usize = 10_000;
 
 /// The effects of undoing an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,12 +31,12 @@ pub struct UndoPlan {
     /// Whether the call is known to have come to its end.
     #[serde(skip)]
     pub(super) is_ended: bool,
+    /// Whether a path that cannot be restored is left as it is, and the others are restored.
+    #[serde(skip)]
+    pub(super) is_forced: bool,
     /// The directories that it is about.
     #[serde(skip)]
     pub(super) roots: Vec<PathBuf>,
-    /// Paths that cannot be restored, because there is no directory for them.
-    #[serde(skip)]
-    pub(super) lost: Vec<PathText>,
     /// Set if other commands ran while the states before were kept.
     #[serde(skip)]
     pub(super) beside: Option<Beside>,
@@ -75,20 +72,18 @@ impl UndoPlan {
         self
     }
 
-    /// The same plan for a user who wants the rest undone, with the paths that cannot be restored among the changes that undo does not cover.
-    pub fn without_lost(mut self) -> Self {
-        for path in std::mem::take(&mut self.lost) {
-            self.steps.retain(|step| step.path != path);
-            let why = "its directory is gone, or something else is in its place".to_owned();
-            self.not_covered.push(NotCovered { path, why, is_changed: true });
-        }
-        self
-    }
-
     /// The same plan for a user who was told of the conflicts and wants the old states all the same. The
     /// replaced states are kept, as the undo is an entry too.
     pub fn overwriting(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.conflict = None);
+        self.is_forced = true;
+        self
+    }
+
+    /// The plan as it was carried out: these paths were left as they are.
+    pub fn leaving(mut self, left: Vec<NotCovered>) -> Self {
+        self.steps.retain(|step| left.iter().all(|left| left.path != step.path));
+        self.not_covered.extend(left);
         self
     }
 
@@ -123,13 +118,11 @@ impl UndoStore {
             steps
                 .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
-        mark_full_directories(&mut steps);
         let roots = roots(&journal);
+        not_covered.extend(keep_directories(&mut steps, &real_paths(&roots)));
         let made = missing_directories(&steps, &roots, &reach);
         steps.extend(made);
         steps.sort_by(|first, second| first.path.cmp(&second.path));
-        let is_lost = |step: &&Step| step.to != State::Absent && lacks_directory(step, &steps, &reach);
-        let lost = steps.iter().filter(is_lost).map(|step| step.path.clone()).collect();
         Ok(UndoPlan {
             header: journal.header.clone(),
             steps,
@@ -137,8 +130,8 @@ impl UndoStore {
             is_interrupted: is_interrupted(&journal),
             is_covered,
             is_ended: is_ended(&journal),
+            is_forced: false,
             roots,
-            lost,
             beside: beside(&journal),
         })
     }
@@ -169,14 +162,6 @@ fn missing_directories(steps: &[Step], roots: &[PathBuf], reach: &Everything) ->
     made.into_iter().map(step).collect()
 }
 
-/// Whether the directory of a path is missing, and no step makes it.
-fn lacks_directory(step: &Step, steps: &[Step], reach: &Everything) -> bool {
-    let Some(above) = step.path.0.parent() else { return false };
-    let is_made =
-        steps.iter().any(|other| other.path.0 == above && matches!(other.to, State::Directory { .. }));
-    !is_made && !matches!(reach.state(above), Ok(State::Directory { .. }))
-}
-
 /// The directories of its commands, or that of its session.
 pub(super) fn roots(journal: &Read) -> Vec<PathBuf> {
     let commands = journal.records.iter().filter_map(|record| match record {
@@ -188,6 +173,11 @@ pub(super) fn roots(journal: &Read) -> Vec<PathBuf> {
     roots.sort();
     roots.dedup_by(|inner, outer| inner.starts_with(&*outer));
     roots
+}
+
+/// The directories without links, as in the steps.
+fn real_paths(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect()
 }
 
 fn beside(journal: &Read) -> Option<Beside> {
@@ -235,20 +225,4 @@ pub(super) fn changes(journal: &Read) -> BTreeMap<PathText, (State, State)> {
         }
     }
     changes
-}
-
-/// A directory that is to go conflicts if it has an entry that is to stay.
-fn mark_full_directories(steps: &mut [Step]) {
-    let goes = |step: &Step| !matches!(step.to, State::Directory { .. });
-    let going: BTreeSet<PathBuf> =
-        steps.iter().filter(|step| step.to == State::Absent).map(|step| step.path.0.clone()).collect();
-    for step in steps.iter_mut().filter(|step| matches!(step.now, State::Directory { .. })) {
-        if !goes(step) || step.conflict.is_some() {
-            continue;
-        }
-        let names = fs::read_dir(&step.path.0).into_iter().flatten().flatten().take(MAX_NAMES);
-        if let Some(stays) = names.map(|entry| entry.path()).find(|path| !going.contains(path)) {
-            step.conflict = Some(format!("it has `{}` in it, which the call did not make", stays.display()));
-        }
-    }
 }

@@ -297,6 +297,15 @@ impl Recorder {
         self.entry.as_ref().map_or(Ok(()), |entry| entry.append(&[record]))
     }
 
+    /// Drops the entry of an undo that put back everything that it had changed.
+    pub(super) fn discard(&self) {
+        let Some(entry) = &self.entry else { return };
+        let mut open = entry.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = open.as_mut() {
+            open.is_empty = true;
+        }
+    }
+
     /// Ends the entry of an undo.
     pub(super) fn undone(&self) -> io::Result<()> {
         self.entry.as_ref().map_or(Ok(()), |entry| entry.append(&[Record::Undone]))

@@ -1,8 +1,9 @@
 //! Carrying out a plan: the old states are restored, and the undo is itself recorded.
 //!
 //! Removals come first, inner before outer; then directories are made, outer before inner; then files and
-//! links. When a step fails, those before it are put back. An undo that was cut short can be run again:
-//! restored paths are not in the next plan.
+//! links. A directory that is not empty by then stays. When another step fails, those before it are put back, or, if the
+//! user wanted the old states in any case, the path is left as it is. An undo that was cut short can be run again: restored
+//! paths are not in the next plan.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,6 +11,8 @@ use std::path::PathBuf;
 use super::blobs::Blobs;
 use super::digest;
 use super::journal::{Beside, Header};
+use super::kept_directories::left_as_it_is;
+use super::not_covered::NotCovered;
 use super::plan::{Step, UndoPlan};
 use super::recorder::Recorder;
 use super::state::State;
@@ -19,11 +22,20 @@ use crate::files::Spot;
 use crate::jail::OrderWatch;
 use crate::{FileDraft, SweepNote};
 
+/// The result of carrying out a plan.
+#[derive(Debug, Default)]
+pub struct AppliedUndo {
+    /// Files that were not left where they were restored, because a command may have planted them.
+    pub swept: Vec<SweepNote>,
+    /// Paths of the plan that stayed as they are.
+    pub left: Vec<NotCovered>,
+}
+
 impl UndoStore {
     /// Carries out a plan as an entry of its own. A plan with conflicts is refused: to override them, take
-    /// the conflicts out of it. Returns what was not left where it was restored, because a command may have planted it.
-    pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<Vec<SweepNote>, UndoError> {
-        self.check(plan)?;
+    /// the conflicts out of it.
+    pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<AppliedUndo, UndoError> {
+        let (steps, mut left) = self.check(plan)?;
         let watch = self.watch(plan)?;
         let running = self.shared.running();
         let blobs = &self.shared.blobs;
@@ -34,17 +46,24 @@ impl UndoStore {
             recorder.ran_beside(&beside)?;
         }
         let work = Work { blobs, reach: Everything::new()?, recorder: &recorder };
-        let moves = moves(&plan.steps);
+        let moves = moves(&steps);
         for (at, one) in moves.iter().enumerate() {
             fail::fail_point!("undo.step");
-            if let Err(error) = work.perform(one) {
-                let done = moves.iter().take(at).rev();
-                // A path that cannot be put back stays, and the entry of this undo has it.
-                done.for_each(|one| drop(work.perform(&one.reversed())));
-                if let Some(watch) = watch {
-                    watch.sweep();
+            match work.perform(one) {
+                Ok(()) => {}
+                Err(error) if plan.is_forced || is_full(one, &error) => leave(&mut left, one, &error),
+                Err(error) => {
+                    let done = moves.iter().take(at).rev();
+                    // A path that cannot be put back stays, and the entry of this undo has it.
+                    let failed = done.filter(|one| work.perform(&one.reversed()).is_err()).count();
+                    if let Some(watch) = watch {
+                        watch.sweep();
+                    }
+                    if failed == 0 {
+                        recorder.discard();
+                    }
+                    return Err(error);
                 }
-                return Err(error);
             }
         }
         let swept = watch.map(OrderWatch::sweep).unwrap_or_default();
@@ -52,7 +71,7 @@ impl UndoStore {
             recorder.ran_beside(&beside)?;
         }
         recorder.undone()?;
-        Ok(swept)
+        Ok(AppliedUndo { swept, left })
     }
 
     /// Watches what is restored, if commands may have planted it.
@@ -62,20 +81,45 @@ impl UndoStore {
         watch.map(Some).map_err(|refusal| UndoError::Unwatched(refusal.reason))
     }
 
-    /// Refuses a plan that has conflicts, or needs contents that are no longer kept.
-    pub(super) fn check(&self, plan: &UndoPlan) -> Result<(), UndoError> {
+    /// The steps of a plan that can be tried, and the paths that stay as they are. Refuses a plan that has conflicts, and one
+    /// that needs contents that are no longer kept, unless the user wants everything else restored.
+    pub(super) fn check(&self, plan: &UndoPlan) -> Result<(Vec<Step>, Vec<NotCovered>), UndoError> {
         if plan.conflicts() > 0 {
             return Err(UndoError::Conflicts(plan.conflicts()));
         }
-        for step in &plan.steps {
-            if let State::File { digest, .. } = &step.to
-                && !self.shared.blobs.has(digest)
-            {
-                return Err(UndoError::Gone(step.path.0.clone()));
-            }
+        let is_gone =
+            |step: &&Step| matches!(&step.to, State::File { digest, .. } if !self.shared.blobs.has(digest));
+        let (gone, steps): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_gone);
+        if let Some(first) = gone.first().filter(|_| !plan.is_forced) {
+            return Err(UndoError::Gone(first.path.0.clone()));
         }
-        Ok(())
+        let why = || "its old content is no longer kept".to_owned();
+        let left = gone.iter().map(|step| left_as_it_is(&step.path.0, why())).collect();
+        Ok((steps.into_iter().cloned().collect(), left))
     }
+}
+
+/// Whether a directory was to be removed and something is in it.
+fn is_full(one: &Move, error: &UndoError) -> bool {
+    let is_removal = matches!(one.from, State::Directory { .. }) && one.to == State::Absent;
+    let kind = match error {
+        UndoError::Restore { source, .. } => Some(source.kind()),
+        _ => None,
+    };
+    is_removal && kind == Some(io::ErrorKind::DirectoryNotEmpty)
+}
+
+/// Notes a path that stays as it is. A path whose kind was to change has two moves and one note.
+pub(super) fn leave(left: &mut Vec<NotCovered>, one: &Move, error: &UndoError) {
+    if left.iter().any(|other| other.path.0 == one.path) {
+        return;
+    }
+    let why = match error {
+        _ if is_full(one, error) => "it is not empty".to_owned(),
+        UndoError::Restore { source, .. } => source.to_string(),
+        error => error.to_string(),
+    };
+    left.push(left_as_it_is(&one.path, why));
 }
 
 /// One change of one path. A path whose kind changes has two.

@@ -264,7 +264,7 @@ async fn directories_that_are_gone_are_made_again_in_the_workspace() {
     fs::remove_dir_all(yard.path("deep")).unwrap();
     let plan = yard.store.plan(&Which::Last).unwrap();
     assert_eq!(plan.conflicts(), 2, "{plan:?}");
-    yard.store.apply(&plan.without_lost().overwriting(), header("u")).unwrap();
+    yard.store.apply(&plan.overwriting(), header("u")).unwrap();
     for name in ["a", "deep/er/b", "deep/er/c"] {
         assert_eq!(fs::read_to_string(yard.path(name)).unwrap(), "old", "{name}");
     }
@@ -284,10 +284,10 @@ async fn what_has_no_directory_any_more_is_named_and_the_rest_is_undone() {
     yard.command("one", "echo new > a; echo new > deep/b").await;
     fs::remove_dir_all(yard.path("deep")).unwrap();
     symlink(&elsewhere, yard.path("deep")).unwrap();
-    let plan = yard.store.plan(&Which::Last).unwrap().without_lost();
-    let left_out: Vec<_> = plan.not_covered.iter().map(|place| place.path.0.file_name().unwrap()).collect();
-    assert_eq!(left_out, ["b"]);
-    yard.store.apply(&plan.overwriting(), header("u")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    let left = yard.store.apply(&plan.overwriting(), header("u")).unwrap().left;
+    let left: Vec<_> = left.iter().map(|place| place.path.0.file_name().unwrap()).collect();
+    assert_eq!(left, ["b"]);
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
     assert!(fs::read_dir(&elsewhere).unwrap().next().is_none(), "nothing goes through the link");
 }
@@ -467,8 +467,59 @@ async fn a_path_that_became_a_link_is_not_restored_through_it() {
     symlink(&outside, yard.path("d")).unwrap();
     let plan = yard.store.plan(&Which::Last).unwrap();
     assert_eq!(plan.conflicts(), 1);
-    assert!(yard.store.apply(&plan.overwriting(), header("u")).is_err());
+    assert_eq!(yard.store.apply(&plan.overwriting(), header("u")).unwrap().left.len(), 1);
     assert_eq!(fs::read_to_string(outside.join("a")).unwrap(), "new");
+}
+
+/// The files of a test run, as pytest leaves them.
+const PYTEST: &str = "mkdir -p .pytest_cache/v/cache; printf '*\\n' > .pytest_cache/.gitignore; \
+    echo x > .pytest_cache/README.md; echo y > .pytest_cache/v/cache/lastfailed; echo new > made";
+
+#[tokio::test]
+async fn a_directory_whose_content_git_ignores_stays_and_counts_as_undone() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::write(yard.path(".gitignore"), "__pycache__\n").unwrap();
+    yard.write("edit", "a", "new").await;
+    yard.command("tests", PYTEST).await;
+    yard.command("package", "mkdir -p pkg/inner; echo > pkg/inner/m.py").await;
+    yard.command("cache", "mkdir pkg/inner/__pycache__; echo > pkg/inner/__pycache__/m.pyc").await;
+    let plan = yard.undo(&Which::Id("package".to_owned()), "u1");
+    let kept = |plan: &UndoPlan| {
+        let changed = plan.not_covered.iter().filter(|place| place.is_changed);
+        changed.map(|place| place.path.0.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((plan.conflicts(), kept(&plan)), (0, vec![yard.path("pkg/inner").canonicalize().unwrap()]));
+    assert!(yard.path("pkg/inner/__pycache__/m.pyc").exists() && !yard.path("pkg/inner/m.py").exists());
+    let plan = yard.undo(&Which::Last, "u2");
+    assert_eq!((&*plan.header.id, plan.conflicts()), ("tests", 0), "{plan:?}");
+    assert_eq!(kept(&plan), [yard.path(".pytest_cache").canonicalize().unwrap()]);
+    let there = ["v/cache/lastfailed", ".gitignore", "README.md"]
+        .map(|name| yard.path(".pytest_cache").join(name).exists());
+    assert_eq!((there, yard.path("made").exists()), ([true, true, false], false));
+    assert_eq!(yard.undo(&Which::Last, "u3").header.id, "edit", "older changes are within reach");
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+}
+
+#[tokio::test]
+async fn force_leaves_a_path_that_cannot_be_restored_and_goes_on() {
+    let yard = Yard::new();
+    for name in ["a", "z"] {
+        fs::write(yard.path(name), "old").unwrap();
+    }
+    yard.command("one", "echo new > a; echo new > z; mkdir -p d/inner").await;
+    fs::write(yard.path("d/inner/mine"), "mine").unwrap();
+    fs::remove_file(yard.path("a")).unwrap();
+    fs::create_dir_all(yard.path("a/mine")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap().overwriting();
+    let applied = yard.store.apply(&plan, header("u")).unwrap();
+    let left: Vec<_> =
+        applied.left.iter().map(|left| left.path.0.strip_prefix(yard.path("")).unwrap()).collect();
+    assert_eq!(left, ["d/inner", "d", "a"].map(Path::new), "{applied:?}");
+    assert!(yard.path("d/inner/mine").exists() && yard.path("a/mine").exists());
+    assert_eq!(fs::read_to_string(yard.path("z")).unwrap(), "old");
+    let entries = yard.store.list().unwrap();
+    assert!(entries.iter().all(|entry| !entry.is_interrupted) && entries[1].is_undone, "{entries:?}");
 }
 
 #[tokio::test]
@@ -484,6 +535,7 @@ async fn a_step_that_fails_has_those_before_it_put_back() {
     let before = yard.tree();
     assert!(yard.store.apply(&plan, header("u")).is_err());
     assert_eq!(yard.tree(), before);
+    assert_eq!(yard.store.list().unwrap().len(), 1, "nothing changed, so there is no entry of it");
 }
 
 #[tokio::test]
@@ -603,7 +655,7 @@ async fn restored_orders(yard: &Yard, opened: &[&str]) -> (Vec<SweepNote>, Vec<b
         fs::remove_file(yard.path(path)).unwrap();
     }
     recorder.after_command().await.unwrap();
-    let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap();
+    let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap().swept;
     assert!(yard.path("work").exists());
     (swept, orders.map(|path| yard.path(path).exists()).to_vec())
 }
@@ -645,7 +697,7 @@ async fn files_in_a_directory_that_a_tool_removed_beside_a_command_go_to_quarant
         }
         yard.delete("one", yard.path("k").to_str().unwrap()).await;
         drop(running);
-        let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap();
+        let swept = yard.store.apply(&yard.plan("one"), header("undo")).unwrap().swept;
         let there = ["k/.envrc", "k/q/.envrc", "k/work"].map(|path| yard.path(path).exists());
         assert_eq!(there, [!is_beside, !is_beside, true], "{swept:?}");
         assert_eq!(swept.len(), if is_beside { 2 } else { 0 }, "{swept:?}");

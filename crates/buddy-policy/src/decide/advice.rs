@@ -4,6 +4,8 @@
 //! those that let it run are named. The narrowest come first: the rules that the findings name, rules for its commands and
 //! files, then approval modes, and at last production mode.
 
+use std::path::PathBuf;
+
 use buddy_protocol::ApprovalPolicy;
 
 use crate::path::shown;
@@ -18,8 +20,10 @@ const PLAIN: &str = "-_./:+@, *";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AdvisedWay {
     pub(crate) text: String,
-    /// The rule of a run that it is. A setting in a file is none, and is not tried.
+    /// The rule of a run that it is; a setting in a file is none.
     pub(crate) rule: Option<AdvisedRule>,
+    /// The directory that it opens, of a setting that does. Other settings are not tried.
+    pub(crate) opens: Option<PathBuf>,
 }
 
 /// A rule as `--allow` takes it.
@@ -72,7 +76,7 @@ pub(crate) fn advise(
         return vec![way.clone()];
     }
     if named.iter().any(|way| way.rule.is_none()) {
-        return named.iter().map(|way| way.text.clone()).collect();
+        return trial.with_settings(named, commands);
     }
     if let ([way], [rule]) = (named, &rules_of(named)[..])
         && trial.runs_with(std::slice::from_ref(rule))
@@ -113,6 +117,25 @@ impl Trial<'_> {
 
     fn runs(&self, rules: &[AdvisedRule], approvals: ApprovalPolicy) -> bool {
         self.decision(rules, approvals, self.policy.mode).verdict == Verdict::Allow
+    }
+
+    /// The settings that the findings name, and the rules that are needed beside them.
+    fn with_settings(&self, named: &[AdvisedWay], commands: &[AdvisedRule]) -> Vec<String> {
+        let settings = named.iter().filter(|way| way.rule.is_none());
+        let mut places = self.policy.places.clone();
+        places.scratch.extend(settings.clone().filter_map(|way| way.opens.clone()));
+        let policy = Policy { places, ..self.policy.clone() };
+        let opened = Trial { policy: &policy, ..*self };
+        let sets = opened.rule_sets(named, commands);
+        // The ways of a denial are alternatives, and these belong together.
+        let settings = settings.map(|way| way.text.as_str()).collect::<Vec<_>>().join(" and ");
+        if opened.runs_with(&[]) {
+            return vec![settings];
+        }
+        match sets.iter().find(|set| opened.runs_with(set)) {
+            Some(set) => vec![format!("{settings} together with `{}`", options(set))],
+            None => named.iter().map(|way| way.text.clone()).collect(),
+        }
     }
 
     fn runs_with(&self, rules: &[AdvisedRule]) -> bool {

@@ -173,7 +173,9 @@ impl Judge<'_> {
         self.barred(&examination.leaves, sheet);
         for concern in &examination.concerns {
             let (weight, risk) = match concern.class {
-                Class::Danger => (Weight::Hard, Risk::High),
+                // The jail has processes of its own, or Landlock keeps signals in it.
+                Class::Signal if self.policy.is_confined() => continue,
+                Class::Danger | Class::Signal => (Weight::Hard, Risk::High),
                 Class::Unclear => (Weight::Contained, Risk::Medium),
             };
             sheet.ask(weight, risk, concern.reason.clone());

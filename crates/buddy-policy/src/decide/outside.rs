@@ -35,6 +35,9 @@ const SYSTEM: &[&str] = &[
     "/var/spool",
 ];
 
+/// How a reason begins that is about the rights of the account itself.
+const NO_RIGHT: &str = "your account may not";
+
 /// The way in which a call changes a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutsideManner {
@@ -123,13 +126,15 @@ impl OutsideChange<'_> {
             OutsideOpening::Alone(path) => path.parent().unwrap_or(path),
             OutsideOpening::Directory(directory) => directory,
         };
-        let way = match whole_directory(directory, policy) {
-            Ok(_) => format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory)),
-            Err(_) => {
-                "`write = [\"DIRECTORY\"]` under `[jail]` in your own buddy.toml, once the file is in a directory of its own".to_owned()
+        match whole_directory(directory, policy) {
+            Ok(_) => {
+                let way = format!("`write = [\"{}\"]` under `[jail]` in your own buddy.toml", shown(directory));
+                sheet.way_by_opening(way, directory.to_owned());
             }
-        };
-        sheet.way(way);
+            Err(_) => sheet.way(
+                "`write = [\"DIRECTORY\"]` under `[jail]` in your own buddy.toml, once the file is in a directory of its own".to_owned(),
+            ),
+        }
         match opening {
             OutsideOpening::Alone(path) => sheet.needs.written_alone.push(path),
             OutsideOpening::Directory(directory) => sheet.needs.written.push(directory),
@@ -145,7 +150,7 @@ impl OutsideChange<'_> {
 fn directory_above(landing: &Landing, policy: &Policy) -> Result<OutsideOpening, String> {
     match &landing.directory {
         Some(directory) => whole_directory(directory, policy),
-        None => Err("your account may not change the directory that it is in".to_owned()),
+        None => Err(format!("{NO_RIGHT} change the directory that it is in")),
     }
 }
 
@@ -161,11 +166,20 @@ fn whole_directory(directory: &Path, policy: &Policy) -> Result<OutsideOpening, 
     Ok(OutsideOpening::Directory(directory.to_owned()))
 }
 
+/// The directory that `[jail] write` can name so that commands write this path; none if that would open protected places.
+pub fn openable_directory<'p>(path: &'p Path, policy: &Policy) -> Option<&'p Path> {
+    path.parent().filter(|directory| whole_directory(directory, policy).is_ok())
+}
+
 /// Why no question opens a path outside the workspace to a command, and what to do instead.
 pub(crate) fn outside_jail(change: &OutsideChange<'_>, why: &str, policy: &Policy) -> String {
     let (path, named) = (clean(change.path), shown(change.path));
     let is_removal = change.verb == "remove";
     let verb = if is_removal { "removes" } else { "writes" };
+    // No setting and no command of the same account helps.
+    if why.starts_with(NO_RIGHT) {
+        return format!("it {verb} `{named}`, and {why}");
+    }
     let places = &policy.places;
     let is_listed = !is_removal
         && !is_sensitive(&path, places)

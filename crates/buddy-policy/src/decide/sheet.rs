@@ -180,12 +180,17 @@ impl Sheet {
 
     /// Names a way to allow it beforehand, for the reader of a denial in a run where nobody could be asked.
     pub(crate) fn way(&mut self, text: String) {
-        self.advise(AdvisedWay { text, rule: None });
+        self.advise(AdvisedWay { text, rule: None, opens: None });
+    }
+
+    /// The same of a setting that opens a directory.
+    pub(crate) fn way_by_opening(&mut self, text: String, directory: PathBuf) {
+        self.advise(AdvisedWay { text, rule: None, opens: Some(directory) });
     }
 
     /// The same of a way that is a rule of the run.
     pub(crate) fn way_by_rule(&mut self, text: String, rule: Option<AdvisedRule>) {
-        self.advise(AdvisedWay { text, rule });
+        self.advise(AdvisedWay { text, rule, opens: None });
     }
 
     fn advise(&mut self, way: AdvisedWay) {
@@ -327,7 +332,9 @@ impl Sheet {
             verdict == Verdict::Ask && self.needs.runs && !self.is_read_only && !self.tells_network;
         let network = (has_network && is_untold).then(|| "it can reach the network".to_owned());
         let is_settled = |(_, is_settled): &(String, bool)| *is_settled || verdict == Verdict::Ask;
-        let reached = self.reached.into_iter().filter(is_settled);
+        let (reached, addressed): (Vec<_>, Vec<_>) = self.reached.into_iter().partition(is_settled);
+        let authorities =
+            |found: Vec<(String, bool)>| found.into_iter().map(|(authority, _)| authority).collect();
         let reasons = self.denials.into_iter().chain(asks).chain(network).collect();
         Decision {
             verdict,
@@ -350,7 +357,8 @@ impl Sheet {
             strangers: self.strangers.into_iter().flatten().collect(),
             tells_network: self.tells_network,
             reaches_here: self.reaches_here,
-            reached: reached.map(|(authority, _)| authority).collect(),
+            reached: authorities(reached),
+            addressed: authorities(addressed),
             is_grave: heaviest >= Some(Weight::Contained),
             needs: self.needs,
             stays_inside,

@@ -72,6 +72,8 @@ pub(crate) struct CommandConcern {
 pub(crate) enum Class {
     /// It is known to be dangerous.
     Danger,
+    /// It is dangerous where it can reach processes of others, which a jail keeps from it.
+    Signal,
     /// It is not understood.
     Unclear,
 }

@@ -345,6 +345,9 @@ impl<'a> Examiner<'a> {
         for danger in guards::dangers(program, arguments) {
             self.danger(danger);
         }
+        if let Some(danger) = guards::signal_danger(program, arguments) {
+            self.concern(Class::Signal, danger.to_owned());
+        }
         if program == "git" {
             for danger in git::dangers(arguments) {
                 self.danger(danger);

@@ -531,8 +531,8 @@ pub(crate) fn dangers(program: &str, arguments: &[ShellWord]) -> Vec<String> {
     if program.starts_with("mkfs.") || program.starts_with("fsck.") {
         dangers.push(DISK.to_owned());
     }
-    if program == "kill" && kills_others(arguments) {
-        dangers.push("it ends processes that may not be buddy's".to_owned());
+    if program == "kill" && kill_targets(arguments) == KillTargets::Anything {
+        dangers.push(KILLS_OTHERS.to_owned());
     }
     if changes_settings(program, arguments) {
         dangers.push(SETTINGS.to_owned());
@@ -692,13 +692,25 @@ fn subcommands(arguments: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
     })
 }
 
-/// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or a computed
-/// word.
-fn kills_others(arguments: &[ShellWord]) -> bool {
-    let mut operands = arguments.iter().map(ShellWord::literal);
+/// Why a signal to a process of another program asks.
+const KILLS_OTHERS: &str = "it ends processes that may not be buddy's";
+
+/// The processes that `kill` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum KillTargets {
+    /// Jobs of the shell, and single ones by number.
+    Numbered,
+    /// Single ones whose number is in a variable.
+    InVariables,
+    /// Others too: the first process, groups, all.
+    Anything,
+}
+
+fn kill_targets(arguments: &[ShellWord]) -> KillTargets {
+    let mut operands = arguments.iter();
     let first = arguments.first().and_then(ShellWord::literal).unwrap_or_default();
     if first == "-l" || first == "-L" {
-        return false;
+        return KillTargets::Numbered;
     }
     if first == "-s" || first == "-n" {
         operands.next();
@@ -706,11 +718,29 @@ fn kills_others(arguments: &[ShellWord]) -> bool {
     } else if first.starts_with('-') {
         operands.next();
     }
-    operands.any(|operand| match operand {
-        Some("--") => false,
-        Some(text) => !text.starts_with('%') && text.parse::<u32>().map_or(true, |number| number <= 1),
-        None => true,
-    })
+    let target = |operand: &ShellWord| match operand.literal() {
+        Some("--") => KillTargets::Numbered,
+        Some(text) if text.starts_with('%') => KillTargets::Numbered,
+        Some(text) if text.parse::<u32>().is_ok_and(|number| number > 1) => KillTargets::Numbered,
+        None if is_variable(&operand.unexpanded()) => KillTargets::InVariables,
+        _ => KillTargets::Anything,
+    };
+    operands.map(target).max().unwrap_or(KillTargets::Numbered)
+}
+
+/// Whether a word is one variable and nothing else: `$!`, `"$$"`, `${pid}`.
+fn is_variable(word: &str) -> bool {
+    let word = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word);
+    let Some(name) = word.strip_prefix('$') else { return false };
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let is_name =
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    is_name || matches!(name, "!" | "$")
+}
+
+/// The reason to ask about signals to processes whose numbers only the shell knows. In a jail they are the command's own.
+pub(crate) fn signal_danger(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+    (program == "kill" && kill_targets(arguments) == KillTargets::InVariables).then_some(KILLS_OTHERS)
 }
 
 /// Settings of the shell that only make a script stricter or louder.

@@ -39,6 +39,33 @@ fn a_day_in_the_workspace_asks_nothing() {
 }
 
 #[test]
+fn signals_to_the_commands_own_processes_ask_only_where_no_jail_keeps_them_in() {
+    for line in [
+        "python3 -m http.server 9000 & sleep 1; curl -s http://127.0.0.1:9000/x; kill $!",
+        "server & pid=$!; sleep 1; kill -TERM \"$pid\"; wait",
+        "sleep 60 & kill %1; wait",
+        "kill -s KILL ${pid}",
+        "kill -9 $$",
+        "kill 4711",
+    ] {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+    let mut elsewhere = policy(Mode::Development);
+    elsewhere.places.remote = true;
+    for line in ["sleep 1 & kill $!", "kill -9 $$", "kill \"$pid\""] {
+        for policy in [&elsewhere, &policy(Mode::Production)] {
+            let decision = auto(&run(line), policy);
+            assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{line}");
+        }
+    }
+    for line in ["kill -9 -1", "kill -- -$pid", "kill $(pidof x)", "kill ${pid:-1}", "kill 0"] {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
 fn calls_that_leave_the_workspace_ask() {
     for line in [
         "git push",

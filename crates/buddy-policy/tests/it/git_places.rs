@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use buddy_policy::{Found, Landing, Mode, Now, Policy, Verdict, decide, outside, recalled};
+use buddy_policy::{
+    Attendance, Found, Landing, Mode, Now, Policy, Rule, RuleTier, Rules, Verdict, decide, outside, recalled,
+};
 use buddy_protocol::{ApprovalPolicy, RemoteLookup, RemoteName};
 
-use crate::stage::{ask, policy, run};
+use crate::stage::{ask, pattern, policy, run};
 
 /// The paths outside the workspace that the reasons name.
 fn named(line: &str) -> Vec<String> {
@@ -108,6 +110,43 @@ fn a_push_by_the_name_of_a_remote_writes_its_folder() {
     for line in ["git push other", "git -C sub push", "git fetch origin", "git push $x"] {
         let decision = decide(&run(line), &policy, &now);
         assert!(decision.needs.written.is_empty(), "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
+fn a_denied_push_to_a_folder_names_all_that_it_needs_at_once() {
+    let landings = [Landing { path: "/srv/bare.git".into(), found: Found::Directory, directory: None }];
+    for approvals in [ApprovalPolicy::Ask, ApprovalPolicy::Auto] {
+        let now = Now { landings: &landings, attendance: Attendance::Nobody, ..Now::with(approvals) };
+        let policy = with_remote(Mode::Development);
+        let denied = decide(&run("git push"), &policy, &now);
+        let [way] = &denied.ways[..] else { panic!("{denied:#?}") };
+        assert!(
+            way.contains(r#"write = ["/srv/bare.git"]"#) && way.contains(r#"--allow "git push *""#),
+            "{way}"
+        );
+        let allow = vec![Rule::command(pattern("git push *"))];
+        let rules = policy.rules.clone().with(RuleTier::Run, Rules { allow, ..Rules::default() });
+        let mut followed = Policy { rules, ..policy };
+        followed.places.scratch.push("/srv/bare.git".into());
+        let again = decide(&run("git push"), &followed, &now);
+        assert_eq!(again.verdict, Verdict::Allow, "{way}: {:?}", again.reasons);
+    }
+}
+
+#[test]
+fn a_place_that_the_account_may_not_change_is_no_matter_of_settings() {
+    let found = Found::Closed("your account may not write in its directory".to_owned());
+    let landings = [Landing { path: "/opt/x.txt".into(), found, directory: None }];
+    let now = Now { landings: &landings, ..Now::with(ApprovalPolicy::Auto) };
+    for line in ["touch /opt/x.txt", "echo x > /opt/x.txt"] {
+        let denied = decide(&run(line), &policy(Mode::Development), &now);
+        let told = denied.reasons.join("; ");
+        assert!(
+            denied.verdict == Verdict::Deny && told.contains("and your account may not"),
+            "{line}: {told}"
+        );
+        assert!(!told.contains("`!`") && !told.contains("write = ["), "{line}: {told}");
     }
 }
 

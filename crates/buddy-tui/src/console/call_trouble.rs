@@ -27,10 +27,12 @@ pub(crate) fn list_stopped(call: &ToolCall) -> Vec<(&'static str, String)> {
     all
 }
 
-/// Whether the user kept a command from a host that it needed.
-pub(super) fn is_host_denied(result: &Value) -> bool {
-    let lines = result.get("jail").and_then(Value::as_array).into_iter().flatten();
-    result.get(DENIED_HOSTS).is_some() && lines.filter_map(Value::as_str).any(|line| line.contains(SAID_NO))
+/// Why a command did not reach a host that it needed, in a few words; none if it lacked no host.
+pub(super) fn describe_lacked_host(result: &Value) -> Option<&'static str> {
+    result.get(DENIED_HOSTS)?;
+    let mut lines = result.get("jail").and_then(Value::as_array).into_iter().flatten();
+    let is_by_user = lines.any(|line| line.as_str().is_some_and(|line| line.contains(SAID_NO)));
+    Some(if is_by_user { "you denied it" } else { "host denied" })
 }
 
 /// The failure of a call, in one line.

@@ -8,7 +8,7 @@ use anstyle::Style;
 use buddy_protocol::{ItemStatus, Json, ToolCall, ToolKind, first_line};
 use serde_json::Value;
 
-use super::call_trouble::{SAID_NO, describe_trouble, is_host_denied, list_stopped};
+use super::call_trouble::{SAID_NO, describe_lacked_host, describe_trouble, list_stopped};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::summary::{TestCounts, summarise_result};
 use crate::addressing::address_user;
@@ -519,11 +519,9 @@ impl CallOutcome {
         match (call.kind, result.get("exit_code"), result.get("stdout")) {
             (ToolKind::Execute, Some(code), Some(_)) => {
                 let ran = Self::ran(&result, code.as_i64().unwrap_or(0), status);
-                if !is_host_denied(&result) {
-                    return ran;
-                }
+                let Some(lacked) = describe_lacked_host(&result) else { return ran };
                 // The program took the refusal for an answer; the line below the row says which host it was.
-                Self { result: "you denied it".to_owned(), is_bad: true, was_done: false, ..ran }
+                Self { result: lacked.to_owned(), is_bad: true, was_done: false, ..ran }
             }
             _ => Self { is_bad: false, was_done: true, ..bad(&summarise_result(&result), "") },
         }

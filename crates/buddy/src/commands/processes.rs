@@ -10,16 +10,19 @@ use futures::StreamExt;
 use crate::cli::{Kill, ListFlags, Logs};
 use crate::commands::listing;
 use crate::invocation::Invocation;
-use crate::rendering::{print_stopped, processes_table};
+use crate::rendering::{has_live, print_stopped, processes_table};
 use crate::signals::interrupts;
 
 /// Lists them, the newest first.
 pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> anyhow::Result<Exit> {
     let all = invocation.operations().list_processes().await?;
     listing::print(invocation, listing, all, |all, view, printer| {
-        processes_table(all, view)
-            .hint("Read output with `buddy logs ID`, stop one with `buddy kill ID`")
-            .print(view, printer)
+        let hint = if has_live(all) {
+            "Read output with `buddy logs ID`, stop one with `buddy kill ID`"
+        } else {
+            "Read output with `buddy logs ID`"
+        };
+        processes_table(all, view).hint(hint).print(view, printer)
     })
 }
 

@@ -51,11 +51,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
     }
     // What was seen is undone, and nothing newer.
     let choice = seen.as_ref().map_or(choice, |preview| UndoChoice::Change(preview.header.id.clone()));
-    let face = UndoFace::CommandLine {
-        is_named: undo.id.is_some(),
-        is_previewed: seen.is_some(),
-        is_json: undo.listing.is_json(),
-    };
+    let previewed = seen.clone();
     let request = UndoChange {
         choice,
         conversation: None,
@@ -77,6 +73,12 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         | UndoOutcome::Changed { preview }
         | UndoOutcome::Busy { preview, .. }
         | UndoOutcome::NotRestorable { preview } => (preview, None),
+    };
+    let face = UndoFace::CommandLine {
+        is_named: undo.id.is_some(),
+        // An undo that left paths as they are has more to tell.
+        is_previewed: previewed.as_ref() == Some(preview),
+        is_json: undo.listing.is_json(),
     };
     let exit = print_outcome(&outcome, face, &mut printer);
     report(undo, preview, id, &mut printer)?;

@@ -67,12 +67,22 @@ pub(crate) fn load(
     cwd: &Path,
     request: &ConfigRequest,
 ) -> Result<Loaded, ConfigError> {
+    let is_own = request.named.is_none() && environment.named_config().is_none() && !request.is_user_ignored;
+    let failure = if is_own { template::create(environment) } else { None };
+    let mut loaded = load_existing(environment, cwd, request)?;
+    loaded.warnings.splice(0..0, failure);
+    Ok(loaded)
+}
+
+/// Reads it for a directory to work in, and makes nothing.
+pub(crate) fn load_existing(
+    environment: &Environment,
+    cwd: &Path,
+    request: &ConfigRequest,
+) -> Result<Loaded, ConfigError> {
     let mut loader = Loader { is_strict: request.is_strict, ..Loader::default() };
     loader.effective.add(template::builtin_settings()?)?;
     let named = request.named.as_deref();
-    if named.is_none() && environment.named_config().is_none() && !request.is_user_ignored {
-        loader.warnings.extend(template::create(environment));
-    }
     for FoundConfigFile { path, role } in search(environment, cwd, named)? {
         match role {
             ConfigFileRole::Untrusted => loader.warnings.push(format!(

@@ -14,8 +14,8 @@ use buddy_protocol::{Clock, OperationError, Operations, SessionId, SessionTarget
 use buddy_tui::{DeskCommand, Exit, ListView, UNKNOWN_FILE, terminal_columns};
 
 use crate::rendering::{
-    CapturedText, Overwriting, UndoFace, configuration_text, export_format, print_distrusted, print_log_out,
-    print_outcome, print_report, print_stopped, print_trusted, processes_table, write_export,
+    CapturedText, Overwriting, UndoFace, configuration_text, export_format, has_live, print_distrusted,
+    print_log_out, print_outcome, print_report, print_stopped, print_trusted, processes_table, write_export,
 };
 use crate::system::SystemClock;
 
@@ -219,7 +219,9 @@ impl<O: Operations> SlashCommands<'_, O> {
             return Ok(empty.to_owned());
         }
         let view = fitted_view();
-        Ok(processes_table(&all, &view).hint("Stop one with `/kill ID`").text(&view))
+        let table = processes_table(&all, &view);
+        let table = if has_live(&all) { table.hint("Stop one with `/kill ID`") } else { table };
+        Ok(table.text(&view))
     }
 
     async fn stop_process(&self, id: String) -> Result<String, String> {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use anyhow::bail;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use buddy_exec::managed::{
-    Condition, Force, Health, Identity, ManagedError, Owner, Record, Restart, State, Status,
+    Condition, Force, Health, Identity, ManagedError, ManagedProcesses, Owner, Record, Restart, State, Status,
 };
 use buddy_exec::{Ended, Reach};
 use buddy_protocol::operations::{
@@ -17,9 +18,13 @@ use tokio::sync::mpsc;
 
 use crate::environment::Environment;
 use crate::local_machine::managed_processes;
+use crate::session_choice::short_id;
 
 /// How often output that is followed is looked at. A file that another process writes has no events that cost less.
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
+
+/// The beginning of every id.
+const ID_START: &str = "proc-";
 
 /// All of them, newest first.
 pub(super) fn list(environment: &Environment) -> anyhow::Result<Vec<ManagedProcess>> {
@@ -29,7 +34,9 @@ pub(super) fn list(environment: &Environment) -> anyhow::Result<Vec<ManagedProce
 /// Stops one.
 pub(super) fn stop(environment: &Environment, request: &StopProcess) -> anyhow::Result<ManagedProcess> {
     let force = if request.is_forced { Force::Now } else { Force::Gentle };
-    let stopped = managed_processes(environment)?.stop(&request.id, force).map_err(explain)?;
+    let managed = managed_processes(environment)?;
+    let id = whole_id(&managed, &request.id)?;
+    let stopped = managed.stop(&id, force).map_err(explain)?;
     Ok(managed_process(stopped))
 }
 
@@ -40,7 +47,8 @@ pub(super) async fn read(
     parts: &mpsc::Sender<OutputChunk>,
 ) -> anyhow::Result<()> {
     let managed = managed_processes(environment)?;
-    let (before, mut follow) = managed.follow(&request.id, request.tail).map_err(explain)?;
+    let id = whole_id(&managed, &request.id)?;
+    let (before, mut follow) = managed.follow(&id, request.tail).map_err(explain)?;
     if !before.is_empty() && parts.send(chunk(&before)).await.is_err() {
         return Ok(());
     }
@@ -49,7 +57,7 @@ pub(super) async fn read(
     }
     loop {
         // Before the last look, so that nothing that came before the end is missed.
-        let is_live = managed.status(&request.id)?.condition.is_live();
+        let is_live = managed.status(&id)?.condition.is_live();
         loop {
             let bytes = follow.read()?;
             if bytes.is_empty() {
@@ -64,6 +72,30 @@ pub(super) async fn read(
         }
         tokio::time::sleep(LOOK_PAUSE).await;
     }
+}
+
+/// The id that a user means by an id, the name of one that runs, or the first digits of an id. Without one such process it stays
+/// as it is.
+fn whole_id(managed: &ManagedProcesses, wanted: &str) -> anyhow::Result<String> {
+    let all = managed.list()?;
+    let of_name = |status: &&Status| status.record.name.as_deref() == Some(wanted);
+    let mut named = all.iter().filter(of_name).filter(|status| status.condition.is_live());
+    let ids: Vec<&str> = all.iter().map(|status| status.record.id.as_str()).collect();
+    if ids.contains(&wanted) {
+        return Ok(wanted.to_owned());
+    }
+    match (named.next(), named.next()) {
+        (Some(first), Some(second)) => {
+            let (first, second) = (&first.record.id, &second.record.id);
+            bail!("`{wanted}` is the name of `{first}` and `{second}`; use an id")
+        }
+        (Some(only), None) => return Ok(only.record.id.clone()),
+        (None, _) => {}
+    }
+    let digits = wanted.strip_prefix(ID_START).unwrap_or(wanted);
+    let bare: Vec<&str> = ids.iter().map(|id| id.strip_prefix(ID_START).unwrap_or(id)).collect();
+    let found = short_id(&bare, digits)?.map(|digits| format!("{ID_START}{digits}"));
+    Ok(found.unwrap_or_else(|| wanted.to_owned()))
 }
 
 fn chunk(bytes: &[u8]) -> OutputChunk {

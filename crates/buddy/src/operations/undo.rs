@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_exec::undo::{Header, PathText, ProjectLock, UndoError, UndoPlan, UndoStore, Which, project_root};
-use buddy_exec::{RemoteTarget, SweepNote};
+use buddy_exec::RemoteTarget;
+use buddy_exec::undo::{
+    AppliedUndo, Header, PathText, ProjectLock, UndoError, UndoPlan, UndoStore, Which, project_root,
+};
 use buddy_protocol::operations::{UndoChange, UndoChoice, UndoOutcome, UndoPreview};
 use buddy_protocol::{Clock, Ids, OperationError, OperationErrorCode, UnixMillis};
 
@@ -55,9 +57,9 @@ pub(super) async fn undo(place: &OperationPlace, request: &UndoChange) -> anyhow
         }
         return Ok(UndoOutcome::NotRestorable { preview });
     }
-    let plan = plan.without_lost();
-    let preview = preview_of(&plan);
-    let swept = work.apply(&plan.overwriting(), header).await.context("the undo broke off")?;
+    let plan = if request.is_forced { plan.overwriting() } else { plan };
+    let AppliedUndo { swept, left } = work.apply(&plan, header).await.context("the undo broke off")?;
+    let preview = preview_of(&plan.leaving(left));
     let left_of_prompt = match &request.conversation {
         Some(session) => Some(left_of_prompt(place, session, &preview.header.id).await?),
         None => None,
@@ -114,10 +116,13 @@ impl UndoWork {
         workspace.map(|workspace| self.store.claim(&workspace.0, wait)).transpose()
     }
 
-    async fn apply(&self, plan: &UndoPlan, header: Header) -> Result<Vec<SweepNote>, UndoError> {
+    async fn apply(&self, plan: &UndoPlan, header: Header) -> Result<AppliedUndo, UndoError> {
         match &self.host {
             None => self.store.apply(plan, header),
-            Some(host) => self.store.apply_on(plan, header, host).await.map(|()| Vec::new()),
+            Some(host) => {
+                let left = self.store.apply_on(plan, header, host).await?;
+                Ok(AppliedUndo { left, ..AppliedUndo::default() })
+            }
         }
     }
 }

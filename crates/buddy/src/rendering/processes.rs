@@ -1,8 +1,10 @@
 //! The list of managed processes.
 
+use std::time::Duration;
+
 use buddy_protocol::operations::{ManagedProcess, ProcessCondition, ProcessState};
 use buddy_protocol::{UnixMillis, folded_command};
-use buddy_tui::{ListView, Printer, Table, TableCell, TableColumn};
+use buddy_tui::{ListView, Printer, Table, TableCell, TableColumn, describe_elapsed};
 
 const COLUMNS: [TableColumn; 6] = [
     TableColumn::word("ID"),
@@ -24,13 +26,32 @@ pub(crate) fn processes_table(all: &[ManagedProcess], view: &ListView) -> Table 
         table.add([
             record.id.as_str().into(),
             condition_cell(process),
-            view.since(UnixMillis(record.started_unix_ms)).into(),
+            time_cell(process, view),
             pid.unwrap_or_default().into(),
             session.into(),
             format!("{name}{}", one_line(&record.command, view)).into(),
         ]);
     }
     table
+}
+
+/// When it was started; of an ended one, how long it ran.
+fn time_cell(process: &ManagedProcess, view: &ListView) -> TableCell {
+    let started = process.record.started_unix_ms;
+    match process.record.state {
+        ProcessState::Ended { unix_ms, .. } if view.is_terminal() => {
+            format!("ran {}", describe_elapsed(Duration::from_millis(unix_ms.saturating_sub(started)))).into()
+        }
+        _ => view.since(UnixMillis(started)).into(),
+    }
+}
+
+/// Whether one of them can be stopped.
+pub(crate) fn has_live(all: &[ManagedProcess]) -> bool {
+    let is_live = |process: &ManagedProcess| {
+        matches!(process.condition, ProcessCondition::Running | ProcessCondition::Restarting)
+    };
+    all.iter().any(is_live)
 }
 
 /// Says that a process was stopped.

@@ -25,7 +25,7 @@ pub(super) fn preview_rows(preview: &UndoPreview, tense: Tense) -> Vec<String> {
             "the call did not come to its end, so some of these changes may be somebody else's".to_owned(),
         );
     }
-    if preview.steps.is_empty() && !preview.is_beyond_undo() {
+    if preview.steps.is_empty() && !preview.is_beyond_undo() && !has_kept(preview) {
         rows.push("everything is already as it was".to_owned());
     }
     let paths = render_paths(preview, tense);
@@ -148,7 +148,7 @@ fn git_names(preview: &UndoPreview, steps: &[&UndoStep]) -> Option<String> {
 fn shorten_path(preview: &UndoPreview, path: &Path) -> String {
     let below = preview.root.as_ref().and_then(|root| path.strip_prefix(&root.0).ok());
     match below {
-        Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Some(below) if below.as_os_str().is_empty() => "this folder".to_owned(),
         Some(below) => below.display().to_string(),
         None => path.display().to_string(),
     }

@@ -52,6 +52,16 @@ async fn exec_says_what_the_jail_stopped_and_which_setting_opens_it() {
 }
 
 #[tokio::test]
+async fn a_missing_file_beside_the_project_is_no_setting() {
+    let stage = Stage::apart(vec![run("sh build.sh"), done()]).await;
+    fs::write(stage.home.work().join("build.sh"), "touch ../made.txt\n").unwrap();
+    stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]).run().await;
+    let told = told(&stage.results()[0]);
+    assert!(told.contains("directory of its own") && told.contains("DIRECTORY"), "{told}");
+    assert!(!told.contains("made.txt\\\"]"), "{told}");
+}
+
+#[tokio::test]
 async fn a_person_lets_a_command_run_once_outside_the_jail() {
     let stage = Stage::apart(vec![run("sh build.sh"), run("sh build.sh"), done()]).await;
     let beside = scene(&stage);

@@ -306,3 +306,26 @@ async fn the_machine_s_store_and_configuration_are_looked_at() {
     );
     finished.expect_code(1);
 }
+
+/// All paths beneath a directory.
+fn tree(top: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = vec![top.to_owned()];
+    while let Some(directory) = queue.pop() {
+        for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            queue.extend(Some(path.clone()).filter(|path| path.is_dir()));
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn makes_no_file() {
+    let home = Home::new();
+    let before = tree(home.path());
+    let finished = bare(&home, ["doctor"]).run().await;
+    assert!(finished.text().contains("defaults, as there is no"), "{finished}");
+    assert_eq!(tree(home.path()), before);
+}

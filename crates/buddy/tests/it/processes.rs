@@ -48,8 +48,11 @@ async fn a_process_outlives_the_run_that_started_it() {
     assert!(shown.contains(&id) && shown.contains("sleeper: echo hello"), "{shown}");
     assert_eq!(stage.buddy(["logs", &id]).run().await.expect_code(0).text(), "hello\n");
 
-    stage.buddy(["kill", &id]).run().await.expect_code(0);
+    assert_eq!(stage.buddy(["logs", "sleeper"]).run().await.expect_code(0).text(), "hello\n");
+    stage.buddy(["kill", "sleeper"]).run().await.expect_code(0);
     assert_eq!(processes::of(stage.home.path()), []);
+    stage.buddy(["kill", id.strip_prefix("proc-").unwrap()]).run().await.expect_code(0);
+    stage.buddy(["kill", "sleeper"]).run().await.expect_code(1);
     assert_eq!(listed(&stage).await[0]["condition"], "ended");
     stage.buddy(["kill", "proc-00"]).run().await.expect_code(1);
     stage.buddy(["logs", "proc-00"]).run().await.expect_code(1);

@@ -390,7 +390,13 @@ async fn no_push_starts_beside_a_command_that_could_lead_it_elsewhere() {
     assert_eq!(results[0]["result"]["exit_code"], json!(0), "{results:#?}");
     assert_eq!(results[2]["error"]["code"], "rival", "{results:#?} {finished}");
     let told = results[2]["error"]["message"].as_str().unwrap();
-    assert!(told.contains("could change in `.git` where git connects to"), "{told}");
+    assert!(told.contains("`git commit -q --allow-empty -m more; sleep 600` (proc-"), "{told}");
+    assert!(
+        told.contains("could redirect this command: it can change the addresses of remotes in `.git`"),
+        "{told}"
+    );
+    let hint = results[2]["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("after it has ended by itself") && hint.contains("`/kill proc-"), "{hint}");
     assert_eq!(project.remotes.received("allowed").await, Some(first.clone()));
     assert_ne!(project.head().await, first, "the other command ran");
 }

@@ -208,6 +208,7 @@ async fn a_question_says_that_an_index_could_not_be_read() {
         let told = "the index could not be read, so download hosts ask separately";
         assert_eq!(shown.matches(APPROVE).count(), 2, "{shown}");
         assert_eq!(shown.contains(told), is_unread, "{shown}");
+        assert_eq!(shown.contains("`index.test` answered with status 404"), is_unread, "{shown}");
     }
 }
 

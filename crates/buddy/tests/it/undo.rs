@@ -50,6 +50,26 @@ async fn tells_of_what_somebody_changed_since() {
 }
 
 #[tokio::test]
+async fn goes_on_beyond_a_test_run_that_left_a_cache() {
+    let tests = "mkdir -p .pytest_cache/v; printf '*\\n' > .pytest_cache/.gitignore; \
+        echo x > .pytest_cache/README.md; echo y > .pytest_cache/v/lastfailed";
+    let edit = json!({"path": "a.txt", "old": "one", "new": "two"});
+    let turns = [turn().call("edit_file", edit), crate::stage::run(tests), turn().text("Done.")];
+    let stage = Stage::new(turns).await;
+    std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+    stage.completed("edit and test").await;
+    let undone = stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    for expected in ["Undone in part", "kept      .pytest_cache  git ignores `v` in it"] {
+        assert!(undone.stderr.contains(expected), "{expected}: {undone}");
+    }
+    assert!(!undone.stderr.contains("conflict"), "{undone}");
+    assert!(!stage.home.work().join(".pytest_cache/README.md").exists());
+    assert!(stage.home.work().join(".pytest_cache/v/lastfailed").exists());
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(text(&stage), "one\n");
+}
+
+#[tokio::test]
 async fn a_kill_between_keeping_and_changing_leaves_nothing_to_undo() {
     let stage = edited().await;
     let killed = stage.exec(["edit"]).env("BUDDY_KILL_AT", "undo.kept").run().await;
@@ -197,7 +217,7 @@ async fn a_command_outside_the_sandbox_is_named_before_anything_older_is_undone(
 #[tokio::test]
 async fn a_managed_process_is_named_before_anything_older_is_undone() {
     let stage = uncovered("process_start", shell("touch made"), "development").await;
-    check_passed_over(&stage, "touch made", "runs on").await;
+    check_passed_over(&stage, "touch made", "this folder  the program ran on after its call").await;
 }
 
 #[tokio::test]

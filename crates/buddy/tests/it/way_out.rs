@@ -350,6 +350,23 @@ async fn a_refusal_that_a_command_takes_for_the_page_counts_as_denied() {
 }
 
 #[tokio::test]
+async fn a_headless_run_names_the_option_that_opens_an_address_of_this_machine() {
+    for host in ["localhost", "127.0.0.1"] {
+        let page =
+            |scene: &Scene| format!("curl -s -o page.html {}/", scene.files().replace("localhost", host));
+        let turns = |scene: &Scene| vec![run(&page(scene)), done(), run(&page(scene)), done()];
+        let scene = Scene::new(turns).await;
+        let refused = scene.stage.usual(["exec", "go"]).run().await.expect_code(5);
+        let rule = format!("{{ fetch = \"{host}\" }}");
+        assert!(refused.stderr.contains(&format!("--allow '{rule}'")), "{refused}");
+        assert!(refused.stderr.contains("✗ Run") && refused.stderr.contains("host denied"), "{refused}");
+        assert_eq!(scene.connections(), [0, 0, 0]);
+        scene.stage.usual(["exec", "--allow", &rule, "again"]).run().await.expect_code(0);
+        assert_eq!(scene.connections().iter().sum::<usize>(), 1, "the advice was followed");
+    }
+}
+
+#[tokio::test]
 async fn a_headless_run_prints_what_opens_a_host_whole() {
     let long = format!("{}.test", "far-away".repeat(7));
     let (fetch, page) =

@@ -28,8 +28,8 @@ pub(super) struct HostsQuestion {
     manager: Option<&'static str>,
     /// The package manager whose indexes name further hosts for downloads, which the answer covers too.
     index_of: Option<&'static str>,
-    /// Whether an index that was allowed before could not be read.
-    pub(super) index_unread: bool,
+    /// Why an index that was allowed before could not be read.
+    pub(super) index_unread: Option<String>,
     /// Whether the session could have read a secret.
     pub(super) knows_secret: bool,
     /// Each with where it is named.
@@ -68,7 +68,7 @@ impl HostsQuestion {
             whose: None,
             manager: None,
             index_of: None,
-            index_unread: false,
+            index_unread: None,
             knows_secret: false,
             shown,
             hosts,
@@ -126,7 +126,7 @@ impl HostsQuestion {
 
     /// The package manager whose indexes name further hosts that the answer covers.
     pub(super) fn index_of(&self) -> Option<&'static str> {
-        self.index_of.filter(|_| !self.hosts.is_empty() && !self.index_unread)
+        self.index_of.filter(|_| !self.hosts.is_empty() && self.index_unread.is_none())
     }
 
     /// One line: who wants to reach which hosts, and where each is named.
@@ -165,8 +165,8 @@ impl HostsQuestion {
         if self.knows_secret && self.hosts.is_empty() {
             reasons.push("this session could have read a secret, so hosts that you named ask too".to_owned());
         }
-        if self.index_unread {
-            reasons.push("the index could not be read, so download hosts ask separately".to_owned());
+        if let Some(why) = &self.index_unread {
+            reasons.push(format!("the index could not be read, so download hosts ask separately: {why}"));
         } else if let Some(manager) = self.manager {
             reasons.push(format!(
                 "{manager}'s settings do not name it: it is a default of {manager}, or a package needs it"
@@ -252,10 +252,15 @@ mod tests {
             question.action().ends_with(DOWNLOADS)
                 && question.offers("local")[0].covers.contains(&format!("{DOWNLOADS}{ALONE}"))
         );
-        question.index_unread = true;
+        question.index_unread = Some("`pypi.org` answered with status 404".to_owned());
         assert_eq!(question.action(), "pip wants to reach files.pythonhosted.org");
         assert!(!question.offers("local")[0].covers.contains("index"));
-        assert!(question.reasons().iter().any(|reason| reason.contains("could not be read")));
+        assert!(
+            question
+                .reasons()
+                .iter()
+                .any(|reason| reason.contains("could not be read") && reason.ends_with("status 404"))
+        );
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use buddy_exec::{Ended, Stdin, TargetError};
 
-use super::cell::{ALL, Cell};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
 use crate::stage::{alive, marker, until_alive, until_gone};
 
 const SOON: Duration = Duration::from_secs(2);
@@ -142,6 +144,54 @@ async fn leftovers_are_ended_and_counted() {
         assert_eq!(alive(&marker), [""; 0], "{kind:?}");
         let exit = cell.run("(sleep 0.02; echo late) & echo early").await;
         assert_eq!((exit.leftovers, exit.stdout.text().as_str()), (0, "early\nlate\n"), "{kind:?}");
+    }
+}
+
+/// The processes of bubblewrap around the commands of a cell.
+fn bubblewraps(cell: &Cell) -> Vec<Pid> {
+    let workspace = cell.ws("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_around = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.split('\0').next().is_some_and(|program| program.ends_with("bwrap")) && line.contains(&workspace)
+    };
+    pids.filter(is_around).filter_map(Pid::from_raw).collect()
+}
+
+/// On a busy machine the kernel takes long to end a jail. A stopped bubblewrap stands for that.
+#[tokio::test]
+async fn processes_of_the_jail_itself_are_no_leftovers() {
+    for kind in WITH_MOUNTS {
+        let cell = Cell::new(kind);
+        let script = "echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 3";
+        let mut running = cell.stage.start_ready(cell.exec(cell.bounds(), script)).await;
+        let around = bubblewraps(&cell);
+        assert!(!around.is_empty(), "{kind:?}");
+        around.iter().for_each(|pid| kill_process(*pid, Signal::STOP).unwrap());
+        cell.file("go", "");
+        let go_on = async {
+            tokio::time::sleep(Duration::from_millis(800)).await;
+            // One that was killed is gone.
+            around.iter().for_each(|pid| kill_process(*pid, Signal::CONT).unwrap_or_default());
+        };
+        let (exit, ()) = tokio::join!(running.wait(), go_on);
+        let exit = exit.unwrap();
+        assert_eq!((exit.code, exit.leftovers, exit.survivors), (Some(3), 0, 0), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn commands_of_several_sessions_leave_nothing() {
+    const SESSIONS: usize = 4;
+    const ROUNDS: usize = 4;
+    let cells: Vec<Cell> = (0..SESSIONS).map(|_| Cell::new(Kind::Full)).collect();
+    for round in 0..ROUNDS {
+        let runs = cells.iter().map(|cell| cell.run("sleep 0.1; echo 0"));
+        for exit in futures::future::join_all(runs).await {
+            assert_eq!((exit.leftovers, exit.stdout.text().as_str()), (0, "0\n"), "round {round}");
+        }
     }
 }
 

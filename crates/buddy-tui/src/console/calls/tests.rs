@@ -104,7 +104,7 @@ fn new_errors_of_checks_stand_below_the_edit() {
 }
 
 #[test]
-fn a_command_that_the_user_kept_from_its_host_is_denied_whatever_its_exit_code() {
+fn a_command_that_was_kept_from_its_host_is_denied_whatever_its_exit_code() {
     let call = |why: &str| ToolCall {
         call_id: String::new(),
         name: "run_shell".to_owned(),
@@ -127,7 +127,10 @@ fn a_command_that_the_user_kept_from_its_host_is_denied_whatever_its_exit_code()
     let denied = line("the user said no: not now");
     assert!(denied.starts_with("  ✗ Run     curl -s http://a.test/  you denied it"), "{denied}");
     assert!(denied.contains("you denied it: not now") && !denied.contains("the user"), "{denied}");
-    assert!(line("it is not on the list").starts_with("  ✓ Ran     curl"), "{}", line("x"));
+    for why in ["it is not on the list", "nobody is there to ask"] {
+        let denied = line(why);
+        assert!(denied.starts_with("  ✗ Run     curl -s http://a.test/  host denied"), "{denied}");
+    }
 }
 
 #[test]

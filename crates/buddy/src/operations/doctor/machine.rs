@@ -12,7 +12,7 @@ use buddy_tui::counted;
 use serde_json::json;
 
 use super::{doctor_check, jail, programs};
-use crate::config::{Loaded, load, user_file};
+use crate::config::{Loaded, load_existing, user_file};
 use crate::environment::Environment;
 use crate::local_machine::local_target;
 use crate::models::{ChoiceKind, Lessons, ModelKeys, Models, choose, local_servers};
@@ -25,12 +25,12 @@ const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 /// Less free space than this is worth a word.
 const LOW_DISK_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Examines the machine. Nothing is made or changed but the user's configuration file, as by any other command.
+/// Examines the machine. Nothing is made or changed.
 pub(crate) async fn examine(place: &OperationPlace, has_terminal: bool) -> anyhow::Result<DoctorReport> {
     let environment = &place.environment;
     let target = Arc::new(local_target(environment, place.cwd.clone())?);
     let mut checks = vec![store(environment).await, disk(environment)];
-    match load(environment, &place.cwd, &place.request) {
+    match load_existing(environment, &place.cwd, &place.request) {
         Err(error) => {
             checks.push(Check::fail("config", format!("{error:#}"), "fix the file where the message says"));
             checks.push(Check::skipped("model", "the configuration cannot be read"));
