@@ -54,6 +54,8 @@ pub(super) struct Names {
     git_parts: Vec<String>,
     /// The patterns of several names, but for those that begin with [`GIT`].
     long: Vec<NamePattern>,
+    /// Each of their names.
+    parts: Index,
     /// Whether the name of a copy stands for the original.
     copies: bool,
 }
@@ -66,9 +68,15 @@ impl Names {
         };
         let trees = || set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
         let long = trees().chain(&set.files).filter(|pattern| pattern.count_names() > 1);
+        let long: Vec<NamePattern> = long.cloned().collect();
+        let names_of = |pattern: &NamePattern| {
+            let names = text(pattern);
+            names.split('/').map(NamePattern::new).collect::<Vec<_>>()
+        };
         Self {
             trees: Index::of(trees()),
-            long: long.cloned().collect(),
+            parts: Index::of(&long.iter().flat_map(names_of).collect::<Vec<_>>()),
+            long,
             git_trees: Index::of(set.trees.iter().filter(|pattern| part(pattern).is_some())),
             files: Index::of(&set.files),
             except: set.except.clone(),
@@ -123,6 +131,16 @@ impl Names {
     pub(super) fn leads_to_top(&self, above: &[String], depth: usize, last: &String) -> bool {
         let names = with(above, last);
         self.long.iter().any(|pattern| pattern.leads_on(&names, depth))
+    }
+
+    /// Whether a directory with these names could hold an entry that is in the set because of its name and those above it.
+    pub(super) fn begins(&self, names: &[String]) -> bool {
+        self.long.iter().any(|pattern| pattern.leads_on(names, names.len()))
+    }
+
+    /// Whether an entry in the set could be below a directory because of this name.
+    pub(super) fn has_part(&self, name: &String) -> bool {
+        self.parts.candidates(name).next().is_some()
     }
 
     /// The parts of a repository's own directory that are in the set.
@@ -180,6 +198,31 @@ mod tests {
             assert_eq!(names.has(above, 0, last, is_directory), expected, "{path}");
         }
         assert_eq!(names.git_parts(), ["hooks"]);
+    }
+
+    #[test]
+    fn a_directory_begins_a_pattern_of_several_names() {
+        let names =
+            Names::of(&NameSet::trees([".cargo/config.toml", ".a/b/c", "mise*/x", ".git/hooks", ".envrc"]));
+        for (path, begins) in [
+            ("w/.cargo", true),
+            ("w/.CARGO", true),
+            ("w/.a", true),
+            ("w/.a/b", true),
+            ("w/b", false),
+            ("w/mise-2", true),
+            ("w/.cargo/x", false),
+            ("w/.cargo/config.toml", false),
+            ("w/.git", false),
+            ("w/.envrc", false),
+        ] {
+            assert_eq!(names.begins(&fold_path(Path::new(path))), begins, "{path}");
+        }
+        for (name, is_part) in
+            [(".cargo", true), ("b", true), ("mise-2", true), (".envrc", false), ("hooks", false)]
+        {
+            assert_eq!(names.has_part(&name.to_owned()), is_part, "{name}");
+        }
     }
 
     #[test]
