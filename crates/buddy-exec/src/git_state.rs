@@ -4,14 +4,22 @@
 //! go on with a rebase, a merge or a series of patches are judged by their text: only options that run no program and write to no other
 //! place are let through. The names are those that git 2.39 to 2.47 writes; a test makes git write them.
 
+mod index_changes;
 mod index_content;
 mod index_extensions;
 mod index_file;
+mod link_names;
+mod objects;
+mod packs;
 mod texts;
 
+pub(crate) use index_changes::{DirectoryFault, new_entries};
+pub(crate) use index_content::EntryKind;
 pub use index_content::{GitIndex, IndexEntry};
-pub(crate) use index_file::{SoundIndex, sound_index};
-pub(crate) use texts::{replacements, without_replacements};
+pub(crate) use index_file::{SoundIndex, sound_index, without_paths};
+pub(crate) use link_names::LinkTable;
+pub(crate) use objects::{ObjectKind, ObjectStore, object_name};
+pub(crate) use texts::{is_plain_reference, replacements, without_replacements};
 
 use texts::{
     StepFilter, has_plain_apply_options, has_plain_strategy_options, is_author, is_branch_name,
@@ -30,6 +38,8 @@ pub(crate) enum GitState {
     Judged(fn(&str) -> bool),
     /// Commands may write it, and lines that this takes out are removed.
     Filtered(StepFilter),
+    /// A reference, or a directory of them: commands may write it, but a reference that names another file names one of these.
+    References,
     /// Commands may write it, but add no replacements of objects.
     PackedReferences,
     /// Commands may write it as git does: without paths that lead away, and without new contents for files that programs run code from.
@@ -40,7 +50,7 @@ pub(crate) enum GitState {
     Steers,
 }
 
-use GitState::{Autostash, Filtered, Free, Index, Judged, PackedReferences, Steers};
+use GitState::{Autostash, Filtered, Free, Index, Judged, PackedReferences, References, Steers};
 
 /// Names in the own directory of a repository, first match first. A name ends with a star if it stands for all names with this beginning, and
 /// begins with one if it stands for all with this end.
@@ -48,13 +58,13 @@ const GIT_STATE: &[(&str, GitState)] = &[
     // Objects, and the names of them.
     ("objects", Free),
     ("refs/replace", Steers),
-    ("refs", Free),
+    (REFERENCES, References),
     ("reftable", Free),
     ("logs", Free),
     ("packed-refs", PackedReferences),
-    ("HEAD", Free),
-    ("*_HEAD", Free),
-    ("AUTO_MERGE", Free),
+    ("HEAD", References),
+    ("*_HEAD", References),
+    ("AUTO_MERGE", References),
     ("shallow*", Free),
     ("lfs", Free),
     // The index.
@@ -80,8 +90,8 @@ const GIT_STATE: &[(&str, GitState)] = &[
     ("info/exclude", Free),
     ("info/refs", Free),
     // A search for a change, and a merge of notes.
-    ("BISECT_*", Free),
-    ("NOTES_MERGE_*", Free),
+    ("BISECT_*", References),
+    ("NOTES_MERGE_*", References),
     // Changes that wait.
     ("MERGE_AUTOSTASH", Autostash),
     ("rebase-merge/autostash", Autostash),
@@ -178,6 +188,9 @@ const GIT_STATE: &[(&str, GitState)] = &[
     ("svn", Free),
 ];
 
+/// The directory of the references of a repository.
+const REFERENCES: &str = "refs";
+
 /// Ends of names that git reads nothing from: locks, drafts, and the copies that editors keep.
 const UNREAD_ENDS: &[&str] = &[".lock", ".new", ".tmp", ".bak", ".orig", "~"];
 
@@ -230,9 +243,10 @@ fn own_state(names: &[&str], is_directory: bool) -> GitState {
         row.len() <= names.len() && row.iter().zip(names).all(|(row, name)| fits(row, name))
     });
     if let Some((row, state)) = row {
-        // Only a directory that is free is so with everything below.
+        // Only a directory that is free or has references is so with everything below.
         let is_whole = row.split('/').count() == names.len();
-        return if is_whole || matches!(state, Free) { *state } else { Steers };
+        let is_deep = matches!(state, Free) || (matches!(state, References) && *row == REFERENCES);
+        return if is_whole || is_deep { *state } else { Steers };
     }
     let last = names.last().copied().unwrap_or_default();
     let is_unread = UNREAD_ENDS.iter().any(|end| last.ends_with(end))
@@ -259,7 +273,7 @@ mod tests {
         match git_state(&names, is_directory) {
             Free => "free",
             GitState::Inside => "inside",
-            Judged(_) | Filtered(_) | PackedReferences | Index => "judged",
+            Judged(_) | Filtered(_) | References | PackedReferences | Index => "judged",
             Autostash | Steers => "steers",
         }
     }
@@ -269,12 +283,15 @@ mod tests {
         for (path, expected) in [
             ("objects/", "free"),
             ("refs/", "inside"),
-            ("refs/heads/", "free"),
+            ("refs/heads/", "judged"),
+            ("refs/heads/deep/x", "judged"),
             ("refs/replace/", "steers"),
             ("refs/replace/x", "steers"),
-            ("refs/stash", "free"),
+            ("refs/stash", "judged"),
             ("packed-refs", "judged"),
-            ("MERGE_HEAD", "free"),
+            ("HEAD", "judged"),
+            ("MERGE_HEAD", "judged"),
+            ("MERGE_HEAD/x", "steers"),
             ("MERGE_MSG", "free"),
             ("MERGE_RR", "steers"),
             ("merge_rr", "steers"),
@@ -300,7 +317,7 @@ mod tests {
             ("worktrees/t/MERGE_AUTOSTASH", "steers"),
             ("worktrees/t/logs/", "free"),
             ("modules/a/b/", "inside"),
-            ("modules/a/b/HEAD", "free"),
+            ("modules/a/b/HEAD", "judged"),
             ("modules/a/b/MERGE_RR", "steers"),
             ("modules/a/b/rebase-apply/apply-opt", "judged"),
             ("modules/a/MERGE_AUTOSTASH", "steers"),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::index_content::{EntryFacts, GitIndex, IndexEntry, IndexExtension, read_number};
+use super::index_content::{EntryFacts, EntryKind, GitIndex, IndexEntry, IndexExtension, read_number};
 
 /// The deepest directory whose tree is computed. git has a limit on paths that is reached earlier.
 const MAX_DEPTH: usize = 1_000;
@@ -64,10 +64,11 @@ pub(super) fn resolved_entries(
         while !rest.is_empty() {
             let path = until(&mut rest, 0)?;
             let modes = [until(&mut rest, 0)?, until(&mut rest, 0)?, until(&mut rest, 0)?];
-            for _ in modes.iter().filter(|mode| **mode != b"0") {
+            for mode in modes.iter().filter(|mode| **mode != b"0") {
                 let (object, after) = rest.split_at_checked(object_length)?;
                 rest = after;
-                entries.push(IndexEntry { path: path.to_vec(), object: object.to_vec() });
+                let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+                entries.push(IndexEntry { path: path.to_vec(), mode, object: object.to_vec() });
             }
         }
     }
@@ -152,7 +153,7 @@ fn read_node<'a>(rest: &mut &'a [u8], object_length: usize) -> Option<TreeNode<'
 }
 
 /// The trees of all directories of an index, by their paths with a slash at the end.
-struct IndexTrees<'a> {
+pub(super) struct IndexTrees<'a> {
     index: &'a GitIndex,
     /// The entry that is read next.
     next: usize,
@@ -161,10 +162,15 @@ struct IndexTrees<'a> {
 }
 
 impl<'a> IndexTrees<'a> {
-    fn of(index: &'a GitIndex) -> Self {
+    pub(super) fn of(index: &'a GitIndex) -> Self {
         let mut trees = Self { index, next: 0, made: HashMap::new() };
         trees.make(b"", 0);
         trees
+    }
+
+    /// The tree of a directory, which is named with a slash at the end.
+    pub(super) fn object(&self, directory: &[u8]) -> Option<&[u8]> {
+        Some(&self.made.get(directory)?.as_ref()?.object)
     }
 
     /// Makes the tree of a directory from the entries that come next, and returns its object.
@@ -185,12 +191,12 @@ impl<'a> IndexTrees<'a> {
                 _ => {
                     self.next += 1;
                     let name = rest.strip_suffix(b"/").unwrap_or(rest);
-                    if facts.mode == SPARSE_DIRECTORY {
+                    if entry.kind() == EntryKind::Directory {
                         let tree = IndexTree { object: entry.object.clone(), count: 1 };
                         self.keep(&entry.path, Some(tree));
                     }
                     (facts.is_committed && slash.is_none())
-                        .then(|| tree_part(facts.mode, name, &entry.object))
+                        .then(|| tree_part(entry.mode, name, &entry.object))
                 }
             };
             match (&mut content, part) {

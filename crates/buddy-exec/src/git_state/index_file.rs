@@ -4,6 +4,8 @@
 //! git checks the paths of an index when it adds an entry, and not when it reads the file. An index that a program wrote by itself can
 //! therefore lead the next `git restore` or `git commit -a` into the own directory of the repository or out of the work tree.
 
+use std::collections::BTreeSet;
+
 use super::index_content::{EntryFacts, GitIndex, IndexEntry, IndexExtension, read_number};
 use super::index_extensions::{are_true, resolved_entries, sealed_index};
 
@@ -25,10 +27,23 @@ const LENGTH: u16 = 0x0fff;
 /// An index that leads git nowhere by its paths.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SoundIndex {
-    /// The entries, and the earlier sides of conflicts, which git can bring back.
-    pub(crate) entries: Vec<IndexEntry>,
+    pub(super) index: GitIndex,
+    /// The earlier sides of conflicts, which git can bring back.
+    pub(super) resolved: Vec<IndexEntry>,
     /// The file without its extensions, if one of them claims something else than the entries say.
     pub(crate) corrected: Option<Vec<u8>>,
+}
+
+impl SoundIndex {
+    /// The entries, and the earlier sides of conflicts.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &IndexEntry> {
+        self.index.entries.iter().chain(&self.resolved)
+    }
+
+    /// The length of the names of objects.
+    pub(crate) fn object_length(&self) -> usize {
+        self.index.object_length
+    }
 }
 
 impl GitIndex {
@@ -54,10 +69,30 @@ fn judge_index(bytes: &[u8], index: GitIndex, extensions: &[IndexExtension<'_>])
     let resolved = resolved_entries(extensions, index.object_length)?;
     let is_true = are_true(extensions, &index);
     let corrected = if is_true { None } else { Some(sealed_index(bytes, &index, extensions)?) };
-    let mut entries = index.entries;
-    entries.extend(resolved);
-    let is_sound = !index.is_split && entries.iter().all(|entry| is_sound_path(&entry.path));
-    is_sound.then_some(SoundIndex { entries, corrected })
+    let sound = SoundIndex { index, resolved, corrected };
+    let is_sound = !sound.index.is_split && sound.entries().all(|entry| is_sound_path(&entry.path));
+    is_sound.then_some(sound)
+}
+
+/// The index without entries of these paths, and without extensions that claim anything about them. `None` if not each of the paths is an
+/// entry, and for version 4, in which entries have parts of those before.
+pub(crate) fn without_paths(bytes: &[u8], object_length: usize, paths: &BTreeSet<&[u8]>) -> Option<Vec<u8>> {
+    let reader = IndexReader::new(bytes, object_length)?;
+    let is_by_itself = reader.version < 4;
+    let (index, extensions) = reader.read()?;
+    let begins = index.facts.iter().map(|facts| facts.offset);
+    let ends = begins.clone().skip(1).chain([index.end]);
+    let places = index.entries.iter().zip(begins.zip(ends));
+    let kept: Vec<&[u8]> = places
+        .filter(|(entry, _)| !paths.contains(&*entry.path))
+        .map(|(_, (begin, end))| bytes.get(begin..end))
+        .collect::<Option<_>>()?;
+    let is_whole = paths.iter().all(|path| index.entries.iter().any(|entry| entry.path == *path));
+    let count = u32::try_from(kept.len()).ok().filter(|_| is_by_itself && is_whole)?.to_be_bytes();
+    let head = [bytes.get(..8)?, &count].concat();
+    let rest = [head, kept.concat()].concat();
+    let index = GitIndex { end: rest.len(), ..index };
+    sealed_index(&rest, &index, &extensions)
 }
 
 struct IndexReader<'a> {
@@ -135,7 +170,7 @@ impl<'a> IndexReader<'a> {
             path
         };
         let is_committed = flags & STAGE == 0 && further & INTENDED == 0;
-        Some((IndexEntry { path, object }, EntryFacts { mode, is_committed, offset, shared }))
+        Some((IndexEntry { path, mode, object }, EntryFacts { is_committed, offset, shared }))
     }
 
     /// A number of several bytes, as version 4 and packs have it: each byte but the last adds one.
@@ -164,7 +199,7 @@ impl<'a> IndexReader<'a> {
 }
 
 /// Whether git would itself put an entry with this path into an index, on any file system.
-fn is_sound_path(path: &[u8]) -> bool {
+pub(super) fn is_sound_path(path: &[u8]) -> bool {
     // The entry of a directory of a sparse index ends with a slash.
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let is_sound = |name: &[u8]| {
@@ -205,7 +240,7 @@ mod tests {
     #[test]
     fn paths_that_lead_away_are_found() {
         let found = sound_index(&index(&["a.txt", "src/git.rs", ".gitignore", "x.git/y", "a..b/..c"]));
-        assert_eq!(found.map(|index| index.entries.len()), Some(5));
+        assert_eq!(found.map(|index| index.entries().count()), Some(5));
         for path in [
             ".git/hooks/post-checkout",
             "sub/.GIT/config",
@@ -279,11 +314,10 @@ mod tests {
                 repository.git(&["update-index", "--index-version", version]);
                 let index = sound_index(&repository.index()).unwrap_or_else(|| panic!("{hash} {version}"));
                 assert_eq!(index.corrected, None, "{hash} {version}");
-                let entries = index.entries;
                 let paths: Vec<String> =
-                    entries.iter().map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect();
+                    index.entries().map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect();
                 assert_eq!(paths[..3], ["a.txt/x", "deep/er/b.txt/x", "deep/er/c.txt/x"], "{hash} {version}");
-                assert_eq!(entries.len(), 4);
+                assert_eq!(paths.len(), 4);
             }
         }
     }
@@ -318,6 +352,23 @@ mod tests {
             repository.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "long"]);
             repository.git(&["commit", "--allow-empty", "-qm", "sparse"]);
             assert_true(b"sdir", "sparse");
+        }
+    }
+
+    #[test]
+    fn an_index_loses_single_entries() {
+        for hash in ["sha1", "sha256"] {
+            let repository = Repository::new(hash);
+            repository.git(&["commit", "-qm", "all"]);
+            let bytes = repository.index();
+            let length = sound_index(&bytes).unwrap().object_length();
+            let without = |path: &str| without_paths(&bytes, length, &BTreeSet::from([path.as_bytes()]));
+            let rest = without("deep/er/b.txt/x").unwrap();
+            std::fs::write(repository.folder.path().join(".git/index"), rest).unwrap();
+            let listed = repository.git(&["ls-files"]);
+            assert!(listed.contains("a.txt/x\ndeep/er/c.txt/x\n") && !listed.contains("b.txt"), "{listed}");
+            assert_eq!(repository.git(&["status", "--short"]), "D  deep/er/b.txt/x\n?? deep/er/b.txt/\n");
+            assert_eq!(without("no/such"), None);
         }
     }
 

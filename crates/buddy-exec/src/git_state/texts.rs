@@ -194,6 +194,22 @@ pub(super) fn is_branch_name(text: &str) -> bool {
     name.is_empty() || name == "detached HEAD" || (name.starts_with(BRANCHES) && name.lines().count() == 1)
 }
 
+/// The place of references, and that of those by which git takes one object for another.
+const REFERENCES: &[u8] = b"refs";
+const REPLACING: &[u8] = b"replace";
+
+/// Whether the file of a reference names an object, or another reference that is one. git follows any name in its own directory, and writes
+/// there.
+pub(crate) fn is_plain_reference(text: &[u8]) -> bool {
+    let Some(named) = text.strip_prefix(b"ref:") else { return true };
+    let names: Vec<&[u8]> = named.trim_ascii().split(|byte| *byte == b'/').collect();
+    let is_name = |name: &&[u8]| {
+        !matches!(*name, b"" | b"." | b"..") && name.iter().all(|byte| *byte > b' ' && *byte != 127)
+    };
+    let is_below = matches!(&names[..], [first, second, ..] if *first == REFERENCES && !second.eq_ignore_ascii_case(REPLACING));
+    is_below && names.iter().all(is_name)
+}
+
 /// Branches that a rebase is to set, each with two objects.
 pub(super) fn updates_branches(text: &str) -> bool {
     text.lines().enumerate().all(|(number, line)| match number % 3 {
@@ -276,6 +292,36 @@ mod tests {
                 !rest.contains("evil") && !rest.contains("/x") && rest.starts_with(plain),
                 "{line}: {rest}"
             );
+        }
+    }
+
+    #[test]
+    fn a_reference_names_another_one_and_no_other_file() {
+        for text in [
+            "0123abc\n",
+            "",
+            "ref: refs/heads/main\n",
+            "ref:refs/remotes/o/main",
+            "ref: refs/heads/.invalid\n",
+            "tree\n",
+        ] {
+            assert!(is_plain_reference(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "ref: commondir\n",
+            "ref:\thooks/post-commit",
+            "ref: refs\n",
+            "ref: refs/replace/00\n",
+            "ref: refs/Replace/00\n",
+            "ref: refs/../hooks/x\n",
+            "ref: refs/heads/./x\n",
+            "ref: refs//x\n",
+            "ref: refs/heads/x\nrefs/heads/y\n",
+            "ref:\n",
+            "ref: MERGE_AUTOSTASH\n",
+            "ref: worktrees/t/HEAD\n",
+        ] {
+            assert!(!is_plain_reference(text.as_bytes()), "{text}");
         }
     }
 

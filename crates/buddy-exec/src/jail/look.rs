@@ -55,6 +55,9 @@ const MAX_LINKS: usize = 2000;
 /// command could read what is behind the others.
 const MAX_BEGINNINGS: usize = 1000;
 
+/// The most links that are noted by their names. Their names are rare.
+const MAX_NAMED_LINKS: usize = 10_000;
+
 /// The most entries of shared places that are searched, and the depth: tests leave much there.
 const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
@@ -93,6 +96,10 @@ pub(super) struct Sights {
     pub(super) sealed: BTreeSet<PathBuf>,
     /// Directories elsewhere that links lead to.
     pub(super) linked: BTreeSet<PathBuf>,
+    /// Links whose name is part of one that programs take orders from.
+    pub(super) named_links: BTreeSet<PathBuf>,
+    /// Whether there are more of them.
+    pub(super) has_more_links: bool,
     /// The place where the search was cut short.
     pub(super) unseen: Option<Unseen>,
     /// Directories that lie too deep to be searched.
@@ -381,6 +388,7 @@ impl Visitor for Looker<'_> {
         }
         if entry.kind == FileType::Symlink {
             if self.is_ours(visited) {
+                self.note_link(path, &entry.folded);
                 let is_secret = |is_directory| {
                     self.sealed.has(visited.names, visited.depth, &entry.folded, is_directory)
                         && !is_reference(visited, entry)
@@ -483,6 +491,18 @@ impl<'a> Looker<'a> {
         let is_top = matches!(visited.names_below(), [name] if name == GIT);
         self.shared
             .is_none_or(|linked| is_top || visited.path.ancestors().any(|above| linked.contains(above)))
+    }
+
+    /// Notes a link through which a file can have a name that programs take orders from.
+    fn note_link(&mut self, path: impl Fn() -> PathBuf, folded: &String) {
+        if !self.orders.has_part(folded) {
+            return;
+        }
+        if self.sights.named_links.len() < MAX_NAMED_LINKS {
+            self.sights.named_links.insert(path());
+        } else {
+            self.sights.has_more_links = true;
+        }
     }
 
     /// A link that the workspace carries leads to a secret in any place, and to orders for programs that go

@@ -56,6 +56,8 @@ pub(super) struct Names {
     long: NameSet,
     /// The names in them before the last, by which almost all links are known to lead to none of them.
     leading: HashSet<String>,
+    /// Each of their names.
+    parts: Index,
     /// Whether the name of a copy stands for the original.
     copies: bool,
 }
@@ -76,8 +78,10 @@ impl Names {
         let texts: Vec<String> = long.trees.iter().chain(&long.files).map(text).collect();
         let leading =
             texts.iter().filter_map(|text| text.rsplit_once('/')).flat_map(|(first, _)| first.split('/'));
+        let each = texts.iter().flat_map(|text| text.split('/')).map(NamePattern::new);
         Self {
             trees: Index::of(trees()),
+            parts: Index::of(&each.collect::<Vec<_>>()),
             leading: leading.map(str::to_owned).collect(),
             long,
             git_trees: Index::of(set.trees.iter().filter(|pattern| part(pattern).is_some())),
@@ -150,6 +154,16 @@ impl Names {
         &self.long
     }
 
+    /// Whether a directory with these names could hold an entry that is in the set because of its name and those above it.
+    pub(super) fn begins(&self, names: &[String]) -> bool {
+        self.long.trees.iter().chain(&self.long.files).any(|pattern| pattern.leads_on(names, names.len()))
+    }
+
+    /// Whether an entry in the set could be below a directory because of this name.
+    pub(super) fn has_part(&self, name: &String) -> bool {
+        self.parts.candidates(name).next().is_some()
+    }
+
     /// The parts of a repository's own directory that are in the set.
     pub(super) fn git_parts(&self) -> &[String] {
         &self.git_parts
@@ -205,6 +219,31 @@ mod tests {
             assert_eq!(names.has(above, 0, last, is_directory), expected, "{path}");
         }
         assert_eq!(names.git_parts(), ["hooks"]);
+    }
+
+    #[test]
+    fn a_directory_begins_a_pattern_of_several_names() {
+        let names =
+            Names::of(&NameSet::trees([".cargo/config.toml", ".a/b/c", "mise*/x", ".git/hooks", ".envrc"]));
+        for (path, begins) in [
+            ("w/.cargo", true),
+            ("w/.CARGO", true),
+            ("w/.a", true),
+            ("w/.a/b", true),
+            ("w/b", false),
+            ("w/mise-2", true),
+            ("w/.cargo/x", false),
+            ("w/.cargo/config.toml", false),
+            ("w/.git", false),
+            ("w/.envrc", false),
+        ] {
+            assert_eq!(names.begins(&fold_path(Path::new(path))), begins, "{path}");
+        }
+        for (name, is_part) in
+            [(".cargo", true), ("b", true), ("mise-2", true), (".envrc", false), ("hooks", false)]
+        {
+            assert_eq!(names.has_part(&name.to_owned()), is_part, "{name}");
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The kernel guards as much as it can. Everything else is compared: new files are moved to quarantine, and
 //! changed files too, with the old content put back.
 
+mod index;
+mod references;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +26,6 @@ use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
 use crate::git_orders::clean;
-use crate::git_state::IndexEntry;
 use crate::link_look::look_behind_link;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
@@ -83,7 +84,7 @@ pub(super) struct Watched {
     /// Lines of packed references that replaced objects before the command.
     replacements: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
     /// The indexes of repositories.
-    indexes: BTreeMap<PathBuf, KnownIndex>,
+    indexes: BTreeMap<PathBuf, Vec<u8>>,
     kept: usize,
     quarantine: Quarantine,
     /// The place of the command among others that run.
@@ -99,14 +100,6 @@ struct Known {
     content: Option<Content>,
     /// The number of its names.
     names: u64,
-}
-
-/// An index before the command.
-#[derive(Debug, Default)]
-pub(super) struct KnownIndex {
-    bytes: Vec<u8>,
-    /// The entries of files that programs run code from.
-    orders: BTreeSet<IndexEntry>,
 }
 
 impl Watched {
@@ -305,6 +298,7 @@ impl Watched {
             |file| self.leads_home(file, &[&shared, &now]),
             &mut moved,
         );
+        self.sweep_indexes(&shared, &mut moved);
         moved.truncate(MAX_TOLD);
         let unseen = [&self.known, &now, &self.known_shared, &shared].map(|sights| sights.unseen.clone());
         let unlisted = self.unlisted.values().next().cloned();
@@ -341,6 +335,7 @@ impl Watched {
                 self.take(path, ORDERS, &mut moved);
             }
         }
+        self.sweep_indexes(now, &mut moved);
         moved.truncate(MAX_TOLD);
         moved
     }

@@ -4,6 +4,7 @@ mod caches;
 pub(crate) mod cell;
 mod escapes;
 mod files;
+mod git_index;
 mod git_settings;
 mod git_state;
 mod hideouts;

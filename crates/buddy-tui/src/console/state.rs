@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anstyle::Style;
-use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
+use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget, TurnId};
 
 use super::asks::Asking;
 use super::custom::CustomCommand;
@@ -15,7 +15,6 @@ use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
 use super::tasks::{SHOWN, SessionTask, name_task};
-use super::turn_end::CountedTurn;
 use crate::approval_clock::ApprovalClock;
 use crate::editor::{HistorySearch, Keymap, Menu, PromptHistory, TextDraft, Vim};
 use crate::table::{ListView, Table};
@@ -26,6 +25,12 @@ use crate::text::{Paint, StyledLine, TerminalLook, find_hanging_indent, wrap, wr
 pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 /// The columns left of all text: marks stand in them.
 const INDENT: &str = "  ";
+
+/// A turn whose commands are looked at for changes before its end is told.
+pub(super) struct CountedTurn {
+    pub(super) turn: TurnId,
+    pub(super) ran: Option<Duration>,
+}
 
 /// A conversation on a screen.
 pub(super) struct Console {

@@ -6,7 +6,7 @@ use anstyle::Style;
 use buddy_protocol::{Bill, Content, Item, ItemId, MicroUsd, ToolKind, Transcript, TurnId};
 
 use super::effect::Errand;
-use super::state::Console;
+use super::state::{Console, CountedTurn};
 use crate::amounts::{describe_elapsed, describe_price};
 use crate::counting::counted;
 use crate::farewell::{FarewellRow, summarise_conversation};
@@ -30,11 +30,6 @@ pub(crate) struct TurnSum {
     cost: Option<MicroUsd>,
 }
 
-/// A turn whose commands are looked at for changes before its end is told.
-pub(super) struct CountedTurn {
-    turn: TurnId,
-    ran: Option<Duration>,
-}
 
 impl TurnSum {
     /// The last turn of a conversation, which ran so long and began with this bill.

@@ -124,11 +124,10 @@ async fn an_index_leads_git_neither_out_nor_into_its_own_directory() {
             }
             assert!(!cell.ws(path).exists() || path.starts_with(".."), "{kind:?}: {path}: {:?}", exit.swept);
             let after = git(&cell, "", &["ls-files", "--stage"]);
-            assert!(
-                after.contains(before.trim_end()) && !after.contains(path),
-                "{kind:?}: {path}: {after} {:?}",
-                exit.swept
-            );
+            // Of an index in the form of git, only the entry goes.
+            let is_back =
+                after.contains(before.trim_end()) || [".envrc", ".husky/pre-commit"].contains(&path);
+            assert!(is_back && !after.contains(path), "{kind:?}: {path}: {after} {:?}", exit.swept);
             cell.assert_outside_untouched(path);
         }
     }
@@ -388,7 +387,7 @@ async fn everything_that_git_writes_for_itself_stays() {
 
 /// Runs a script as the user would, outside of the jail.
 #[expect(clippy::disallowed_methods, reason = "what a user runs is started by no target")]
-fn as_user(cell: &Cell, script: &str) -> String {
+pub(super) fn as_user(cell: &Cell, script: &str) -> String {
     let ws = cell.ws("");
     let mut command = std::process::Command::new("sh");
     command.args(["-c", script]).current_dir(&ws).env("WS", ws.to_str().unwrap().trim_end_matches('/'));
@@ -417,6 +416,67 @@ async fn changes_that_git_put_aside_are_told_by_their_name() {
         let exit = cell.run_in(bounds(&cell), &format!("{HOME}git rebase main")).await;
         assert!(exit.stderr.text().contains("unstaged changes"), "{kind:?}: {}", exit.stderr.text());
         assert_eq!(exit.swept, [], "{kind:?}");
+    }
+}
+
+/// References that lead to other files in the own directory of a repository, and `$X` there.
+const LEADING: &[&str] = &[
+    "echo ref: refs/heads/x > .git/HEAD; echo ref: $X > .git/refs/heads/x",
+    "echo ref: refs/heads/x > .git/HEAD; echo ref: refs/heads/y > .git/refs/heads/x; printf 'ref:\\t%s' $X > .git/refs/heads/y",
+    "mkdir .git/lfs; mkdir .git/lfs/e; echo ref: $X > .git/lfs/e/x; mv .git/lfs/e .git/refs/heads/e; echo ref: refs/heads/e/x > .git/HEAD",
+    "git update-ref refs/heads/x HEAD; git pack-refs --all; echo ref: refs/heads/x > .git/HEAD; echo ref: $X > .git/refs/heads/x",
+    "echo ref: $X > .git/ORIG_HEAD",
+    "echo ref: $X > .git/NOTES_MERGE_PARTIAL",
+    "echo ref: $X > .git/HEAD",
+    "echo ref: $X > .git/refs/heads/main",
+];
+
+/// Files that git or this repository takes orders from.
+const LED_TO: &[&str] = &["commondir", "hooks/post-commit", "info/grafts"];
+
+#[tokio::test]
+async fn no_reference_leads_to_another_file_of_git() {
+    for kind in ALL {
+        for (leading, name) in LEADING.iter().zip(LED_TO.iter().chain(["refs/replace/$OLD"].iter()).cycle()) {
+            let cell = repository(kind);
+            git(&cell, "", &["commit", "-q", "--allow-empty", "-m", "two"]);
+            give_all(&cell, &cell.ws(".git"));
+            let script = format!("{HOME}OLD=$(git rev-parse HEAD); export X={name}; {leading}");
+            let exit = cell.run_in(bounds(&cell), &script).await;
+            for words in [
+                &["commit", "-q", "--allow-empty", "-m", "mine"][..],
+                &["reset", "-q", "HEAD"],
+                &["reset", "-q", "HEAD~"],
+            ] {
+                git(&cell, "", words);
+            }
+            let told = format!("{kind:?}: {name}: {leading}: {:?}", exit.swept);
+            for name in LED_TO {
+                let text = fs::read_to_string(cell.ws(".git").join(name)).unwrap_or_default();
+                assert!(!text.starts_with(|first: char| first.is_ascii_hexdigit()), "{told}: {text}");
+            }
+            assert_eq!(git(&cell, "", &["replace", "-l"]), "", "{told}");
+            assert!(!git(&cell, "", &["status"]).contains("fatal"), "{told}");
+        }
+    }
+}
+
+/// References of git that name others are as they were.
+#[tokio::test]
+async fn references_that_name_others_stay() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let work = "git update-ref refs/remotes/o/main HEAD; git symbolic-ref refs/remotes/o/HEAD refs/remotes/o/main; \
+             git symbolic-ref refs/heads/other refs/heads/main; git branch -q x; git switch -q x; git symbolic-ref HEAD refs/heads/new; \
+             git commit -qm new --allow-empty; git worktree add -q tree main; git -C tree switch -qc y";
+        let exit = cell.run_in(bounds(&cell), &format!("{HOME}{work}")).await;
+        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(
+            git(&cell, "", &["symbolic-ref", "refs/remotes/o/HEAD"]),
+            "refs/remotes/o/main\n",
+            "{kind:?}"
+        );
+        assert_eq!(git(&cell, "tree", &["symbolic-ref", "HEAD"]), "refs/heads/y\n", "{kind:?}");
     }
 }
 
