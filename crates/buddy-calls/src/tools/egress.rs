@@ -260,7 +260,7 @@ impl CallEgress {
     }
 
     fn ground(&self) -> Ground<'_> {
-        Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+        self.target.ground()
     }
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
