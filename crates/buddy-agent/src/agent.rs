@@ -11,8 +11,8 @@ use buddy_exec::managed::Owner;
 use buddy_policy::Attendance;
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Command, Content, EventSink, Fact, Failure,
-    FailureKind, Image, Introduction, Item, NewSession, Opening, Principal, SessionChanged, SessionTarget,
-    SinkClosed,
+    FailureKind, Image, Introduction, Item, NewSession, Opening, Principal, PrincipalId, SessionChanged,
+    SessionStarted, SessionTarget, SinkClosed,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -78,8 +78,7 @@ impl Agent for BuddyAgent {
 async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String> {
     let here = [SessionTarget::local(&new.cwd)];
     let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
-    let opened =
-        Targets::open(settings.calls.hosts.clone(), settings.calls.web.endpoints.clone(), recorded).await;
+    let opened = open_targets(settings, None, recorded).await;
     let facts = settings.models.facts(new.model.as_deref());
     let gate = Gate::new(settings.approvals, settings.calls.attendance, false);
     gate.open_window(settings.window);
@@ -102,7 +101,7 @@ async fn driver(
     orders: mpsc::Receiver<Order>,
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
-    let targets = targets(settings, &opening, &started.cwd, &*sink).await?;
+    let targets = targets(settings, &opening, started, &*sink).await?;
     let gate =
         Arc::new(Gate::new(settings.approvals, settings.calls.attendance, opening.transcript.is_plan_only()));
     gate.open_window(settings.window);
@@ -191,16 +190,15 @@ fn begin_with(run: ApprovalPolicy, widest: Option<ApprovalPolicy>) -> ApprovalPo
 async fn targets(
     settings: &AgentSettings,
     opening: &Opening,
-    cwd: &str,
+    started: &SessionStarted,
     sink: &dyn EventSink,
 ) -> Result<Arc<Targets>, AgentError> {
-    let here = [SessionTarget::local(cwd)];
+    let here = [SessionTarget::local(&started.cwd)];
     let recorded = match opening.transcript.targets() {
         [] => &here,
         recorded => recorded,
     };
-    let opened =
-        Targets::open(settings.calls.hosts.clone(), settings.calls.web.endpoints.clone(), recorded).await;
+    let opened = open_targets(settings, Some(&started.owner), recorded).await;
     let (targets, facts) = opened.map_err(|error| closed(&error))?;
     if let Some(other) =
         other_target(opening.transcript.items(), &targets.names(), opening.transcript.targets())
@@ -212,6 +210,20 @@ async fn targets(
     let facts = facts.into_iter().map(|fact| reword_fact(fact, settings.calls.attendance)).collect();
     sink.push(facts).await.map_err(|SinkClosed| closed("the session is closed"))?;
     Ok(Arc::new(targets))
+}
+
+/// The targets of a session, for the user who owns it or whom its owner acts for. A session that is not started has no owner yet.
+async fn open_targets(
+    settings: &AgentSettings,
+    owner: Option<&Principal>,
+    recorded: &[SessionTarget],
+) -> Result<(Targets, Vec<Fact>), String> {
+    let user = owner.map_or(PrincipalId::System, |owner| match owner.acting_user() {
+        Some(user) => PrincipalId::User(user.clone()),
+        None => owner.id.clone(),
+    });
+    let calls = &settings.calls;
+    Targets::open(user, calls.hosts.clone(), calls.web.endpoints.clone(), recorded).await
 }
 
 /// The target of an earlier call, when the log names no targets and this is none of those that are at hand: its paths and

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_calls::{Attached, Gate, Ground, Means, ProjectFile, Slot, Standing, Targets, ToolSet, registry};
+use buddy_calls::{Attached, Gate, Means, ProjectFile, Slot, Standing, Targets, ToolSet, registry};
 use buddy_model::{EditTools, ModelFacts, ModelFamily, ToolDefinition, ToolRange};
 use buddy_policy::{Attendance, CallClass, Mode, Verdict};
 use buddy_protocol::SessionTarget;
@@ -214,13 +214,12 @@ impl Briefing {
 
 /// The rules that hold on a target, without those of plan mode.
 fn standing(gate: &Gate, attached: &Attached) -> Option<Standing> {
-    let ground = Ground { source: &*attached.host.policy, cwd: &attached.place.cwd };
-    gate.standing_unplanned(ground).ok()
+    gate.standing_unplanned(attached.ground()).ok()
 }
 
 /// Whether commands on a target are held to the workspace, as far as something there can hold them.
 fn is_development(attached: &Arc<Attached>) -> bool {
-    let policy = attached.host.policy.policy(&attached.place.cwd, false);
+    let policy = attached.policy();
     policy.is_ok_and(|policy| policy.mode == Mode::Development)
 }
 

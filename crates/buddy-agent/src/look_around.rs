@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_calls::{
-    Attached, Gate, Ground, RepositoryGlance, Sight, Slot, Standing, glance_at_repository, look_at_workspace,
+    Attached, Gate, RepositoryGlance, Sight, Slot, Standing, glance_at_repository, look_at_workspace,
 };
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
 use buddy_policy::{Attendance, CallClass, Mode, Policy, Verdict};
@@ -68,7 +68,7 @@ impl LookAround {
         }
         facts.extend(limits(self.budget.session, self.max_steps, self.time_limit));
         let is_jailed =
-            self.gate.standing_unplanned(ground(attached)).is_ok_and(|standing| standing.policy.is_jailed());
+            self.gate.standing_unplanned(attached.ground()).is_ok_and(|standing| standing.policy.is_jailed());
         facts.extend(means(&described.means, &described.user, is_jailed));
         let (top, repository) = tokio::join!(self.top(attached), self.repository(attached));
         let (names, top) = top.unwrap_or_default();
@@ -79,7 +79,7 @@ impl LookAround {
 
     /// The bounds of jail and network, and who approves.
     fn rules(&self, attached: &Attached) -> Vec<EnvironmentFact> {
-        let Ok(standing) = self.gate.standing(ground(attached)) else { return Vec::new() };
+        let Ok(standing) = self.gate.standing(attached.ground()) else { return Vec::new() };
         let has_panes = attached.host.target.panes().is_some();
         // No class is told of calls that the session has no means for.
         let is_told = |class: &CallClass| match class {
@@ -142,10 +142,6 @@ impl LookAround {
         cancel.cancel();
         glance.ok().flatten()
     }
-}
-
-fn ground(attached: &Attached) -> Ground<'_> {
-    Ground { source: &*attached.host.policy, cwd: &attached.place.cwd }
 }
 
 /// Whether the working directory or one above it has a `.git`. Starting git costs more than a look.
@@ -397,10 +393,10 @@ mod tests {
 
     use buddy_exec::Bounds;
     use buddy_policy::{Action, Found, Grant, Intent, Landing};
-    use buddy_protocol::{ApprovalPolicy, GrantScope};
+    use buddy_protocol::{ApprovalPolicy, GrantScope, PrincipalId};
 
     use super::*;
-    use buddy_calls::{CallRights, PolicySource};
+    use buddy_calls::{CallRights, Ground, PolicyKey, PolicySource};
 
     const CWD: &str = "/home/ann/w";
 
@@ -408,7 +404,7 @@ mod tests {
     struct Fixed(Policy);
 
     impl PolicySource for Fixed {
-        fn policy(&self, _: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+        fn policy(&self, _: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String> {
             let mode = if is_plan_only { Mode::Plan } else { self.0.mode };
             Ok(Arc::new(Policy { mode, ..self.0.clone() }))
         }
@@ -429,11 +425,11 @@ mod tests {
             paths.iter().map(landing).collect()
         }
 
-        fn grants(&self, _: &Path) -> Vec<Grant> {
+        fn grants(&self, _: PolicyKey<'_>) -> Vec<Grant> {
             Vec::new()
         }
 
-        fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+        fn keep(&self, _: PolicyKey<'_>, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
             Err("it is not kept".to_owned())
         }
     }
@@ -465,7 +461,8 @@ mod tests {
     #[track_caller]
     fn check(gate: &Gate, policy: Policy, told: &str, writes: &str) {
         let source = Fixed(policy);
-        let ground = Ground { source: &source, cwd: Path::new(CWD) };
+        let ground =
+            Ground { source: &source, user: &PrincipalId::System, target: "local", cwd: Path::new(CWD) };
         let standing = gate.standing(ground).unwrap();
         assert_eq!(approvals(&standing, &CallClass::ALL), told);
         assert_eq!(writable(&standing, Path::new(CWD)), writes);
@@ -512,7 +509,8 @@ mod tests {
                     workspace, commands in the workspace and changes outside the workspace";
         check(&gate, policy(Mode::Development), told, "nothing (plan mode)");
         let source = Fixed(policy(Mode::Development));
-        let ground = Ground { source: &source, cwd: Path::new(CWD) };
+        let ground =
+            Ground { source: &source, user: &PrincipalId::System, target: "local", cwd: Path::new(CWD) };
         let offered = gate.standing_unplanned(ground).unwrap();
         assert_eq!(
             offered.verdict(CallClass::Background),

@@ -142,7 +142,7 @@ impl Models {
     pub(crate) fn dropped(&mut self, output: u64) -> Option<Charge> {
         let sent = self.meter.sent.take()?;
         let facts = self.facts();
-        let input = tokens::of_prompt(&sent, facts.encoding);
+        let input = tokens::of_prompt(&sent);
         let usage = Usage { input, output, estimated: true, ..Usage::default() };
         let model = self.model().map(|model| model.name().to_owned()).unwrap_or_default();
         Some(Charge { model, usage, cost: facts.cost(&usage) })
@@ -153,8 +153,8 @@ impl Models {
         let facts = self.facts();
         let sent = self.meter.sent.take().unwrap_or_default();
         let usage = reply.usage.unwrap_or_else(|| Usage {
-            input: tokens::of_prompt(&sent, facts.encoding),
-            output: tokens::of_reply(&reply, facts.encoding),
+            input: tokens::of_prompt(&sent),
+            output: tokens::of_reply(&reply),
             estimated: true,
             ..Usage::default()
         });
@@ -169,10 +169,10 @@ impl Meter {
     /// The tokens of a prompt: what was counted, and an estimate of what came since. A count that is far below an estimate of the whole is
     /// not believed: some servers count only what they did not have cached, or nothing.
     fn used(&self, prompt: &Prompt) -> u64 {
-        let estimate = tokens::of_prompt(prompt, None);
+        let estimate = tokens::of_prompt(prompt);
         match self.counted {
             Some((count, tokens)) if count <= prompt.items.len() => {
-                let since = tokens::of_items(prompt.items.get(count..).unwrap_or_default(), None);
+                let since = tokens::of_items(prompt.items.get(count..).unwrap_or_default());
                 let counted = tokens.saturating_add(since);
                 if counted.saturating_mul(UNDERCOUNT) < estimate { estimate } else { counted }
             }

@@ -212,7 +212,7 @@ mod tests {
                     let words = words(text);
                     assert!((700..=800).contains(&words), "{name}: {words} words");
                 }
-                let tokens = buddy_model::tokens::rough(&text);
+                let tokens = buddy_model::tokens::estimate(&text);
                 assert!(tokens <= 1_300, "{name}: {tokens} tokens");
                 for tool in registry::names().into_iter().filter(|tool| !prompt.has(tool)) {
                     assert!(!text.contains(&format!("`{tool}`")), "{name} names {tool}");

@@ -64,7 +64,7 @@ fn prompt(summary: &str, chunk: &str, limit: u64) -> Prompt {
 }
 
 async fn ask(model: &dyn Model, facts: &ModelFacts, prompt: Prompt) -> Option<(String, Charge)> {
-    let input = tokens::of_prompt(&prompt, None);
+    let input = tokens::of_prompt(&prompt);
     let mut answer = model.call(prompt);
     loop {
         match answer.next().await? {
@@ -72,7 +72,7 @@ async fn ask(model: &dyn Model, facts: &ModelFacts, prompt: Prompt) -> Option<(S
                 let text: Vec<&str> = reply.items.iter().filter_map(text_of).collect();
                 let text = text.concat();
                 let estimated =
-                    || Usage { input, output: tokens::rough(&text), estimated: true, ..Usage::default() };
+                    || Usage { input, output: tokens::estimate(&text), estimated: true, ..Usage::default() };
                 let usage = reply.usage.unwrap_or_else(estimated);
                 let model = reply.model.unwrap_or_else(|| model.name().to_owned());
                 return Some((text, Charge { model, usage, cost: facts.cost(&usage) }));
@@ -99,7 +99,7 @@ fn chunks(items: &[PromptItem], limit: u64) -> Vec<String> {
     let mut size = 0;
     for item in items {
         let line = rendered(item);
-        let tokens = tokens::rough(&line);
+        let tokens = tokens::estimate(&line);
         if size + tokens > limit && size > 0 {
             chunks.push(String::new());
             size = 0;

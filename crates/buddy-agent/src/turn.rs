@@ -251,7 +251,7 @@ impl Machine {
 /// About how many tokens the words of an item have.
 fn said_tokens(item: &Item) -> u64 {
     match &item.content {
-        Content::AgentMessage { text } | Content::Reasoning { text, .. } => tokens::rough(text),
+        Content::AgentMessage { text } | Content::Reasoning { text, .. } => tokens::estimate(text),
         _ => 0,
     }
 }

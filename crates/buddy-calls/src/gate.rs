@@ -16,11 +16,11 @@ use buddy_policy::{
     Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips, named, outside,
     program_uses, recalled, removed, reword, touched, written,
 };
-use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk, RunLimits, RunNetwork};
+use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, PrincipalId, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-pub use self::policy_source::{AllowedBy, CallRights, PolicySource};
+pub use self::policy_source::{AllowedBy, CallRights, PolicyKey, PolicySource};
 use crate::tools::Pins;
 
 /// Grants that one session keeps. Beyond that the oldest is forgotten, which asks again.
@@ -31,8 +31,23 @@ const MAX_GRANTS: usize = 100;
 pub struct Ground<'a> {
     /// The rules, lasting grants and bounds of the target.
     pub source: &'a dyn PolicySource,
+    /// The owner of the session.
+    pub user: &'a PrincipalId,
+    /// The name of the target.
+    pub target: &'a str,
     /// The directory.
     pub cwd: &'a Path,
+}
+
+impl Ground<'_> {
+    /// The policy that holds here now.
+    pub fn policy(&self, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+        self.source.policy(self.key(), is_plan_only)
+    }
+
+    fn key(&self) -> PolicyKey<'_> {
+        PolicyKey { user: self.user, target: self.target, workspace: self.cwd }
+    }
 }
 
 /// The gate of one session. Approvals and grants are those of the session; rules and bounds are those of each target.
@@ -308,7 +323,7 @@ impl Gate {
     /// The same without those of plan mode: what models are told beforehand stays the same when it begins and ends.
     pub fn standing_unplanned(&self, ground: Ground<'_>) -> Result<Standing, String> {
         let (_, grants) = self.held(ground)?;
-        Ok(self.standing_by(ground, ground.source.policy(ground.cwd, false)?, &grants))
+        Ok(self.standing_by(ground, ground.policy(false)?, &grants))
     }
 
     fn standing_by(&self, ground: Ground<'_>, policy: Arc<Policy>, grants: &[Grant]) -> Standing {
@@ -475,15 +490,14 @@ impl Gate {
 
     /// The policy and the grants that hold now on this ground.
     fn held(&self, ground: Ground<'_>) -> Result<(Arc<Policy>, Vec<Grant>), String> {
-        let Ground { source, cwd } = ground;
         let (is_plan_only, mut grants) = {
             let mut state = self.state();
             let now = Instant::now();
             state.grants.retain(|(_, until)| now < *until);
             (state.is_plan_only, state.grants.iter().map(|(grant, _)| grant.clone()).collect::<Vec<_>>())
         };
-        grants.extend(source.grants(cwd));
-        Ok((source.policy(cwd, is_plan_only)?, grants))
+        grants.extend(ground.source.grants(ground.key()));
+        Ok((ground.policy(is_plan_only)?, grants))
     }
 
     /// The grant that a user wishes for: one of the offers, or what their own words make of it. The error says why there is
@@ -551,7 +565,7 @@ impl Gate {
                 state.grants.push((grant.clone(), until));
             }
             GrantScope::Project | GrantScope::User => {
-                ground.source.keep(ground.cwd, grant, wish.scope, time)?;
+                ground.source.keep(ground.key(), grant, wish.scope, time)?;
             }
         }
         self.changed();

@@ -15,7 +15,7 @@ mod trail;
 
 pub use absent_user::reword_fact;
 pub use call_settings::CallSettings;
-pub use gate::{AllowedBy, CallRights, Gate, Ground, PolicySource, Standing};
+pub use gate::{AllowedBy, CallRights, Gate, Ground, PolicyKey, PolicySource, Standing};
 pub use hosts::{Host, Hosts, ProjectFile, WithheldVariable};
 pub use images::{BadImage, all_attached};
 pub use model_words::{ADVICE_FIELDS, for_model};

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::link_lookup;
+use buddy_policy::Policy;
 use buddy_protocol::{
-    Fact, LinkLookup, MAX_TARGETS, Notice, NoticeLevel, SessionChanged, SessionTarget, TargetChange,
-    TargetWish, ToolFailure,
+    Fact, LinkLookup, MAX_TARGETS, Notice, NoticeLevel, PrincipalId, SessionChanged, SessionTarget,
+    TargetChange, TargetWish, ToolFailure,
 };
 use buddy_web::Endpoints;
 use futures::future::join_all;
 
+use crate::gate::Ground;
 use crate::hosts::{Host, Hosts};
 use crate::tools::CallPlace;
 
@@ -20,6 +22,8 @@ const ATTACH_WITHIN: Duration = Duration::from_secs(30);
 
 /// The targets of a session. There is always one at least, and the first is the default.
 pub struct Targets {
+    /// The owner of the session.
+    user: PrincipalId,
     hosts: Arc<dyn Hosts>,
     endpoints: Endpoints,
     /// Held for a look or an exchange only.
@@ -28,12 +32,26 @@ pub struct Targets {
 
 /// A target that can be used.
 pub struct Attached {
+    /// The owner of the session.
+    pub user: PrincipalId,
     /// What the log says of it.
     pub spec: SessionTarget,
     /// The host.
     pub host: Host,
     /// Where relative paths start there.
     pub place: CallPlace,
+}
+
+impl Attached {
+    /// What calls there are judged by.
+    pub fn ground(&self) -> Ground<'_> {
+        Ground { source: &*self.host.policy, user: &self.user, target: &self.spec.name, cwd: &self.place.cwd }
+    }
+
+    /// The policy that holds there now, without plan mode.
+    pub fn policy(&self) -> Result<Arc<Policy>, String> {
+        self.ground().policy(false)
+    }
 }
 
 /// One of a session's targets.
@@ -77,11 +95,12 @@ impl Targets {
     /// a list that became another, and each target that cannot be used. One that cannot is kept, so that a host that is
     /// away for a while does not change the session.
     pub async fn open(
+        user: PrincipalId,
         hosts: Arc<dyn Hosts>,
         endpoints: Endpoints,
         recorded: &[SessionTarget],
     ) -> Result<(Self, Vec<Fact>), String> {
-        let targets = Self { hosts, endpoints, slots: Mutex::default() };
+        let targets = Self { user, hosts, endpoints, slots: Mutex::default() };
         let wanted = targets.hosts.wanted();
         let named = wanted.iter().map(|wish| {
             // Where the session was on this host before, it goes on unless the user says another directory.
@@ -237,7 +256,7 @@ impl Targets {
             links: if host.is_remote { LinkLookup::default() } else { link_lookup() },
             has_panes: host.target.panes().is_some(),
         };
-        let attached = Attached { spec: spec.clone(), host, place };
+        let attached = Attached { user: self.user.clone(), spec: spec.clone(), host, place };
         Slot { spec, state: SlotState::Attached(Arc::new(attached)) }
     }
 }

@@ -127,7 +127,7 @@ impl Retracing<'_> {
     }
 
     fn policy(&mut self, target: &Arc<Attached>) -> Option<Arc<Policy>> {
-        let read = || target.host.policy.policy(&target.place.cwd, false).ok();
+        let read = || target.policy().ok();
         self.policies.entry(target.spec.name.clone()).or_insert_with(read).clone()
     }
 }
@@ -136,9 +136,9 @@ impl Retracing<'_> {
 mod tests {
     use async_trait::async_trait;
     use buddy_protocol::{
-        Event, Fact, ForkKind, ForkPoint, ItemEnded, LogEntry, Principal, SessionId, SessionStarted,
-        TargetHost, TargetWish, ToolKind, Transcript, TurnEnded, TurnId, TurnOutcome, TurnStarted,
-        UnixMillis, changes_since, fork, fork_end,
+        Event, Fact, ForkKind, ForkPoint, ItemEnded, LogEntry, Principal, PrincipalId, SessionId,
+        SessionStarted, TargetHost, TargetWish, ToolKind, Transcript, TurnEnded, TurnId, TurnOutcome,
+        TurnStarted, UnixMillis, changes_since, fork, fork_end,
     };
     use buddy_web::Endpoints;
     use serde_json::json;
@@ -261,7 +261,8 @@ mod tests {
             transcript.settle(entry).unwrap();
         }
         let endpoints = Endpoints::usual().unwrap();
-        let (targets, _) = Targets::open(Arc::new(Nowhere), endpoints, &[]).await.unwrap();
+        let (targets, _) =
+            Targets::open(PrincipalId::System, Arc::new(Nowhere), endpoints, &[]).await.unwrap();
         retrace(&transcript, &targets).has_read_secret()
     }
 

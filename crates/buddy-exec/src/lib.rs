@@ -93,7 +93,6 @@ pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, Matc
 pub use stdin_writer::StdinWriter;
 pub use target::{Description, HostMeans, TOLD_PROGRAMS, Target};
 pub use terminal::TerminalSize;
-pub use tmux::marker;
 pub use tmux::{
     BadKey, CaptureOptions, Key, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector,
     PaneText, Panes, RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside,

@@ -8,7 +8,6 @@
 //! No key is sent to a pane before tmux itself has checked again that the pane is buddy's. Options of a pane
 //! are no proof: a record on this machine says which panes buddy made (`records.rs`).
 
-mod apart;
 mod attend;
 mod begin;
 mod error;
@@ -18,7 +17,6 @@ mod key;
 mod keys;
 mod link;
 mod lock;
-pub mod marker;
 mod marks;
 mod names;
 mod nonce;

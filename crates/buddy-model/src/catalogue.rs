@@ -45,7 +45,6 @@ struct Rule {
     long: Option<LongPrice>,
     reasoning: Option<bool>,
     replay: Option<ReasoningReplay>,
-    encoding: Option<Encoding>,
 }
 
 /// Prices in US dollars per million tokens.
@@ -73,16 +72,6 @@ struct LongPrice {
     output: f64,
 }
 
-/// The tokenizer for a model whose provider does not report token counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Encoding {
-    /// The newer OpenAI vocabulary.
-    O200k,
-    /// The older OpenAI vocabulary.
-    Cl100k,
-}
-
 /// The facts about one model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelFacts {
@@ -94,8 +83,6 @@ pub struct ModelFacts {
     pub reasoning: bool,
     /// Whether Chat Completions servers want reasoning back.
     pub replay: Option<ReasoningReplay>,
-    /// The tokenizer of the model.
-    pub encoding: Option<Encoding>,
     /// The family of the model.
     pub family: ModelFamily,
     price: Option<Price>,
@@ -172,7 +159,6 @@ impl Rule {
             long: if has_price { self.long } else { self.long.or(other.long) },
             reasoning: self.reasoning.or(other.reasoning),
             replay: self.replay.or(other.replay),
-            encoding: self.encoding.or(other.encoding),
             ..self
         }
     }
@@ -192,7 +178,6 @@ impl Rule {
             output_limit: self.output,
             reasoning: self.reasoning.unwrap_or_default(),
             replay: self.replay,
-            encoding: self.encoding,
             family: ModelFamily::default(),
             price: self.price,
             long,
@@ -269,7 +254,7 @@ mod tests {
         let own = "[[models]]\nprefix = \"GPT-5.4\"\nprice = { input = 1, output = 1 }\n";
         let facts = Catalogue::built_in().unwrap().extended(own).unwrap().facts("gpt-5.4");
         let built_in = Catalogue::built_in().unwrap().facts("gpt-5.4");
-        assert_eq!((facts.context_window, facts.encoding), (built_in.context_window, built_in.encoding));
+        assert_eq!(facts.context_window, built_in.context_window);
         let usage = Usage { input: 300_000, ..Usage::default() };
         assert_eq!(facts.cost(&usage), Some(MicroUsd(300_000)), "an own price is not mixed with another");
     }

@@ -36,7 +36,7 @@ pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
 pub use auth::Auth;
 pub use buddy_protocol::Private;
 pub use buddy_protocol::ToolDefinition;
-pub use catalogue::{Catalogue, CatalogueError, Encoding, ModelFacts, Price, SAFE_CONTEXT_WINDOW};
+pub use catalogue::{Catalogue, CatalogueError, ModelFacts, Price, SAFE_CONTEXT_WINDOW};
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, ModelErrorKind};

@@ -5,7 +5,6 @@
 //! `finish` when the decoder reports that it is done or when the bytes end, so that a stream that just stops
 //! is handled in one place.
 
-mod borrowed;
 mod bounded;
 mod call_list;
 pub(crate) mod chat;
@@ -17,8 +16,6 @@ pub(crate) mod ollama;
 mod printed;
 pub(crate) mod responses;
 mod speaker;
-#[cfg(test)]
-mod testing;
 mod tokens;
 mod wire_name;
 

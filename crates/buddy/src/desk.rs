@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_calls::Hosts;
+use buddy_calls::{Hosts, PolicyKey};
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::operations::{ControlFileChange, CountChanges};
 use buddy_protocol::{
-    Attachment, Clock, ItemId, Operations, SessionId, SessionTarget, TargetHost, UnixMillis,
+    Attachment, Clock, ItemId, Operations, PrincipalId, SessionId, SessionTarget, TargetHost, UnixMillis,
+    UserId,
 };
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelOption, SessionSurroundings};
 
@@ -121,7 +122,9 @@ impl HomeDesk {
     async fn is_untrusted(&self, target: &SessionTarget) -> bool {
         let Ok(host) = self.hosts.attach(&target.wish()).await else { return false };
         let cwd = Path::new(&target.cwd);
-        host.policy.policy(cwd, false).is_ok_and(|policy| policy.only_reads(cwd))
+        let user = PrincipalId::User(UserId::of_account(&self.environment.user));
+        let key = PolicyKey { user: &user, target: &target.name, workspace: cwd };
+        host.policy.policy(key, false).is_ok_and(|policy| policy.only_reads(cwd))
     }
 
     /// The branch that is checked out in the directory or above it.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
-use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
 use buddy_exec::{
@@ -89,12 +88,6 @@ fn local_means(environment: &Environment) -> HostMeans {
 pub(crate) fn warden() -> anyhow::Result<SupervisorCommand> {
     let program = std::env::current_exe().context("cannot find buddy's own program")?;
     Ok(SupervisorCommand { program, args: vec![WARD.to_owned()] })
-}
-
-/// How a marker is started, which keeps the standard error of a shared pane apart.
-pub(crate) fn marker() -> anyhow::Result<SupervisorCommand> {
-    let program = std::env::current_exe().context("cannot find buddy's own program")?;
-    Ok(SupervisorCommand { program, args: vec![MARK.to_owned()] })
 }
 
 /// The processes that run on when buddy ends.

@@ -44,7 +44,6 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::jail::JAIL => return buddy_exec::jail::jail(),
         Some(mode) if mode == buddy_exec::managed::KEEP => return buddy_exec::managed::keep(),
         Some(mode) if mode == buddy_exec::warden::WARD => return buddy_exec::warden::ward(),
-        Some(mode) if mode == buddy_exec::marker::MARK => return buddy_exec::marker::mark(),
         _ => {}
     }
     let arguments = cli::arguments(std::env::args_os().collect());

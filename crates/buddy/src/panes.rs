@@ -13,7 +13,7 @@ use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::Host;
 use crate::invocation::{Invocation, TmuxWish};
-use crate::local_machine::{marker, quarantine, warden};
+use crate::local_machine::{quarantine, warden};
 use crate::origin::origin;
 
 /// The longest name of a directory that is made from the name of a target; file systems take 255.
@@ -90,12 +90,12 @@ impl PaneMaker {
         host.programs.find("tmux")?;
         let own_env = host.programs.applied_to(&host.env);
         let here = directory(&self.environment);
-        let (directory, locks, warden, marker) = match &host.remote {
-            None => (here.clone(), here, Some(warden()?), Some(marker()?)),
+        let (directory, locks, warden) = match &host.remote {
+            None => (here.clone(), here, Some(warden()?)),
             Some(remote) => {
                 let origin = origin(&self.environment.data, &self.environment.host)?;
                 let directory = pane_directory(&*host.target, &own_env, &origin).await?;
-                (directory, here.join(file_name(&remote.name)), None, None)
+                (directory, here.join(file_name(&remote.name)), None)
             }
         };
         let settings = TmuxSettings {
@@ -108,7 +108,6 @@ impl PaneMaker {
             env: host.env.clone(),
             own_env,
             warden,
-            marker,
             reconnect_within: RECONNECT_WITHIN,
             way: host.way.clone(),
         };

@@ -14,6 +14,7 @@ mod rules;
 mod sessions;
 mod source;
 mod tracked;
+mod user_files;
 
 pub(crate) use grants::{GrantBook, Kept};
 pub(crate) use guards::{Guards, Pending, check_guards};

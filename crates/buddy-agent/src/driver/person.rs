@@ -1,6 +1,5 @@
 //! Commands of the user's own: started, stopped and taken in beside the turn, one at a time; and ends of commands in the background.
 
-use buddy_calls::Ground;
 use buddy_protocol::{
     AgentError, AuthoredFact, Fact, Item, ItemId, ItemStarted, ItemStatus, Principal, Ran, SinkClosed,
 };
@@ -27,8 +26,7 @@ impl Driver {
             Ok(target) => target,
             Err(failure) => return Ok(Err(refused(failure.message))),
         };
-        let ground = Ground { source: &*target.host.policy, cwd: &target.place.cwd };
-        let reads_secret = self.gate.person_runs(&command, ground);
+        let reads_secret = self.gate.person_runs(&command, target.ground());
         let run = PersonRun::new(command, reads_secret, target, &self.pipeline.parts);
         self.gate.trace(|trail| trail.called(run.item().id.as_str()));
         // What runs has been written down before it does.

@@ -156,5 +156,5 @@ fn cannot_fit(used: u64, window: u64) -> Failure {
 
 /// About how many tokens an item takes in a prompt.
 fn size(item: &Item) -> u64 {
-    tokens::of_items(&history(std::slice::from_ref(item)), None)
+    tokens::of_items(&history(std::slice::from_ref(item)))
 }

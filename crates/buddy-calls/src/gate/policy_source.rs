@@ -10,12 +10,24 @@ use buddy_exec::undo::Remover;
 use buddy_policy::{
     ChangeableProgram, Decision, Grant, Landing, NamedPaths, Needs, Policy, ProgramUse, Registry, Verdict,
 };
-use buddy_protocol::GrantScope;
+use buddy_protocol::{GrantScope, PrincipalId};
+
+/// The key of every look-up: whose policy it is, and where it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PolicyKey<'a> {
+    /// The owner of the session.
+    pub user: &'a PrincipalId,
+    /// The name of the target.
+    pub target: &'a str,
+    /// The directory that the session works in there.
+    pub workspace: &'a Path,
+}
 
 /// Where rules, lasting grants and bounds come from.
 pub trait PolicySource: Send + Sync {
-    /// The policy that holds now for sessions in a directory. The error says why there is none; then nothing runs.
-    fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String>;
+    /// The policy that holds now. Every judgement looks it up, so an implementation reads no file that did not change. The error says
+    /// why there is none; then nothing runs.
+    fn policy(&self, key: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String>;
 
     /// The bounds of a call. One that only reads gets to change nothing, and one that nobody was asked about reads no secrets.
     fn bounds(&self, policy: &Policy, call: &CallRights<'_>) -> Bounds;
@@ -78,11 +90,17 @@ pub trait PolicySource: Send + Sync {
         None
     }
 
-    /// The grants beyond single sessions that hold now in a directory.
-    fn grants(&self, cwd: &Path) -> Vec<Grant>;
+    /// The grants beyond single sessions that hold now. The same goes for them.
+    fn grants(&self, key: PolicyKey<'_>) -> Vec<Grant>;
 
     /// Keeps a grant beyond this session. The error says why it could not be kept.
-    fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String>;
+    fn keep(
+        &self,
+        key: PolicyKey<'_>,
+        grant: &Grant,
+        scope: GrantScope,
+        time: Duration,
+    ) -> Result<(), String>;
 }
 
 /// The rights of a call, from which its bounds are made.

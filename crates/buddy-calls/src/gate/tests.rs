@@ -4,8 +4,8 @@ use super::*;
 struct Plain;
 
 impl PolicySource for Plain {
-    fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
-        let mut policy = Policy::plain(cwd.to_owned());
+    fn policy(&self, key: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+        let mut policy = Policy::plain(key.workspace.to_owned());
         if is_plan_only {
             policy.mode = buddy_policy::Mode::Plan;
         }
@@ -16,11 +16,11 @@ impl PolicySource for Plain {
         Bounds::open()
     }
 
-    fn grants(&self, _: &Path) -> Vec<Grant> {
+    fn grants(&self, _: PolicyKey<'_>) -> Vec<Grant> {
         Vec::new()
     }
 
-    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+    fn keep(&self, _: PolicyKey<'_>, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
         Err("the disk is full".to_owned())
     }
 }
@@ -29,8 +29,12 @@ fn gate(approvals: ApprovalPolicy) -> Gate {
     Gate::new(approvals, Attendance::Somebody, false)
 }
 
+fn on(source: &dyn PolicySource) -> Ground<'_> {
+    Ground { source, user: &PrincipalId::System, target: "local", cwd: Path::new("/w") }
+}
+
 fn ground() -> Ground<'static> {
-    Ground { source: &Plain, cwd: Path::new("/w") }
+    on(&Plain)
 }
 
 fn verdict(gate: &Gate, command: &str) -> Verdict {
@@ -113,7 +117,7 @@ async fn a_grant_that_cannot_be_kept_is_an_error_and_opens_nothing() {
 #[tokio::test]
 async fn what_is_dangerous_in_production_needs_a_word_whatever_is_typed() {
     let source = Remembering { mode: Mode::Production, by: Mutex::default() };
-    let ground = Ground { source: &source, cwd: Path::new("/w") };
+    let ground = on(&source);
     let judge = |gate: &Gate, command: &str| {
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
         let judged = gate.judge(&intent, ground).unwrap();
@@ -185,8 +189,8 @@ struct Remembering {
 }
 
 impl PolicySource for Remembering {
-    fn policy(&self, cwd: &Path, _: bool) -> Result<Arc<Policy>, String> {
-        Ok(Arc::new(Policy { mode: self.mode, ..Policy::plain(cwd.to_owned()) }))
+    fn policy(&self, key: PolicyKey<'_>, _: bool) -> Result<Arc<Policy>, String> {
+        Ok(Arc::new(Policy { mode: self.mode, ..Policy::plain(key.workspace.to_owned()) }))
     }
 
     fn bounds(&self, _: &Policy, call: &CallRights<'_>) -> Bounds {
@@ -194,11 +198,11 @@ impl PolicySource for Remembering {
         Bounds::open()
     }
 
-    fn grants(&self, _: &Path) -> Vec<Grant> {
+    fn grants(&self, _: PolicyKey<'_>) -> Vec<Grant> {
         Vec::new()
     }
 
-    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+    fn keep(&self, _: PolicyKey<'_>, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
         Ok(())
     }
 }
@@ -220,7 +224,7 @@ async fn only_an_answer_counts_as_a_person_and_all_from_the_command_line_in_prod
         (Mode::Production, ApprovalPolicy::All, AllowedBy::Person),
     ] {
         let source = Remembering { mode, by: Mutex::default() };
-        let ground = Ground { source: &source, cwd: Path::new("/w") };
+        let ground = on(&source);
         let gate = gate(approvals);
         granted(&gate);
         let intent = Intent::of(Action::Run { command: "cargo test".to_owned(), cwd: "/w".into() });

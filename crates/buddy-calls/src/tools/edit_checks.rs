@@ -16,7 +16,6 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Ground;
 use crate::targets::Attached;
 use crate::tools::apply_patch::ApplyPatch;
 use crate::tools::edit_check::EditCheck;
@@ -78,7 +77,7 @@ impl Pipeline {
         let files = edited(ready);
         let settings = &self.parts.settings;
         let is_off = settings.tools_off.iter().any(|name| name == RunShell::SPEC.name);
-        let policy = ready.target.host.policy.policy(&ready.target.place.cwd, false);
+        let policy = ready.target.policy();
         let Some(policy) = policy.ok().filter(|_| !files.is_empty() && !is_off) else { return Vec::new() };
         let matching = files.iter().flat_map(|file| {
             let matches =
@@ -176,9 +175,8 @@ impl Pipeline {
         let cwd = target.place.cwd.clone();
         let command = argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
         let intent = Intent::of(Action::Run { command, cwd: cwd.clone() }).in_tier(Tier::Individual);
-        let ground = Ground { source: &*target.host.policy, cwd: &cwd };
         let gate = &self.parts.gate;
-        let judged = gate.judge_check(&intent, ground).map_err(|why| Trouble::new("denied", why))?;
+        let judged = gate.judge_check(&intent, target.ground()).map_err(|why| Trouble::new("denied", why))?;
         if judged.decision.verdict != Verdict::Allow {
             let why = judged.decision.reasons.join("; ");
             return Err(Trouble::new("denied", format!("policy does not let it run unasked ({why})")));

@@ -249,7 +249,7 @@ impl CallEgress {
     }
 
     fn ground(&self) -> Ground<'_> {
-        Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+        self.target.ground()
     }
 
     fn connections(&self) -> MutexGuard<'_, Connections> {

@@ -38,7 +38,7 @@ pub(crate) struct JailRules {
 impl JailRules {
     /// Those of a target; the usual ones where they cannot be read.
     pub(crate) fn of(attached: &Attached) -> Self {
-        let policy = attached.host.policy.policy(&attached.place.cwd, false);
+        let policy = attached.policy();
         policy.map_or_else(
             |_| Self::default(),
             |policy| Self {

@@ -100,7 +100,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// What it is judged by.
     pub(crate) fn ground(&self) -> Ground<'_> {
-        Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+        self.target.ground()
     }
 
     /// The name of the tool.

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::absent_user::reword_result;
-use crate::gate::{Gate, Ground, Judged};
+use crate::gate::{Gate, Judged};
 use crate::targets::Attached;
 use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
 use crate::tools::clip::clipped;
@@ -517,8 +517,7 @@ impl Pipeline {
             _ => None,
         });
         Arc::new(move |to| {
-            let ground = Ground { source: &*target.host.policy, cwd: &target.place.cwd };
-            fetched.as_deref().is_some_and(|from| gate.leads_on(from, to.as_str(), ground))
+            fetched.as_deref().is_some_and(|from| gate.leads_on(from, to.as_str(), target.ground()))
         })
     }
 

@@ -7,7 +7,6 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::jail::JAIL => buddy_exec::jail::jail(),
         Some(mode) if mode == buddy_exec::managed::KEEP => buddy_exec::managed::keep(),
         Some(mode) if mode == buddy_exec::warden::WARD => buddy_exec::warden::ward(),
-        Some(mode) if mode == buddy_exec::marker::MARK => buddy_exec::marker::mark(),
         _ => buddy_exec::supervise::supervise(),
     }
 }

@@ -56,10 +56,6 @@ const SYSTEM: &[&str] = &[
 /// Devices that have no memory and lead nowhere.
 const HARMLESS_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The named pipes in the directory of a pane's shell: one takes the stderr of its commands, the other
-/// reports how much of it has arrived.
-const PANE_PIPES: [&str; 2] = ["errors", "errors.done"];
-
 /// The terminal of the process that opens it.
 const OWN_TERMINAL: &str = "/dev/tty";
 
@@ -136,12 +132,11 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
     Ok(rules)
 }
 
-/// Adds the paths that the shell of a pane needs beside: its own terminal, the directory with the files
-/// written for it, and the pipes in there.
+/// Adds the paths that the shell of a pane needs beside: its own terminal, and the directory with the files
+/// written for it.
 pub(super) fn allow_pane(rules: &mut Rules, directory: &Path) {
     rules.devices.push(OWN_TERMINAL.into());
     rules.read.push(directory.into());
-    rules.devices.extend(PANE_PIPES.map(|name| directory.join(name).as_path().into()));
 }
 
 fn raw<P: AsRef<Path>>(paths: &[P]) -> Vec<RawPath> {

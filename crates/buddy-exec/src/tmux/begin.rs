@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
-use super::apart::Streams;
 use super::follow::{Done, Order, Seen, Watch};
 use super::link::{Line, Link, Typed};
 use super::nonce::{nonce, tag};
@@ -33,21 +32,15 @@ const SHOWN_CHARS: usize = 2_000;
 pub(super) async fn begin(
     link: Arc<Link>,
     command: &PaneCommand,
-    streams: Streams,
     turn: OwnedSemaphorePermit,
     mut notes: Vec<String>,
 ) -> Result<Begun, TargetError> {
     let busy_until = Instant::now() + BUSY_LIMIT;
-    let is_missed = !link.is_marked.load(Ordering::Relaxed) && !link.is_unmarkable.load(Ordering::Relaxed);
-    if streams == Streams::Apart && is_missed {
-        link.start_marker().await?;
-    }
     let mut attempts = 0;
     while attempts < ATTEMPTS {
-        let mut attempt = Attempt::watched(&link, command, streams).await?;
+        let mut attempt = Attempt::watched(&link, command).await?;
         let before = attempt.before.clone();
-        let errors = attempt.is_apart.then(|| link.errors_inside());
-        let typed = type_command(&link, command, errors.as_deref(), &attempt.nonce, attempt.tag).await;
+        let typed = type_command(&link, command, &attempt.nonce, attempt.tag).await;
         if may_be_typed(&typed) {
             let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
             match attempt.start(&link, limit).await {
@@ -106,7 +99,6 @@ pub(super) async fn begin(
 struct Attempt {
     nonce: String,
     tag: u32,
-    is_apart: bool,
     before: Seen,
     begun: oneshot::Receiver<()>,
     done: oneshot::Receiver<Done>,
@@ -126,25 +118,24 @@ enum Start {
 
 impl Attempt {
     /// A new try, whose marks are watched for from now on.
-    async fn watched(link: &Link, command: &PaneCommand, streams: Streams) -> Result<Self, TargetError> {
+    async fn watched(link: &Link, command: &PaneCommand) -> Result<Self, TargetError> {
         let (nonce, tag) = (nonce()?, tag()?);
         let (begun_sender, begun) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
         let output = Output::sampled(command.output.clone(), chunks);
-        let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
         let begun_sender = Some(begun_sender);
-        let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
+        let watch = Watch { nonce: nonce.clone(), output, begun: begun_sender, done: done_sender };
         if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
             // Its stream has ended since the pane was looked up, so nothing was typed in this try.
             return Err(PaneError::Vanished.into());
         }
-        Ok(Self { nonce, tag, is_apart, before: link.seen(), begun, done, live })
+        Ok(Self { nonce, tag, before: link.seen(), begun, done, live })
     }
 
     fn into_run(self, link: Arc<Link>, turn: OwnedSemaphorePermit, notes: Vec<String>) -> Begun {
-        let Self { nonce, tag, is_apart, before, done, live, .. } = self;
-        Begun { link, nonce, tag, is_apart, began: Instant::now(), before, done, live, notes, _turn: turn }
+        let Self { nonce, tag, before, done, live, .. } = self;
+        Begun { link, nonce, tag, began: Instant::now(), before, done, live, notes, _turn: turn }
     }
 
     /// Whether the command begins. One that does not is taken out of the shell's reach.
@@ -203,7 +194,6 @@ pub(super) fn unsure(link: &Link, error: &TargetError) -> TargetError {
 async fn type_command(
     link: &Link,
     command: &PaneCommand,
-    errors: Option<&str>,
     nonce: &str,
     tag: u32,
 ) -> Result<Typed, TargetError> {
@@ -218,7 +208,7 @@ async fn type_command(
     if text.contains('\0') || cwd.contains('\0') {
         return Err(TargetError::BadPath { why: "has a zero byte in it" });
     }
-    let content = scripts::command(&text, &shown(&text), cwd, errors, nonce, tag);
+    let content = scripts::command(&text, &shown(&text), cwd, nonce, tag);
     let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
     link.type_line(line).await
 }

@@ -5,10 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::spool::{FOLLOW, Position};
-use crate::{
-    Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, SupervisorCommand, Target,
-    TargetError, Way,
-};
+use crate::{Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, Target, TargetError, Way};
 
 /// The time limit of a script. None of them waits.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
@@ -31,8 +28,6 @@ pub(super) struct Host {
     pub(super) directory: PathBuf,
     /// The directory of the records of panes, on this machine.
     pub(super) records: PathBuf,
-    /// The command line of a marker there.
-    pub(super) marker: Option<SupervisorCommand>,
     /// The time limit for restoring a lost connection.
     pub(super) reconnect_within: Duration,
     /// The way for a user to get to the target.

@@ -40,12 +40,6 @@ pub(super) struct Link {
     pid: AtomicI32,
     /// The directory that its stream goes through.
     pub(super) spool: String,
-    /// The secret in the marks of the marker.
-    pub(super) secret: String,
-    /// Whether a marker serves the shell that is in the pane.
-    pub(super) is_marked: AtomicBool,
-    /// Whether none came on request, so that no command waits for one again before the next setup.
-    pub(super) is_unmarkable: AtomicBool,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -106,8 +100,7 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
-        let secret = nonce()?;
-        let follower = follow(Source::open(host.clone(), spool.clone()).await?, spool_nonce, secret.clone())?;
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?, spool_nonce)?;
         let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
@@ -118,9 +111,6 @@ impl Link {
             shell: Mutex::new((shell, seat)),
             pid: AtomicI32::new(place.pid),
             spool,
-            secret,
-            is_marked: AtomicBool::new(false),
-            is_unmarkable: AtomicBool::new(false),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
@@ -165,27 +155,6 @@ impl Link {
         format!("{}command", self.seat().outside)
     }
 
-    /// The named pipe for stderr.
-    pub(super) fn errors(&self) -> String {
-        format!("{}errors", self.seat().outside)
-    }
-
-    /// Whether that can be made at any time. The jail of a shell knows only the pipes that existed when it
-    /// was made.
-    pub(super) fn can_make_pipes(&self) -> bool {
-        !self.shell().is_jailed()
-    }
-
-    /// The same pipe as the shell knows it.
-    pub(super) fn errors_inside(&self) -> String {
-        format!("{}errors", self.seat().inside)
-    }
-
-    /// The number in its id.
-    pub(super) fn number(&self) -> &str {
-        number(&self.id)
-    }
-
     /// Types a line, after tmux has checked that the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
@@ -207,7 +176,6 @@ impl Link {
 
     /// Makes the shell report where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
-        self.start_marker().await?;
         let nonce = nonce()?;
         let Seat { outside, inside, .. } = self.seat();
         let file = format!("{outside}setup");

@@ -25,16 +25,6 @@ pub(super) enum Kind {
     Exit,
     /// The shell of the pane may have ended.
     Died,
-    /// A marker runs.
-    Marker,
-    /// A marker runs again, after one that was killed.
-    MarkerAgain,
-    /// A piece of stderr begins.
-    ErrorsBegin,
-    /// It ends.
-    ErrorsEnd,
-    /// The whole stderr of a command has come.
-    Flushed,
 }
 
 /// A mark.
@@ -135,11 +125,6 @@ fn parse(raw: &[u8]) -> Option<Mark> {
         "D" => Kind::Prompt,
         "E" => Kind::Exit,
         "X" => Kind::Died,
-        "M" => Kind::Marker,
-        "L" => Kind::MarkerAgain,
-        "I" => Kind::ErrorsBegin,
-        "O" => Kind::ErrorsEnd,
-        "F" => Kind::Flushed,
         _ => return None,
     };
     let nonce = fields.next().unwrap_or_default().to_owned();

@@ -85,7 +85,7 @@ pub enum PaneText {
 /// A command that runs in a pane.
 #[derive(Debug)]
 pub struct PaneRunning {
-    /// The run. Its streams are apart if the target has a marker; otherwise a note says so.
+    /// The run. Both streams come as one, which is stdout; a note says so.
     pub running: Running,
     /// Notes about it beside its output; they come before its exit.
     pub notes: oneshot::Receiver<Vec<String>>,

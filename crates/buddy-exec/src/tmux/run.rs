@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::apart::{RESTARTED, TOGETHER, UNFINISHED};
 use super::follow::{Done, Order, Seen};
 use super::link::Link;
 use super::probe::{State, probe};
@@ -24,6 +23,8 @@ const LOOK_PAUSE: Duration = Duration::from_millis(100);
 /// The notice for the agent when a part of the stream was lost.
 const GAP: &str =
     "a part of the output is missing in the middle: it came faster than the connection could carry it";
+/// The notice about the streams of a command that printed something.
+const TOGETHER: &str = "stdout and stderr came as one stream, which is `stdout`";
 /// The notice when the connection was away for a while.
 const RETURN: &str =
     "the connection to the pane was lost while the command ran, and was made again; nothing is missing";
@@ -34,8 +35,6 @@ pub(super) struct Begun {
     pub(super) nonce: String,
     /// The tag by which the processes of the command are found.
     pub(super) tag: u32,
-    /// Whether its stderr is apart.
-    pub(super) is_apart: bool,
     pub(super) began: Instant,
     /// The counts when it began.
     pub(super) before: Seen,
@@ -93,25 +92,10 @@ impl Begun {
         } else if seen.returns > self.before.returns {
             self.notes.push(RETURN.to_owned());
         }
-        self.notes.extend(self.apartness(&seen, &result));
+        if result.as_ref().is_ok_and(|exit| exit.stdout.total > 0) {
+            self.notes.push(TOGETHER.to_owned());
+        }
         (result, self.notes)
-    }
-
-    /// The notice about the streams.
-    fn apartness(&self, seen: &Seen, result: &Result<Exit, TargetError>) -> Option<String> {
-        let has_output = result.as_ref().is_ok_and(|exit| exit.stdout.total > 0);
-        let note = if !self.is_apart {
-            has_output.then_some(TOGETHER)
-        } else if seen.unfinished > self.before.unfinished {
-            // The next command gets another marker.
-            self.link.is_marked.store(false, Ordering::Relaxed);
-            Some(UNFINISHED)
-        } else if seen.restarts > self.before.restarts {
-            Some(RESTARTED)
-        } else {
-            None
-        };
-        note.map(str::to_owned)
     }
 
     async fn until_end(

@@ -22,7 +22,7 @@ forget() (
   esac
   for file; do
     case ${file#*.} in
-      mark|mark.new|mark.[0-9]*|command|command.stop|setup|errors|errors.done) ;;
+      command|command.stop|setup) ;;
       spool.????????????????????????????????) ;;
       *) continue ;;
     esac
@@ -116,38 +116,6 @@ forget "$1"
 exit 0
 "##;
 
-/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, seal, that process, the file
-/// of the guard, the named pipe, and `make` if missing pipes can be made; stdin becomes the guard. Prints
-/// `refused`, `missing` or nothing.
-pub(super) const MARKER: &str = r##"
-socket=$1 pane=$2 seal=$3 owner=$4 file=$5 errors=$6 wish=$7
-umask 077
-cat > "$file.new" && mv -f "$file.new" "$file" || exit 1
-for old in "$file".[0-9]*; do [ "$old" = "$file.$owner" ] || rm -f "$old"; done
-for pipe in "$errors" "$errors.done"; do
-  if [ ! -p "$pipe" ]; then
-    if [ "$wish" != make ]; then echo missing; exit 0; fi
-    mkfifo "$pipe" || exit 1
-  fi
-done
-exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$seal},#{&&:#{==:#{pane_id},$pane},#{==:#{pane_pid},$owner}}}" \
-  "run-shell -b -t $pane 'exec sh \"$file\" \"$errors\" \"#{pane_tty}\" $owner'" \
-  "display-message -p refused"
-"##;
-
-/// Looks after a marker: a killed one is restarted, and meanwhile the pipe always has a reader for commands
-/// that write. `MARKER` stands for the words of the marker. Arguments: the named pipe, the terminal, the
-/// process of the pane.
-pub(super) const GUARD: &str = r#"exec 3<>"$1" </dev/null >/dev/null 2>&1
-again=
-while :; do
-  MARKER "$0" "$1" "$2" "$3" $again
-  [ $? -gt 128 ] || exit 0
-  again=again
-done
-"#;
-
 /// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Prints `begun`
 /// if it has begun all the same, and nothing if it never will.
 pub(super) const TAKE_BACK: &str = r#"
@@ -177,7 +145,7 @@ umask 077
 mkdir -p "$1" || exit 1
 if [ -L "$1" ] || [ ! -O "$1" ]; then echo private; exit 0; fi
 chmod 700 "$1" || exit 1
-rm -rf "$3" "$4" && mkdir "$4" && mkfifo "$4/errors" "$4/errors.done" || exit 1
+rm -rf "$3" "$4" && mkdir "$4" || exit 1
 exec cat > "$2"
 "#;
 
@@ -329,31 +297,16 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 /// It works in bash, zsh, dash and the ash of busybox. The variable that it exports, with a number of this
 /// setup, shows in the process table whether the shell was replaced by another program since. Marks go to the
 /// terminal itself, even if the output of the shell goes elsewhere. The shell also reports its own end, as
-/// tmux does not always learn its status. Before a prompt it waits until the marker has shown the stderr of
-/// the command, for a second at most; dash cannot wait, as its `read` has no limit; it only pauses before its
-/// own end, after which tmux takes nothing more from the terminal. After a stop it restores the terminal: a
-/// killed editor leaves it without echo, without line ends, and on its own screen.
+/// tmux does not always learn its status. After a stop it restores the terminal: a killed editor leaves it
+/// without echo, without line ends, and on its own screen.
 ///
-/// `__buddy_l` runs a command. A named pipe for its stderr is opened for both ways first, which does not
-/// wait. The prompt is restored afterwards.
-const SETUP: &str = r#"{ BUDDY_PANE=$__buddy_u; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
-__buddy_w=
-(read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
-if [ $? = 1 ]; then __buddy_w=1; fi
-__buddy_f() {
-  if [ ! -p "$__buddy_e" ] || [ ! -p "$__buddy_e.done" ]; then return 0; fi
-  printf '\033]133;F;%s\007' "$__buddy_n" 1<>"$__buddy_e"
-  if [ -z "$__buddy_w" ]; then return 0; fi
-  while read -r -t 1 __buddy_a; do
-    case $__buddy_a in "$__buddy_n"|again) break;; esac
-  done <>"$__buddy_e.done"
-  return 0
-}
+/// `__buddy_l` runs a command. The prompt is restored afterwards.
+const SETUP: &str = r#"{ BUDDY_PANE=$__buddy_u; export BUDDY_PANE; __buddy_n=${__buddy_n-}; } 2>/dev/null
 __buddy_m() {
   stty sane iutf8 </dev/tty || stty sane </dev/tty
   printf '\033[?1049l\0337\033[r\0338\033[?1l\033>\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[0m\033(B\017' >/dev/tty
 }
-__buddy_p() { __buddy_s=$?; if [ -e "$__buddy.stop" ]; then __buddy_m; fi; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
+__buddy_p() { __buddy_s=$?; if [ -e "$__buddy.stop" ]; then __buddy_m; fi; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
 __buddy_i() {
   if [ -n "${BASH_VERSION-}" ]; then
     case ${PROMPT_COMMAND-} in
@@ -376,10 +329,10 @@ __buddy_h() {
   printf '\033[A\r\033[2K%s $ \033[2m%s\033[0m\n' "$__buddy_d" "$2"
 }
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
-__buddy_l='if [ -p "$__buddy_e" ]; then { eval " $__buddy_t" 2>>"$__buddy_e"; } 2<>"$__buddy_e"; else eval " $__buddy_t"; fi
+__buddy_l='eval " $__buddy_t"
 { __buddy_r; } 2>/dev/null'
 __buddy_i
-trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
+trap '__buddy_s=$?; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
 
 /// The setup of one pane, with the mark that says that it was carried out. The line that was typed for it goes from the screen.
@@ -402,19 +355,11 @@ pub(super) const COMMAND_LINE: &str = " . \"$__buddy\" && \\eval \"$__buddy_l\""
 
 /// The file of one command: the nonce, the tag that all its processes inherit, the text that people see, the
 /// mark, the directory, and the command itself byte for byte.
-pub(super) fn command(
-    text: &str,
-    shown: &str,
-    cwd: &str,
-    errors: Option<&str>,
-    nonce: &str,
-    tag: u32,
-) -> Vec<u8> {
-    let (text, shown, cwd, errors) =
-        (quote(text), quote(shown), quote(cwd), quote(errors.unwrap_or_default()));
+pub(super) fn command(text: &str, shown: &str, cwd: &str, nonce: &str, tag: u32) -> Vec<u8> {
+    let (text, shown, cwd) = (quote(text), quote(shown), quote(cwd));
     format!(
         r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
-{{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; {{ __buddy_h {cwd} {shown}; printf '\033]133;C;%s\007' {nonce}; }} >/dev/tty; }} 2>/dev/null
+{{ __buddy_n={nonce}; __buddy_t={text}; {{ __buddy_h {cwd} {shown}; printf '\033]133;C;%s\007' {nonce}; }} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
 "
     )

@@ -11,7 +11,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::apart::{Streams, streams};
 use super::attend::{Handed, Manner, attend};
 use super::begin::begin;
 use super::host::Host;
@@ -25,8 +24,8 @@ use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, FileLock,
     GlobQuery, GlobResult, GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand,
-    PaneError, PaneRunning, PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen,
-    Stdin, SupervisorCommand, Target, TargetError, Way, Written,
+    PaneError, PaneRunning, PaneSelector, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin,
+    SupervisorCommand, Target, TargetError, Way, Written,
 };
 
 /// The usual time limit for restoring a lost connection: longer than a change of networks or a short
@@ -63,9 +62,6 @@ pub struct TmuxSettings {
     /// The command line of a warden on the target, which owns the jail of a shell. Without one, panes are for
     /// calls that have no bounds.
     pub warden: Option<SupervisorCommand>,
-    /// The command line of a marker on the target, which keeps the stderr of commands apart. Without one,
-    /// both streams come as one.
-    pub marker: Option<SupervisorCommand>,
     /// The time limit for restoring a connection to the target that was lost during a command.
     pub reconnect_within: Duration,
     /// The way for a user to get to the target.
@@ -102,7 +98,6 @@ impl TmuxTarget {
             env: settings.own_env,
             directory: settings.directory,
             records: settings.locks.clone(),
-            marker: settings.marker,
             reconnect_within: settings.reconnect_within,
             way: settings.way,
         };
@@ -263,14 +258,11 @@ impl TmuxTarget {
         &self,
         pane: &PaneSelector,
         command: &PaneCommand,
-        streams: Streams,
         manner: Manner,
     ) -> Result<Handed, TargetError> {
-        match self.begin_once(pane, command, streams, manner).await {
+        match self.begin_once(pane, command, manner).await {
             // Nothing was typed, so a new pane may have it.
-            Err(TargetError::Pane(PaneError::Vanished)) => {
-                self.begin_once(pane, command, streams, manner).await
-            }
+            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command, manner).await,
             begun => begun,
         }
     }
@@ -279,7 +271,6 @@ impl TmuxTarget {
         &self,
         pane: &PaneSelector,
         command: &PaneCommand,
-        streams: Streams,
         manner: Manner,
     ) -> Result<Handed, TargetError> {
         let mut notes = Vec::new();
@@ -304,7 +295,7 @@ impl TmuxTarget {
         let (hand, handed) = oneshot::channel();
         let command = command.clone();
         self.spawn(async move {
-            match begin(link, &command, streams, turn, notes).await {
+            match begin(link, &command, turn, notes).await {
                 Ok(begun) => attend(begun, manner, command.timeout, hand).await,
                 Err(error) => drop(hand.send(Err(error))),
             }
@@ -356,16 +347,12 @@ pub fn is_inside(tmux: &str, directory: &Path) -> bool {
 #[async_trait]
 impl Panes for TmuxTarget {
     async fn start(&self, pane: &PaneSelector, command: PaneCommand) -> Result<PaneRunning, TargetError> {
-        let streams = match &command.text {
-            PaneText::Shell(text) => streams(text),
-            PaneText::Words(_) => Streams::Apart,
-        };
-        Ok(self.begin(pane, &command, streams, Manner::Waited).await?.take().1)
+        Ok(self.begin(pane, &command, Manner::Waited).await?.take().1)
     }
 
     async fn dispatch(&self, pane: &PaneSelector, command: PaneCommand) -> Result<String, TargetError> {
         let command = PaneCommand { timeout: None, ..command };
-        Ok(self.begin(pane, &command, Streams::Terminal, Manner::Left).await?.take().0)
+        Ok(self.begin(pane, &command, Manner::Left).await?.take().0)
     }
 
     async fn capture(&self, pane: &PaneSelector, options: &CaptureOptions) -> Result<Screen, TargetError> {

@@ -1,6 +1,5 @@
 //! Panes with a real tmux and real shells.
 
-mod apart;
 mod askers;
 mod behind;
 mod commands;
@@ -11,3 +10,4 @@ mod keys;
 mod people;
 mod stage;
 mod stops;
+mod streams;

@@ -4,7 +4,6 @@ mod body;
 mod calls;
 mod decoder;
 mod extras;
-mod fast;
 mod reasoning;
 mod usage;
 

@@ -5,7 +5,6 @@ mod body;
 mod cache;
 mod conversation;
 mod decoder;
-mod fast;
 mod thinking;
 mod usage;
 

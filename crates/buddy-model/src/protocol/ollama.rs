@@ -2,7 +2,6 @@
 
 mod body;
 mod decoder;
-mod fast;
 
 use serde_json::Value;
 use url::Url;

@@ -6,7 +6,6 @@
 
 mod body;
 mod decoder;
-mod event;
 mod items;
 mod usage;
 

@@ -8,11 +8,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::control_files::{CONTROL_FILES, ControlFileContent, Folder, RULES_FILE, UntrustedChange, digest};
+use super::kept_read::KeptRead;
 use super::private_file;
 
 /// The form of the file that this program writes.
@@ -22,6 +24,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone)]
 pub(crate) struct TrustStore {
     path: PathBuf,
+    kept: Arc<KeptRead<TrustFile>>,
     /// Copies of control files as they were trusted, named by their digest.
     copies: PathBuf,
 }
@@ -60,7 +63,7 @@ struct TrustFile {
 impl TrustStore {
     /// The list in a data directory. Nothing is read yet.
     pub(crate) fn new(data: &Path) -> Self {
-        Self { path: data.join("trusted.json"), copies: data.join("trusted") }
+        Self { path: data.join("trusted.json"), kept: Arc::default(), copies: data.join("trusted") }
     }
 
     /// The file that changes whenever something is trusted, or no longer.
@@ -76,20 +79,24 @@ impl TrustStore {
 
     /// Whether a directory or one above it is trusted.
     pub(crate) fn covers(&self, directory: &Path) -> bool {
-        let list = self.list().unwrap_or_default();
+        let Ok(kept) = self.kept() else { return false };
         let Ok(path) = directory.canonicalize() else { return false };
-        path.ancestors().any(|above| Folder::open(above).is_ok_and(|folder| find(&list, &folder).is_some()))
+        // Only a directory that the list names is looked at, each time: another one can be there by now.
+        let is_named = |above: &&Path| kept.directories.iter().any(|known| known.path == **above);
+        let is_known =
+            |above: &Path| Folder::open(above).is_ok_and(|folder| find(&kept.directories, &folder).is_some());
+        path.ancestors().filter(is_named).any(is_known)
     }
 
     /// Whether the user said that this very directory is to be read only.
     pub(crate) fn is_read_only(&self, directory: &Path) -> bool {
-        let read_only = self.read().map(|file| file.read_only).unwrap_or_default();
-        Folder::open(directory).is_ok_and(|folder| find(&read_only, &folder).is_some())
+        let Ok(kept) = self.kept() else { return false };
+        Folder::open(directory).is_ok_and(|folder| find(&kept.read_only, &folder).is_some())
     }
 
     /// All of them.
     pub(crate) fn list(&self) -> anyhow::Result<Vec<Trusted>> {
-        Ok(self.read()?.directories)
+        Ok(self.kept()?.directories.clone())
     }
 
     /// The text of a control file that takes effect: the one that the user trusted.
@@ -148,6 +155,10 @@ impl TrustStore {
             bail!("{} is damaged", path.display());
         }
         Ok(text)
+    }
+
+    fn kept(&self) -> anyhow::Result<Arc<TrustFile>> {
+        self.kept.get([self.path.as_path()], || self.read())
     }
 
     fn read(&self) -> anyhow::Result<TrustFile> {

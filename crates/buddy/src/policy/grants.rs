@@ -5,7 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -14,7 +14,7 @@ use buddy_protocol::{Clock, UnixMillis};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::config::private_file;
+use crate::config::{KeptRead, private_file};
 
 /// The form of the file that this program writes.
 const VERSION: u32 = 1;
@@ -24,6 +24,7 @@ const MAX_GRANTS: usize = 500;
 /// The grants of a user.
 pub(crate) struct GrantBook {
     path: PathBuf,
+    kept: KeptRead<Vec<Kept>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -73,13 +74,15 @@ impl Kept {
 impl GrantBook {
     /// The grants in a data directory. Nothing is read yet.
     pub(crate) fn new(data: &Path, clock: Arc<dyn Clock>) -> Self {
-        Self { path: data.join("grants.json"), clock }
+        Self { path: data.join("grants.json"), kept: KeptRead::default(), clock }
     }
 
     /// What holds now in a directory, by its name without links. A file that cannot be read grants nothing.
     pub(crate) fn holding(&self, directory: &Path) -> Vec<Grant> {
-        let kept = self.list().unwrap_or_default();
-        kept.into_iter().filter(|kept| kept.is_for(directory)).map(|kept| kept.grant).collect()
+        let Ok(kept) = self.kept.get([self.path.as_path()], || self.read()) else { return Vec::new() };
+        let (now, uptime) = (self.clock.now(), uptime());
+        let holds = |kept: &&Kept| kept.is_for(directory) && kept.holds(now, uptime.as_ref());
+        kept.iter().filter(holds).map(|kept| kept.grant.clone()).collect()
     }
 
     /// All that hold now.
@@ -160,10 +163,17 @@ impl GrantBook {
 }
 
 fn uptime() -> Option<Uptime> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
+    let boot = boot()?.to_owned();
     let since = clock_gettime(ClockId::Boottime);
     let millis = u64::try_from(since.tv_sec).ok()? * 1_000 + u64::try_from(since.tv_nsec).ok()? / 1_000_000;
     Some(Uptime { boot, millis })
+}
+
+/// The start of the machine that this process runs since.
+fn boot() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let read = || Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned());
+    BOOT.get_or_init(read).as_deref()
 }
 
 #[cfg(test)]

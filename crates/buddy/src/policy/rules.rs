@@ -1,14 +1,13 @@
 //! Files of rules, one a tier, read anew when they change. Those of a project are the version that the user trusted.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context;
 use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules};
 
 use super::guards::{Guards, check_guards};
-use crate::config::{RULES_FILE, TrustStore, read_rules, text_of};
+use crate::config::{KeptRead, RULES_FILE, TrustStore, read_rules, text_of};
 
 /// The rules of whoever manages the machine.
 const MANAGED: &str = "/etc/buddy/rules.toml";
@@ -19,8 +18,7 @@ pub(super) struct RuleFiles {
     project: Option<ProjectRules>,
     guards: Guards,
     fixed: FixedRules,
-    /// Held for a look, or to read the files.
-    known: Mutex<Option<(Stamp, Arc<RuleSet>)>>,
+    known: KeptRead<RuleSet>,
 }
 
 /// The rules of a project that is trusted.
@@ -38,9 +36,6 @@ pub(super) struct FixedRules {
     pub(super) denylist: Vec<CommandPattern>,
 }
 
-/// What tells whether a file is still the same one.
-type Stamp = Vec<Option<(u64, u64, i64, i64, u64)>>;
-
 impl RuleFiles {
     /// The rules of this machine, of the user, and of a project that is trusted.
     pub(super) fn new(
@@ -53,7 +48,7 @@ impl RuleFiles {
         let managed = (RuleTier::Managed, PathBuf::from(MANAGED));
         let user = user.map(|directory| file(RuleTier::User, directory));
         let files = std::iter::once(managed).chain(user).collect();
-        Self { files, project, guards, fixed, known: Mutex::default() }
+        Self { files, project, guards, fixed, known: KeptRead::default() }
     }
 
     /// The rules as the files have them now.
@@ -61,37 +56,18 @@ impl RuleFiles {
     /// Files that cannot be read or understood are an error before they were ever read; later on, what was understood
     /// last stays in effect.
     pub(super) fn rules(&self) -> anyhow::Result<Arc<RuleSet>> {
-        let stamp = self.stamp();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
-            Some((then, rules)) if *then == stamp => return Ok(rules.clone()),
-            _ => {}
-        }
-        match self.read() {
-            Ok(rules) => {
-                let rules = Arc::new(rules);
-                *known = Some((stamp, rules.clone()));
-                Ok(rules)
-            }
-            Err(error) => match &*known {
-                Some((_, rules)) => {
-                    tracing::error!(%error, "the rules cannot be read; those that were read last stay in effect");
-                    Ok(rules.clone())
-                }
-                None => Err(error),
-            },
-        }
+        self.known.get(self.paths(), || self.read()).or_else(|error| {
+            let last = self.known.last().ok_or_else(|| anyhow::anyhow!("{error:#}"))?;
+            tracing::error!(%error, "the rules cannot be read; those that were read last stay in effect");
+            Ok(last)
+        })
     }
 
-    fn stamp(&self) -> Stamp {
+    /// The files that the rules depend on.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
         let trust = self.project.iter().map(|project| project.trust.file());
         let paths = self.files.iter().map(|(_, path)| path.as_path()).chain(trust);
-        let paths = paths.chain([self.guards.approved_file()]);
-        let stamp = |path: &Path| {
-            let found = std::fs::metadata(path).ok()?;
-            Some((found.dev(), found.ino(), found.mtime(), found.mtime_nsec(), found.size()))
-        };
-        paths.map(stamp).collect()
+        paths.chain([self.guards.approved_file()])
     }
 
     fn read(&self) -> anyhow::Result<RuleSet> {

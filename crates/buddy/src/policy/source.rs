@@ -1,12 +1,12 @@
 //! The policy of each session: rules of all tiers, guards and grants, as they stand at the moment.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_calls::{CallRights, PolicySource};
+use buddy_calls::{CallRights, PolicyKey, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost, lost_without_undo};
 use buddy_exec::{
     Bounds, GitHome, adds_to_repository, git_credentials, git_order_names, git_orders, link_lookup,
@@ -20,27 +20,24 @@ use buddy_policy::{
 use buddy_protocol::{GrantScope, LinkLookup, NameSet, RemoteLookup};
 
 use super::bounds::{Ground, bounds};
-use super::grants::GrantBook;
-use super::guards::Guards;
 use super::landings::landing;
 use super::limits::LimitSettings;
 use super::linked::LinkedTargets;
 use super::links::{links, links_within};
 use super::registries::{list_names, read_settings};
 use super::removals::protected_within;
-use super::rules::{FixedRules, ProjectRules, RuleFiles};
+use super::rules::FixedRules;
 use super::tracked::TrackedSecrets;
-use crate::config::{ConfigError, JailSettings, Loaded, Openings, TrustStore, WorkEnvironment, user_file};
+use super::user_files::PolicyFiles;
+use crate::config::{ConfigError, JailSettings, Loaded, Openings, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::{Host, Remote};
 use crate::invocation::PolicyWish;
-use crate::system::SystemClock;
 
 /// Policies of all directories that sessions work in on one host.
 pub(crate) struct Policies {
     environment: Environment,
-    trust: TrustStore,
-    grants: GrantBook,
+    files: PolicyFiles,
     settings: PolicySettings,
     /// Where things are on the host.
     ground: Ground,
@@ -48,8 +45,6 @@ pub(crate) struct Policies {
     is_exposed: bool,
     /// None for this machine.
     remote: Option<Remote>,
-    /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
-    rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
     tracked: TrackedSecrets,
     linked: LinkedTargets,
 }
@@ -144,12 +139,11 @@ impl Policies {
         settings: PolicySettings,
         host: &Host,
     ) -> anyhow::Result<Self> {
+        let fixed = FixedRules { run: settings.rules.clone(), denylist: settings.denylist.clone() };
         let policies = Self {
             environment: environment.clone(),
-            trust: TrustStore::new(&environment.data),
-            grants: GrantBook::new(&environment.data, Arc::new(SystemClock)),
+            files: PolicyFiles::new(environment, fixed),
             settings,
-            rules: Mutex::default(),
             tracked: TrackedSecrets::default(),
             linked: LinkedTargets::default(),
             ground: Ground::of(environment, host),
@@ -158,7 +152,9 @@ impl Policies {
         };
         policies.ground.make_own();
         policies.ground.make_ways();
-        policies.rules(&host.cwd)?;
+        let target = policies.target();
+        let key = PolicyKey { user: policies.files.account(), target, workspace: &host.cwd };
+        policies.rules(key)?;
         // Before any command can take a secret out of the index.
         policies.tracked(std::slice::from_ref(&host.cwd));
         Ok(policies)
@@ -180,19 +176,17 @@ impl Policies {
         Self { is_exposed: true, ..self }
     }
 
-    fn rules(&self, cwd: &Path) -> anyhow::Result<Arc<RuleSet>> {
-        let files = {
-            let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_trusted = self.is_trusted_here(cwd);
-            let key = (cwd.to_owned(), is_trusted);
-            rules.entry(key).or_insert_with(|| Arc::new(self.files(cwd, is_trusted))).clone()
-        };
-        files.rules()
+    /// The rules that hold now, and whether the user trusts the directory. One of another host has no project files here, whatever is
+    /// at the same path.
+    fn rules(&self, key: PolicyKey<'_>) -> anyhow::Result<(Arc<RuleSet>, bool)> {
+        let files = self.files.of(key);
+        let is_covered = self.remote.is_none() && files.trust.covers(key.workspace);
+        Ok((files.rules(is_covered)?, is_covered))
     }
 
-    /// A directory of another host has no project files here, whatever is at the same path.
-    fn is_trusted_here(&self, cwd: &Path) -> bool {
-        self.remote.is_none() && self.trust.covers(cwd)
+    /// The name of the target.
+    fn target(&self) -> &str {
+        self.remote.as_ref().map_or("local", |remote| &remote.name)
     }
 
     /// A directory by its name without links, which only the files of this machine tell.
@@ -229,14 +223,6 @@ impl Policies {
         let found = git_orders(&places.workspace, guarded_names(), home);
         found.iter().flat_map(|path| below(path)).collect::<BTreeSet<_>>().into_iter().collect()
     }
-
-    fn files(&self, cwd: &Path, is_trusted: bool) -> RuleFiles {
-        let user = user_file(&self.environment);
-        let user = user.as_deref().and_then(Path::parent);
-        let project = || ProjectRules { directory: cwd.to_owned(), trust: self.trust.clone() };
-        let fixed = FixedRules { run: self.settings.rules.clone(), denylist: self.settings.denylist.clone() };
-        RuleFiles::new(user, is_trusted.then(project), Guards::new(&self.environment.data), fixed)
-    }
 }
 
 /// Whether a variable of commands leads clients of containers to an engine on another host.
@@ -253,10 +239,11 @@ fn patterns(key: &str, list: &[String]) -> anyhow::Result<Vec<CommandPattern>> {
 }
 
 impl PolicySource for Policies {
-    fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
-        let rules = self.rules(cwd).map_err(|error| format!("{error:#}"))?;
+    fn policy(&self, key: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+        let cwd = key.workspace;
+        let (rules, is_covered) = self.rules(key).map_err(|error| format!("{error:#}"))?;
         let is_trusted = match &self.remote {
-            None => self.is_throwaway() || self.trust.covers(cwd),
+            None => self.is_throwaway() || is_covered,
             Some(remote) => remote.is_trusted,
         };
         // They were named as directories of this machine; at the same path another host has something else.
@@ -270,7 +257,7 @@ impl PolicySource for Policies {
             own: self.ground.own.clone(),
             own_readable: self.ground.own_readable.clone(),
             scratch: self.ground.scratch.iter().cloned().chain(open.write).collect(),
-            target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
+            target: self.target().to_owned(),
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
             git_names: NameSet::default(),
@@ -409,12 +396,19 @@ impl PolicySource for Policies {
         registry_of(host, commands, &source)
     }
 
-    fn grants(&self, cwd: &Path) -> Vec<Grant> {
-        self.grants.holding(&self.real(cwd))
+    fn grants(&self, key: PolicyKey<'_>) -> Vec<Grant> {
+        self.files.of(key).grants_in(&self.real(key.workspace))
     }
 
-    fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String> {
-        let project = (scope == GrantScope::Project).then(|| self.real(cwd));
-        self.grants.add(grant.clone(), project.as_deref(), time).map_err(|error| format!("{error:#}"))
+    fn keep(
+        &self,
+        key: PolicyKey<'_>,
+        grant: &Grant,
+        scope: GrantScope,
+        time: Duration,
+    ) -> Result<(), String> {
+        let project = (scope == GrantScope::Project).then(|| self.real(key.workspace));
+        let kept = self.files.of(key).keep(grant.clone(), project.as_deref(), time);
+        kept.map_err(|error| format!("{error:#}"))
     }
 }

@@ -2,14 +2,14 @@
 //! undone like a call of the model.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
-use buddy_calls::{BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicySource, TextLimits};
+use buddy_calls::{BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicyKey, PolicySource, TextLimits};
 use buddy_exec::undo::{Header, UndoSettings, UndoStore, Which};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, HostMeans, LocalSettings, LocalTarget, ProgramPath, Reach,
@@ -68,7 +68,7 @@ impl ModelSource for Modelless {
 struct Workspace(PathBuf);
 
 impl PolicySource for Workspace {
-    fn policy(&self, _: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+    fn policy(&self, _: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String> {
         let mode = if is_plan_only { Mode::Plan } else { Mode::Development };
         Ok(Arc::new(Policy { mode, ..Policy::plain(self.0.clone()) }))
     }
@@ -79,11 +79,11 @@ impl PolicySource for Workspace {
         Bounds { write, anchors: roots, network: false, ..Bounds::open() }
     }
 
-    fn grants(&self, _: &Path) -> Vec<Grant> {
+    fn grants(&self, _: PolicyKey<'_>) -> Vec<Grant> {
         Vec::new()
     }
 
-    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+    fn keep(&self, _: PolicyKey<'_>, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
         Err("nothing is kept here".to_owned())
     }
 }

@@ -46,6 +46,7 @@ mod pane_results;
 mod panes;
 mod past;
 mod person;
+mod policy_files;
 mod processes;
 mod production;
 mod programs;

@@ -38,10 +38,6 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         env: vec![("PATH".to_owned(), PATH.to_owned())],
         own_env: vec![("PATH".to_owned(), PATH.to_owned())],
         warden: None,
-        marker: Some(SupervisorCommand {
-            program: buddy.to_owned(),
-            args: vec![buddy_exec::marker::MARK.to_owned()],
-        }),
         reconnect_within: Duration::ZERO,
         way: Way::Here,
     };

@@ -13,7 +13,10 @@ use crate::table::{Row, Table};
 /// The number of runs of each program. They alternate, so that load on the machine affects both alike.
 const RUNS: usize = 101;
 
-/// Measures `buddy --version` next to a program that does nothing.
+/// The goal for the size of the release program.
+const MAX_BYTES: u64 = 30_000_000;
+
+/// Measures `buddy --version` next to a program that does nothing, and the size of the program.
 pub(crate) fn measure(buddy: &Path, table: &mut Table) -> Result<()> {
     let (mut version, mut nothing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
@@ -26,7 +29,15 @@ pub(crate) fn measure(buddy: &Path, table: &mut Table) -> Result<()> {
         figure: shown(version),
         beside: format!("/bin/true {}", shown(nothing)),
         ratio: Some(millis(version) / millis(nothing)),
-        goal: Some(("< 5 ms", version < Duration::from_millis(5))),
+        goal: Some(("<= 3 ms", version <= Duration::from_millis(3))),
+    });
+    let bytes = fs::metadata(buddy)?.len();
+    table.add(Row {
+        what: "size of buddy",
+        figure: format!("{} kB", bytes / 1_000),
+        beside: String::new(),
+        ratio: None,
+        goal: Some(("<= 30 MB", bytes <= MAX_BYTES)),
     });
     Ok(())
 }

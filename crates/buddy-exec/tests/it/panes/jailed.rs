@@ -177,12 +177,12 @@ async fn neither_the_server_nor_what_belongs_to_it_is_reached() {
 #[tokio::test]
 async fn a_shell_sees_only_its_own_files_of_the_directory() {
     let stage = PaneStage::jailed("/bin/bash");
-    stage.check("ls -1A /run/buddy", "command\nerrors\nerrors.done\nsetup\n", 0).await;
+    stage.check("ls -1A /run/buddy", "command\nsetup\n", 0).await;
     for name in ["command", "setup", "new"] {
         let text = format!("(echo x > /run/buddy/{name}) 2>/dev/null || echo refused");
         stage.check(&text, "refused\n", 0).await;
     }
-    stage.check("(rm /run/buddy/errors) 2>/dev/null || echo refused", "refused\n", 0).await;
+    stage.check("(rm /run/buddy/setup) 2>/dev/null || echo refused", "refused\n", 0).await;
     let directory = stage.path("run");
     stage.check(&format!("ls -A '{}' | wc -l | tr -d ' '", directory.display()), "0\n", 0).await;
 }

@@ -92,8 +92,7 @@ impl PaneStage {
         std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
         let warden =
             warden.map(|mode| SupervisorCommand { program: program.clone(), args: vec![mode.to_owned()] });
-        let marker = marker(&program);
-        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden, marker));
+        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden));
         Self { dir, target, bounds: Bounds::open(), _programs: programs }
     }
 
@@ -246,12 +245,7 @@ fn again(dir: &Path, shell: &str) -> TmuxTarget {
         program: env!("CARGO_BIN_EXE_buddy-supervise").into(),
         args: args.iter().map(|&word| word.to_owned()).collect(),
     };
-    let marker = marker(Path::new(env!("CARGO_BIN_EXE_buddy-supervise")));
-    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])), marker)
-}
-
-fn marker(program: &Path) -> SupervisorCommand {
-    SupervisorCommand { program: program.to_owned(), args: vec![buddy_exec::marker::MARK.to_owned()] }
+    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])))
 }
 
 fn layer(
@@ -259,7 +253,6 @@ fn layer(
     shell: &str,
     supervisor: SupervisorCommand,
     warden: Option<SupervisorCommand>,
-    marker: SupervisorCommand,
 ) -> TmuxTarget {
     let description = Description {
         name: "local".into(),
@@ -287,7 +280,6 @@ fn layer(
         own_env: env.clone(),
         env,
         warden,
-        marker: Some(marker),
         reconnect_within: PATIENCE,
         way: Way::Here,
     };

@@ -13,7 +13,6 @@ use serde_json::Value;
 use crate::protocol::DecoderContext;
 use crate::protocol::call_list::{CallList, MAX_CALLS_PER_REPLY, UNNAMED, nameless};
 use crate::protocol::chat::extras::{self, Extras};
-use crate::protocol::chat::fast;
 use crate::protocol::field::text_of;
 use crate::{Arguments, Delta, ReplyItem};
 
@@ -76,16 +75,6 @@ impl Calls {
             self.bytes += call.extras.take_call(piece);
         }
         Some(delta)
-    }
-
-    /// Takes a piece with only the usual fields.
-    pub(super) fn take_fast(&mut self, piece: &fast::Piece<'_>) -> Option<Delta> {
-        let function = piece.function.as_ref();
-        let name = function.and_then(|function| function.name.as_deref());
-        let arguments = function.and_then(|function| function.arguments.as_deref());
-        let non_empty = |text: &&str| !text.is_empty();
-        let (id, name) = (piece.id.as_deref().filter(non_empty), name.filter(non_empty));
-        self.add(piece.index, id, name, arguments.unwrap_or_default())
     }
 
     fn add(

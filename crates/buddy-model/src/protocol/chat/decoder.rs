@@ -8,7 +8,6 @@ use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
 use crate::protocol::chat::calls::{Calls, Ending};
 use crate::protocol::chat::extras::{self, Extras};
-use crate::protocol::chat::fast::Chunk;
 use crate::protocol::chat::reasoning::Reasoning;
 use crate::protocol::chat::usage;
 use crate::protocol::ending::{Before, stop_reason};
@@ -86,31 +85,6 @@ impl ChatDecoder {
             if choice.get("content_filter_results").is_some_and(is_filtered) {
                 self.take_reason(FILTERED);
             }
-        }
-        self.check_size()?;
-        Ok(deltas)
-    }
-
-    /// Takes a chunk with only the usual fields, which is nearly every chunk.
-    fn take_fast(&mut self, chunk: &Chunk<'_>) -> Result<Vec<Delta>, WireError> {
-        if let (None, Some(model)) = (&self.model, chunk.model.as_deref().filter(|model| !model.is_empty())) {
-            self.model = Some(model.to_owned());
-        }
-        let (choice,) = &chunk.choices;
-        let message = &choice.delta;
-        let mut deltas = Vec::new();
-        let reasoning =
-            self.reasoning.take_plain(message.reasoning_content.as_deref(), message.reasoning.as_deref());
-        deltas.extend(reasoning.map(Delta::Reasoning));
-        self.say(message.content.as_deref().unwrap_or_default(), &mut deltas);
-        if let Some((piece,)) = &message.tool_calls {
-            deltas.extend(self.calls.take_fast(piece));
-        }
-        if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
-            self.take_reason(reason);
-        }
-        if let Some(reason) = choice.native_finish_reason.as_deref() {
-            self.take_native_reason(reason);
         }
         self.check_size()?;
         Ok(deltas)
@@ -206,24 +180,6 @@ fn is_filtered(results: &Value) -> bool {
 }
 
 impl ChatDecoder {
-    /// Parses any chunk as a tree.
-    fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
-        let data = frame.data.trim();
-        if data == DONE {
-            self.done = true;
-            return Ok(Vec::new());
-        }
-        if data.is_empty() {
-            return Ok(Vec::new());
-        }
-        let chunk: Value = serde_json::from_str(data)
-            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
-        if frame.event == "error" && reported_error(&chunk).is_none() {
-            return Err(WireError::Reported(chunk));
-        }
-        self.take(&chunk, "delta")
-    }
-
     /// Calls that the model printed as text, which then become the answer's calls and are no longer its text.
     fn take_printed(&mut self, stop: &StopReason) -> Option<Vec<ReplyItem>> {
         if !self.calls.is_empty() || *stop != StopReason::End {
@@ -243,12 +199,20 @@ impl ChatDecoder {
 
 impl Decoder for ChatDecoder {
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
-        if frame.event.is_empty()
-            && let Some(chunk) = Chunk::read(&frame.data)
-        {
-            return self.take_fast(&chunk);
+        let data = frame.data.trim();
+        if data == DONE {
+            self.done = true;
+            return Ok(Vec::new());
         }
-        self.step_general(&frame)
+        if data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chunk: Value = serde_json::from_str(data)
+            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
+        if frame.event == "error" && reported_error(&chunk).is_none() {
+            return Err(WireError::Reported(chunk));
+        }
+        self.take(&chunk, "delta")
     }
 
     fn progress(&self) -> Progress {

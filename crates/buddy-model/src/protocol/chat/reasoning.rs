@@ -32,17 +32,12 @@ impl Reasoning {
             self.merge(detail);
         }
         let [first, second] = FIELDS.map(|field| message.get(field).and_then(Value::as_str));
-        self.take_plain(first, second).or_else(|| {
+        let [first_field, second_field] = FIELDS;
+        let first = self.take_field(first_field, first.unwrap_or_default());
+        first.or_else(|| self.take_field(second_field, second.unwrap_or_default())).or_else(|| {
             let text: String = details.iter().filter_map(readable).collect();
             self.take_field(DETAILS, &text)
         })
-    }
-
-    /// Takes the plain fields of a message, in order of precedence, and returns the new text.
-    pub(super) fn take_plain(&mut self, first: Option<&str>, second: Option<&str>) -> Option<String> {
-        let [first_field, second_field] = FIELDS;
-        self.take_field(first_field, first.unwrap_or_default())
-            .or_else(|| self.take_field(second_field, second.unwrap_or_default()))
     }
 
     fn take_field(&mut self, field: &'static str, text: &str) -> Option<String> {

@@ -69,7 +69,7 @@ impl Block {
 
 /// A piece of a block's text.
 #[derive(Clone, Copy)]
-pub(super) enum Piece<'a> {
+enum Piece<'a> {
     Text(&'a str),
     Thinking(&'a str),
     Signature(&'a str),
@@ -120,11 +120,7 @@ impl Blocks {
     }
 
     /// Appends text of any kind to a block.
-    pub(super) fn grow_piece(
-        &mut self,
-        index: Option<u64>,
-        piece: Piece<'_>,
-    ) -> Result<Vec<Delta>, WireError> {
+    fn grow_piece(&mut self, index: Option<u64>, piece: Piece<'_>) -> Result<Vec<Delta>, WireError> {
         let Some(position) = self.position(index) else { return Ok(Vec::new()) };
         let call = self.calls_before(position);
         let Some(block) = self.list.get_mut(position) else { return Ok(Vec::new()) };

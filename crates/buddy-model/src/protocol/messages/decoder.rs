@@ -6,7 +6,6 @@ use crate::clean::clipped;
 use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::field::text_of;
 use crate::protocol::messages::blocks::Blocks;
-use crate::protocol::messages::fast;
 use crate::protocol::messages::usage::Counts;
 use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
 use crate::{Delta, Reply, StopReason};
@@ -73,9 +72,6 @@ impl Decoder for MessagesDecoder {
         // Gateways end every stream with the end mark of Chat Completions.
         if data.is_empty() || data == "[DONE]" {
             return Ok(Vec::new());
-        }
-        if let Some((index, piece)) = fast::read(data).as_ref().and_then(fast::Event::piece) {
-            return self.blocks.grow_piece(Some(index), piece);
         }
         let event: Value = serde_json::from_str(data)
             .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;

@@ -8,7 +8,6 @@ use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
 use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::field::text_of;
-use crate::protocol::ollama::fast;
 use crate::protocol::printed::printed_calls;
 use crate::protocol::tokens::count;
 use crate::protocol::wire_name::OLLAMA_WIRE;
@@ -74,25 +73,6 @@ impl OllamaDecoder {
         Ok(deltas)
     }
 
-    /// Takes a line that only adds text.
-    fn take_fast(&mut self, line: &fast::Line<'_>) -> Result<Vec<Delta>, WireError> {
-        if let Some(model) = line.model().filter(|_| self.model.is_none()) {
-            self.model = Some(model.to_owned());
-        }
-        let mut deltas = Vec::new();
-        if let Some(text) = line.thinking() {
-            self.thinking.push_str(text);
-            deltas.push(Delta::Reasoning(text.to_owned()));
-        }
-        if let Some(text) = line.content() {
-            self.text.push_str(text);
-            deltas.push(Delta::Text(text.to_owned()));
-        }
-        self.bytes += deltas.iter().map(size).sum::<usize>();
-        grow(&mut self.bytes, 0, MAX_ANSWER_BYTES)?;
-        Ok(deltas)
-    }
-
     fn take_message(&mut self, message: &Value) -> Vec<Delta> {
         let mut deltas = Vec::new();
         if let Some(text) = text_of(message.get("thinking")) {
@@ -146,9 +126,6 @@ impl OllamaDecoder {
 impl Decoder for OllamaDecoder {
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
-        if let Some(line) = fast::read(data) {
-            return self.take_fast(&line);
-        }
         match serde_json::from_str(data) {
             Ok(line) => self.take(&line),
             Err(error) if error.is_eof() => Err(WireError::Truncated),

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::clean::clipped;
 use crate::protocol::bounded::grow;
-use crate::protocol::responses::event::DeltaEvent;
 use crate::protocol::responses::items::{Answer, has_refusal, is_refusal, message_text, reasoning_text};
 use crate::protocol::responses::usage;
 use crate::protocol::speaker::Speaker;
@@ -58,53 +57,6 @@ impl ResponsesDecoder {
             speaker: Speaker::default(),
             model: None,
             end: None,
-        }
-    }
-
-    /// Parses any event as a tree.
-    fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
-        let data = frame.data.trim();
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(Vec::new());
-        }
-        let mut event: Value = serde_json::from_str(data)
-            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
-        if !event.is_object() {
-            return Err(WireError::Malformed("an event is not an object".to_owned()));
-        }
-        let kind = text_at(&event, "type").unwrap_or(&frame.event).to_owned();
-        let index = event.get("output_index").and_then(Value::as_u64);
-        match kind.as_str() {
-            "response.output_item.added" => Ok(self.note_call(index, &event["item"]).into_iter().collect()),
-            "response.output_item.done" => self.take_item(index, taken(&mut event, "item"), data.len()),
-            "response.refusal.done" => {
-                self.refused = true;
-                Ok(Vec::new())
-            }
-            "response.content_part.added" | "response.content_part.done" => {
-                self.refused |= event.get("part").is_some_and(is_refusal);
-                Ok(Vec::new())
-            }
-            "response.reasoning_summary_part.added" => Ok(self.paragraph(index, &event)),
-            "response.created" | "response.in_progress" | "response.queued" => {
-                self.note_model(&event["response"]);
-                Ok(Vec::new())
-            }
-            "response.completed" | "response.done" | "response.incomplete" => {
-                self.end(taken(&mut event, "response"), kind == "response.incomplete")?;
-                Ok(Vec::new())
-            }
-            "response.failed" | "response.cancelled" => {
-                Err(WireError::Reported(taken(&mut taken(&mut event, "response"), "error")))
-            }
-            "error" => Err(WireError::Reported(reported(event))),
-            _ if event.get("error").is_some_and(|error| !error.is_null()) => {
-                Err(WireError::Reported(reported(event)))
-            }
-            kind => match text_at(&event, "delta") {
-                Some(delta) => self.take_delta(kind, index, delta),
-                None => Ok(Vec::new()),
-            },
         }
     }
 
@@ -218,9 +170,48 @@ impl ResponsesDecoder {
 
 impl Decoder for ResponsesDecoder {
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
-        match DeltaEvent::read(&frame.data) {
-            Some(event) => self.take_delta(&event.kind, event.output_index, &event.delta),
-            None => self.step_general(&frame),
+        let data = frame.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(Vec::new());
+        }
+        let mut event: Value = serde_json::from_str(data)
+            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
+        if !event.is_object() {
+            return Err(WireError::Malformed("an event is not an object".to_owned()));
+        }
+        let kind = text_at(&event, "type").unwrap_or(&frame.event).to_owned();
+        let index = event.get("output_index").and_then(Value::as_u64);
+        match kind.as_str() {
+            "response.output_item.added" => Ok(self.note_call(index, &event["item"]).into_iter().collect()),
+            "response.output_item.done" => self.take_item(index, taken(&mut event, "item"), data.len()),
+            "response.refusal.done" => {
+                self.refused = true;
+                Ok(Vec::new())
+            }
+            "response.content_part.added" | "response.content_part.done" => {
+                self.refused |= event.get("part").is_some_and(is_refusal);
+                Ok(Vec::new())
+            }
+            "response.reasoning_summary_part.added" => Ok(self.paragraph(index, &event)),
+            "response.created" | "response.in_progress" | "response.queued" => {
+                self.note_model(&event["response"]);
+                Ok(Vec::new())
+            }
+            "response.completed" | "response.done" | "response.incomplete" => {
+                self.end(taken(&mut event, "response"), kind == "response.incomplete")?;
+                Ok(Vec::new())
+            }
+            "response.failed" | "response.cancelled" => {
+                Err(WireError::Reported(taken(&mut taken(&mut event, "response"), "error")))
+            }
+            "error" => Err(WireError::Reported(reported(event))),
+            _ if event.get("error").is_some_and(|error| !error.is_null()) => {
+                Err(WireError::Reported(reported(event)))
+            }
+            kind => match text_at(&event, "delta") {
+                Some(delta) => self.take_delta(kind, index, delta),
+                None => Ok(Vec::new()),
+            },
         }
     }
 
@@ -298,6 +289,3 @@ fn taken(value: &mut Value, name: &str) -> Value {
 fn text_at<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str)
 }
-
-#[cfg(test)]
-mod tests;

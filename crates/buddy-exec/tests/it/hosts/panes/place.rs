@@ -172,7 +172,6 @@ fn layer(
         env: env(place),
         own_env: env(place),
         warden: None,
-        marker: None,
         reconnect_within,
         way: place.way.clone(),
     };
