@@ -11,13 +11,13 @@ use buddy_protocol::{
     SessionStarted, SessionState, SessionStore, SessionSummary, SessionTerms, Sessions, SessionsError,
     Subscription, WaitingAsk,
 };
-use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
 use crate::feed::pair;
 use crate::fork::Fork;
 use crate::live::{Live, Parts, Unsent, read_all};
-use crate::live_sessions::{LiveCell, LiveSessions};
+use crate::live_sessions::{LiveCell, LiveSessions, SessionCell};
 use crate::subscription;
 
 /// The maximum number of live sessions in one process. Each holds its transcript in memory.
@@ -94,13 +94,19 @@ impl Hub {
         agent.cloned().ok_or_else(|| SessionsError::Invalid(format!("there is no agent `{name}`")))
     }
 
-    fn live_parts(&self, session: &SessionId, agent: &str) -> Result<Parts, SessionsError> {
+    fn live_parts(
+        &self,
+        session: &SessionId,
+        agent: &str,
+        give_up: CancellationToken,
+    ) -> Result<Parts, SessionsError> {
         Ok(Parts {
             session: session.clone(),
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),
             agent: self.agent(agent)?,
             idle_after: self.parts.limits.idle_after,
+            give_up,
         })
     }
 
@@ -197,13 +203,13 @@ impl Hub {
     /// The live session, opened if necessary. An ended session stays ended.
     async fn with_live(&self, session: &SessionId) -> Result<LiveCell, SessionsError> {
         let cell = self.live.cell(session).await?;
-        let is_new = !cell.initialized();
-        let taken_up = cell.get_or_try_init(|| async {
+        let is_new = cell.get().is_none();
+        let taken_up = cell.get_or_open(|give_up| async {
             let summary = self.summary(session).await?;
             if summary.state == SessionState::Ended {
                 return Err(SessionsError::Conflict(format!("session `{session}` has ended")));
             }
-            Live::resume(self.live_parts(session, &summary.agent)?).await
+            Live::resume(self.live_parts(session, &summary.agent, give_up)?).await
         });
         taken_up.await?;
         if is_new {
@@ -217,7 +223,7 @@ fn id_taken(chosen: &SessionId) -> SessionsError {
     SessionsError::Conflict(format!("there is a session `{chosen}` already"))
 }
 
-fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
+fn live(cell: &SessionCell) -> Result<&Live, SessionsError> {
     cell.get().ok_or(SessionsError::Closed)
 }
 
@@ -237,12 +243,13 @@ impl Sessions for Hub {
             Some(chosen) => self.unused(chosen).await?,
             None => SessionId::new(&*self.parts.ids),
         };
-        let parts = self.live_parts(&session, &new.agent)?;
+        let agent = self.agent(&new.agent)?;
         if new.targets.len() > MAX_TARGETS {
             return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
         }
-        let began_with = parts.agent.introduce(&new).await;
+        let began_with = agent.introduce(&new).await;
         let NewSession { agent, cwd, model, parent, targets, terms, id: _ } = new;
+        let agent_name = agent.clone();
         let started = SessionStarted {
             owner,
             agent,
@@ -257,11 +264,12 @@ impl Sessions for Hub {
         let cell = self.live.cell(&session).await?;
         let first = AuthoredFact::new(who, Fact::SessionStarted(started));
         let mut is_made_here = false;
-        let make = || {
+        let make = |give_up| {
             is_made_here = true;
-            Live::create(parts, first)
+            let parts = self.live_parts(&session, &agent_name, give_up);
+            async { Live::create(parts?, first).await }
         };
-        cell.get_or_try_init(make).await?;
+        cell.get_or_open(make).await?;
         if !is_made_here {
             // Somebody else chose the same id since it was looked up.
             return Err(id_taken(&session));
@@ -308,6 +316,12 @@ impl Sessions for Hub {
     ) -> Result<(), SessionsError> {
         self.permit(who, session, Action::of(&command)).await?;
         check(&command)?;
+        // No turn runs in a session that is being opened, so only an interrupt that names none means the opening.
+        if let Command::Interrupt { turn } = &command
+            && self.live.interrupt_opening(session, turn.is_none())
+        {
+            return Ok(());
+        }
         let command = as_typed(who, command);
         for _ in 0..SEND_ATTEMPTS {
             let cell = self.with_live(session).await?;

@@ -77,9 +77,9 @@ pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, orig
 pub use operations::{OperationError, OperationErrorCode, Operations};
 pub use path_text::PathText;
 pub use port::{
-    Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionPage, SessionQuery,
-    SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges, Subscription,
-    SubscriptionError, WaitingAsk,
+    Agent, AgentError, AgentSession, CommandOutcome, EventSink, Found, Ledger, Opening, SessionPage,
+    SessionQuery, SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges,
+    Subscription, SubscriptionError, WaitingAsk,
 };
 pub use principal::{BadPrincipal, Principal, PrincipalId, PrincipalKind};
 pub use ran::{Ran, RanOutcome};

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Clock, Command,
-    DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel,
-    Opening, Principal, Question, Risk, SessionChanged, SessionId, Sessions, SingleUser, Subscription,
-    UnixMillis,
+    CommandOutcome, DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice,
+    NoticeLevel, Opening, Principal, Question, Risk, SessionChanged, SessionId, Sessions, SingleUser,
+    Subscription, UnixMillis,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
@@ -81,12 +81,12 @@ impl Agent for Scripted {
 
 #[async_trait]
 impl AgentSession for ScriptedSession {
-    async fn command(&mut self, _: Principal, command: Command) -> Result<(), AgentError> {
+    async fn command(&mut self, _: Principal, command: Command) -> CommandOutcome {
         if let Command::Prompt { text, .. } = command {
             self.doings.taken.fetch_add(1, Ordering::SeqCst);
             self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
         }
-        Ok(())
+        Box::pin(async { Ok(()) })
     }
 
     async fn close(mut self: Box<Self>) {
