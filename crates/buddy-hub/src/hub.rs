@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Attachment, AuthoredFact, BadTerms, Clock, Command, CommandKey, CommandKeys, Event, Fact,
     ForkKind, ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
-    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionId, SessionPage, SessionQuery,
-    SessionStarted, SessionState, SessionStore, SessionSummary, SessionTerms, Sessions, SessionsError,
+    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionBounds, SessionId, SessionPage,
+    SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError,
     Subscription, WaitingAsk,
 };
 use tokio_util::sync::CancellationToken;
@@ -182,14 +182,26 @@ impl Hub {
         Ok(above.filter(|owner| owner.id == id).unwrap_or_else(|| Principal::user(user, id.as_str())))
     }
 
-    /// The terms of a session that is started: no wider than those of the session above it.
-    async fn terms_of_new(&self, new: &NewSession) -> Result<SessionTerms, SessionsError> {
+    /// The bounds that a session sets for those below it, as it is now.
+    async fn bounds_below(&self, parent: &SessionId) -> Result<SessionBounds, SessionsError> {
+        let head = self.summary(parent).await?.head;
+        let transcript = read_all(&*self.parts.store, parent, head).await?;
+        SessionBounds::of(&transcript).ok_or_else(|| SessionsError::NotFound(parent.clone()))
+    }
+
+    /// A session that is to be started, with nothing wider than in the session above it.
+    async fn bounded(&self, mut new: NewSession) -> Result<NewSession, SessionsError> {
         let invalid = |error: BadTerms| SessionsError::Invalid(error.to_string());
         new.terms.check().map_err(invalid)?;
-        let Some(parent) = &new.parent else { return Ok(new.terms.clone()) };
-        let head = self.summary(parent).await?.head;
-        let above = read_all(&*self.parts.store, parent, head).await?.terms();
-        new.terms.clone().below(&above).map_err(invalid)
+        if new.targets.len() > MAX_TARGETS {
+            return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
+        }
+        if let Some(parent) = &new.parent {
+            let above = self.bounds_below(parent).await?;
+            new.terms = new.terms.below(&above.terms).map_err(invalid)?;
+            new.targets = above.admit(&new.cwd, new.targets).map_err(invalid)?;
+        }
+        Ok(new)
     }
 
     /// An id that a client chose, if no session has it.
@@ -237,16 +249,12 @@ impl Sessions for Hub {
         }
         let owner = self.owner_of_new(who, new.parent.as_ref()).await?;
         self.authorize(who, Action::Create, Resource::User(&owner.id))?;
-        let mut new = new;
-        new.terms = self.terms_of_new(&new).await?;
+        let mut new = self.bounded(new).await?;
         let session = match new.id.take() {
             Some(chosen) => self.unused(chosen).await?,
             None => SessionId::new(&*self.parts.ids),
         };
         let agent = self.agent(&new.agent)?;
-        if new.targets.len() > MAX_TARGETS {
-            return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
-        }
         let began_with = agent.introduce(&new).await;
         let NewSession { agent, cwd, model, parent, targets, terms, id: _ } = new;
         let agent_name = agent.clone();
@@ -288,6 +296,15 @@ impl Sessions for Hub {
         let action = if kind == ForkKind::Beneath { Action::Attach } else { Action::Read };
         self.permit(who, session, action).await?;
         let summary = self.summary(session).await?;
+        let above = match (kind, &summary.parent) {
+            (ForkKind::Beneath, _) => Some(self.bounds_below(session).await?),
+            (ForkKind::Beside, Some(parent)) => {
+                // The fork has the same session above it, which pays for it too.
+                self.permit(who, parent, Action::Attach).await?;
+                Some(self.bounds_below(parent).await?)
+            }
+            (ForkKind::Beside, None) => None,
+        };
         // The fork has the owner of the original.
         self.authorize(who, Action::Create, Resource::User(&summary.owner.id))?;
         self.authorize(who, Action::Use, Resource::Agent(&summary.agent))?;
@@ -302,6 +319,7 @@ impl Sessions for Hub {
             into: into.clone(),
             point,
             kind,
+            above,
             now,
         };
         fork.write(&*self.parts.store).await?;

@@ -61,6 +61,7 @@ fn wish() -> impl Strategy<Value = Wish> {
 struct Made {
     id: SessionId,
     resource: SessionResource,
+    above: Option<SessionResource>,
 }
 
 fn allows(who: &Principal, action: Action, resource: &SessionResource) -> bool {
@@ -75,7 +76,9 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
         let who = &principals[*who];
         let parent = parent.filter(|_| !made.is_empty()).map(|index| index.get(&made));
         let workspace = if *is_closed { "/a" } else { "/w" }.to_owned();
-        let may = parent.is_none_or(|parent| allows(who, Action::Attach, &parent.resource))
+        let is_bounded = |parent: &Made| parent.resource.workspace == workspace;
+        let may = parent
+            .is_none_or(|parent| allows(who, Action::Attach, &parent.resource) && is_bounded(parent))
             && authorize(&House, who, Action::Use, Resource::Workspace(&workspace)).is_ok();
         let wish = new_session(&workspace, parent.map(|parent| parent.id.clone()));
         let created = bench.hub.create(who, wish).await;
@@ -87,6 +90,7 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
             let above = std::iter::once(&parent.resource.owner).chain(&parent.resource.ancestors);
             above.cloned().collect()
         });
+        let above = parent.map(|parent| parent.resource.clone());
         let resource = SessionResource { owner, workspace, ancestors: ancestors.unwrap_or_default() };
         let buddy = Principal::system();
         let title = Some("lighthouse".to_owned());
@@ -95,7 +99,7 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
         let mut events = bench.hub.subscribe(&buddy, &id, 0).await.unwrap();
         bench.hub.send(&buddy, &id, Command::prompt("ask")).await.unwrap();
         while !matches!(next(&mut events).await.fact, Fact::Asked(_)) {}
-        made.push(Made { id, resource });
+        made.push(Made { id, resource, above });
     }
     made
 }
@@ -126,7 +130,7 @@ async fn check(bench: &Bench, made: &[Made]) {
                 "{who:?}"
             );
         }
-        for Made { id, resource } in made {
+        for Made { id, resource, .. } in made {
             let may_read = readable.contains(id);
             let is_hidden = |error: SessionsError| matches!(error, SessionsError::NotFound(_));
             assert_eq!(hub.find(&who, id).await.is_ok(), may_read, "{who:?} {resource:?}");
@@ -168,11 +172,14 @@ async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource
 /// Forks and children last, because they are sessions of their own.
 async fn check_copies(bench: &Bench, made: &[Made]) {
     for who in principals() {
-        for Made { id, resource } in made {
+        for Made { id, resource, above } in made {
             let uses = authorize(&House, &who, Action::Use, Resource::Workspace(&resource.workspace)).is_ok();
             let owns = authorize(&House, &who, Action::Create, Resource::User(&resource.owner)).is_ok();
             for (kind, action) in [(ForkKind::Beside, Action::Read), (ForkKind::Beneath, Action::Attach)] {
-                let may = allows(&who, action, resource) && uses && owns;
+                // The tree that pays for the original pays for a fork beside it too.
+                let pays = kind == ForkKind::Beneath
+                    || above.as_ref().is_none_or(|above| allows(&who, Action::Attach, above));
+                let may = allows(&who, action, resource) && uses && owns && pays;
                 let forked = bench.hub.fork(&who, id, ForkPoint::Now, kind).await;
                 assert_eq!(forked.is_ok(), may, "{who:?} {kind:?} {resource:?}: {forked:?}");
                 let Ok(fork) = forked else { continue };
