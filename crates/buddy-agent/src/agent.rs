@@ -19,8 +19,9 @@ use tokio::task::JoinSet;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
-use crate::driver::{Driver, Funds, Order, Work};
+use crate::driver::{Driver, Funds, Work};
 use crate::models::{Meter, Models};
+use crate::order::Order;
 use crate::tool_notice::refuse_tool;
 use crate::turn::Machine;
 

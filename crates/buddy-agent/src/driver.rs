@@ -17,7 +17,7 @@ use buddy_protocol::{
     Question, Ran, Risk, SessionId, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
 };
 use futures::StreamExt;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -26,19 +26,13 @@ use crate::briefing::is_brief;
 use crate::budget::Budget;
 use crate::client_calls::ClientCalls;
 use crate::driver::outset::{Outset, ReadyCall};
-use crate::driver::slow_commands::{SlowCommands, StepResult};
 use crate::look_around::LookAround;
 use crate::models::Models;
+use crate::order::{Order, refused};
 use crate::person_run::Underway;
+use crate::slow_commands::{SlowCommands, StepResult};
 use crate::summarise::summarise;
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
-
-/// A command on its way to the driver.
-pub(crate) struct Order {
-    pub(crate) by: Principal,
-    pub(crate) command: Command,
-    pub(crate) done: oneshot::Sender<Result<(), AgentError>>,
-}
 
 /// What runs one session.
 pub(crate) struct Driver {
@@ -480,8 +474,4 @@ fn failure(error: &ModelError) -> Failure {
         ModelErrorKind::Timeout => FailureKind::Timeout,
     };
     Failure { http_status: error.status, kind, message: error.to_string(), hint: error.hint.clone() }
-}
-
-fn refused(message: String) -> AgentError {
-    AgentError { failure: Failure { http_status: None, kind: FailureKind::Internal, message, hint: None } }
 }

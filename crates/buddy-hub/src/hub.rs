@@ -28,6 +28,8 @@ const IDLE_AFTER: Duration = Duration::from_mins(10);
 const SEND_ATTEMPTS: usize = 3;
 /// The maximum number of events in the answer to one request.
 const MAX_EVENTS: usize = 10_000;
+/// The number of waiting sessions that are read at once.
+const WAITING_PAGE: usize = 200;
 /// The maximum depth of a tree of sessions. A ledger that adds up a tree has the same bound.
 const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
@@ -147,6 +149,23 @@ impl Hub {
             resource.ancestors = self.owners_above(session).await?;
         }
         self.authorize(who, action, Resource::Session(&resource))
+    }
+
+    /// Refuses a command unless `who` may send it. A client may stop a call that it made itself.
+    async fn permit_command(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        command: &Command,
+    ) -> Result<(), SessionsError> {
+        let permitted = self.permit(who, session, Action::of(command)).await;
+        let (Command::Stop { item }, Err(SessionsError::Forbidden { .. })) = (command, &permitted) else {
+            return permitted;
+        };
+        // Only a call that runs can be stopped, and then its session is live here.
+        let call = self.live.access(session).zip(self.live.caller(session, item).await);
+        let Some((session, caller)) = call else { return permitted };
+        self.authorize(who, Action::Stop, Resource::Call { session: &session, caller: &caller })
     }
 
     /// The owners of the sessions above a session.
@@ -332,7 +351,7 @@ impl Sessions for Hub {
         session: &SessionId,
         command: Command,
     ) -> Result<(), SessionsError> {
-        self.permit(who, session, Action::of(&command)).await?;
+        self.permit_command(who, session, &command).await?;
         check(&command)?;
         // No turn runs in a session that is being opened, so only an interrupt that names none means the opening.
         if let Command::Interrupt { turn } = &command
@@ -360,7 +379,7 @@ impl Sessions for Hub {
         command: Command,
     ) -> Result<(), SessionsError> {
         // A refusal that has nothing to do with the session's state is not worth remembering.
-        self.permit(who, session, Action::of(&command)).await?;
+        self.permit_command(who, session, &command).await?;
         check(&command)?;
         let keyed = KeyedCommand::new(who.id.clone(), session.clone(), key, &command);
         let keyed = keyed.map_err(|error| SessionsError::Invalid(error.to_string()))?;
@@ -421,7 +440,6 @@ impl Sessions for Hub {
     }
 
     async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
-        let query = SessionQuery { is_waiting: true, ..SessionQuery::default() };
         let waiting = |summary: SessionSummary| {
             let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
             asks.into_iter().map(move |ask| WaitingAsk {
@@ -432,7 +450,19 @@ impl Sessions for Hub {
                 ask,
             })
         };
-        Ok(self.list(who, query).await?.sessions.into_iter().flat_map(waiting).collect())
+        let mut asks = Vec::new();
+        // A cursor only ever moves on, so there are no more pages than sessions.
+        let mut after = None;
+        loop {
+            let query =
+                SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
+            let SessionPage { sessions, next } = self.list(who, query).await?;
+            asks.extend(sessions.into_iter().flat_map(waiting));
+            if next.is_none() {
+                return Ok(asks);
+            }
+            after = next;
+        }
     }
 
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError> {
@@ -443,9 +473,9 @@ impl Sessions for Hub {
             (OwnerScope::Owner(own), _) => Some(own),
         };
         let mut sessions = self.parts.store.list(SessionQuery { owner, ..query }).await?;
-        // An empty page ends the list, so the last page has a cursor too.
-        let next = sessions.last().map(SessionSummary::cursor);
         sessions.retain(|summary| self.is_visible(who, summary));
+        // An empty page ends the list, so the last page has a cursor too. It names no session that is hidden.
+        let next = sessions.last().map(SessionSummary::cursor);
         Ok(SessionPage { sessions, next })
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Answer, AskId, AuthoredFact, Change, Clock, Command, Event, Fact,
-    LogEntry, Opening, Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter,
-    SessionsError, StoreError, Transcript, recovery,
+    ItemId, LogEntry, Opening, Principal, SessionChanged, SessionEnded, SessionId, SessionStore,
+    SessionWriter, SessionsError, StoreError, Transcript, recovery,
 };
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -316,6 +316,13 @@ impl Live {
         self.tell(Message::Facts { facts: vec![fact], done: Some(done) }).await?;
         // A fact that the actor did not take was not stored.
         outcome.await.map_err(|_| Unsent::Unloaded)?.map_err(|_| SessionsError::Closed.into())
+    }
+
+    /// The client that made a call which runs.
+    pub(crate) async fn caller(&self, item: ItemId) -> Option<Principal> {
+        let (answer, caller) = oneshot::channel();
+        self.tell(Message::Caller { item, answer }).await.ok()?;
+        caller.await.ok()?
     }
 
     /// The reader's end of a new subscription.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use buddy_protocol::{SessionId, SessionsError};
+use buddy_protocol::{ItemId, Principal, SessionId, SessionsError};
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -102,6 +102,12 @@ impl LiveSessions {
         let cell = self.get(session)?;
         // An actor that stops at this moment has no feed, and its log no more events.
         cell.get()?.subscribe().await.ok()
+    }
+
+    /// The client that made a call which runs in a live session.
+    pub(crate) async fn caller(&self, session: &SessionId, item: &ItemId) -> Option<Principal> {
+        let cell = self.get(session)?;
+        cell.get()?.caller(item.clone()).await
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Turnover> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use buddy_calls::{Attached, Slot, ToolsFound, changed, news};
 use buddy_protocol::{AgentError, AuthoredFact, Change, Fact, Principal, SessionChanged, SinkClosed};
 
-use super::slow_commands::StepResult;
-use super::{Driver, refused};
+use super::Driver;
+use crate::order::refused;
+use crate::slow_commands::StepResult;
 use crate::tool_notice::refuse_tool;
 
 impl Driver {

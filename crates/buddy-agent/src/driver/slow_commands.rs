@@ -1,93 +1,20 @@
 //! Commands that take a while: hosts to reach, images to decode, a model to find out about. The slow step of one passes
 //! beside the loop; the commands behind it wait, except for those that stop something.
 
-use std::collections::VecDeque;
-
-use buddy_calls::{Slot, all_attached};
+use buddy_calls::all_attached;
 use buddy_protocol::{AgentError, Attachment, Change, Command, Failure, FailureKind, Image, SinkClosed};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinError;
 
-use super::{Driver, Order, refused};
-
-/// Commands that wait behind a slow one. More are refused.
-const MAX_WAITING: usize = 64;
-
-/// The slow command, and those behind it.
-#[derive(Default)]
-pub(crate) struct SlowCommands {
-    /// The step under way. Dropping it lets go of it.
-    step: JoinSet<StepResult>,
-    /// The command that it is a step of.
-    order: Option<Order>,
-    waiting: VecDeque<Order>,
-}
-
-/// The result of a slow step.
-pub(crate) enum StepResult {
-    /// The command had none, or only had to wait.
-    Nothing,
-    /// The images of a prompt, as the model sees them.
-    Images(Result<Vec<Image>, AgentError>),
-    /// The targets after a change.
-    Slots(Result<Vec<Slot>, String>),
-    /// The step broke.
-    Broken,
-}
-
-impl StepResult {
-    pub(super) fn images(self) -> Result<Vec<Image>, AgentError> {
-        match self {
-            Self::Images(images) => images,
-            Self::Broken => Err(refused("an image could not be decoded".to_owned())),
-            Self::Nothing | Self::Slots(_) => Ok(Vec::new()),
-        }
-    }
-
-    pub(super) fn slots(self) -> Result<Option<Vec<Slot>>, String> {
-        match self {
-            Self::Slots(slots) => slots.map(Some),
-            Self::Broken => Err("the target could not be reached".to_owned()),
-            Self::Nothing | Self::Images(_) => Ok(None),
-        }
-    }
-}
-
-impl SlowCommands {
-    fn begin(&mut self, order: Order, step: BoxFuture<'static, StepResult>) {
-        self.order = Some(order);
-        self.step.spawn(step);
-    }
-
-    fn wait(&mut self, order: Order) {
-        if self.waiting.len() < MAX_WAITING {
-            self.waiting.push_back(order);
-        } else {
-            let reason = format!("{MAX_WAITING} commands wait in this session already");
-            let _ = order.done.send(Err(refused(reason)));
-        }
-    }
-
-    /// Gives up the slow command and those behind it. Nothing of them was done.
-    pub(super) fn let_go(&mut self) {
-        self.step = JoinSet::new();
-        for order in self.order.take().into_iter().chain(self.waiting.drain(..)) {
-            let reason = "interrupted before it began; nothing was done".to_owned();
-            let _ = order.done.send(Err(refused(reason)));
-        }
-    }
-
-    /// The result of the step under way; none if there is none.
-    pub(super) async fn next_found(&mut self) -> Option<Result<StepResult, JoinError>> {
-        self.step.join_next().await
-    }
-}
+use super::Driver;
+use crate::order::{Order, refused};
+use crate::slow_commands::StepResult;
 
 impl Driver {
     /// Takes a command: at once, unless it has to wait for another.
     pub(super) async fn take(&mut self, order: Order) -> Result<(), SinkClosed> {
-        if self.work.slow.order.is_some() && !stops_something(&order.command) {
+        if self.work.slow.is_under_way() && !stops_something(&order.command) {
             self.work.slow.wait(order);
             return Ok(());
         }
@@ -136,12 +63,10 @@ impl Driver {
             tracing::error!(%error, "a step of a command broke");
             StepResult::Broken
         });
-        if let Some(order) = self.work.slow.order.take() {
+        if let Some(order) = self.work.slow.take_order() {
             self.carry_out(order, found).await?;
         }
-        while self.work.slow.order.is_none()
-            && let Some(next) = self.work.slow.waiting.pop_front()
-        {
+        while let Some(next) = self.work.slow.next_waiting() {
             self.begin(next).await?;
         }
         Ok(())

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use buddy_hub::{Action, Resource, SessionResource, authorize};
 use buddy_protocol::{
-    AgentId, ApprovalPolicy, Change, Command, Fact, ForkKind, ForkPoint, Members, Principal, PrincipalId,
-    Role, SessionId, SessionQuery, Sessions, SessionsError, UserId,
+    AgentId, ApprovalPolicy, Change, Command, CommandKey, Fact, ForkKind, ForkPoint, Members, Principal,
+    PrincipalId, Role, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
 };
 use proptest::prelude::*;
 
@@ -122,6 +123,7 @@ async fn check(bench: &Bench, made: &[Made]) {
         assert_eq!(found.iter().map(|found| &found.summary.id).collect::<BTreeSet<_>>(), readable, "{who:?}");
         let asks = hub.asks(&who).await.unwrap();
         assert_eq!(asks.iter().map(|ask| &ask.session).collect::<BTreeSet<_>>(), readable, "asks {who:?}");
+        check_pages(bench, &who, made, &readable).await;
         for owner in principals() {
             let query = SessionQuery { owner: Some(owner.id.clone()), ..SessionQuery::default() };
             let listed = hub.list(&who, query).await.unwrap().sessions;
@@ -150,6 +152,32 @@ async fn check(bench: &Bench, made: &[Made]) {
     }
 }
 
+/// Pages of one row and filters show the same sessions, and no cursor names a hidden one.
+async fn check_pages(bench: &Bench, who: &Principal, made: &[Made], readable: &BTreeSet<&SessionId>) {
+    for is_waiting in [false, true] {
+        for cwd in [None, Some("/a".to_owned()), Some("/w".to_owned())] {
+            let expected: BTreeSet<SessionId> = made
+                .iter()
+                .filter(|made| readable.contains(&made.id))
+                .filter(|made| cwd.as_ref().is_none_or(|cwd| *cwd == made.resource.workspace))
+                .map(|made| made.id.clone())
+                .collect();
+            let mut seen = BTreeSet::new();
+            let mut after = None;
+            loop {
+                let query =
+                    SessionQuery { is_waiting, cwd: cwd.clone(), limit: 1, after, ..SessionQuery::default() };
+                let page = bench.hub.list(who, query).await.unwrap();
+                seen.extend(page.sessions.iter().map(|summary| summary.id.clone()));
+                let Some(next) = page.next else { break };
+                assert!(readable.contains(&next.session), "{who:?} {next:?}");
+                after = Some(next);
+            }
+            assert_eq!(seen, expected, "{who:?} waiting: {is_waiting}, in {cwd:?}");
+        }
+    }
+}
+
 /// Commands that change nothing for the other checks, one for each action.
 async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource: &SessionResource) {
     let ask = "ask_0000000000000000000000zzzz".parse().unwrap();
@@ -160,13 +188,26 @@ async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource
         Command::Change(Change::default()),
         Command::Change(govern),
         Command::Run { command: "true".to_owned(), target: None },
+        Command::Stop { item: "itm_0000000000000000000000zzzz".parse().unwrap() },
+        Command::Call { tool: "read_file".to_owned(), input: serde_json::json!({}).into() },
     ];
-    for command in commands {
+    let is_refused = |sent: &Result<(), SessionsError>| {
+        matches!(sent, Err(SessionsError::NotFound(_) | SessionsError::Forbidden { .. }))
+    };
+    for (place, command) in commands.into_iter().enumerate() {
         let action = Action::of(&command);
-        let sent = bench.hub.send(who, id, command).await;
-        let is_refused = matches!(sent, Err(SessionsError::NotFound(_) | SessionsError::Forbidden { .. }));
-        assert_eq!(!is_refused, allows(who, action, resource), "{who:?} {action:?} {resource:?}: {sent:?}");
+        let is_allowed = allows(who, action, resource);
+        let sent = bench.hub.send(who, id, command.clone()).await;
+        assert_eq!(!is_refused(&sent), is_allowed, "{who:?} {action:?} {resource:?}: {sent:?}");
+        // A key that is sent again has the same outcome.
+        let key = CommandKey::try_from(format!("key-{place}")).unwrap();
+        for _ in 0..2 {
+            let sent = bench.hub.send_once(who, id, key.clone(), command.clone()).await;
+            assert_eq!(!is_refused(&sent), is_allowed, "{who:?} {action:?} {resource:?}: {sent:?}");
+        }
     }
+    let taken_up = bench.hub.take_up(who, id).await;
+    assert_eq!(!is_refused(&taken_up), allows(who, Action::Prompt, resource), "{who:?} {taken_up:?}");
 }
 
 /// Forks and children last, because they are sessions of their own.
@@ -204,6 +245,31 @@ proptest! {
             bench.hub.close().await;
         });
     }
+}
+
+/// Users with an account, until they are locked out.
+struct Door(AtomicBool);
+
+impl Members for Door {
+    fn role(&self, _: &UserId) -> Option<Role> {
+        (!self.0.load(Ordering::SeqCst)).then_some(Role::User)
+    }
+
+    fn is_member(&self, _: &UserId, _: &str) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn an_owner_who_is_locked_out_gets_no_cursor() {
+    let door = Arc::new(Door(AtomicBool::new(false)));
+    let bench = Bench::with(door.clone());
+    let session = bench.session().await;
+    let list = || bench.hub.list(&bench.ann, SessionQuery::default());
+    assert_eq!(list().await.unwrap().next.unwrap().session, session);
+    door.0.store(true, Ordering::SeqCst);
+    assert_eq!(list().await.unwrap(), SessionPage::default());
+    bench.hub.close().await;
 }
 
 #[tokio::test]

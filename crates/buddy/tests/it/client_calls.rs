@@ -5,8 +5,8 @@ use std::fs;
 
 use buddy_exec::undo::{Header, Which};
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Asked, Command, Content, Event, Fact, Item, ItemStatus, Principal, SessionTerms,
-    Sessions, SessionsError,
+    AgentId, Answer, ApprovalPolicy, Asked, Command, Content, Event, Fact, Item, ItemId, ItemStatus,
+    Principal, SessionTerms, Sessions, SessionsError, UserId,
 };
 use serde_json::{Value, json};
 
@@ -115,5 +115,39 @@ async fn a_session_without_a_tool_refuses_its_calls_and_others_run() {
     assert_eq!(item.status, ItemStatus::Completed, "{}", output(&item));
     assert!(output(&item).to_string().contains("one"));
     assert!(!office.workspace.join("b.txt").exists());
+    office.hub.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_stops_the_call_that_it_made_and_nothing_else() {
+    let (office, (ann, client)) = (Office::new(), people());
+    let (session, mut events) = office.begin(&ann, SessionTerms::default()).await;
+    let started = |event: &Event| match &event.fact {
+        Fact::ItemStarted(started) => Some(started.item.id.clone()),
+        _ => None,
+    };
+    let asked = |event: &Event| match &event.fact {
+        Fact::Asked(Asked { ask }) => Some(ask.id.clone()),
+        _ => None,
+    };
+    office.hub.send(&client, &session, run("sleep 600 > slept.txt")).await.unwrap();
+    let call = next(&mut events, started).await;
+    let ask = next(&mut events, asked).await;
+    office.hub.send(&ann, &session, Command::Answer { ask, answer: Answer::allow() }).await.unwrap();
+    let command = Command::Run { command: "sleep 601".to_owned(), target: None };
+    office.hub.send(&ann, &session, command).await.unwrap();
+    let running = next(&mut events, started).await;
+    // Neither a command of the user, nor the call of another client, nor something that does not run.
+    let stranger = Principal::agent(AgentId::of_name("stranger"), "editor", UserId::of_account("ann"));
+    let unknown: ItemId = format!("itm_{:026}", 7).parse().unwrap();
+    for (who, item) in [(&client, &running), (&stranger, &call), (&client, &unknown)] {
+        let refused = office.hub.send(who, &session, Command::Stop { item: item.clone() }).await;
+        assert!(matches!(refused, Err(SessionsError::Forbidden { .. })), "{who:?} {refused:?}");
+    }
+    office.hub.send(&client, &session, Command::Stop { item: call.clone() }).await.unwrap();
+    let (item, by) = next(&mut events, ended).await;
+    assert_eq!((item.id, by), (call, Some(client)));
+    assert_ne!(item.status, ItemStatus::Completed);
+    office.hub.send(&ann, &session, Command::Stop { item: running }).await.unwrap();
     office.hub.close().await;
 }

@@ -64,6 +64,7 @@ mod swapped;
 mod tampering;
 mod targets;
 mod told_rules;
+mod tool_sets;
 mod undo;
 mod way_out;
 mod web;
