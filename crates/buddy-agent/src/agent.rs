@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use buddy_calls::{
-    Background, Gate, Pipeline, PipelineParts, SessionTools, Targets, TextRoom, all_attached, registry,
-    retrace, reword_fact,
+    Background, Gate, Pipeline, PipelineParts, SessionTools, Targets, TextRoom, registry, retrace,
+    reword_fact,
 };
 use buddy_exec::managed::Owner;
 use buddy_policy::Attendance;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Command, Content, EventSink, Fact, Failure,
-    FailureKind, Image, Introduction, Item, NewSession, Opening, Principal, PrincipalId, SessionChanged,
+    Agent, AgentError, AgentSession, ApprovalPolicy, Command, CommandOutcome, Content, EventSink, Fact,
+    Failure, FailureKind, Introduction, Item, NewSession, Opening, Principal, PrincipalId, SessionChanged,
     SessionStarted, SessionTarget, SinkClosed,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -19,8 +19,9 @@ use tokio::task::JoinSet;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
-use crate::driver::{Driver, Funds, Order, Work};
+use crate::driver::{Driver, Funds, Work};
 use crate::models::{Meter, Models};
+use crate::order::Order;
 use crate::tool_notice::refuse_tool;
 use crate::turn::Machine;
 
@@ -247,15 +248,11 @@ struct BuddySession {
 
 #[async_trait]
 impl AgentSession for BuddySession {
-    async fn command(&mut self, by: Principal, mut command: Command) -> Result<(), AgentError> {
-        let images = match &mut command {
-            Command::Prompt { images, .. } => seen(std::mem::take(images)).await?,
-            _ => Vec::new(),
-        };
+    async fn command(&mut self, by: Principal, command: Command) -> CommandOutcome {
         let (done, outcome) = oneshot::channel();
-        let gone = || closed("the session is closed");
-        self.orders.send(Order { by, command, images, done }).await.map_err(|_| gone())?;
-        outcome.await.map_err(|_| gone())?
+        // A driver that is gone answers nothing.
+        let _ = self.orders.send(Order { by, command, done }).await;
+        Box::pin(async { outcome.await.map_err(|_| closed("the session is closed"))? })
     }
 
     fn is_busy(&self) -> bool {
@@ -271,23 +268,6 @@ impl AgentSession for BuddySession {
             }
         }
     }
-}
-
-/// The images that come with a prompt. Decoding them takes a while, which nobody else should have to wait for.
-async fn seen(attachments: Vec<Attachment>) -> Result<Vec<Image>, AgentError> {
-    if attachments.is_empty() {
-        return Ok(Vec::new());
-    }
-    let decoded = tokio::task::spawn_blocking(move || all_attached(attachments)).await;
-    let decoded = decoded.map_err(|_| closed("an image could not be decoded"))?;
-    decoded.map_err(|error| AgentError {
-        failure: Failure {
-            http_status: None,
-            kind: FailureKind::InvalidRequest,
-            message: error.to_string(),
-            hint: None,
-        },
-    })
 }
 
 fn closed(message: &str) -> AgentError {

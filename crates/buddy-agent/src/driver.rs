@@ -1,21 +1,23 @@
 //! The driver: the one loop that does what the turn machine says and tells it what happened.
 
+mod changes;
 mod client_calls;
+mod outset;
 mod person;
+mod slow_commands;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use buddy_calls::{Attached, Call, Gate, Pipeline, ToolsFound, changed, news};
+use buddy_calls::{Call, Gate, Pipeline};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
-    AgentError, Answer, Approval, Ask, AskId, AuthoredFact, Change, Clock, Command, Content, Envelope,
-    EventSink, Fact, Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice,
-    NoticeLevel, Principal, PrincipalId, Question, Ran, Risk, SessionChanged, SessionId, SinkClosed,
-    TargetChange, ToolFailure, TurnId, UnixMillis, UsageReported,
+    AgentError, Answer, Approval, Ask, AskId, Clock, Command, Content, Envelope, EventSink, Fact, Failure,
+    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, PrincipalId,
+    Question, Ran, Risk, SessionId, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
 };
 use futures::StreamExt;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -23,21 +25,14 @@ use crate::agent_settings::AgentSettings;
 use crate::briefing::is_brief;
 use crate::budget::Budget;
 use crate::client_calls::ClientCalls;
+use crate::driver::outset::{Outset, ReadyCall};
 use crate::look_around::LookAround;
 use crate::models::Models;
+use crate::order::{Order, refused};
 use crate::person_run::Underway;
+use crate::slow_commands::{SlowCommands, StepResult};
 use crate::summarise::summarise;
-use crate::tool_notice::refuse_tool;
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
-
-/// A command on its way to the driver.
-pub(crate) struct Order {
-    pub(crate) by: Principal,
-    pub(crate) command: Command,
-    /// The images of a prompt, as the model sees them.
-    pub(crate) images: Vec<Image>,
-    pub(crate) done: oneshot::Sender<Result<(), AgentError>>,
-}
 
 /// What runs one session.
 pub(crate) struct Driver {
@@ -70,6 +65,10 @@ pub(crate) struct Funds {
 /// What is under way.
 #[derive(Default)]
 pub(crate) struct Work {
+    /// The command that takes a while, and those that wait behind it.
+    slow: SlowCommands,
+    /// The model call that waits until enough is known of its model.
+    outset: Outset,
     /// The model call whose answer streams in. Dropping it closes the connection.
     reply: Option<ReplyStream>,
     /// The calls that run, each ending in its recorded item.
@@ -112,6 +111,11 @@ impl Driver {
                     Some(order) => self.take(order).await?,
                     None => return Ok(()),
                 },
+                Some(found) = self.work.slow.next_found() => self.slow_step_ended(found).await?,
+                Some(call) = self.work.outset.next_call() => {
+                    let input = self.call_ready_model(call).await?;
+                    self.feed_some(input).await?;
+                }
                 spoken = next_words(&mut self.work.reply) => {
                     let input = self.understood(spoken);
                     self.feed(input).await?;
@@ -147,6 +151,7 @@ impl Driver {
 
     /// Stops what runs and waits for its end, so that nothing outlives the session.
     async fn wind_down(&mut self) -> Result<(), SinkClosed> {
+        self.work.slow.let_go();
         self.feed(Input::Interrupted(Principal::system())).await?;
         while let Some(ended) = self.work.calls.join_next_with_id().await {
             let item = self.ended(ended).await?;
@@ -165,166 +170,74 @@ impl Driver {
         self.sink.commit(Vec::new()).await
     }
 
-    async fn take(&mut self, order: Order) -> Result<(), SinkClosed> {
-        let Order { by, command, images, done } = order;
-        match command {
-            Command::Prompt { text, typed, .. } => {
-                self.gate.trace(|trail| trail.person_wrote(typed.as_deref().unwrap_or(&text)));
-                let said = Content::UserMessage { text, images, ran: None, typed };
-                if self.machine.is_idle() {
-                    self.grow_tools().await?;
+    /// Carries a command out, with what a slow step found out for it.
+    async fn carry_out(&mut self, order: Order, found: StepResult) -> Result<(), SinkClosed> {
+        let Order { by, command, done } = order;
+        let outcome = match command {
+            Command::Prompt { text, typed, .. } => match found.images() {
+                Ok(images) => {
+                    self.prompted(by, Content::UserMessage { text, images, ran: None, typed }).await?;
+                    Ok(())
                 }
-                self.feed(Input::Prompted { by, said }).await?;
-            }
-            Command::Run { command, target } => {
-                let begun = self.run_as_person(by, command, target).await?;
-                let _ = done.send(begun);
-                return Ok(());
-            }
-            Command::Call { tool, input } => {
-                let begun = self.call_as_client(by, tool, input).await?;
-                let _ = done.send(begun);
-                return Ok(());
-            }
-            Command::Stop { item } => {
-                let _ = done.send(self.stop(&item));
-                return Ok(());
-            }
+                Err(error) => Err(error),
+            },
+            Command::Run { command, target } => self.run_as_person(by, command, target).await?,
+            Command::Call { tool, input } => self.call_as_client(by, tool, input).await?,
+            Command::Stop { item } => self.stop(&item),
             Command::Interrupt { turn } => {
-                let is_meant = turn.is_none() || turn.as_ref() == self.machine.turn();
-                if is_meant {
-                    self.feed(Input::Interrupted(by)).await?;
-                }
+                self.interrupt(by, turn).await?;
+                Ok(())
             }
-            Command::WindUp { reason } => self.feed(Input::WoundUp { by, reason }).await?,
-            Command::Compact if !self.machine.is_idle() => {
-                let reason = "a turn runs; room is made when it has ended".to_owned();
-                let _ = done.send(Err(refused(reason)));
-                return Ok(());
+            Command::WindUp { reason } => {
+                self.feed(Input::WoundUp { by, reason }).await?;
+                Ok(())
             }
-            Command::Compact => {
-                self.models.ready().await;
-                let window = self.models.window();
-                self.feed(Input::CompactRequested { by, window }).await?;
-            }
-            Command::Change(change) => {
-                let changed = self.change(&by, change).await?;
-                let _ = done.send(changed);
-                return Ok(());
-            }
-            Command::Answer { .. } | Command::End => {}
-        }
+            Command::Compact => self.compact(by).await?,
+            Command::Change(change) => self.change(&by, change, found).await?,
+            Command::Answer { .. } | Command::End => Ok(()),
+        };
         // What is acknowledged is durable.
         self.sink.commit(Vec::new()).await?;
-        let _ = done.send(Ok(()));
+        let _ = done.send(outcome);
         Ok(())
     }
 
-    async fn change(&mut self, by: &Principal, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
-        let Change { model, approvals, plan_only, panes_taken, target, .. } = change;
-        if model.is_some()
-            && let Err(failure) = self.models.choose(model.clone())
-        {
-            return Ok(Err(AgentError { failure }));
+    async fn prompted(&mut self, by: Principal, said: Content) -> Result<(), SinkClosed> {
+        if let Content::UserMessage { text, typed, .. } = &said {
+            self.gate.trace(|trail| trail.person_wrote(typed.as_deref().unwrap_or(text)));
         }
-        if panes_taken.is_some() && !self.attached().iter().any(|attached| has_panes(attached)) {
-            return Ok(Err(refused("this session has no shared panes".to_owned())));
+        if self.machine.is_idle() {
+            self.grow_tools().await?;
         }
-        if let Some(target) = target
-            && let Err(reason) = self.change_targets(by, &target).await?
-        {
-            return Ok(Err(refused(reason)));
-        }
-        // The log says who moved the gate before it moves.
-        let changed =
-            SessionChanged { model, approvals, plan_only, panes_taken, ..SessionChanged::default() };
-        if changed != SessionChanged::default() {
-            let changed = AuthoredFact::new(by, Fact::SessionChanged(changed));
-            self.sink.commit_authored(vec![changed]).await?;
-        }
-        if let Some(approvals) = approvals {
-            self.gate.set_approvals(approvals);
-        }
-        if let Some(plan_only) = plan_only {
-            self.gate.set_plan_only(plan_only);
-            self.machine.set_planning(plan_only);
-        }
-        if let Some(is_taken) = panes_taken {
-            self.work.are_panes_taken = is_taken;
-            self.hand_panes(is_taken);
-        }
-        Ok(Ok(()))
+        self.feed(Input::Prompted { by, said }).await
     }
 
-    fn attached(&self) -> Vec<Arc<Attached>> {
-        self.pipeline.parts.targets.attached()
-    }
-
-    /// Gives the panes of all targets to the user, or takes them back.
-    fn hand_panes(&self, is_taken: bool) {
-        for attached in self.attached() {
-            match attached.host.target.panes() {
-                Some(panes) if is_taken => panes.hand_over(),
-                Some(panes) => panes.take_back(),
-                None => {}
-            }
+    /// Ends the turn, if it is the one that is meant. One that means any turn also lets go of the commands that wait.
+    async fn interrupt(&mut self, by: Principal, turn: Option<TurnId>) -> Result<(), SinkClosed> {
+        if turn.is_none() {
+            self.work.slow.let_go();
         }
-    }
-
-    /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was.
-    async fn change_targets(
-        &mut self,
-        by: &Principal,
-        change: &TargetChange,
-    ) -> Result<Result<(), String>, SinkClosed> {
-        let targets = self.pipeline.parts.targets.clone();
-        let before = self.attached();
-        let slots = match targets.after(change).await {
-            Ok(slots) => slots,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let facts = [changed(&slots)].into_iter().chain(news(&targets.all(), &slots));
-        self.sink.commit_authored(facts.map(|fact| AuthoredFact::new(by, fact)).collect()).await?;
-        targets.replace(slots);
-        if self.work.are_panes_taken {
-            self.hand_panes(true);
-            // Who lets go of a host can give nothing back there later.
-            for gone in before.iter().filter(|gone| !targets.names().contains(&gone.spec.name)) {
-                if let Some(panes) = gone.host.target.panes() {
-                    panes.take_back();
-                }
-            }
-        }
-        self.machine.set_targets(targets.names());
-        self.brief_again();
-        Ok(Ok(()))
-    }
-
-    /// Tells models the tools and the targets that there are now, from the next call on.
-    fn brief_again(&mut self) {
-        let parts = &self.pipeline.parts;
-        let briefing = self.models.briefing.again(self.pipeline.tools.current(), &parts.targets, &self.gate);
-        self.models.brief(briefing);
-    }
-
-    /// Takes in tools that there are only now, before a turn begins.
-    async fn grow_tools(&mut self) -> Result<(), SinkClosed> {
-        let ToolsFound { new, refused } = self.pipeline.tools.grow();
-        let mut facts: Vec<Fact> = refused.into_iter().map(refuse_tool).collect();
-        let has_grown = !new.is_empty();
-        facts.extend(has_grown.then(|| {
-            Fact::SessionChanged(SessionChanged { new_tools: Some(new), ..SessionChanged::default() })
-        }));
-        self.sink.push(facts).await?;
-        if has_grown {
-            self.machine.set_tools(self.pipeline.tools.current());
-            self.brief_again();
+        if turn.is_none() || turn.as_ref() == self.machine.turn() {
+            self.feed(Input::Interrupted(by)).await?;
         }
         Ok(())
+    }
+
+    async fn compact(&mut self, by: Principal) -> Result<Result<(), AgentError>, SinkClosed> {
+        if !self.machine.is_idle() {
+            return Ok(Err(refused("a turn runs; room is made when it has ended".to_owned())));
+        }
+        let window = self.models.window();
+        self.feed(Input::CompactRequested { by, window }).await?;
+        Ok(Ok(()))
     }
 
     async fn feed(&mut self, input: Input) -> Result<(), SinkClosed> {
-        let mut inputs = vec![input];
+        self.feed_some(Some(input)).await
+    }
+
+    async fn feed_some(&mut self, input: Option<Input>) -> Result<(), SinkClosed> {
+        let mut inputs = Vec::from_iter(input);
         while let Some(input) = inputs.pop() {
             for effect in self.machine.step(input) {
                 inputs.extend(self.perform(effect).await?);
@@ -371,10 +284,9 @@ impl Driver {
         });
     }
 
-    /// Calls the model, unless the budget or the window says otherwise.
+    /// Calls the model as soon as enough is known of it, unless the budget says otherwise.
     async fn call_model(&mut self, call: ModelCall) -> Result<Option<Input>, SinkClosed> {
-        let ModelCall { history, is_funded, is_forced, is_text_only } = call;
-        if !is_funded && self.funds.budget.is_set() {
+        if !call.is_funded && self.funds.budget.is_set() {
             // What was spent until now must be in the log before it is added up.
             self.sink.commit(Vec::new()).await?;
             let Funds { budget, ledger, session, owner, .. } = &self.funds;
@@ -383,7 +295,18 @@ impl Driver {
                 return Ok(Some(Input::BudgetReached(reason)));
             }
         }
-        self.models.ready().await;
+        self.work.outset.begin(&self.models, call);
+        Ok(None)
+    }
+
+    /// Calls the model, unless the window says otherwise.
+    async fn call_ready_model(&mut self, ready: ReadyCall) -> Result<Option<Input>, SinkClosed> {
+        if ready.model != self.models.chosen {
+            // Another model was chosen meanwhile.
+            self.work.outset.begin(&self.models, ready.call);
+            return Ok(None);
+        }
+        let ModelCall { history, is_forced, is_text_only, is_funded: _ } = ready.call;
         let facts = self.models.facts();
         self.machine.set_gates(self.settings.gates.gates(&facts.family, self.settings.calls.attendance));
         self.pipeline.parts.texts.set_window(facts.context_window);
@@ -405,6 +328,7 @@ impl Driver {
 
     /// Closes the connection to the model. Its provider does not say what the call took, so that is estimated.
     async fn drop_model(&mut self, turn: TurnId, step: u32, output: u64) -> Result<(), SinkClosed> {
+        self.work.outset.let_go();
         if self.work.reply.take().is_none() {
             return Ok(());
         }
@@ -550,12 +474,4 @@ fn failure(error: &ModelError) -> Failure {
         ModelErrorKind::Timeout => FailureKind::Timeout,
     };
     Failure { http_status: error.status, kind, message: error.to_string(), hint: error.hint.clone() }
-}
-
-fn has_panes(attached: &Attached) -> bool {
-    attached.host.target.panes().is_some()
-}
-
-fn refused(message: String) -> AgentError {
-    AgentError { failure: Failure { http_status: None, kind: FailureKind::Internal, message, hint: None } }
 }

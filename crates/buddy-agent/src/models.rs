@@ -73,11 +73,6 @@ impl Models {
         self.meter.counted = None;
     }
 
-    /// Finds out what must be known before the model in use is called.
-    pub(crate) async fn ready(&self) {
-        self.source.ready(self.chosen.as_deref()).await;
-    }
-
     /// What is known about the model in use.
     pub(crate) fn facts(&self) -> ModelFacts {
         self.source.facts(self.chosen.as_deref())

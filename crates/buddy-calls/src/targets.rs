@@ -17,7 +17,7 @@ use crate::gate::Ground;
 use crate::hosts::{Host, Hosts};
 use crate::tools::CallPlace;
 
-/// How long a host may take to be reached. The commands of the session wait meanwhile.
+/// How long a host may take to be reached. The commands of the session that stop nothing wait meanwhile.
 const ATTACH_WITHIN: Duration = Duration::from_secs(30);
 
 /// The targets of a session. There is always one at least, and the first is the default.

@@ -251,7 +251,7 @@ mod tests {
         let since = changes_since(&log, until, point);
         log.truncate(usize::try_from(until).unwrap());
         let ann = Principal::person("ann");
-        let facts = fork(&ann, &session(), log, since, ForkKind::Beside, UnixMillis(9)).unwrap();
+        let facts = fork(&ann, &session(), log, since, ForkKind::Beside, None, UnixMillis(9)).unwrap();
         stamped(facts.into_iter().map(|authored| authored.fact).collect())
     }
 

@@ -20,10 +20,13 @@ pub enum Action {
     Answer,
     /// Change the title or the model of a session, or end it.
     Change,
-    /// Change the rules that a session's agent works under: approvals, plan mode, targets and panes.
+    /// Change the rules that a session's agent works under: approvals, plan mode, targets and panes. Of a user: what only
+    /// they may change themselves, such as grants, configuration and files that an undo restores.
     Govern,
     /// Run commands as the user.
     Run,
+    /// Stop a command of the user, or the call of a client.
+    Stop,
     /// Make a call that is judged like those of the session's agent.
     Call,
     /// Open a session below another one, which pays for it.
@@ -36,7 +39,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Create,
         Self::Read,
         Self::Prompt,
@@ -44,6 +47,7 @@ impl Action {
         Self::Change,
         Self::Govern,
         Self::Run,
+        Self::Stop,
         Self::Call,
         Self::Attach,
         Self::Use,
@@ -67,7 +71,8 @@ impl Action {
             })
             | Command::End => Self::Change,
             Command::Change(_) => Self::Govern,
-            Command::Run { .. } | Command::Stop { .. } => Self::Run,
+            Command::Run { .. } => Self::Run,
+            Command::Stop { .. } => Self::Stop,
             Command::Call { .. } => Self::Call,
         }
     }
@@ -81,6 +86,7 @@ impl Action {
             Self::Change => "change this session",
             Self::Govern => "change the rules of this session",
             Self::Run => "run commands in this session",
+            Self::Stop => "stop this",
             Self::Call => "make calls in this session",
             Self::Attach => "open a session below this one",
             Self::Use => "work with this",
@@ -94,11 +100,18 @@ impl Action {
 pub enum Resource<'a> {
     /// A session.
     Session(&'a SessionResource),
+    /// A call that a client made in a session.
+    Call {
+        /// The session.
+        session: &'a SessionResource,
+        /// The client.
+        caller: &'a Principal,
+    },
     /// A workspace, by its directory.
     Workspace(&'a str),
     /// An agent, by its name.
     Agent(&'a str),
-    /// A user as the owner of sessions. buddy itself can own sessions too.
+    /// A user as the owner of sessions, grants, configuration and the like. buddy itself can own sessions too.
     User(&'a PrincipalId),
     /// The server.
     Server,
@@ -146,8 +159,8 @@ impl From<Denied> for SessionsError {
 /// May `who` do this?
 ///
 /// A user may do everything in their own sessions, and an agent that acts for a user everything that the user may,
-/// except to open its own gate: it neither answers asks nor changes the rules of a session nor runs commands as the
-/// user. buddy itself may do what needs no person. Everybody else may do nothing, whatever their name is.
+/// except to open its own gate: it neither answers asks nor changes the rules of a session nor runs or stops commands as the
+/// user. It may stop the calls that it made itself. buddy itself may do what needs no person. Everybody else may do nothing, whatever their name is.
 pub fn authorize(
     members: &dyn Members,
     who: &Principal,
@@ -158,7 +171,8 @@ pub fn authorize(
         PrincipalKind::System => may_system(action),
         PrincipalKind::Person => may_user(members, who.acting_user(), action, resource),
         PrincipalKind::Agent => {
-            !needs_person(action) && may_user(members, who.acting_user(), action, resource)
+            (!needs_person(action) || is_own_call(who, action, resource))
+                && may_user(members, who.acting_user(), action, resource)
         }
         PrincipalKind::Imported => false,
     };
@@ -167,11 +181,17 @@ pub fn authorize(
 
 /// Actions that only a person takes.
 fn needs_person(action: Action) -> bool {
-    matches!(action, Action::Answer | Action::Govern | Action::Run | Action::Administer)
+    matches!(action, Action::Answer | Action::Govern | Action::Run | Action::Stop | Action::Administer)
+}
+
+/// Whether an agent stops a call that it made itself, for the same user.
+fn is_own_call(who: &Principal, action: Action, resource: Resource<'_>) -> bool {
+    let Resource::Call { caller, .. } = resource else { return false };
+    action == Action::Stop && caller.id == who.id && caller.on_behalf_of == who.on_behalf_of
 }
 
 fn may_system(action: Action) -> bool {
-    !matches!(action, Action::Answer | Action::Run | Action::Administer)
+    !matches!(action, Action::Answer | Action::Run | Action::Stop | Action::Administer)
 }
 
 fn may_user(members: &dyn Members, user: Option<&UserId>, action: Action, resource: Resource<'_>) -> bool {
@@ -181,15 +201,24 @@ fn may_user(members: &dyn Members, user: Option<&UserId>, action: Action, resour
         (Resource::Session(session), Action::Read) => is_own(&session.owner),
         (
             Resource::Session(session),
-            Action::Prompt | Action::Answer | Action::Change | Action::Govern | Action::Run | Action::Call,
-        ) => is_own(&session.owner) && members.is_member(user, &session.workspace),
+            Action::Prompt
+            | Action::Answer
+            | Action::Change
+            | Action::Govern
+            | Action::Run
+            | Action::Stop
+            | Action::Call,
+        )
+        | (Resource::Call { session, .. }, Action::Stop) => {
+            is_own(&session.owner) && members.is_member(user, &session.workspace)
+        }
         // The whole tree pays for a session, so the whole tree must be the user's.
         (Resource::Session(session), Action::Attach) => {
             is_own(&session.owner)
                 && session.ancestors.iter().all(is_own)
                 && members.is_member(user, &session.workspace)
         }
-        (Resource::User(owner), Action::Create | Action::Read) => is_own(owner),
+        (Resource::User(owner), Action::Create | Action::Read | Action::Govern) => is_own(owner),
         (Resource::Workspace(workspace), Action::Use) => members.is_member(user, workspace),
         (Resource::Agent(_), Action::Use) => true,
         (Resource::Server, Action::Administer) => matches!(role, Role::Owner | Role::Admin),
@@ -279,7 +308,7 @@ mod tests {
 
     #[test]
     fn every_action_of_every_principal_on_every_resource() {
-        const OWNER: &str = "read prompt answer change govern run call attach";
+        const OWNER: &str = "read prompt answer change govern run stop call attach";
         const AGENT: &str = "read prompt change call attach";
         let own = session("ann", &[], "/w");
         check(Resource::Session(&own), [OWNER, "", "", "", AGENT, "", "", "", "", SYSTEM]);
@@ -288,7 +317,7 @@ mod tests {
         check(Resource::Session(&closed), ["read", "", "", "", "read", "", "", "", "", SYSTEM]);
         // In a stranger's tree an owner does everything but spend the tree's budget.
         let strange = session("ann", &["ann", "bob"], "/w");
-        let apart = "read prompt answer change govern run call";
+        let apart = "read prompt answer change govern run stop call";
         check(
             Resource::Session(&strange),
             [apart, "", "", "", "read prompt change call", "", "", "", "", SYSTEM],
@@ -297,12 +326,29 @@ mod tests {
         let locked = session("mallory", &[], "/w");
         check(Resource::Session(&locked), ["", "", "", "", "", "", "", "", "", SYSTEM]);
         let user = Principal::person("ann").id;
-        check(Resource::User(&user), ["create read", "", "", "", "create read", "", "", "", "", SYSTEM]);
+        check(
+            Resource::User(&user),
+            ["create read govern", "", "", "", "create read", "", "", "", "", SYSTEM],
+        );
         check(Resource::User(&PrincipalId::System), ["", "", "", "", "", "", "", "", "", SYSTEM]);
         check(Resource::Workspace("/w"), ["use", "use", "use", "", "use", "use", "", "", "", SYSTEM]);
         check(Resource::Workspace("/closed"), ["", "", "use", "", "", "", "", "", "", SYSTEM]);
         check(Resource::Agent("buddy"), ["use", "use", "use", "", "use", "use", "", "", "", SYSTEM]);
         check(Resource::Server, ["", "", "administer", "", "", "", "", "", "", SYSTEM]);
+    }
+
+    #[test]
+    fn an_agent_stops_its_own_calls_and_no_others() {
+        let (own, closed) = (session("ann", &[], "/w"), session("ann", &[], "/closed"));
+        let buddy = agent("buddy", Some("ann"));
+        let call = |caller| Resource::Call { session: &own, caller };
+        check(call(&buddy), ["stop", "", "", "", "stop", "", "", "", "", SYSTEM]);
+        let others = [agent("editor", Some("ann")), agent("buddy", Some("bob")), Principal::person("ann")];
+        for caller in &others {
+            check(call(caller), ["stop", "", "", "", "", "", "", "", "", SYSTEM]);
+        }
+        let locked = Resource::Call { session: &closed, caller: &buddy };
+        check(locked, ["", "", "", "", "", "", "", "", "", SYSTEM]);
     }
 
     #[test]

@@ -4,13 +4,13 @@
 //! publishes them and answers the waiting senders. It publishes or acknowledges nothing that the store has
 //! not taken. If the store fails, the actor stops: a session whose log cannot grow must not go on.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Answered, Ask, AskId, Asked, AuthoredFact, Clock, Event, Fact, ItemId, Misfit, Principal,
-    SessionId, SessionWriter, SessionsError, SinkClosed, StoreError,
+    Answer, Answered, Ask, AskId, Asked, AuthoredFact, Clock, Content, Event, Fact, ItemId, Misfit,
+    Principal, SessionId, SessionWriter, SessionsError, SinkClosed, StoreError,
 };
 use fail::fail_point;
 use tokio::sync::{mpsc, oneshot};
@@ -35,6 +35,8 @@ pub(crate) enum Message {
     Answer { by: Principal, ask: AskId, answer: Answer, done: oneshot::Sender<Result<(), SessionsError>> },
     /// A face subscribes.
     Subscribe { feed: oneshot::Sender<Feed> },
+    /// Which client made this call, if it runs?
+    Caller { item: ItemId, answer: oneshot::Sender<Option<Principal>> },
     /// How long has nothing been going on? `None` if something is.
     IdleFor { answer: oneshot::Sender<Option<Duration>> },
     /// Finish all queued messages and stop.
@@ -66,8 +68,8 @@ pub(crate) struct State {
     active: Instant,
     /// Whether a turn runs.
     is_in_turn: bool,
-    /// Items that have not ended, such as a command of the user.
-    open_items: HashSet<ItemId>,
+    /// Items that have not ended, such as a command of the user, each with the client whose call it is.
+    open_items: HashMap<ItemId, Option<Principal>>,
     subscribers: Vec<Subscriber>,
     asks: Asks,
     staged: Vec<AuthoredFact>,
@@ -80,7 +82,7 @@ impl Default for State {
         Self {
             active: Instant::now(),
             is_in_turn: false,
-            open_items: HashSet::new(),
+            open_items: HashMap::new(),
             subscribers: Vec::new(),
             asks: Asks::default(),
             staged: Vec::new(),
@@ -116,7 +118,11 @@ impl State {
                     self.open_items.remove(&item.id);
                 }
                 Some(item) => {
-                    self.open_items.insert(item.id.clone());
+                    let caller = match &item.content {
+                        Content::ToolCall(call) => call.caller.clone(),
+                        _ => None,
+                    };
+                    self.open_items.insert(item.id.clone(), caller);
                 }
                 None => {}
             },
@@ -167,6 +173,10 @@ impl Actor {
                 if feed.send(reader).is_ok() {
                     self.state.subscribers.push(subscriber);
                 }
+            }
+            Message::Caller { item, answer } => {
+                let _ = answer.send(self.state.open_items.get(&item).cloned().flatten());
+                return Ok(());
             }
             Message::IdleFor { answer } => {
                 let _ = answer.send(self.state.idle_for());

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    AuthoredFact, Event, ForkError, ForkKind, ForkPoint, Principal, SessionId, SessionStore, SessionsError,
-    StoreError, UnixMillis, changes_since, fork, fork_end,
+    AuthoredFact, Event, ForkError, ForkKind, ForkPoint, Principal, SessionBounds, SessionId, SessionStore,
+    SessionsError, StoreError, UnixMillis, changes_since, fork, fork_end,
 };
 
 use crate::live::{read_log, read_whole_part};
@@ -21,6 +21,8 @@ pub(crate) struct Fork {
     pub(crate) into: SessionId,
     pub(crate) point: ForkPoint,
     pub(crate) kind: ForkKind,
+    /// The bounds of the session that the fork is below.
+    pub(crate) above: Option<SessionBounds>,
     pub(crate) now: UnixMillis,
 }
 
@@ -46,7 +48,8 @@ impl Fork {
         if until < head {
             log = read_log(store, &self.from, until).await?;
         }
-        let facts = fork(&self.by, &self.from, log, since, self.kind, self.now).map_err(invalid)?;
+        let facts = fork(&self.by, &self.from, log, since, self.kind, self.above.as_ref(), self.now)
+            .map_err(invalid)?;
         let stamp = |(place, AuthoredFact { by, fact }): (usize, AuthoredFact)| {
             let seq = Some(place as u64 + 1);
             Arc::new(Event { session: self.into.clone(), seq, time: self.now, by, fact })

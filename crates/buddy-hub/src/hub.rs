@@ -7,17 +7,17 @@ use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Attachment, AuthoredFact, BadTerms, Clock, Command, CommandKey, CommandKeys, Event, Fact,
     ForkKind, ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
-    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionId, SessionPage, SessionQuery,
-    SessionStarted, SessionState, SessionStore, SessionSummary, SessionTerms, Sessions, SessionsError,
+    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionBounds, SessionId, SessionPage,
+    SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError,
     Subscription, WaitingAsk,
 };
-use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
 use crate::feed::pair;
 use crate::fork::Fork;
 use crate::live::{Live, Parts, Unsent, read_all};
-use crate::live_sessions::{LiveCell, LiveSessions};
+use crate::live_sessions::{LiveCell, LiveSessions, SessionCell};
 use crate::subscription;
 
 /// The maximum number of live sessions in one process. Each holds its transcript in memory.
@@ -28,6 +28,8 @@ const IDLE_AFTER: Duration = Duration::from_mins(10);
 const SEND_ATTEMPTS: usize = 3;
 /// The maximum number of events in the answer to one request.
 const MAX_EVENTS: usize = 10_000;
+/// The number of waiting sessions that are read at once.
+const WAITING_PAGE: usize = 200;
 /// The maximum depth of a tree of sessions. A ledger that adds up a tree has the same bound.
 const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
@@ -94,13 +96,19 @@ impl Hub {
         agent.cloned().ok_or_else(|| SessionsError::Invalid(format!("there is no agent `{name}`")))
     }
 
-    fn live_parts(&self, session: &SessionId, agent: &str) -> Result<Parts, SessionsError> {
+    fn live_parts(
+        &self,
+        session: &SessionId,
+        agent: &str,
+        give_up: CancellationToken,
+    ) -> Result<Parts, SessionsError> {
         Ok(Parts {
             session: session.clone(),
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),
             agent: self.agent(agent)?,
             idle_after: self.parts.limits.idle_after,
+            give_up,
         })
     }
 
@@ -143,6 +151,23 @@ impl Hub {
         self.authorize(who, action, Resource::Session(&resource))
     }
 
+    /// Refuses a command unless `who` may send it. A client may stop a call that it made itself.
+    async fn permit_command(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        command: &Command,
+    ) -> Result<(), SessionsError> {
+        let permitted = self.permit(who, session, Action::of(command)).await;
+        let (Command::Stop { item }, Err(SessionsError::Forbidden { .. })) = (command, &permitted) else {
+            return permitted;
+        };
+        // Only a call that runs can be stopped, and then its session is live here.
+        let call = self.live.access(session).zip(self.live.caller(session, item).await);
+        let Some((session, caller)) = call else { return permitted };
+        self.authorize(who, Action::Stop, Resource::Call { session: &session, caller: &caller })
+    }
+
     /// The owners of the sessions above a session.
     async fn owners_above(&self, session: &SessionId) -> Result<Vec<PrincipalId>, SessionsError> {
         let mut owners = Vec::new();
@@ -176,14 +201,26 @@ impl Hub {
         Ok(above.filter(|owner| owner.id == id).unwrap_or_else(|| Principal::user(user, id.as_str())))
     }
 
-    /// The terms of a session that is started: no wider than those of the session above it.
-    async fn terms_of_new(&self, new: &NewSession) -> Result<SessionTerms, SessionsError> {
+    /// The bounds that a session sets for those below it, as it is now.
+    async fn bounds_below(&self, parent: &SessionId) -> Result<SessionBounds, SessionsError> {
+        let head = self.summary(parent).await?.head;
+        let transcript = read_all(&*self.parts.store, parent, head).await?;
+        SessionBounds::of(&transcript).ok_or_else(|| SessionsError::NotFound(parent.clone()))
+    }
+
+    /// A session that is to be started, with nothing wider than in the session above it.
+    async fn bounded(&self, mut new: NewSession) -> Result<NewSession, SessionsError> {
         let invalid = |error: BadTerms| SessionsError::Invalid(error.to_string());
         new.terms.check().map_err(invalid)?;
-        let Some(parent) = &new.parent else { return Ok(new.terms.clone()) };
-        let head = self.summary(parent).await?.head;
-        let above = read_all(&*self.parts.store, parent, head).await?.terms();
-        new.terms.clone().below(&above).map_err(invalid)
+        if new.targets.len() > MAX_TARGETS {
+            return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
+        }
+        if let Some(parent) = &new.parent {
+            let above = self.bounds_below(parent).await?;
+            new.terms = new.terms.below(&above.terms).map_err(invalid)?;
+            new.targets = above.admit(&new.cwd, new.targets).map_err(invalid)?;
+        }
+        Ok(new)
     }
 
     /// An id that a client chose, if no session has it.
@@ -197,13 +234,13 @@ impl Hub {
     /// The live session, opened if necessary. An ended session stays ended.
     async fn with_live(&self, session: &SessionId) -> Result<LiveCell, SessionsError> {
         let cell = self.live.cell(session).await?;
-        let is_new = !cell.initialized();
-        let taken_up = cell.get_or_try_init(|| async {
+        let is_new = cell.get().is_none();
+        let taken_up = cell.get_or_open(|give_up| async {
             let summary = self.summary(session).await?;
             if summary.state == SessionState::Ended {
                 return Err(SessionsError::Conflict(format!("session `{session}` has ended")));
             }
-            Live::resume(self.live_parts(session, &summary.agent)?).await
+            Live::resume(self.live_parts(session, &summary.agent, give_up)?).await
         });
         taken_up.await?;
         if is_new {
@@ -217,7 +254,7 @@ fn id_taken(chosen: &SessionId) -> SessionsError {
     SessionsError::Conflict(format!("there is a session `{chosen}` already"))
 }
 
-fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
+fn live(cell: &SessionCell) -> Result<&Live, SessionsError> {
     cell.get().ok_or(SessionsError::Closed)
 }
 
@@ -231,18 +268,15 @@ impl Sessions for Hub {
         }
         let owner = self.owner_of_new(who, new.parent.as_ref()).await?;
         self.authorize(who, Action::Create, Resource::User(&owner.id))?;
-        let mut new = new;
-        new.terms = self.terms_of_new(&new).await?;
+        let mut new = self.bounded(new).await?;
         let session = match new.id.take() {
             Some(chosen) => self.unused(chosen).await?,
             None => SessionId::new(&*self.parts.ids),
         };
-        let parts = self.live_parts(&session, &new.agent)?;
-        if new.targets.len() > MAX_TARGETS {
-            return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
-        }
-        let began_with = parts.agent.introduce(&new).await;
+        let agent = self.agent(&new.agent)?;
+        let began_with = agent.introduce(&new).await;
         let NewSession { agent, cwd, model, parent, targets, terms, id: _ } = new;
+        let agent_name = agent.clone();
         let started = SessionStarted {
             owner,
             agent,
@@ -257,11 +291,12 @@ impl Sessions for Hub {
         let cell = self.live.cell(&session).await?;
         let first = AuthoredFact::new(who, Fact::SessionStarted(started));
         let mut is_made_here = false;
-        let make = || {
+        let make = |give_up| {
             is_made_here = true;
-            Live::create(parts, first)
+            let parts = self.live_parts(&session, &agent_name, give_up);
+            async { Live::create(parts?, first).await }
         };
-        cell.get_or_try_init(make).await?;
+        cell.get_or_open(make).await?;
         if !is_made_here {
             // Somebody else chose the same id since it was looked up.
             return Err(id_taken(&session));
@@ -280,6 +315,15 @@ impl Sessions for Hub {
         let action = if kind == ForkKind::Beneath { Action::Attach } else { Action::Read };
         self.permit(who, session, action).await?;
         let summary = self.summary(session).await?;
+        let above = match (kind, &summary.parent) {
+            (ForkKind::Beneath, _) => Some(self.bounds_below(session).await?),
+            (ForkKind::Beside, Some(parent)) => {
+                // The fork has the same session above it, which pays for it too.
+                self.permit(who, parent, Action::Attach).await?;
+                Some(self.bounds_below(parent).await?)
+            }
+            (ForkKind::Beside, None) => None,
+        };
         // The fork has the owner of the original.
         self.authorize(who, Action::Create, Resource::User(&summary.owner.id))?;
         self.authorize(who, Action::Use, Resource::Agent(&summary.agent))?;
@@ -294,6 +338,7 @@ impl Sessions for Hub {
             into: into.clone(),
             point,
             kind,
+            above,
             now,
         };
         fork.write(&*self.parts.store).await?;
@@ -306,8 +351,14 @@ impl Sessions for Hub {
         session: &SessionId,
         command: Command,
     ) -> Result<(), SessionsError> {
-        self.permit(who, session, Action::of(&command)).await?;
+        self.permit_command(who, session, &command).await?;
         check(&command)?;
+        // No turn runs in a session that is being opened, so only an interrupt that names none means the opening.
+        if let Command::Interrupt { turn } = &command
+            && self.live.interrupt_opening(session, turn.is_none())
+        {
+            return Ok(());
+        }
         let command = as_typed(who, command);
         for _ in 0..SEND_ATTEMPTS {
             let cell = self.with_live(session).await?;
@@ -328,7 +379,7 @@ impl Sessions for Hub {
         command: Command,
     ) -> Result<(), SessionsError> {
         // A refusal that has nothing to do with the session's state is not worth remembering.
-        self.permit(who, session, Action::of(&command)).await?;
+        self.permit_command(who, session, &command).await?;
         check(&command)?;
         let keyed = KeyedCommand::new(who.id.clone(), session.clone(), key, &command);
         let keyed = keyed.map_err(|error| SessionsError::Invalid(error.to_string()))?;
@@ -389,7 +440,6 @@ impl Sessions for Hub {
     }
 
     async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
-        let query = SessionQuery { is_waiting: true, ..SessionQuery::default() };
         let waiting = |summary: SessionSummary| {
             let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
             asks.into_iter().map(move |ask| WaitingAsk {
@@ -400,7 +450,19 @@ impl Sessions for Hub {
                 ask,
             })
         };
-        Ok(self.list(who, query).await?.sessions.into_iter().flat_map(waiting).collect())
+        let mut asks = Vec::new();
+        // A cursor only ever moves on, so there are no more pages than sessions.
+        let mut after = None;
+        loop {
+            let query =
+                SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
+            let SessionPage { sessions, next } = self.list(who, query).await?;
+            asks.extend(sessions.into_iter().flat_map(waiting));
+            if next.is_none() {
+                return Ok(asks);
+            }
+            after = next;
+        }
     }
 
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError> {
@@ -411,9 +473,9 @@ impl Sessions for Hub {
             (OwnerScope::Owner(own), _) => Some(own),
         };
         let mut sessions = self.parts.store.list(SessionQuery { owner, ..query }).await?;
-        // An empty page ends the list, so the last page has a cursor too.
-        let next = sessions.last().map(SessionSummary::cursor);
         sessions.retain(|summary| self.is_visible(who, summary));
+        // An empty page ends the list, so the last page has a cursor too. It names no session that is hidden.
+        let next = sessions.last().map(SessionSummary::cursor);
         Ok(SessionPage { sessions, next })
     }
 

@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Answer, AskId, AuthoredFact, Change, Clock, Command, Event, Fact,
-    LogEntry, Opening, Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter,
-    SessionsError, StoreError, Transcript, recovery,
+    ItemId, LogEntry, Opening, Principal, SessionChanged, SessionEnded, SessionId, SessionStore,
+    SessionWriter, SessionsError, StoreError, Transcript, recovery,
 };
-use futures::{Stream, StreamExt, stream};
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, Stream, StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 
 use crate::access::SessionResource;
 use crate::actor::{Actor, MAILBOX, Message, State};
@@ -26,6 +29,8 @@ const WHOLE_PAGE: usize = 1000;
 
 /// The maximum number of commands that wait for an agent.
 const COMMANDS: usize = 64;
+/// The maximum number of commands whose outcome an agent owes. An agent that holds back fewer always takes an interrupt.
+const UNDER_WAY: usize = 128;
 /// The number of events per part of a log that is read when a session is opened.
 const PART: u64 = 2_000;
 /// The number of parts to read concurrently.
@@ -101,6 +106,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) idle_after: Duration,
+    /// Cancelled to give the opening up while the agent takes its time with it.
+    pub(crate) give_up: CancellationToken,
 }
 
 impl Live {
@@ -113,6 +120,9 @@ impl Live {
     /// Opens a session from its log. First closes everything that a dead writer left open.
     pub(crate) async fn resume(parts: Parts) -> Result<Self, SessionsError> {
         let session = parts.session.clone();
+        if parts.give_up.is_cancelled() {
+            return Err(interrupted_opening(&session));
+        }
         Self::take_up(parts).await.map_err(|error| with_way_out(error, &session))
     }
 
@@ -159,7 +169,7 @@ impl Live {
         transcript: Transcript,
         access: SessionResource,
     ) -> Result<Self, SessionsError> {
-        let Parts { session, clock, agent, idle_after, .. } = parts;
+        let Parts { session, clock, agent, idle_after, give_up, .. } = parts;
         let (messages, mailbox) = mpsc::channel(MAILBOX);
         let (withdrawn, withdrawals) = mpsc::unbounded_channel();
         let head = transcript.head();
@@ -177,10 +187,29 @@ impl Live {
         tasks.spawn(async move { drop(actor.run().await) });
         let sink = Arc::new(ActorSink { messages: messages.clone(), withdrawn });
         let opening = Opening { session: session.clone(), transcript };
-        let agent_session =
-            agent.open(opening, sink).await.map_err(|error| SessionsError::Agent(error.failure))?;
+        let opened = tokio::select! {
+            opened = agent.open(opening, sink) => {
+                opened.map_err(|error| SessionsError::Agent(error.failure))
+            }
+            () = give_up.cancelled() => Err(interrupted_opening(&session)),
+        };
+        let agent_session = match opened {
+            Ok(agent_session) => agent_session,
+            Err(error) => {
+                // The next attempt can have the session only when its writer is gone.
+                let _ = messages.send(Message::Stop).await;
+                tasks.join_next().await;
+                return Err(error);
+            }
+        };
         let (errands, queue) = mpsc::channel(COMMANDS);
-        let pump = Pump { agent: agent_session, queue, actor: messages.clone(), idle_after };
+        let pump = Pump {
+            agent: agent_session,
+            queue,
+            actor: messages.clone(),
+            idle_after,
+            under_way: FuturesUnordered::new(),
+        };
         tasks.spawn(pump.run());
         Ok(Self {
             session,
@@ -246,6 +275,8 @@ impl Live {
         let sent = errands.send(Errand::Command(Box::new(Order { by, command, done }))).await;
         // The pump closes its queue only to unload.
         sent.map_err(|_| Unsent::Unloaded)?;
+        // The pump ends with the last sender, and a session that is closed waits for no outcome.
+        drop(errands);
         outcome.await.map_err(|_| SessionsError::Closed)?.map_err(|undone| match undone {
             Undone::Refused(error) => Unsent::Refused(SessionsError::Agent(error.failure)),
             Undone::Unloaded => Unsent::Unloaded,
@@ -287,6 +318,13 @@ impl Live {
         outcome.await.map_err(|_| Unsent::Unloaded)?.map_err(|_| SessionsError::Closed.into())
     }
 
+    /// The client that made a call which runs.
+    pub(crate) async fn caller(&self, item: ItemId) -> Option<Principal> {
+        let (answer, caller) = oneshot::channel();
+        self.tell(Message::Caller { item, answer }).await.ok()?;
+        caller.await.ok()?
+    }
+
     /// The reader's end of a new subscription.
     pub(crate) async fn subscribe(&self) -> Result<Feed, Unsent> {
         let (feed, reader) = oneshot::channel();
@@ -309,24 +347,27 @@ impl Live {
     }
 }
 
-/// Hands commands to the agent, one after another, until the session is closed or has been idle for long.
+/// Hands commands to the agent in their order, until the session is closed or has been idle for long. It does not wait for
+/// the outcome of one before it hands the next one over.
 struct Pump {
     agent: Box<dyn AgentSession>,
     queue: mpsc::Receiver<Errand>,
     actor: mpsc::Sender<Message>,
     idle_after: Duration,
+    /// Commands that the agent has, each until its sender knows the outcome.
+    under_way: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Pump {
     async fn run(mut self) {
         let mut wait = self.idle_after;
         loop {
-            match timeout(wait, self.queue.recv()).await {
-                Ok(Some(Errand::Command(order))) => {
-                    let Order { by, command, done } = *order;
-                    let outcome = self.agent.command(by, command).await;
-                    let _ = done.send(outcome.map_err(Undone::Refused));
-                }
+            let errand = tokio::select! {
+                errand = timeout(wait, self.queue.recv()), if self.under_way.len() < UNDER_WAY => errand,
+                Some(()) = self.under_way.next() => continue,
+            };
+            match errand {
+                Ok(Some(Errand::Command(order))) => self.hand_over(*order).await,
                 Ok(Some(Errand::Unload(done))) => {
                     let is_idle = self.idle_for().await.is_some();
                     let _ = done.send(is_idle);
@@ -348,13 +389,22 @@ impl Pump {
         }
         self.refuse_rest().await;
         self.agent.close().await;
+        // A closed agent owes nothing more.
+        while self.under_way.next().await.is_some() {}
         // The actor may be gone already if its store failed.
         let _ = self.actor.send(Message::Stop).await;
     }
 
+    async fn hand_over(&mut self, order: Order) {
+        let Order { by, command, done } = order;
+        let outcome = self.agent.command(by, command).await;
+        let answer = outcome.map(|outcome| drop(done.send(outcome.map_err(Undone::Refused))));
+        self.under_way.push(answer.boxed());
+    }
+
     /// The time since the session became idle; `None` if it is not.
     async fn idle_for(&mut self) -> Option<Duration> {
-        if self.agent.is_busy() {
+        if self.agent.is_busy() || !self.under_way.is_empty() {
             return None;
         }
         let (answer, idle) = oneshot::channel();
@@ -442,6 +492,10 @@ async fn read_part(
         entries.extend(read);
     }
     Ok(entries)
+}
+
+fn interrupted_opening(session: &SessionId) -> SessionsError {
+    SessionsError::Conflict(format!("session `{session}` was interrupted while it was being opened"))
 }
 
 /// buddy does not continue a damaged session. The error says what the user can do.

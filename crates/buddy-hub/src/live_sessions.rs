@@ -3,15 +3,61 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use buddy_protocol::{SessionId, SessionsError};
+use buddy_protocol::{ItemId, Principal, SessionId, SessionsError};
 use tokio::sync::{OnceCell, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::access::SessionResource;
 use crate::feed::Feed;
 use crate::live::Live;
 
+/// A session that is live or being opened, shared by all who use it.
+pub(crate) type LiveCell = Arc<SessionCell>;
+
 /// A session that is live or being opened.
-pub(crate) type LiveCell = Arc<OnceCell<Live>>;
+#[derive(Default)]
+pub(crate) struct SessionCell {
+    live: OnceCell<Live>,
+    /// Of those who wait for the opening now. Locked for an exchange only.
+    give_up: Mutex<CancellationToken>,
+}
+
+impl SessionCell {
+    /// The session, once it is open.
+    pub(crate) fn get(&self) -> Option<&Live> {
+        self.live.get()
+    }
+
+    /// The session, opened by `open` unless it is open. `open` must heed the token.
+    pub(crate) async fn get_or_open<F>(
+        &self,
+        open: impl FnOnce(CancellationToken) -> F,
+    ) -> Result<&Live, SessionsError>
+    where
+        F: Future<Output = Result<Live, SessionsError>>,
+    {
+        let give_up = self.give_up().clone();
+        self.live.get_or_try_init(|| open(give_up)).await
+    }
+
+    fn give_up(&self) -> MutexGuard<'_, CancellationToken> {
+        self.give_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the opening up for all who wait for it. Whoever comes later can open the session again.
+    fn interrupt_opening(&self) {
+        std::mem::take(&mut *self.give_up()).cancel();
+    }
+
+    /// Stops the session and frees it for other processes, also while it is being opened.
+    async fn close(&self) {
+        self.interrupt_opening();
+        let opening = self.live.get_or_try_init(|| async { Err(SessionsError::Closed) });
+        if let Ok(live) = opening.await {
+            live.close().await;
+        }
+    }
+}
 
 /// The live sessions of a process, and those that are being opened.
 pub(crate) struct LiveSessions {
@@ -58,6 +104,12 @@ impl LiveSessions {
         cell.get()?.subscribe().await.ok()
     }
 
+    /// The client that made a call which runs in a live session.
+    pub(crate) async fn caller(&self, session: &SessionId, item: &ItemId) -> Option<Principal> {
+        let cell = self.get(session)?;
+        cell.get()?.caller(item.clone()).await
+    }
+
     pub(crate) fn watch(&self) -> watch::Receiver<Turnover> {
         self.turnover.subscribe()
     }
@@ -80,6 +132,18 @@ impl LiveSessions {
         }
         self.make_room().await?;
         Ok(self.cells().entry(session.clone()).or_default().clone())
+    }
+
+    /// Whether a session is being opened. If so, and if `is_meant`, the opening is given up.
+    pub(crate) fn interrupt_opening(&self, session: &SessionId, is_meant: bool) -> bool {
+        let cells = self.cells();
+        // A cell that only this table has is not being opened.
+        let is_opening = |cell: &&LiveCell| cell.get().is_none() && Arc::strong_count(cell) > 1;
+        let Some(cell) = cells.get(session).filter(is_opening) else { return false };
+        if is_meant {
+            cell.interrupt_opening();
+        }
+        true
     }
 
     fn forget(&self, session: &SessionId, cell: &LiveCell) {
@@ -121,11 +185,7 @@ impl LiveSessions {
     /// Stops all sessions and frees them for other processes.
     pub(crate) async fn close(&self) {
         let cells: Vec<LiveCell> = self.cells().drain().map(|(_, cell)| cell).collect();
-        let close = |cell: LiveCell| async move {
-            if let Some(live) = cell.get() {
-                live.close().await;
-            }
-        };
+        let close = |cell: LiveCell| async move { cell.close().await };
         futures::future::join_all(cells.into_iter().map(close)).await;
         self.turnover.send_modify(|turnover| turnover.closed += 1);
     }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AuthoredFact, Content, Fact, ItemEnded, ItemId, ItemStarted, LogEntry, Origin, Principal, SessionChanged,
-    SessionId, SessionStarted, Transcript, TurnId, UnixMillis, recovery,
+    AuthoredFact, Content, Fact, ItemEnded, ItemId, ItemStarted, LogEntry, Origin, Principal, SessionBounds,
+    SessionChanged, SessionId, SessionStarted, Transcript, TurnId, UnixMillis, recovery,
 };
 
 /// The point up to which a fork copies the facts of the original session.
@@ -56,17 +56,21 @@ pub enum ForkError {
     /// The event is in the middle of a turn.
     #[error("event {0} is in the middle of a turn")]
     InTurn(u64),
+    /// The session that the fork is to be below does not have its directory.
+    #[error("`{0}` is outside the directory of the session above")]
+    Outside(String),
 }
 
 /// The facts that a fork of this log begins with. The log ends at [`fork_end`] and may be settled. The facts
 /// include private data and later changes as returned by [`changes_since`]. `by` forks; the copied facts keep
-/// their authors.
+/// their authors. A fork below a session gets nothing wider than the bounds `above`, whatever it had at that point.
 pub fn fork(
     by: &Principal,
     session: &SessionId,
     log: Vec<LogEntry>,
     since: Vec<SessionChanged>,
     kind: ForkKind,
+    above: Option<&SessionBounds>,
     now: UnixMillis,
 ) -> Result<Vec<AuthoredFact>, ForkError> {
     let until = log.len() as u64;
@@ -77,6 +81,7 @@ pub fn fork(
     for changed in since {
         copy.change(changed);
     }
+    copy.narrow(above)?;
     copy.finish(by, session, until, kind, now)
 }
 
@@ -215,6 +220,15 @@ impl Copied {
         if let Some(started) = &mut self.started {
             started.model = model.or(started.model.take());
             started.targets = targets.unwrap_or(std::mem::take(&mut started.targets));
+        }
+    }
+
+    fn narrow(&mut self, above: Option<&SessionBounds>) -> Result<(), ForkError> {
+        let Some((above, started)) = above.zip(self.started.as_mut()) else { return Ok(()) };
+        if above.narrow(started, &mut self.changed) {
+            Ok(())
+        } else {
+            Err(ForkError::Outside(started.cwd.clone()))
         }
     }
 

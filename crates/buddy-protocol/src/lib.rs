@@ -33,6 +33,7 @@ mod ran;
 mod recovery;
 mod remotes;
 mod schema;
+mod session_bounds;
 mod session_cursor;
 mod session_terms;
 mod store_error;
@@ -77,15 +78,16 @@ pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, orig
 pub use operations::{OperationError, OperationErrorCode, Operations};
 pub use path_text::PathText;
 pub use port::{
-    Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionPage, SessionQuery,
-    SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges, Subscription,
-    SubscriptionError, WaitingAsk,
+    Agent, AgentError, AgentSession, CommandOutcome, EventSink, Found, Ledger, Opening, SessionPage,
+    SessionQuery, SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges,
+    Subscription, SubscriptionError, WaitingAsk,
 };
 pub use principal::{BadPrincipal, Principal, PrincipalId, PrincipalKind};
 pub use ran::{Ran, RanOutcome};
 pub use recovery::recovery;
 pub use remotes::{RemoteLookup, RemoteName, RemoteQuery, RemoteUse};
 pub use schema::event_schema;
+pub use session_bounds::SessionBounds;
 pub use session_cursor::{BadCursor, SessionCursor};
 pub use session_terms::{BadTerms, SessionTerms, SpendingLimit};
 pub use store_error::StoreError;

@@ -246,11 +246,15 @@ pub struct Opening {
     pub transcript: Transcript,
 }
 
+/// The outcome of a command, once it is accepted or refused. Its results go to the sink.
+pub type CommandOutcome = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
 /// An open session of an agent.
 #[async_trait]
 pub trait AgentSession: Send {
-    /// Takes a command. Returns when it is accepted; its results go to the sink.
-    async fn command(&mut self, by: Principal, command: Command) -> Result<(), AgentError>;
+    /// Hands a command over. Returns as soon as the agent has it, so that the next command need not wait until this one is
+    /// carried out. Commands take effect in their order, except that one that stops something may overtake others.
+    async fn command(&mut self, by: Principal, command: Command) -> CommandOutcome;
 
     /// Whether work goes on outside a turn, such as a command in the background, that would end with the session.
     fn is_busy(&self) -> bool {

@@ -131,11 +131,7 @@ impl SessionTerms {
             }
             (wanted, known) => wanted.or_else(|| known.clone()),
         };
-        // A window is the time that the session above has, and its log does not say when it is over.
-        let known = above.approvals.map(|known| match known {
-            ApprovalPolicy::Window { .. } => ApprovalPolicy::Ask,
-            lasting => lasting,
-        });
+        let known = above.lasting_approvals();
         let approvals = match (self.approvals, known) {
             (Some(wanted), Some(known)) if !wanted.is_within(known) => {
                 return wider("more calls without an approval".to_owned());
@@ -148,6 +144,32 @@ impl SessionTerms {
         let budget = above.budget.narrowed(self.budget);
         // Plan mode above holds below without a word: nothing could be changed there either.
         Ok(Self { tools, approvals, budget, plan_only: self.plan_only || above.plan_only, ..self })
+    }
+
+    /// These terms with nothing wider than in others.
+    #[must_use]
+    pub fn narrowed(self, above: &Self) -> Self {
+        let tools = match (self.tools, &above.tools) {
+            (Some(wanted), Some(known)) => {
+                Some(wanted.into_iter().filter(|name| known.contains(name)).collect())
+            }
+            (wanted, known) => wanted.or_else(|| known.clone()),
+        };
+        let approvals = match (self.approvals, above.lasting_approvals()) {
+            (Some(wanted), Some(known)) => Some(wanted.narrower(known)),
+            (wanted, known) => wanted.or(known),
+        };
+        let budget = above.budget.narrowed(self.budget);
+        Self { tools, approvals, budget, plan_only: self.plan_only || above.plan_only, ..self }
+    }
+
+    /// The approvals that a session below can have. A window is the time that this session has, and its log does not say when it is
+    /// over.
+    fn lasting_approvals(&self) -> Option<ApprovalPolicy> {
+        self.approvals.map(|known| match known {
+            ApprovalPolicy::Window { .. } => ApprovalPolicy::Ask,
+            lasting => lasting,
+        })
     }
 }
 

@@ -1,10 +1,12 @@
-//! One suite for every implementation of the store ports: `SessionStore`, `SessionWriter` and `Ledger`.
+//! One suite for every implementation of the store ports: `SessionStore`, `SessionWriter`, `Ledger` and `CommandKeys`.
 //!
 //! An implementation provides a [`StoreStand`] and names a function that makes one to [`crate::store_suite!`], which turns each case into
 //! a test. A case uses a stand of its own. A search takes words as they are; each matches a word of the text that begins with it.
 
 mod appends;
 mod bills;
+mod changes;
+mod keys;
 mod leases;
 mod lists;
 mod searches;
@@ -13,6 +15,8 @@ mod stand;
 
 pub use appends::*;
 pub use bills::*;
+pub use changes::*;
+pub use keys::*;
 pub use leases::*;
 pub use lists::*;
 pub use searches::*;
@@ -43,6 +47,13 @@ macro_rules! store_suite {
             a_bill_covers_the_whole_tree,
             a_bill_of_an_owner_begins_at_its_time,
             both_ways_of_reading_lead_to_the_same_state,
+            an_append_is_noticed_in_every_opened_store,
+            a_reader_that_follows_changes_misses_nothing,
+            a_key_belongs_to_one_command,
+            the_outcome_of_a_key_outlives_the_store,
+            a_key_without_an_outcome_is_free_again,
+            of_many_claims_at_once_one_is_fresh,
+            keys_are_forgotten_in_the_end,
         );
     };
     ($stand:path: $($case:ident),* $(,)?) => {

@@ -79,6 +79,7 @@ impl HomeDesk {
     ) -> Self {
         let environment = invocation.environment;
         let operations = HomeOperations::new(OperationPlace {
+            owner: buddy.who.clone(),
             environment: environment.clone(),
             request: invocation.request.clone(),
             cwd: hosts.cwd.clone(),
@@ -314,7 +315,10 @@ impl Desk for HomeDesk {
     }
 
     async fn changes(&self, calls: &[ItemId]) -> Option<usize> {
-        self.operations.count_changes(CountChanges { calls: calls.to_vec() }).await.ok()
+        self.operations
+            .count_changes(self.operations.owner(), CountChanges { calls: calls.to_vec() })
+            .await
+            .ok()
     }
 
     /// A login needs the terminal as a whole: it reads keys without an echo, shows codes and waits for a browser, and it can be
@@ -349,7 +353,12 @@ impl Desk for HomeDesk {
         target: &SessionTarget,
         command: DeskCommand,
     ) -> Result<String, String> {
-        let slash = SlashCommands { operations: &self.operations, cwd: &self.hosts.cwd, seen: &self.seen };
+        let slash = SlashCommands {
+            operations: &self.operations,
+            who: self.operations.owner(),
+            cwd: &self.hosts.cwd,
+            seen: &self.seen,
+        };
         let is_log_out = matches!(command, DeskCommand::LogOut(_));
         let text = slash.run(session, target, command).await?;
         if is_log_out {

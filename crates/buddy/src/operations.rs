@@ -26,6 +26,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use buddy_hub::{Action, Resource, authorize};
 use buddy_protocol::operations::{
     ApproveGuards, ChangeList, ConfigurationFile, ConfigurationView, ControlFileChange, CountChanges,
     DistrustFolder, DoctorReport, DoctorStep, ExamineMachine, ExamineProvider, ExportSession,
@@ -34,7 +35,7 @@ use buddy_protocol::operations::{
     SaveGrant, SavedGrant, SetConfiguration, StopProcess, TrustFolder, TrustedFolder, UndoChange,
     UndoOutcome, UndoPreview, UnsetConfiguration, UnsetOutcome,
 };
-use buddy_protocol::{OperationError, OperationErrorCode, Operations};
+use buddy_protocol::{OperationError, OperationErrorCode, Operations, Principal, SingleUser};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -56,6 +57,17 @@ pub(crate) struct HomeOperations {
 impl HomeOperations {
     pub(crate) fn new(place: OperationPlace) -> Self {
         Self { place: Arc::new(place) }
+    }
+
+    /// The user whose operations these are.
+    pub(crate) fn owner(&self) -> &Principal {
+        &self.place.owner
+    }
+
+    /// Refuses unless `who` may do this to what belongs to the user.
+    fn permit(&self, who: &Principal, action: Action) -> Result<(), OperationError> {
+        authorize(&SingleUser, who, action, Resource::User(&self.place.owner.id))
+            .map_err(|denied| OperationError::new(OperationErrorCode::Forbidden, denied.to_string()))
     }
 
     /// Does a piece of work on a thread of its own.
@@ -128,120 +140,188 @@ impl<T> PartedWork<T> {
 
 #[async_trait]
 impl Operations for HomeOperations {
-    async fn list_changes(&self, request: ListChanges) -> Result<ChangeList, OperationError> {
+    async fn list_changes(
+        &self,
+        who: &Principal,
+        request: ListChanges,
+    ) -> Result<ChangeList, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| changes::list(&place, &request.scope).await).await
     }
 
-    async fn count_changes(&self, request: CountChanges) -> Result<usize, OperationError> {
+    async fn count_changes(&self, who: &Principal, request: CountChanges) -> Result<usize, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| changes::count(&place, &request.calls)).await
     }
 
-    async fn preview_undo(&self, request: PreviewUndo) -> Result<Option<UndoPreview>, OperationError> {
+    async fn preview_undo(
+        &self,
+        who: &Principal,
+        request: PreviewUndo,
+    ) -> Result<Option<UndoPreview>, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| undo::preview(&place, &request.choice).await).await
     }
 
-    async fn undo_change(&self, request: UndoChange) -> Result<UndoOutcome, OperationError> {
+    async fn undo_change(&self, who: &Principal, request: UndoChange) -> Result<UndoOutcome, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| undo::undo(&place, &request).await).await
     }
 
-    async fn find_diff(&self, request: FindDiff) -> Result<RepositoryDiff, OperationError> {
+    async fn find_diff(&self, who: &Principal, request: FindDiff) -> Result<RepositoryDiff, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| diff::find(&*place.hosts(), &request.target).await).await
     }
 
-    async fn list_processes(&self) -> Result<Vec<ManagedProcess>, OperationError> {
+    async fn list_processes(&self, who: &Principal) -> Result<Vec<ManagedProcess>, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| processes::list(&place.environment)).await
     }
 
     async fn read_process_output(
         &self,
+        who: &Principal,
         request: ReadProcessOutput,
     ) -> Result<OperationStream<OutputChunk>, OperationError> {
+        self.permit(who, Action::Read)?;
         Ok(self.stream(async move |place, parts| processes::read(&place.environment, &request, &parts).await))
     }
 
-    async fn stop_process(&self, request: StopProcess) -> Result<ManagedProcess, OperationError> {
+    async fn stop_process(
+        &self,
+        who: &Principal,
+        request: StopProcess,
+    ) -> Result<ManagedProcess, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| processes::stop(&place.environment, &request)).await
     }
 
-    async fn list_trusted_folders(&self) -> Result<Vec<TrustedFolder>, OperationError> {
+    async fn list_trusted_folders(&self, who: &Principal) -> Result<Vec<TrustedFolder>, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| trust::list(&place)).await
     }
 
-    async fn review_folder(&self, request: ReviewFolder) -> Result<Vec<ControlFileChange>, OperationError> {
+    async fn review_folder(
+        &self,
+        who: &Principal,
+        request: ReviewFolder,
+    ) -> Result<Vec<ControlFileChange>, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| Ok(trust::review(&place, &request.folder))).await
     }
 
-    async fn trust_folder(&self, request: TrustFolder) -> Result<String, OperationError> {
+    async fn trust_folder(&self, who: &Principal, request: TrustFolder) -> Result<String, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| trust::give(&place, &request)).await
     }
 
-    async fn distrust_folder(&self, request: DistrustFolder) -> Result<bool, OperationError> {
+    async fn distrust_folder(
+        &self,
+        who: &Principal,
+        request: DistrustFolder,
+    ) -> Result<bool, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| trust::take(&place, &request.folder)).await
     }
 
-    async fn list_grants(&self) -> Result<Vec<SavedGrant>, OperationError> {
+    async fn list_grants(&self, who: &Principal) -> Result<Vec<SavedGrant>, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| grants::list(&place.environment)).await
     }
 
-    async fn save_grant(&self, request: SaveGrant) -> Result<(), OperationError> {
+    async fn save_grant(&self, who: &Principal, request: SaveGrant) -> Result<(), OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| grants::save(&place, &request)).await
     }
 
-    async fn revoke_grants(&self, request: RevokeGrants) -> Result<usize, OperationError> {
+    async fn revoke_grants(&self, who: &Principal, request: RevokeGrants) -> Result<usize, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| grants::revoke(&place.environment, &request)).await
     }
 
-    async fn show_guards(&self) -> Result<GuardsView, OperationError> {
+    async fn show_guards(&self, who: &Principal) -> Result<GuardsView, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| guards::show(&place.environment)).await
     }
 
-    async fn approve_guards(&self, request: ApproveGuards) -> Result<(), OperationError> {
+    async fn approve_guards(&self, who: &Principal, request: ApproveGuards) -> Result<(), OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| guards::approve(&place.environment, request.seen)).await
     }
 
-    async fn list_models(&self) -> Result<ModelList, OperationError> {
+    async fn list_models(&self, who: &Principal) -> Result<ModelList, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| models::list(&place).await).await
     }
 
-    async fn show_configuration(&self) -> Result<ConfigurationView, OperationError> {
+    async fn show_configuration(&self, who: &Principal) -> Result<ConfigurationView, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| configuration::show(&place)).await
     }
 
-    async fn find_configuration_file(&self) -> Result<ConfigurationFile, OperationError> {
+    async fn find_configuration_file(&self, who: &Principal) -> Result<ConfigurationFile, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async |place| configuration::find_file(&place)).await
     }
 
-    async fn set_configuration(&self, request: SetConfiguration) -> Result<(), OperationError> {
+    async fn set_configuration(
+        &self,
+        who: &Principal,
+        request: SetConfiguration,
+    ) -> Result<(), OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| configuration::set_key(&place, &request)).await
     }
 
-    async fn unset_configuration(&self, request: UnsetConfiguration) -> Result<UnsetOutcome, OperationError> {
+    async fn unset_configuration(
+        &self,
+        who: &Principal,
+        request: UnsetConfiguration,
+    ) -> Result<UnsetOutcome, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| configuration::unset_key(&place, &request.key)).await
     }
 
-    async fn log_out(&self, request: LogOut) -> Result<LogOutReport, OperationError> {
+    async fn log_out(&self, who: &Principal, request: LogOut) -> Result<LogOutReport, OperationError> {
+        self.permit(who, Action::Govern)?;
         self.perform(async move |place| logins::log_out(&place, &request).await).await
     }
 
-    async fn export_session(&self, request: ExportSession) -> Result<ExportedSession, OperationError> {
+    async fn export_session(
+        &self,
+        who: &Principal,
+        request: ExportSession,
+    ) -> Result<ExportedSession, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| export::export(&place, &request).await).await
     }
 
-    async fn examine_machine(&self, request: ExamineMachine) -> Result<DoctorReport, OperationError> {
+    async fn examine_machine(
+        &self,
+        who: &Principal,
+        request: ExamineMachine,
+    ) -> Result<DoctorReport, OperationError> {
+        self.permit(who, Action::Read)?;
         self.perform(async move |place| doctor::machine::examine(&place, request.has_terminal).await).await
     }
 
     async fn examine_provider(
         &self,
+        who: &Principal,
         request: ExamineProvider,
     ) -> Result<OperationStream<DoctorStep>, OperationError> {
+        self.permit(who, Action::Govern)?;
         Ok(self.stream(async move |place, steps| doctor::provider::examine(&place, &request, &steps).await))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use buddy_protocol::{AgentId, UserId};
+
     use super::*;
+    use crate::config::ConfigRequest;
+    use crate::environment::Environment;
 
     #[tokio::test]
     async fn the_error_of_work_in_parts_comes_after_its_parts() {
@@ -260,5 +340,39 @@ mod tests {
         }
         assert_eq!(parted.next().await, Some(Err(failed)));
         assert_eq!(parted.next().await, None);
+    }
+
+    fn operations(data: &std::path::Path) -> HomeOperations {
+        let variable = ("BUDDY_HOME".to_owned(), data.display().to_string());
+        HomeOperations::new(OperationPlace {
+            owner: Principal::person("ann"),
+            environment: Environment::of([variable].into()).unwrap(),
+            request: ConfigRequest::default(),
+            cwd: data.to_owned(),
+            model: None,
+            conversation: None,
+        })
+    }
+
+    #[tokio::test]
+    async fn only_the_user_changes_anything_and_only_their_agents_look() {
+        let data = tempfile::tempdir().unwrap();
+        let operations = operations(data.path());
+        let client = |name| Principal::agent(AgentId::of_name("editor"), "editor", UserId::of_account(name));
+        let whos = [
+            (Principal::person("ann"), true, true),
+            (client("ann"), true, false),
+            (Principal::person("bob"), false, false),
+            (client("bob"), false, false),
+            (Principal::imported("ann"), false, false),
+        ];
+        for (who, may_look, may_change) in whos {
+            let is_let = |code: Option<OperationErrorCode>| code != Some(OperationErrorCode::Forbidden);
+            let looked = operations.list_grants(&who).await.err().map(|error| error.code);
+            assert_eq!(is_let(looked), may_look, "{who:?}");
+            let request = DistrustFolder { folder: "nowhere".to_owned() };
+            let changed = operations.distrust_folder(&who, request).await.err().map(|error| error.code);
+            assert_eq!(is_let(changed), may_change, "{who:?}");
+        }
     }
 }

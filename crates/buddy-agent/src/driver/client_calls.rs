@@ -8,8 +8,9 @@ use buddy_protocol::{
 use tokio::task::{Id, JoinError};
 use tokio_util::sync::CancellationToken;
 
-use super::{Driver, broken, refused};
+use super::{Driver, broken};
 use crate::client_calls::ClientCall;
+use crate::order::refused;
 use crate::turn::Input;
 
 impl Driver {

@@ -5,7 +5,8 @@ use buddy_protocol::{
 };
 use tokio::task::JoinError;
 
-use super::{Driver, refused};
+use super::Driver;
+use crate::order::refused;
 use crate::person_run::{PersonRun, run_item};
 use crate::turn::Input;
 

@@ -1,9 +1,13 @@
 //! The tools that a session has at this moment. A set is composed when the session opens, and grows between turns.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::tools::added_tool::ToolSource;
 use crate::tools::tool_set::ToolSet;
+
+/// The number of refusals that are told in one run of a session. A source with more of them is broken.
+const MAX_TOLD: usize = 1_000;
 
 /// The tools of a session.
 pub struct SessionTools {
@@ -12,6 +16,8 @@ pub struct SessionTools {
     allowed: Option<Vec<String>>,
     /// Held for a look or an exchange only.
     current: Mutex<Arc<ToolSet>>,
+    /// The refusals that were told. Held for a look only.
+    told: Mutex<HashSet<String>>,
 }
 
 /// What came of a look for more tools.
@@ -19,7 +25,7 @@ pub struct SessionTools {
 pub struct ToolsFound {
     /// The names of the tools that the session has now that it did not have before.
     pub new: Vec<String>,
-    /// Why others are left out, one line each.
+    /// Why others are left out, one line each, as far as it was not told before.
     pub refused: Vec<String>,
 }
 
@@ -31,7 +37,7 @@ impl SessionTools {
         source: Arc<dyn ToolSource>,
         allowed: Option<Vec<String>>,
     ) -> (Self, Vec<String>) {
-        let tools = Self { source, allowed, current: Mutex::new(built_in) };
+        let tools = Self { source, allowed, current: Mutex::new(built_in), told: Mutex::default() };
         let (set, refused) = tools.look();
         *tools.lock() = Arc::new(set);
         (tools, refused)
@@ -47,7 +53,9 @@ impl SessionTools {
     }
 
     fn look(&self) -> (ToolSet, Vec<String>) {
-        let (set, refused) = self.current().with(self.source.tools());
+        let (set, mut refused) = self.current().with(self.source.tools());
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.retain(|why| told.len() < MAX_TOLD && told.insert(why.clone()));
         (set.restricted(self.allowed.as_deref()), refused)
     }
 

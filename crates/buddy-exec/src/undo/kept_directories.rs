@@ -54,8 +54,7 @@ pub(super) fn keep_directories(steps: &mut Vec<Step>, roots: &[PathBuf]) -> Vec<
         path.file_name() == Some(OsStr::new(".gitignore"))
             && path.parent().is_some_and(|above| kept.contains(above))
     };
-    steps
-        .retain(|step| !kept.contains(&step.path.0) && !(step.to == State::Absent && is_rules(&step.path.0)));
+    steps.retain(|step| !(kept.contains(&step.path.0) || step.to == State::Absent && is_rules(&step.path.0)));
     rows
 }
 

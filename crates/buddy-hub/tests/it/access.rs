@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use buddy_hub::{Action, Resource, SessionResource, authorize};
 use buddy_protocol::{
-    AgentId, ApprovalPolicy, Change, Command, Fact, ForkKind, ForkPoint, Members, Principal, PrincipalId,
-    Role, SessionId, SessionQuery, Sessions, SessionsError, UserId,
+    AgentId, ApprovalPolicy, Change, Command, CommandKey, Fact, ForkKind, ForkPoint, Members, Principal,
+    PrincipalId, Role, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
 };
 use proptest::prelude::*;
 
@@ -61,6 +62,7 @@ fn wish() -> impl Strategy<Value = Wish> {
 struct Made {
     id: SessionId,
     resource: SessionResource,
+    above: Option<SessionResource>,
 }
 
 fn allows(who: &Principal, action: Action, resource: &SessionResource) -> bool {
@@ -75,7 +77,9 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
         let who = &principals[*who];
         let parent = parent.filter(|_| !made.is_empty()).map(|index| index.get(&made));
         let workspace = if *is_closed { "/a" } else { "/w" }.to_owned();
-        let may = parent.is_none_or(|parent| allows(who, Action::Attach, &parent.resource))
+        let is_bounded = |parent: &Made| parent.resource.workspace == workspace;
+        let may = parent
+            .is_none_or(|parent| allows(who, Action::Attach, &parent.resource) && is_bounded(parent))
             && authorize(&House, who, Action::Use, Resource::Workspace(&workspace)).is_ok();
         let wish = new_session(&workspace, parent.map(|parent| parent.id.clone()));
         let created = bench.hub.create(who, wish).await;
@@ -87,6 +91,7 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
             let above = std::iter::once(&parent.resource.owner).chain(&parent.resource.ancestors);
             above.cloned().collect()
         });
+        let above = parent.map(|parent| parent.resource.clone());
         let resource = SessionResource { owner, workspace, ancestors: ancestors.unwrap_or_default() };
         let buddy = Principal::system();
         let title = Some("lighthouse".to_owned());
@@ -95,7 +100,7 @@ async fn populate(bench: &Bench, wishes: &[Wish]) -> Vec<Made> {
         let mut events = bench.hub.subscribe(&buddy, &id, 0).await.unwrap();
         bench.hub.send(&buddy, &id, Command::prompt("ask")).await.unwrap();
         while !matches!(next(&mut events).await.fact, Fact::Asked(_)) {}
-        made.push(Made { id, resource });
+        made.push(Made { id, resource, above });
     }
     made
 }
@@ -118,6 +123,7 @@ async fn check(bench: &Bench, made: &[Made]) {
         assert_eq!(found.iter().map(|found| &found.summary.id).collect::<BTreeSet<_>>(), readable, "{who:?}");
         let asks = hub.asks(&who).await.unwrap();
         assert_eq!(asks.iter().map(|ask| &ask.session).collect::<BTreeSet<_>>(), readable, "asks {who:?}");
+        check_pages(bench, &who, made, &readable).await;
         for owner in principals() {
             let query = SessionQuery { owner: Some(owner.id.clone()), ..SessionQuery::default() };
             let listed = hub.list(&who, query).await.unwrap().sessions;
@@ -126,7 +132,7 @@ async fn check(bench: &Bench, made: &[Made]) {
                 "{who:?}"
             );
         }
-        for Made { id, resource } in made {
+        for Made { id, resource, .. } in made {
             let may_read = readable.contains(id);
             let is_hidden = |error: SessionsError| matches!(error, SessionsError::NotFound(_));
             assert_eq!(hub.find(&who, id).await.is_ok(), may_read, "{who:?} {resource:?}");
@@ -146,6 +152,32 @@ async fn check(bench: &Bench, made: &[Made]) {
     }
 }
 
+/// Pages of one row and filters show the same sessions, and no cursor names a hidden one.
+async fn check_pages(bench: &Bench, who: &Principal, made: &[Made], readable: &BTreeSet<&SessionId>) {
+    for is_waiting in [false, true] {
+        for cwd in [None, Some("/a".to_owned()), Some("/w".to_owned())] {
+            let expected: BTreeSet<SessionId> = made
+                .iter()
+                .filter(|made| readable.contains(&made.id))
+                .filter(|made| cwd.as_ref().is_none_or(|cwd| *cwd == made.resource.workspace))
+                .map(|made| made.id.clone())
+                .collect();
+            let mut seen = BTreeSet::new();
+            let mut after = None;
+            loop {
+                let query =
+                    SessionQuery { is_waiting, cwd: cwd.clone(), limit: 1, after, ..SessionQuery::default() };
+                let page = bench.hub.list(who, query).await.unwrap();
+                seen.extend(page.sessions.iter().map(|summary| summary.id.clone()));
+                let Some(next) = page.next else { break };
+                assert!(readable.contains(&next.session), "{who:?} {next:?}");
+                after = Some(next);
+            }
+            assert_eq!(seen, expected, "{who:?} waiting: {is_waiting}, in {cwd:?}");
+        }
+    }
+}
+
 /// Commands that change nothing for the other checks, one for each action.
 async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource: &SessionResource) {
     let ask = "ask_0000000000000000000000zzzz".parse().unwrap();
@@ -156,23 +188,39 @@ async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource
         Command::Change(Change::default()),
         Command::Change(govern),
         Command::Run { command: "true".to_owned(), target: None },
+        Command::Stop { item: "itm_0000000000000000000000zzzz".parse().unwrap() },
+        Command::Call { tool: "read_file".to_owned(), input: serde_json::json!({}).into() },
     ];
-    for command in commands {
+    let is_refused = |sent: &Result<(), SessionsError>| {
+        matches!(sent, Err(SessionsError::NotFound(_) | SessionsError::Forbidden { .. }))
+    };
+    for (place, command) in commands.into_iter().enumerate() {
         let action = Action::of(&command);
-        let sent = bench.hub.send(who, id, command).await;
-        let is_refused = matches!(sent, Err(SessionsError::NotFound(_) | SessionsError::Forbidden { .. }));
-        assert_eq!(!is_refused, allows(who, action, resource), "{who:?} {action:?} {resource:?}: {sent:?}");
+        let is_allowed = allows(who, action, resource);
+        let sent = bench.hub.send(who, id, command.clone()).await;
+        assert_eq!(!is_refused(&sent), is_allowed, "{who:?} {action:?} {resource:?}: {sent:?}");
+        // A key that is sent again has the same outcome.
+        let key = CommandKey::try_from(format!("key-{place}")).unwrap();
+        for _ in 0..2 {
+            let sent = bench.hub.send_once(who, id, key.clone(), command.clone()).await;
+            assert_eq!(!is_refused(&sent), is_allowed, "{who:?} {action:?} {resource:?}: {sent:?}");
+        }
     }
+    let taken_up = bench.hub.take_up(who, id).await;
+    assert_eq!(!is_refused(&taken_up), allows(who, Action::Prompt, resource), "{who:?} {taken_up:?}");
 }
 
 /// Forks and children last, because they are sessions of their own.
 async fn check_copies(bench: &Bench, made: &[Made]) {
     for who in principals() {
-        for Made { id, resource } in made {
+        for Made { id, resource, above } in made {
             let uses = authorize(&House, &who, Action::Use, Resource::Workspace(&resource.workspace)).is_ok();
             let owns = authorize(&House, &who, Action::Create, Resource::User(&resource.owner)).is_ok();
             for (kind, action) in [(ForkKind::Beside, Action::Read), (ForkKind::Beneath, Action::Attach)] {
-                let may = allows(&who, action, resource) && uses && owns;
+                // The tree that pays for the original pays for a fork beside it too.
+                let pays = kind == ForkKind::Beneath
+                    || above.as_ref().is_none_or(|above| allows(&who, Action::Attach, above));
+                let may = allows(&who, action, resource) && uses && owns && pays;
                 let forked = bench.hub.fork(&who, id, ForkPoint::Now, kind).await;
                 assert_eq!(forked.is_ok(), may, "{who:?} {kind:?} {resource:?}: {forked:?}");
                 let Ok(fork) = forked else { continue };
@@ -197,6 +245,31 @@ proptest! {
             bench.hub.close().await;
         });
     }
+}
+
+/// Users with an account, until they are locked out.
+struct Door(AtomicBool);
+
+impl Members for Door {
+    fn role(&self, _: &UserId) -> Option<Role> {
+        (!self.0.load(Ordering::SeqCst)).then_some(Role::User)
+    }
+
+    fn is_member(&self, _: &UserId, _: &str) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn an_owner_who_is_locked_out_gets_no_cursor() {
+    let door = Arc::new(Door(AtomicBool::new(false)));
+    let bench = Bench::with(door.clone());
+    let session = bench.session().await;
+    let list = || bench.hub.list(&bench.ann, SessionQuery::default());
+    assert_eq!(list().await.unwrap().next.unwrap().session, session);
+    door.0.store(true, Ordering::SeqCst);
+    assert_eq!(list().await.unwrap(), SessionPage::default());
+    bench.hub.close().await;
 }
 
 #[tokio::test]

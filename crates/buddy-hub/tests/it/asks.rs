@@ -1,5 +1,7 @@
 //! Asks: one answer each, from a user who may give it.
 
+use std::collections::BTreeSet;
+
 use buddy_protocol::{
     AgentId, Answer, AskId, Command, Fact, GrantScope, GrantWish, Principal, PrincipalId, Sessions,
     SessionsError, Subscription, UserId,
@@ -206,4 +208,17 @@ async fn an_ask_with_a_word_is_allowed_by_it_after_a_slip() {
     let right = Answer::allow().with_word("bcdfg");
     bench.answer(&bench.ann, &session, &ask, right.clone()).await.unwrap();
     assert_eq!(outcome(&mut events).await.0, right);
+}
+
+#[tokio::test]
+async fn the_asks_of_all_sessions_are_found_however_many_wait() {
+    let bench = Bench::new();
+    let mut waiting = BTreeSet::new();
+    // More than fit into one page.
+    for _ in 0..450 {
+        waiting.insert(bench.stored_waiting_session().await);
+    }
+    let asks = bench.hub.asks(&bench.ann).await.unwrap();
+    assert_eq!(asks.len(), waiting.len());
+    assert_eq!(asks.into_iter().map(|ask| ask.session).collect::<BTreeSet<_>>(), waiting);
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Clock, Command,
-    DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice, NoticeLevel,
-    Opening, Principal, Question, Risk, SessionChanged, SessionId, Sessions, SingleUser, Subscription,
-    UnixMillis,
+    Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Asked, Clock, Command,
+    CommandOutcome, DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice,
+    NoticeLevel, Opening, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, SessionStore,
+    SessionTerms, Sessions, SingleUser, Subscription, UnixMillis,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
@@ -81,12 +81,12 @@ impl Agent for Scripted {
 
 #[async_trait]
 impl AgentSession for ScriptedSession {
-    async fn command(&mut self, _: Principal, command: Command) -> Result<(), AgentError> {
+    async fn command(&mut self, _: Principal, command: Command) -> CommandOutcome {
         if let Command::Prompt { text, .. } = command {
             self.doings.taken.fetch_add(1, Ordering::SeqCst);
             self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
         }
-        Ok(())
+        Box::pin(async { Ok(()) })
     }
 
     async fn close(mut self: Box<Self>) {
@@ -242,6 +242,30 @@ impl Bench {
         let hub = self.another_hub();
         let session = hub.create(&self.ann, new_session("/", None)).await.unwrap();
         hub.close().await;
+        session
+    }
+
+    /// A session in the store that waits with an ask.
+    pub(crate) async fn stored_waiting_session(&self) -> SessionId {
+        let session = SessionId::new(&*self.ids);
+        let started = SessionStarted {
+            owner: self.ann.clone(),
+            agent: "scripted".to_owned(),
+            cwd: "/".to_owned(),
+            model: None,
+            parent: None,
+            targets: Vec::new(),
+            forked_from: None,
+            began_with: None,
+            terms: SessionTerms::default(),
+        };
+        let facts = [Fact::SessionStarted(started), Fact::Asked(Asked { ask: ask(&self.ids, 0) })];
+        let events = (1..).zip(facts).map(|(seq, fact)| {
+            let (session, time) = (session.clone(), UnixMillis(1_000));
+            Arc::new(Event { session, seq: Some(seq), time, by: None, fact })
+        });
+        let writer = self.store.writer(&session).await.unwrap();
+        writer.append(events.collect()).await.unwrap();
         session
     }
 

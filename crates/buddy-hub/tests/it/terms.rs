@@ -1,8 +1,8 @@
 //! The terms of sessions and the ids that clients choose.
 
 use buddy_protocol::{
-    ApprovalPolicy, Fact, MicroUsd, NewSession, SessionId, SessionQuery, SessionTerms, Sessions,
-    SessionsError, SpendingLimit,
+    ApprovalPolicy, Fact, ForkKind, ForkPoint, MicroUsd, NewSession, SessionBounds, SessionId, SessionQuery,
+    SessionTarget, SessionTerms, Sessions, SessionsError, SpendingLimit, TargetHost, Transcript,
 };
 use proptest::prelude::*;
 
@@ -141,6 +141,140 @@ proptest! {
             bench.hub.close().await;
         });
     }
+}
+
+fn directory() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["/", "/w", "/w/a", "/wide", "/w/../x"]).prop_map(str::to_owned)
+}
+
+fn target(host: TargetHost, cwd: String) -> SessionTarget {
+    SessionTarget { name: host.to_string(), host, cwd, place: None }
+}
+
+fn targets() -> impl Strategy<Value = Vec<SessionTarget>> {
+    let atlas = TargetHost::Ssh { destination: "atlas".to_owned() };
+    let here = prop::option::of(directory().prop_map(|cwd| target(TargetHost::Local, cwd)));
+    let there = prop::option::of(directory().prop_map(move |cwd| target(atlas.clone(), cwd)));
+    (here, there).prop_map(|(here, there)| here.into_iter().chain(there).collect())
+}
+
+/// Something that is done with one of the sessions so far.
+#[derive(Debug, Clone)]
+enum Step {
+    Child { terms: SessionTerms, cwd: String, targets: Vec<SessionTarget> },
+    Fork { kind: ForkKind, is_at_the_beginning: bool },
+    Restrict,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let child = (terms(), directory(), targets());
+    let kind = prop::sample::select(vec![ForkKind::Beneath, ForkKind::Beside]);
+    prop_oneof![
+        child.prop_map(|(terms, cwd, targets)| Step::Child { terms, cwd, targets }),
+        (kind, any::<bool>())
+            .prop_map(|(kind, is_at_the_beginning)| Step::Fork { kind, is_at_the_beginning }),
+        Just(Step::Restrict),
+    ]
+}
+
+async fn bounds(bench: &Bench, session: &SessionId) -> SessionBounds {
+    let mut transcript = Transcript::default();
+    for event in bench.hub.events(&bench.ann, session, 0, 1_000).await.unwrap() {
+        transcript.apply(&event).unwrap();
+    }
+    SessionBounds::of(&transcript).unwrap()
+}
+
+fn is_beneath(directory: &str, other: &str) -> bool {
+    let is_climbing = directory.contains("..");
+    directory == other || (!is_climbing && (other == "/" || directory.starts_with(&format!("{other}/"))))
+}
+
+fn is_bounded(below: &SessionBounds, above: &SessionBounds) -> bool {
+    let has = |target: &SessionTarget| {
+        above.targets.iter().any(|known| known.host == target.host && is_beneath(&target.cwd, &known.cwd))
+    };
+    is_inside(&below.terms, &above.terms)
+        && is_beneath(&below.cwd, &above.cwd)
+        && below.targets.iter().all(has)
+}
+
+/// Takes one step. Returns the session that came of it.
+async fn take(bench: &Bench, session: &SessionId, step: &Step) -> Option<SessionId> {
+    match step {
+        Step::Restrict => {
+            let mut events = bench.subscribe(session, 0).await;
+            bench.prompt(session, "restrict").await;
+            while !matches!(&next(&mut events).await.fact, Fact::SessionChanged(changed) if changed.approvals.is_some())
+            {
+            }
+            None
+        }
+        Step::Fork { kind, is_at_the_beginning } => {
+            let point = if *is_at_the_beginning { ForkPoint::After { seq: 1 } } else { ForkPoint::Now };
+            Some(bench.hub.fork(&bench.ann, session, point, *kind).await.unwrap())
+        }
+        Step::Child { terms, cwd, targets } => {
+            let above = bounds(bench, session).await;
+            let (terms, targets) = (terms.clone(), targets.clone());
+            let new = NewSession { terms, targets, ..new_session(cwd, Some(session.clone())) };
+            let has_here = above.targets.iter().any(|target| target.host == TargetHost::Local);
+            let wanted = SessionBounds {
+                terms: filled(&new.terms, &above.terms),
+                cwd: cwd.clone(),
+                targets: match &new.targets[..] {
+                    [] if has_here => vec![SessionTarget::local(cwd)],
+                    [] => above.targets.clone(),
+                    named => named.to_vec(),
+                },
+            };
+            let created = bench.hub.create(&bench.ann, new).await;
+            assert_eq!(created.is_ok(), is_bounded(&wanted, &above), "{wanted:?} {above:?} {created:?}");
+            assert!(matches!(created, Ok(_) | Err(SessionsError::Invalid(_))), "{created:?}");
+            created.ok()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_child_and_no_fork_is_wider_than_the_session_above(
+        cwd in directory(),
+        targets in targets(),
+        steps in prop::collection::vec((any::<prop::sample::Index>(), step()), 1..8),
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let bench = Bench::new();
+            let first = NewSession { targets, ..new_session(&cwd, None) };
+            let mut sessions = vec![bench.hub.create(&bench.ann, first).await.unwrap()];
+            for (index, step) in &steps {
+                let session = index.get(&sessions).clone();
+                let Some(made) = take(&bench, &session, step).await else { continue };
+                if let Some(parent) = bench.hub.find(&bench.ann, &made).await.unwrap().parent {
+                    let (below, above) = (bounds(&bench, &made).await, bounds(&bench, &parent).await);
+                    assert!(is_bounded(&below, &above), "{step:?}: {below:?} below {above:?}");
+                }
+                sessions.push(made);
+            }
+            bench.hub.close().await;
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_fork_below_goes_back_to_no_wider_session() {
+    let bench = Bench::new();
+    let parent = bench.session().await;
+    take(&bench, &parent, &Step::Restrict).await;
+    for point in [ForkPoint::Now, ForkPoint::After { seq: 1 }] {
+        let fork = bench.hub.fork(&bench.ann, &parent, point, ForkKind::Beneath).await.unwrap();
+        let terms = bounds(&bench, &fork).await.terms;
+        assert_eq!((terms.approvals, terms.plan_only), (Some(ApprovalPolicy::None), true));
+    }
+    bench.hub.close().await;
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ fn fork_of(mut log: Vec<LogEntry>, point: &ForkPoint, kind: ForkKind) -> Result<
     let until = fork_end(&log, point)?;
     let since = changes_since(&log, until, point);
     log.truncate(usize::try_from(until).unwrap());
-    let facts = fork(&Principal::person("ann"), &session(), log, since, kind, UnixMillis(9))?;
+    let facts = fork(&Principal::person("ann"), &session(), log, since, kind, None, UnixMillis(9))?;
     Ok(facts.into_iter().map(|authored| authored.fact).collect())
 }
 

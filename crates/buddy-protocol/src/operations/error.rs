@@ -18,6 +18,8 @@ pub struct OperationError {
 pub enum OperationErrorCode {
     /// The thing that the request names does not exist.
     NotFound,
+    /// The principal that asks may not do this.
+    Forbidden,
     /// The request is invalid.
     Invalid,
     /// The configuration cannot be used.

@@ -2,3 +2,4 @@
 
 mod commands;
 mod schema;
+mod sessions_wire;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Event, Fact, Ledger, SessionStore};
+use buddy_protocol::{CommandKeys, Event, Fact, Ledger, SessionStore};
 
 use crate::log_events::{event, events, session, stamp};
 
 /// The most events of a session in this suite, so that one read gives all of them.
 pub(super) const ALL: usize = 1000;
 
-/// A store with its ledger.
-pub trait WholeStore: SessionStore + Ledger {}
+/// A store with its ledger and its memory of keys.
+pub trait WholeStore: SessionStore + Ledger + CommandKeys {}
 
-impl<T: SessionStore + Ledger> WholeStore for T {}
+impl<T: SessionStore + Ledger + CommandKeys> WholeStore for T {}
 
 /// An empty store that can be opened several times, as several processes do.
 pub trait StoreStand: Send + Sync {

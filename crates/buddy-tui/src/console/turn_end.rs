@@ -30,7 +30,6 @@ pub(crate) struct TurnSum {
     cost: Option<MicroUsd>,
 }
 
-
 impl TurnSum {
     /// The last turn of a conversation, which ran so long and began with this bill.
     pub(crate) fn of(transcript: &Transcript, ran: Duration, before: &Bill) -> Self {

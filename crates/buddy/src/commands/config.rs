@@ -28,14 +28,18 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: ConfigAction) -> an
                 printer.answer(&configuration_text(&shown, origins))?;
             }
         }
-        ConfigAction::Path => printer.line(&operations.find_configuration_file().await?.path)?,
+        ConfigAction::Path => {
+            printer.line(&operations.find_configuration_file(operations.owner()).await?.path)?
+        }
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,
         ConfigAction::ProjectKeys => printer.answer(&project_keys_table())?,
         ConfigAction::Set { key, value } => {
-            operations.set_configuration(SetConfiguration { key, value }).await?;
+            operations.set_configuration(operations.owner(), SetConfiguration { key, value }).await?;
         }
         ConfigAction::Unset { key } => {
-            let outcome = operations.unset_configuration(UnsetConfiguration { key: key.clone() }).await?;
+            let outcome = operations
+                .unset_configuration(operations.owner(), UnsetConfiguration { key: key.clone() })
+                .await?;
             if !outcome.was_set {
                 printer.status(&format!("`{key}` is not set in {}", outcome.path));
             }
@@ -46,7 +50,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: ConfigAction) -> an
 
 /// The configuration, after its warnings.
 async fn show(operations: &HomeOperations, printer: &mut Printer) -> anyhow::Result<ConfigurationView> {
-    let shown = operations.show_configuration().await?;
+    let shown = operations.show_configuration(operations.owner()).await?;
     for warning in &shown.warnings {
         printer.status(&format!("warning: {warning}"));
     }

@@ -26,7 +26,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::
         match doctor.subject {
             None => {
                 let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-                Ok(operations.examine_machine(ExamineMachine { has_terminal }).await?)
+                Ok(operations.examine_machine(operations.owner(), ExamineMachine { has_terminal }).await?)
             }
             Some(Patient::Provider { name, timeout }) => {
                 let timeout_ms = timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -45,7 +45,7 @@ async fn examine_provider(
     operations: &HomeOperations,
     request: ExamineProvider,
 ) -> anyhow::Result<DoctorReport> {
-    let mut steps = operations.examine_provider(request).await?;
+    let mut steps = operations.examine_provider(operations.owner(), request).await?;
     let mut printer = Printer::standard();
     while let Some(step) = steps.next().await {
         match step? {

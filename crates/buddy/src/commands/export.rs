@@ -21,7 +21,8 @@ pub(crate) async fn run(invocation: &Invocation<'_>, export: &Export) -> anyhow:
         Some(ExportFormatFlag::Json) => ExportFormat::Json,
         None => export_format(export.output.as_deref()),
     };
-    let exported = invocation.operations().export_session(ExportSession { session, format }).await?;
+    let operations = invocation.operations();
+    let exported = operations.export_session(operations.owner(), ExportSession { session, format }).await?;
     let exit = match &export.output {
         None if Printer::standard().answer(&exported.text).is_ok() => Exit::Ok,
         None => Exit::OutputClosed,

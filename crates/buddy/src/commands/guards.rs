@@ -13,7 +13,7 @@ use crate::invocation::Invocation;
 /// Shows the guards or approves their change.
 pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
-    let view = operations.show_guards().await?;
+    let view = operations.show_guards(operations.owner()).await?;
     let mut printer = Printer::standard();
     let Some(pending) = view.pending else {
         let approved = view.approved.unwrap_or_default();
@@ -34,7 +34,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: &GuardsAction) -> a
                 printer.status("Nothing changed.");
                 return Ok(Exit::Failed);
             }
-            operations.approve_guards(ApproveGuards { seen: pending.text }).await?;
+            operations.approve_guards(operations.owner(), ApproveGuards { seen: pending.text }).await?;
             printer.status("Approved. It takes effect at once.");
         }
     }

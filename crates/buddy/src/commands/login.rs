@@ -56,7 +56,9 @@ pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> an
         Logout { name: None, .. } => LogOut::Active,
     };
     let operations = invocation.operations();
-    let log_out = async { Ok(print_log_out(&operations.log_out(request).await?, &mut Printer::standard())) };
+    let log_out = async {
+        Ok(print_log_out(&operations.log_out(operations.owner(), request).await?, &mut Printer::standard()))
+    };
     interruptible(log_out).await
 }
 

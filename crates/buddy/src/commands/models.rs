@@ -10,7 +10,8 @@ use crate::rendering::models_table;
 
 /// Lists the profiles.
 pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> anyhow::Result<Exit> {
-    let found = invocation.operations().list_models().await?;
+    let operations = invocation.operations();
+    let found = operations.list_models(operations.owner()).await?;
     for warning in &found.warnings {
         Printer::standard().status(&format!("warning: {warning}"));
     }

@@ -15,7 +15,8 @@ use crate::signals::interrupts;
 
 /// Lists them, the newest first.
 pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> anyhow::Result<Exit> {
-    let all = invocation.operations().list_processes().await?;
+    let operations = invocation.operations();
+    let all = operations.list_processes(operations.owner()).await?;
     listing::print(invocation, listing, all, |all, view, printer| {
         let hint = if has_live(all) {
             "Read output with `buddy logs ID`, stop one with `buddy kill ID`"
@@ -29,7 +30,8 @@ pub(crate) async fn list(invocation: &Invocation<'_>, listing: &ListFlags) -> an
 /// Shows the end of an output, and what follows it.
 pub(crate) async fn logs(invocation: &Invocation<'_>, logs: &Logs) -> anyhow::Result<Exit> {
     let request = ReadProcessOutput { id: logs.id.clone(), tail: logs.tail, follows: logs.follow };
-    let mut chunks = invocation.operations().read_process_output(request).await?;
+    let operations = invocation.operations();
+    let mut chunks = operations.read_process_output(operations.owner(), request).await?;
     let mut printer = Printer::standard();
     let (mut stop, _tasks) = interrupts()?;
     loop {
@@ -48,7 +50,8 @@ pub(crate) async fn logs(invocation: &Invocation<'_>, logs: &Logs) -> anyhow::Re
 /// Ends one.
 pub(crate) async fn kill(invocation: &Invocation<'_>, kill: &Kill) -> anyhow::Result<Exit> {
     let request = StopProcess { id: kill.id.clone(), is_forced: kill.force };
-    let stopped = invocation.operations().stop_process(request).await?;
+    let operations = invocation.operations();
+    let stopped = operations.stop_process(operations.owner(), request).await?;
     print_stopped(&stopped, &mut Printer::standard());
     Ok(Exit::Ok)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use buddy_agent::{Budget, GateSwitches, Limit};
 use buddy_calls::{EditCheck, TextLimits};
 use buddy_policy::Attendance;
-use buddy_protocol::{ApprovalPolicy, MicroUsd};
+use buddy_protocol::{ApprovalPolicy, MicroUsd, Principal};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::config::{
@@ -68,6 +68,7 @@ impl Invocation<'_> {
     /// The operations of this user in this directory.
     pub(crate) fn operations(&self) -> HomeOperations {
         HomeOperations::new(OperationPlace {
+            owner: Principal::person(self.environment.user.clone()),
             environment: self.environment.clone(),
             request: self.request.clone(),
             cwd: self.cwd.clone(),

@@ -31,7 +31,7 @@ const ACCEPT: &str = "Let the changes take effect?";
 pub(crate) async fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::Result<Exit> {
     let operations = invocation.operations();
     if trust.list {
-        let trusted = operations.list_trusted_folders().await?;
+        let trusted = operations.list_trusted_folders(operations.owner()).await?;
         return listing::print(invocation, &trust.listing, trusted, |trusted, view, printer| {
             let mut table = Table::new(&[TableColumn::free("FOLDER")], "No trusted folders.");
             for folder in trusted {
@@ -45,7 +45,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, trust: &Trust) -> anyhow::R
     if trust.remove {
         print_distrusted(
             &directory,
-            operations.distrust_folder(DistrustFolder { folder }).await?,
+            operations.distrust_folder(operations.owner(), DistrustFolder { folder }).await?,
             &mut Printer::standard(),
         );
         return Ok(Exit::Ok);
@@ -60,7 +60,7 @@ fn named_folder(directory: &Path) -> anyhow::Result<String> {
 /// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a user at a terminal is asked.
 async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exit> {
     let mut printer = Printer::standard();
-    let seen = operations.review_folder(ReviewFolder { folder: folder.clone() }).await?;
+    let seen = operations.review_folder(operations.owner(), ReviewFolder { folder: folder.clone() }).await?;
     if !seen.is_empty() {
         for line in seen.iter().flat_map(|change| &change.diff) {
             printer.status(line);
@@ -75,7 +75,10 @@ async fn give(operations: &HomeOperations, folder: String) -> anyhow::Result<Exi
             }
         }
     }
-    print_trusted(&operations.trust_folder(TrustFolder { folder, seen }).await?, &mut printer);
+    print_trusted(
+        &operations.trust_folder(operations.owner(), TrustFolder { folder, seen }).await?,
+        &mut printer,
+    );
     Ok(Exit::Ok)
 }
 

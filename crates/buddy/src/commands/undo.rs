@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::cli::Undo;
 use crate::commands::listing;
 use crate::invocation::Invocation;
+use crate::operations::HomeOperations;
 use crate::rendering::{UndoFace, changes_table, print_outcome, print_preview};
 
 /// The most entries that a list for people has; `--limit` and JSON have more.
@@ -28,14 +29,17 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
     let scope = scope(undo);
     let operations = invocation.operations();
     if undo.list {
-        let changes = operations.list_changes(ListChanges { scope: scope.clone() }).await?;
+        let changes =
+            operations.list_changes(operations.owner(), ListChanges { scope: scope.clone() }).await?;
         return list(invocation, undo, &scope, &changes);
     }
     let choice = undo.id.clone().map_or_else(|| UndoChoice::Newest(scope.clone()), UndoChoice::Change);
     let mut printer = Printer::standard();
     let mut seen = None;
     if !undo.yes {
-        let Some(preview) = operations.preview_undo(PreviewUndo { choice: choice.clone() }).await? else {
+        let Some(preview) =
+            operations.preview_undo(operations.owner(), PreviewUndo { choice: choice.clone() }).await?
+        else {
             return nothing(&operations, &scope, &mut printer).await;
         };
         if !undo.listing.is_json() {
@@ -61,10 +65,12 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         is_forced: undo.force,
         wait_ms: 0,
     };
-    let mut outcome = operations.undo_change(request.clone()).await?;
+    let mut outcome = operations.undo_change(operations.owner(), request.clone()).await?;
     if matches!(outcome, UndoOutcome::Busy { .. }) {
         printer.status("waiting for a call that changes files in this project …");
-        outcome = operations.undo_change(UndoChange { wait_ms: CLAIM_WAIT_MS, ..request }).await?;
+        outcome = operations
+            .undo_change(operations.owner(), UndoChange { wait_ms: CLAIM_WAIT_MS, ..request })
+            .await?;
     }
     let (preview, id) = match &outcome {
         UndoOutcome::Nothing { .. } => return nothing(&operations, &scope, &mut printer).await,
@@ -101,13 +107,14 @@ fn report(
 
 /// Says that there is nothing to undo.
 async fn nothing(
-    operations: &impl Operations,
+    operations: &HomeOperations,
     scope: &ChangeScope,
     printer: &mut Printer,
 ) -> anyhow::Result<Exit> {
     printer.status(&match scope {
         ChangeScope::Project => {
-            let list = operations.list_changes(ListChanges { scope: scope.clone() }).await?;
+            let list =
+                operations.list_changes(operations.owner(), ListChanges { scope: scope.clone() }).await?;
             let project = list.project.0.display();
             format!("there is nothing to undo in {project}; `buddy undo --list --all` lists other projects")
         }

@@ -10,7 +10,7 @@ use buddy_protocol::operations::{
     RepositoryDiff, ReviewFolder, SessionChoice, SetConfiguration, StopProcess, TrustFolder, UndoChange,
     UndoChoice, UndoOutcome, UnsetConfiguration,
 };
-use buddy_protocol::{Clock, OperationError, Operations, SessionId, SessionTarget, TargetHost};
+use buddy_protocol::{Clock, OperationError, Operations, Principal, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{DeskCommand, Exit, ListView, UNKNOWN_FILE, terminal_columns};
 
 use crate::rendering::{
@@ -29,6 +29,8 @@ const CLAIM_WAIT_MS: u64 = 10_000;
 /// The commands of a conversation.
 pub(super) struct SlashCommands<'a, O: Operations> {
     pub(super) operations: &'a O,
+    /// The user that types them.
+    pub(super) who: &'a Principal,
     /// The directory that paths are relative to.
     pub(super) cwd: &'a Path,
     /// Changes of the project's files that the user was shown last; held for a look only.
@@ -105,7 +107,8 @@ impl<O: Operations> SlashCommands<'_, O> {
             passes_over: true,
             wait_ms: CLAIM_WAIT_MS,
         };
-        let outcome = self.operations.undo_change(request).await.map_err(|error| refusal(&error))?;
+        let outcome =
+            self.operations.undo_change(self.who, request).await.map_err(|error| refusal(&error))?;
         if let UndoOutcome::Nothing { .. } = outcome {
             return Ok(nothing.to_owned());
         }
@@ -117,7 +120,7 @@ impl<O: Operations> SlashCommands<'_, O> {
     /// What changed in the repository.
     async fn show_diff(&self, target: &SessionTarget) -> Result<String, String> {
         let request = FindDiff { target: target.clone() };
-        let found = self.operations.find_diff(request).await.map_err(|error| error.message)?;
+        let found = self.operations.find_diff(self.who, request).await.map_err(|error| error.message)?;
         let RepositoryDiff { diff, unknown, .. } = found;
         let is_listed = |file: &&String| !shows_new_file(&diff, file);
         let listed = unknown.iter().filter(is_listed).map(|file| format!("{UNKNOWN_FILE}{file}\n"));
@@ -130,16 +133,20 @@ impl<O: Operations> SlashCommands<'_, O> {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let is_set = match (verb, rest.trim().split_once(char::is_whitespace)) {
             ("", _) => {
-                let view = self.operations.show_configuration().await.map_err(|error| refusal(&error))?;
+                let view =
+                    self.operations.show_configuration(self.who).await.map_err(|error| refusal(&error))?;
                 return Ok(configuration_text(&view, true));
             }
             ("set", Some((key, value))) => {
                 let (key, value) = (key.to_owned(), value.trim().to_owned());
-                self.operations.set_configuration(SetConfiguration { key, value }).await.map(|()| None)
+                self.operations
+                    .set_configuration(self.who, SetConfiguration { key, value })
+                    .await
+                    .map(|()| None)
             }
             ("unset", None) if !rest.trim().is_empty() => {
                 let key = rest.trim().to_owned();
-                let outcome = self.operations.unset_configuration(UnsetConfiguration { key }).await;
+                let outcome = self.operations.unset_configuration(self.who, UnsetConfiguration { key }).await;
                 outcome.map(|outcome| (!outcome.was_set).then_some(outcome.path))
             }
             _ => return Err("use /config, /config set KEY VALUE or /config unset KEY".to_owned()),
@@ -152,7 +159,7 @@ impl<O: Operations> SlashCommands<'_, O> {
 
     async fn log_out(&self, profile: Option<String>) -> Result<String, String> {
         let request = profile.map_or(LogOut::Active, LogOut::Named);
-        let report = self.operations.log_out(request).await.map_err(|error| refusal(&error))?;
+        let report = self.operations.log_out(self.who, request).await.map_err(|error| refusal(&error))?;
         let captured = CapturedText::default();
         let exit = print_log_out(&report, &mut captured.printer());
         take_text(&captured, exit)
@@ -169,7 +176,7 @@ impl<O: Operations> SlashCommands<'_, O> {
         match wish {
             "" => {
                 let review = ReviewFolder { folder: folder.clone() };
-                let changes = self.operations.review_folder(review).await.map_err(failed)?;
+                let changes = self.operations.review_folder(self.who, review).await.map_err(failed)?;
                 if !changes.is_empty() {
                     let diff: Vec<&str> =
                         changes.iter().flat_map(|change| &change.diff).map(String::as_str).collect();
@@ -178,8 +185,11 @@ impl<O: Operations> SlashCommands<'_, O> {
                     return Ok(text);
                 }
                 let seen = Vec::new();
-                let path =
-                    self.operations.trust_folder(TrustFolder { folder, seen }).await.map_err(failed)?;
+                let path = self
+                    .operations
+                    .trust_folder(self.who, TrustFolder { folder, seen })
+                    .await
+                    .map_err(failed)?;
                 print_trusted(&path, &mut captured.printer());
             }
             "yes" => {
@@ -188,13 +198,13 @@ impl<O: Operations> SlashCommands<'_, O> {
                     return Err("no change was shown; run /trust first".to_owned());
                 }
                 let request = TrustFolder { folder, seen };
-                self.operations.trust_folder(request).await.map_err(|error| error.message)?;
+                self.operations.trust_folder(self.who, request).await.map_err(|error| error.message)?;
                 return Ok("The rules take effect with the next call, buddy.toml when you next start buddy."
                     .to_owned());
             }
             "off" => {
                 let request = DistrustFolder { folder: folder.clone() };
-                let was_trusted = self.operations.distrust_folder(request).await.map_err(failed)?;
+                let was_trusted = self.operations.distrust_folder(self.who, request).await.map_err(failed)?;
                 print_distrusted(Path::new(&folder), was_trusted, &mut captured.printer());
             }
             _ => return Err("use /trust, /trust yes or /trust off".to_owned()),
@@ -205,7 +215,8 @@ impl<O: Operations> SlashCommands<'_, O> {
 
     async fn examine(&self) -> Result<String, String> {
         let request = ExamineMachine { has_terminal: true };
-        let report = self.operations.examine_machine(request).await.map_err(|error| refusal(&error))?;
+        let report =
+            self.operations.examine_machine(self.who, request).await.map_err(|error| refusal(&error))?;
         let captured = CapturedText::default();
         let exit = print_report(&report, false, &fitted_view(), &mut captured.printer());
         let exit = exit.map_err(|error| format!("{error:#}"))?;
@@ -214,7 +225,7 @@ impl<O: Operations> SlashCommands<'_, O> {
     }
 
     async fn list_processes(&self, empty: &str) -> Result<String, String> {
-        let all = self.operations.list_processes().await.map_err(|error| error.message)?;
+        let all = self.operations.list_processes(self.who).await.map_err(|error| error.message)?;
         if all.is_empty() {
             return Ok(empty.to_owned());
         }
@@ -226,7 +237,8 @@ impl<O: Operations> SlashCommands<'_, O> {
 
     async fn stop_process(&self, id: String) -> Result<String, String> {
         let request = StopProcess { id, is_forced: false };
-        let stopped = self.operations.stop_process(request).await.map_err(|error| refusal(&error))?;
+        let stopped =
+            self.operations.stop_process(self.who, request).await.map_err(|error| refusal(&error))?;
         let captured = CapturedText::default();
         print_stopped(&stopped, &mut captured.printer());
         Ok(captured.text())
@@ -241,7 +253,8 @@ impl<O: Operations> SlashCommands<'_, O> {
         let named = Path::new(&file);
         let format = export_format(Some(named));
         let request = ExportSession { session: SessionChoice::Session(session.to_string()), format };
-        let exported = self.operations.export_session(request).await.map_err(|error| refusal(&error))?;
+        let exported =
+            self.operations.export_session(self.who, request).await.map_err(|error| refusal(&error))?;
         let written = write_export(&self.cwd.join(named), named, &exported.text, overwriting);
         written.map_err(|error| format!("buddy: {error:#}\n"))?;
         match exported.damage {

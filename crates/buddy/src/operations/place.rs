@@ -13,6 +13,8 @@ use crate::hosts::NoHosts;
 
 /// Where operations work.
 pub(crate) struct OperationPlace {
+    /// The user whose operations these are.
+    pub(crate) owner: Principal,
     pub(crate) environment: Environment,
     /// The configuration to read.
     pub(crate) request: ConfigRequest,

@@ -2,226 +2,19 @@
 //! undone like a call of the model.
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use async_trait::async_trait;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
-use buddy_calls::{BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicyKey, PolicySource, TextLimits};
-use buddy_exec::undo::{Header, UndoSettings, UndoStore, Which};
-use buddy_exec::{
-    Bounds, DEFAULT_GRACE, Description, HostMeans, LocalSettings, LocalTarget, ProgramPath, Reach,
-    SupervisorCommand,
-};
-use buddy_hub::{Hub, HubLimits, HubParts};
-use buddy_model::{Model, ModelFacts};
-use buddy_policy::{Attendance, Grant, Mode, Policy};
+use buddy_exec::undo::{Header, Which};
 use buddy_protocol::{
-    AgentId, Answer, ApprovalPolicy, Asked, Clock, Command, Content, Event, Fact, Failure, FailureKind,
-    GrantScope, Ids, Item, ItemStatus, NewSession, Principal, SessionId, SessionTerms, Sessions,
-    SessionsError, SingleUser, Subscription, TargetHost, TargetWish, UnixMillis, UserId,
+    AgentId, Answer, ApprovalPolicy, Asked, Command, Content, Event, Fact, Item, ItemId, ItemStatus,
+    Principal, SessionTerms, Sessions, SessionsError, UserId,
 };
-use buddy_store::{SqliteStore, StoreRole, StoreSettings};
-use buddy_web::{FetchSettings, Web};
-use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::stage::BUDDY;
-
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> UnixMillis {
-        UnixMillis(1_000)
-    }
-}
-
-#[derive(Default)]
-struct Counter(AtomicU64);
-
-impl Ids for Counter {
-    fn next(&self) -> u128 {
-        u128::from(self.0.fetch_add(1, Ordering::SeqCst) + 1)
-    }
-}
-
-/// No model: clients make all calls.
-struct Modelless;
-
-#[async_trait]
-impl ModelSource for Modelless {
-    async fn ready(&self, _: Option<&str>) {}
-
-    fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
-        let message = "there is no model".to_owned();
-        Err(Failure { http_status: None, kind: FailureKind::ModelMissing, message, hint: None })
-    }
-
-    fn facts(&self, _: Option<&str>) -> ModelFacts {
-        ModelFacts::default()
-    }
-}
-
-/// Commands write in the workspace alone and have no network.
-struct Workspace(PathBuf);
-
-impl PolicySource for Workspace {
-    fn policy(&self, _: PolicyKey<'_>, is_plan_only: bool) -> Result<Arc<Policy>, String> {
-        let mode = if is_plan_only { Mode::Plan } else { Mode::Development };
-        Ok(Arc::new(Policy { mode, ..Policy::plain(self.0.clone()) }))
-    }
-
-    fn bounds(&self, _: &Policy, call: &CallRights<'_>) -> Bounds {
-        let roots = vec![self.0.clone()];
-        let write = if call.is_read_only { Reach::Nothing } else { Reach::Beneath(roots.clone()) };
-        Bounds { write, anchors: roots, network: false, ..Bounds::open() }
-    }
-
-    fn grants(&self, _: PolicyKey<'_>) -> Vec<Grant> {
-        Vec::new()
-    }
-
-    fn keep(&self, _: PolicyKey<'_>, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
-        Err("nothing is kept here".to_owned())
-    }
-}
-
-struct ThisHost {
-    workspace: PathBuf,
-    undo: UndoStore,
-}
-
-#[async_trait]
-impl Hosts for ThisHost {
-    fn wanted(&self) -> Vec<TargetWish> {
-        Vec::new()
-    }
-
-    fn forbidden(&self, _: &TargetHost) -> Option<String> {
-        None
-    }
-
-    async fn attach(&self, _: &TargetWish) -> Result<Host, String> {
-        let cwd = self.workspace.clone();
-        let description = Description {
-            name: "local".to_owned(),
-            user: "ann".to_owned(),
-            host: "here".to_owned(),
-            os: "Linux".to_owned(),
-            shell: "/bin/sh".to_owned(),
-            cwd: cwd.clone(),
-            means: HostMeans::default(),
-        };
-        let supervisor = SupervisorCommand { program: BUDDY.into(), args: vec!["__supervise".to_owned()] };
-        let target = LocalTarget::new(LocalSettings { supervisor, description, grace: DEFAULT_GRACE });
-        Ok(Host {
-            target: Arc::new(target),
-            is_remote: false,
-            env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
-            programs: ProgramPath::default(),
-            withheld: Vec::new(),
-            cwd: cwd.clone(),
-            added: Vec::new(),
-            home: None,
-            policy: Arc::new(Workspace(cwd.clone())),
-            project: Vec::new(),
-            undo: Some(self.undo.clone()),
-            undo_workspace: Some(cwd),
-            note: None,
-        })
-    }
-}
-
-/// A hub with the real agent, and a folder to work in.
-struct Office {
-    hub: Hub,
-    undo: UndoStore,
-    workspace: PathBuf,
-    outside: PathBuf,
-    _temporary: tempfile::TempDir,
-}
-
-impl Office {
-    fn new() -> Self {
-        let temporary = tempfile::tempdir().unwrap();
-        let top = temporary.path().canonicalize().unwrap();
-        let (workspace, outside) = (top.join("w"), top.join("outside"));
-        fs::create_dir(&workspace).unwrap();
-        fs::create_dir(&outside).unwrap();
-        let (clock, ids) = (Arc::new(Still), Arc::new(Counter::default()));
-        let role = StoreRole::Terminal;
-        let settings =
-            StoreSettings { directory: top.join("data"), role, boot_id: None, clock: clock.clone() };
-        let store = Arc::new(SqliteStore::open(settings).unwrap());
-        let undo = UndoStore::new(top.join("undo"), UndoSettings::default(), clock.clone());
-        let calls = Arc::new(CallSettings {
-            hosts: Arc::new(ThisHost { workspace: workspace.clone(), undo: undo.clone() }),
-            web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
-            logs: top.join("logs"),
-            attendance: Attendance::Somebody,
-            ask_within: None,
-            tools: Arc::new(BuiltInTools),
-            tools_off: Vec::new(),
-            checks: Vec::new(),
-            texts: TextLimits::default(),
-            clock: clock.clone(),
-            ids: ids.clone(),
-        });
-        let agent = BuddyAgent::new(AgentSettings {
-            calls,
-            models: Arc::new(Modelless),
-            mode: "development".to_owned(),
-            approvals: ApprovalPolicy::Ask,
-            keeps_asking: false,
-            window: None,
-            max_steps: 5,
-            time_limit: None,
-            name: "buddy".to_owned(),
-            instructions: None,
-            gates: GateSwitches::default(),
-            budget: Budget::default(),
-            ledger: store.clone(),
-        });
-        let hub = Hub::new(HubParts {
-            store: store.clone(),
-            agents: vec![Arc::new(agent)],
-            clock,
-            ids,
-            members: Arc::new(SingleUser),
-            keys: store,
-            limits: HubLimits::default(),
-        });
-        Self { hub, undo, workspace, outside, _temporary: temporary }
-    }
-
-    async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
-        let new = NewSession { terms, ..NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy()) };
-        let session = self.hub.create(who, new).await.unwrap();
-        let events = self.hub.subscribe(who, &session, 0).await.unwrap();
-        (session, events)
-    }
-}
+use crate::office::{Office, next, people};
 
 fn run(command: &str) -> Command {
     let input = json!({"command": command, "why": "x", "risk": "low", "mutation": true, "privesc": false});
     Command::Call { tool: "run_shell".to_owned(), input: input.into() }
-}
-
-async fn next<T>(events: &mut Subscription, wanted: impl Fn(&Event) -> Option<T>) -> T {
-    let mut seen = Vec::new();
-    let look = async {
-        loop {
-            let event = events.next().await.unwrap().unwrap();
-            if let Some(found) = wanted(&event) {
-                return found;
-            }
-            seen.push(event);
-        }
-    };
-    let found = tokio::time::timeout(Duration::from_mins(1), look).await;
-    found.unwrap_or_else(|_| panic!("only other events came: {seen:#?}"))
 }
 
 fn ended(event: &Event) -> Option<(Item, Option<Principal>)> {
@@ -236,13 +29,6 @@ fn ended(event: &Event) -> Option<(Item, Option<Principal>)> {
 fn output(item: &Item) -> Value {
     let Content::ToolCall(call) = &item.content else { panic!("{item:?}") };
     serde_json::to_value(call.output.as_ref().unwrap()).unwrap()
-}
-
-/// A user, and a client that acts for them.
-fn people() -> (Principal, Principal) {
-    let ann = Principal::person("ann");
-    let client = Principal::agent(AgentId::of_name("editor"), "editor", UserId::of_account("ann"));
-    (ann, client)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -329,5 +115,39 @@ async fn a_session_without_a_tool_refuses_its_calls_and_others_run() {
     assert_eq!(item.status, ItemStatus::Completed, "{}", output(&item));
     assert!(output(&item).to_string().contains("one"));
     assert!(!office.workspace.join("b.txt").exists());
+    office.hub.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_stops_the_call_that_it_made_and_nothing_else() {
+    let (office, (ann, client)) = (Office::new(), people());
+    let (session, mut events) = office.begin(&ann, SessionTerms::default()).await;
+    let started = |event: &Event| match &event.fact {
+        Fact::ItemStarted(started) => Some(started.item.id.clone()),
+        _ => None,
+    };
+    let asked = |event: &Event| match &event.fact {
+        Fact::Asked(Asked { ask }) => Some(ask.id.clone()),
+        _ => None,
+    };
+    office.hub.send(&client, &session, run("sleep 600 > slept.txt")).await.unwrap();
+    let call = next(&mut events, started).await;
+    let ask = next(&mut events, asked).await;
+    office.hub.send(&ann, &session, Command::Answer { ask, answer: Answer::allow() }).await.unwrap();
+    let command = Command::Run { command: "sleep 601".to_owned(), target: None };
+    office.hub.send(&ann, &session, command).await.unwrap();
+    let running = next(&mut events, started).await;
+    // Neither a command of the user, nor the call of another client, nor something that does not run.
+    let stranger = Principal::agent(AgentId::of_name("stranger"), "editor", UserId::of_account("ann"));
+    let unknown: ItemId = format!("itm_{:026}", 7).parse().unwrap();
+    for (who, item) in [(&client, &running), (&stranger, &call), (&client, &unknown)] {
+        let refused = office.hub.send(who, &session, Command::Stop { item: item.clone() }).await;
+        assert!(matches!(refused, Err(SessionsError::Forbidden { .. })), "{who:?} {refused:?}");
+    }
+    office.hub.send(&client, &session, Command::Stop { item: call.clone() }).await.unwrap();
+    let (item, by) = next(&mut events, ended).await;
+    assert_eq!((item.id, by), (call, Some(client)));
+    assert_ne!(item.status, ItemStatus::Completed);
+    office.hub.send(&ann, &session, Command::Stop { item: running }).await.unwrap();
     office.hub.close().await;
 }

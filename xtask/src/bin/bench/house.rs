@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Command, EventSink, NewSession, Opening, Principal, SessionId, Sessions,
-    SingleUser,
+    Agent, AgentError, AgentSession, Command, CommandOutcome, EventSink, NewSession, Opening, Principal,
+    SessionId, Sessions, SingleUser,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 
@@ -91,8 +91,8 @@ struct Idle;
 
 #[async_trait]
 impl AgentSession for Idle {
-    async fn command(&mut self, _: Principal, _: Command) -> Result<(), AgentError> {
-        Ok(())
+    async fn command(&mut self, _: Principal, _: Command) -> CommandOutcome {
+        Box::pin(async { Ok(()) })
     }
 
     async fn close(self: Box<Self>) {}
