@@ -9,6 +9,7 @@ mod index_content;
 mod index_extensions;
 mod index_file;
 mod link_names;
+mod object_files;
 mod objects;
 mod packs;
 mod texts;
@@ -18,7 +19,8 @@ pub(crate) use index_content::EntryKind;
 pub use index_content::{GitIndex, IndexEntry};
 pub(crate) use index_file::{SoundIndex, sound_index, without_paths};
 pub(crate) use link_names::LinkTable;
-pub(crate) use objects::{ObjectKind, ObjectStore, object_name};
+pub(crate) use object_files::{ObjectKind, object_name};
+pub(crate) use objects::ObjectStore;
 pub(crate) use texts::{is_plain_reference, replacements, without_replacements};
 
 use texts::{

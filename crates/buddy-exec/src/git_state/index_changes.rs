@@ -158,7 +158,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::super::index_content::GitIndex;
-    use super::super::objects::{ObjectKind, object_name};
+    use super::super::object_files::{ObjectKind, object_name};
     use super::*;
 
     const FILE: u32 = 0o100_644;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::objects::{MAX_OBJECT, ObjectKind, inflate, open_object_file};
+use super::object_files::{MAX_OBJECT, ObjectKind, inflate, open_object_file};
 
 /// The most packs in one directory.
 const MAX_PACKS: usize = 5_000;
