@@ -175,7 +175,7 @@ async fn dispatch(
         Some(CliCommand::Logout(logout)) => login::logout(&invocation, logout).await,
         Some(CliCommand::Sessions(list)) => sessions::list(&invocation, &list).await,
         Some(CliCommand::Show(show)) => sessions::show(environment, &show, invocation.named.as_deref()).await,
-        Some(CliCommand::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(CliCommand::Resume(resume)) => Box::pin(conversation::resume(invocation, &resume)).await,
         Some(CliCommand::Export(export)) => export::run(&invocation, &export).await,
         Some(CliCommand::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
         Some(CliCommand::Init(init)) => init::run(&init, &invocation.cwd),

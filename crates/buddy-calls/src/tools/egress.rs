@@ -431,7 +431,7 @@ impl CallEgress {
     fn about_waiting(&self, wanted: &Wanted, decided: &Decided) -> HostsQuestion {
         let host = &wanted.host;
         let mut question = HostsQuestion::unnamed(&self.program, package_manager(&self.commands));
-        question.index_unread = self.index_unread().clone();
+        question.index_unread.clone_from(&self.index_unread());
         let others: Vec<String> = self.waiting().iter().filter(|other| *other != host).cloned().collect();
         let mut count = 0;
         for host in std::iter::once(host.clone()).chain(others) {

@@ -109,7 +109,7 @@ fn is_unreachable(error: &UndoError) -> bool {
     matches!(error, UndoError::Target(TargetError::Unreachable { .. } | TargetError::ConnectionLost { .. }))
 }
 
-fn plan(journal: &Read, steps: Vec<super::plan::Step>, not_covered: Vec<NotCovered>) -> UndoPlan {
+fn plan(journal: &Read, steps: Vec<super::step::Step>, not_covered: Vec<NotCovered>) -> UndoPlan {
     let is_interrupted = is_interrupted(journal);
     let is_covered = is_covered(journal);
     // No command in a jail of this machine writes there.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use buddy_protocol::PathText;
 
 use super::not_covered::NotCovered;
-use super::plan::Step;
 use super::state::State;
+use super::step::Step;
 use crate::files::{Ignored, open_tree};
 
 /// The most entries of a directory that are read to see whether it can be removed.

@@ -12,6 +12,7 @@ use super::kept_directories::keep_directories;
 use super::left_behind::left_behind;
 use super::not_covered::{NotCovered, left_out};
 use super::state::State;
+use super::step::Step;
 use super::store::{UndoError, UndoStore, Which, is_covered, is_ended, is_interrupted};
 use super::whole_tree::Everything;
 
@@ -40,19 +41,6 @@ pub struct UndoPlan {
     /// Set if other commands ran while the states before were kept.
     #[serde(skip)]
     pub(super) beside: Option<Beside>,
-}
-
-/// The change of one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// The path, without links.
-    pub path: PathText,
-    /// The state now.
-    pub now: State,
-    /// The state before the call.
-    pub to: State,
-    /// The reason why restoring it would lose a change that the call did not make.
-    pub conflict: Option<String>,
 }
 
 impl UndoPlan {

@@ -138,7 +138,7 @@ fn arguments_of_a_call_stay_byte_for_byte() {
 
 #[test]
 fn broken_commands_are_refused() {
-    let many: String = (0..100).map(|at| format!(r#","f{at}":1"#)).collect();
+    let many = (0..100).map(|at| format!(r#","f{at}":1"#)).collect::<Vec<_>>().concat();
     for text in [
         r#"{"type":"call","type":"end","tool":"x","input":{}}"#.to_owned(),
         r#"{"type":"call","tool":"x","tool":"y","input":{}}"#.to_owned(),

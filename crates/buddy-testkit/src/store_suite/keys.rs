@@ -62,7 +62,8 @@ pub async fn a_key_without_an_outcome_is_free_again(stand: &dyn StoreStand) {
 pub async fn of_many_claims_at_once_one_is_fresh(stand: &dyn StoreStand) {
     let stores = [stand.open(), stand.open()];
     let mut tasks = JoinSet::new();
-    for store in stores.iter().cycle().take(16) {
+    for at in 0..16 {
+        let store = stores[at % stores.len()].clone();
         tasks
             .spawn(async move { store.claim(&keyed("ann", 1, "go"), NOW).await.expect("it can be claimed") });
     }

@@ -29,7 +29,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: ConfigAction) -> an
             }
         }
         ConfigAction::Path => {
-            printer.line(&operations.find_configuration_file(operations.owner()).await?.path)?
+            printer.line(&operations.find_configuration_file(operations.owner()).await?.path)?;
         }
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,
         ConfigAction::ProjectKeys => printer.answer(&project_keys_table())?,

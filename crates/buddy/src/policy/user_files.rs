@@ -143,8 +143,11 @@ mod tests {
         let key = |user| PolicyKey { user, target: "local", workspace: Path::new("/w") };
         let grant = Grant::command("cargo *", "local").unwrap();
         files.of(key(&ann)).keep(grant.clone(), None, MONTH).unwrap();
-        assert_eq!(files.of(key(&ann)).grants_in(Path::new("/w")), [grant.clone()]);
-        assert_eq!(files.of(key(&PrincipalId::System)).grants_in(Path::new("/w")), [grant.clone()]);
+        assert_eq!(files.of(key(&ann)).grants_in(Path::new("/w")), std::slice::from_ref(&grant));
+        assert_eq!(
+            files.of(key(&PrincipalId::System)).grants_in(Path::new("/w")),
+            std::slice::from_ref(&grant)
+        );
         assert_eq!(files.of(key(&bob)).grants_in(Path::new("/w")), []);
         assert!(files.of(key(&bob)).keep(grant, None, MONTH).is_err());
     }

@@ -89,7 +89,7 @@ async fn code_on_a_command_line_is_not_offered_because_it_loads_files_of_command
     for code in [
         r#"python3 -c 'import json; open("../beside/made", "w").write(json.dumps({}))'"#,
         r#"perl -e 'open(F, ">", "../beside/made") or die "cannot open ../beside/made: $!"'"#,
-        r#"x=build; sh ./$x.sh"#,
+        r"x=build; sh ./$x.sh",
     ] {
         let stage = Stage::apart(vec![run(code), done()]).await;
         let beside = scene(&stage);

@@ -169,12 +169,16 @@ async fn processes_of_the_jail_itself_are_no_leftovers() {
         let mut running = cell.stage.start_ready(cell.exec(cell.bounds(), script)).await;
         let around = bubblewraps(&cell);
         assert!(!around.is_empty(), "{kind:?}");
-        around.iter().for_each(|pid| kill_process(*pid, Signal::STOP).unwrap());
+        for pid in &around {
+            kill_process(*pid, Signal::STOP).unwrap();
+        }
         cell.file("go", "");
         let go_on = async {
             tokio::time::sleep(Duration::from_millis(800)).await;
             // One that was killed is gone.
-            around.iter().for_each(|pid| kill_process(*pid, Signal::CONT).unwrap_or_default());
+            for pid in &around {
+                kill_process(*pid, Signal::CONT).unwrap_or_default();
+            }
         };
         let (exit, ()) = tokio::join!(running.wait(), go_on);
         let exit = exit.unwrap();

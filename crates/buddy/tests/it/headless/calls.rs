@@ -54,12 +54,12 @@ fn refusals(finished: &Finished) -> Vec<String> {
 async fn answer(started: &mut Started, count: usize, answer: Value) {
     started.stdout.wait_for("\"type\":\"asked\"", count).await;
     let text = started.stdout.text();
-    let asks =
+    let mut asks =
         text.lines().filter_map(|line| Event::from_json(line).ok()).filter_map(|event| match event.fact {
             Fact::Asked(asked) => Some(asked.ask.id.to_string()),
             _ => None,
         });
-    let ask = asks.last().expect("an ask");
+    let ask = asks.next_back().expect("an ask");
     say(started, &json!({"type": "answer", "ask": ask, "answer": answer})).await;
 }
 
