@@ -9,8 +9,8 @@ use crate::stage::said;
 
 /// A conversation in which two things were said.
 async fn talked() -> Screen {
-    let turns = [turn().text("First answer."), turn().text("Second answer."), turn().text("Third answer.")];
-    let screen = Screen::start(turns, 100, 30).await;
+    let answers = ["First answer.", "Second answer.", "Third answer.", "Fourth answer."];
+    let screen = Screen::start(answers.map(|answer| turn().text(answer)), 100, 30).await;
     screen.line("find the boat");
     screen.wait_for("First answer.").await;
     screen.wait_idle().await;
