@@ -60,7 +60,12 @@ mod tests {
             assert!(!speaks_to_reader(model), "{model}");
         }
         // Questions and notices, which only the user reads.
-        let asked = ["all rights of your account", "changed after your answer"];
+        let asked = [
+            "all rights of your account",
+            "it has your account's rights",
+            "neither buddy's own files nor your other",
+            "changed after your answer",
+        ];
         let code = asked.iter().fold(for_model(&code), |code, known| code.replace(known, ""));
         let said: Vec<&str> =
             code.lines().filter(|line| line.contains('"') && speaks_to_reader(line)).collect();

@@ -119,9 +119,9 @@ async fn a_later_call_swaps_no_script_before_it_is_read() {
     assert_eq!(stage.home.text("ran"), "good", "{finished}");
 }
 
-/// Runs on without a question, and does nothing.
+/// Runs on without a question. It writes, so it is more than a command that reads and waits.
 fn waiting() -> Turn {
-    let mut call = shell("until [ -e stop ]; do sleep 0.1; done");
+    let mut call = shell("until [ -e stop ]; do touch alive; sleep 0.1; done");
     call["wait"] = json!("1s");
     turn().call("run_shell", call)
 }

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use buddy_calls::{AddedTool, CallPlace, ToolSource};
 use buddy_policy::Intent;
 use buddy_protocol::{
-    Command, Content, Event, Fact, ItemStatus, SessionTerms, Sessions, ToolDefinition, ToolFailure,
+    ApprovalPolicy, Change, Command, Content, Event, Fact, ItemStatus, SessionTerms, Sessions,
+    ToolDefinition, ToolFailure,
 };
 use buddy_testkit::model::{ModelServer, turn};
 use serde_json::{Value, json};
@@ -82,6 +83,9 @@ async fn check(count: usize, more: usize) {
     // Without the built-in tools, so that the set has this size.
     let terms = SessionTerms { tools: Some(names(count + more)), ..SessionTerms::default() };
     let (session, mut events) = office.begin(&ann, terms).await;
+    // Nobody answers here.
+    let approvals = Change { approvals: Some(ApprovalPolicy::All), ..Change::default() };
+    office.hub.send(&ann, &session, Command::Change(approvals)).await.unwrap();
     for text in ["one", "two", "three"] {
         office.hub.send(&ann, &session, Command::prompt(text)).await.unwrap();
         tokio::time::timeout(Duration::from_secs(30), next(&mut events, turn_ended)).await.unwrap();
@@ -115,7 +119,7 @@ async fn check(count: usize, more: usize) {
         .filter(|event| matches!(&event.fact, Fact::Notice(notice) if notice.code == "tool_refused"))
         .count();
     assert_eq!(refused, 1, "a refusal is told once");
-    let calls: Vec<(ItemStatus, Value)> = log
+    let mut calls: Vec<(ItemStatus, Value)> = log
         .iter()
         .filter_map(|event| match &event.fact {
             Fact::ItemEnded(ended) => match &ended.item.content {
@@ -127,6 +131,8 @@ async fn check(count: usize, more: usize) {
             _ => None,
         })
         .collect();
+    // Both run at once.
+    calls.sort_by_key(|(status, _)| *status != ItemStatus::Completed);
     let status: Vec<ItemStatus> = calls.iter().map(|(status, _)| *status).collect();
     assert_eq!(status, [ItemStatus::Completed, ItemStatus::Failed], "{calls:#?}");
     assert_eq!(calls[1].1["error"]["code"], "unknown_tool", "{calls:#?}");
