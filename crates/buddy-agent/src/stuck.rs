@@ -20,9 +20,10 @@ const MAX_EDITS: u32 = 6;
 /// Rounds that are remembered.
 const REMEMBERED: usize = MAX_CYCLE * STOP;
 
-/// The same for rounds that only poll, with the same results: nothing else bounds a run without a limit on model calls.
+/// The same for rounds that only poll, with the same results: nothing else bounds a run without a limit on model calls. The model is advised to
+/// look once a minute, and a command may run in the background for two hours.
 const TELL_POLLING: usize = 30;
-const STOP_POLLING: usize = 60;
+const STOP_POLLING: usize = 150;
 
 /// Tools whose use is to look again until something changes.
 const POLLING: &[&str] = &["process_status", "process_logs", "tmux_capture_pane", CLOCK];
@@ -288,9 +289,9 @@ mod tests {
         let poll = |output: usize| {
             call("process_logs", ToolKind::Read, json!({"id": "p"}), json!({ "output": output }))
         };
-        let found = rounds(&mut Rounds::default(), (0..60).map(|_| poll(0)));
-        let places: Vec<usize> = (0..60).filter(|place| told(found[*place].as_ref())).collect();
-        assert_eq!((places, &found[59]), (vec![29], &Some(Repetition::Stop(60))));
+        let found = rounds(&mut Rounds::default(), (0..150).map(|_| poll(0)));
+        let places: Vec<usize> = (0..150).filter(|place| told(found[*place].as_ref())).collect();
+        assert_eq!((places, &found[149]), (vec![29], &Some(Repetition::Stop(150))));
         let grown = rounds(&mut Rounds::default(), (0..99).map(poll));
         assert!(grown.iter().all(Option::is_none), "output that grows is a change");
     }
