@@ -137,16 +137,19 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1_000.0
 }
 
-/// The number of lines that a unified diff adds and removes, and the line it begins at.
+/// The number of lines that a unified diff adds and removes, and the first line that it changes.
 fn diff_summary(diff: &str) -> String {
     let count = |sign: &str, head: &str| {
         diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
     };
     let (added, removed) = (count("+", "+++"), count("-", "---"));
-    let place = diff.lines().find_map(|line| {
+    let mut lines = diff.lines();
+    let begin = lines.find_map(|line| {
         let (_, new) = line.strip_prefix("@@ ")?.split_once('+')?;
-        new.split([',', ' ']).next()?.parse::<u64>().ok()
+        new.split([',', ' ']).next()?.parse::<usize>().ok()
     });
+    // Lines that stay come first.
+    let place = begin.map(|begin| begin + lines.take_while(|line| line.starts_with(' ')).count());
     let place = place.map(|place| format!(", from line {place}")).unwrap_or_default();
     format!("changed: +{added} −{removed}{place}")
 }
@@ -190,7 +193,7 @@ mod tests {
     fn an_edit_tells_how_much_it_changed_and_a_look_at_a_diff_shows_it() {
         let diff = "--- a\n+++ a\n@@ -40,2 +40,3 @@\n one\n-two\n+2\n+3\n";
         let edited = told(ToolKind::Edit, Ok(json!({"path": "/w/a", "diff": diff})));
-        assert_eq!(edited, "path: /w/a\nchanged: +2 −1, from line 40");
+        assert_eq!(edited, "path: /w/a\nchanged: +2 −1, from line 41");
         assert!(told(ToolKind::Read, Ok(json!({"diff": diff}))).contains("+2\n+3"));
     }
 
