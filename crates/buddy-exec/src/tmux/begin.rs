@@ -135,7 +135,18 @@ impl Attempt {
 
     fn into_run(self, link: Arc<Link>, turn: OwnedSemaphorePermit, notes: Vec<String>) -> Begun {
         let Self { nonce, tag, before, done, live, .. } = self;
-        Begun { link, nonce, tag, began: Instant::now(), before, done, live, notes, _turn: turn }
+        Begun {
+            link,
+            nonce,
+            tag,
+            began: Instant::now(),
+            before,
+            has_shell_ended: false,
+            done,
+            live,
+            notes,
+            _turn: turn,
+        }
     }
 
     /// Whether the command begins. One that does not is taken out of the shell's reach.

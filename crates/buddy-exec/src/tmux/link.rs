@@ -230,8 +230,8 @@ impl Link {
     }
 
     /// The notes of the sweep in the shell's jail since the last call.
-    pub(super) async fn swept(&self) -> Result<Vec<SweepNote>, TargetError> {
-        self.shell().swept(&self.host, self.pid.load(Ordering::Relaxed)).await
+    pub(super) async fn swept(&self, has_ended: bool) -> Result<Vec<SweepNote>, TargetError> {
+        self.shell().swept(&self.host, self.pid.load(Ordering::Relaxed), has_ended).await
     }
 
     /// Whether the shell is in a jail that confines it to some directories.

@@ -36,6 +36,8 @@ pub(super) struct Begun {
     /// The tag by which the processes of the command are found.
     pub(super) tag: u32,
     pub(super) began: Instant,
+    /// Whether its shell has ended with it.
+    pub(super) has_shell_ended: bool,
     /// The counts when it began.
     pub(super) before: Seen,
     pub(super) done: oneshot::Receiver<Done>,
@@ -76,7 +78,7 @@ impl Begun {
         let mut result = self.until_end(limit, &mut wish).await;
         if let Ok(exit) = &mut result {
             // Notes that cannot be fetched now come with the next command.
-            exit.swept = self.link.swept().await.unwrap_or_default();
+            exit.swept = self.link.swept(self.has_shell_ended).await.unwrap_or_default();
         }
         if result.is_err() {
             // The outcome of the command does not matter now: no caller waits for it any more.
@@ -172,6 +174,7 @@ impl Begun {
             State::ServerGone => Err(PaneError::ServerLost.into()),
             State::Closed => Err(PaneError::Closed.into()),
             State::Dead { code, signal } => {
+                self.has_shell_ended = true;
                 self.notes.push(
                     "the command ended the shell of the pane; the next command gets a new one".to_owned(),
                 );

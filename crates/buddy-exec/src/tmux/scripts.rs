@@ -158,14 +158,21 @@ cat "$1" 2>/dev/null
 exit 0
 "#;
 
-/// Makes the warden of a pane sweep, and prints its notes. Arguments: the files for the request, for the
-/// answer and for the end, and the warden.
+/// Makes the warden of a pane sweep, and prints its notes, a report a line. Arguments: the files for the request, for the
+/// answer and for the end, the warden, and a word if its shell has ended: then it sweeps by itself, and the end tells the notes.
 pub(super) const SWEPT: &str = r#"
 rm -f "$2"
-if [ -p "$1" ] && [ -d "/proc/$4" ]; then echo > "$1"; fi
+if [ -n "$5" ]; then
+  answer=$3
+else
+  answer=$2
+  if [ -p "$1" ] && [ -d "/proc/$4" ]; then echo > "$1"; fi
+fi
 i=0
-while [ ! -s "$2" ] && [ -d "/proc/$4" ] && [ $i -lt 500 ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done
-cat "$2" 2>/dev/null || cat "$3" 2>/dev/null
+while [ ! -s "$answer" ] && [ -d "/proc/$4" ] && [ $i -lt 500 ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done
+cat "$2" 2>/dev/null
+echo
+cat "$3" 2>/dev/null
 exit 0
 "#;
 

@@ -234,17 +234,25 @@ impl Shell {
     }
 
     /// Makes the warden `pid` search for files that the shell has left where programs take orders from them.
-    /// Returns the notes since the last call.
-    pub(super) async fn swept(&self, host: &Host, pid: i32) -> Result<Vec<SweepNote>, TargetError> {
+    /// Returns the notes since the last call. The warden of a shell that has ended searches by itself.
+    pub(super) async fn swept(
+        &self,
+        host: &Host,
+        pid: i32,
+        has_ended: bool,
+    ) -> Result<Vec<SweepNote>, TargetError> {
         let Some(cell) = self.cell.as_ref().filter(|cell| !cell.only_hides) else { return Ok(Vec::new()) };
         let tell = Path::new(&cell.told);
         let [pipe, answer, end] = [wish_pipe(tell), swept_file(tell), end_file(tell)]
             .map(|path| path.to_string_lossy().into_owned());
-        let said = host.run(scripts::SWEPT, &[&pipe, &answer, &end, &pid.to_string()], Stdin::Null).await?;
-        Ok(match serde_json::from_str(&said.text) {
-            Ok(Told::Swept { warden, swept } | Told::Ended { warden, swept, .. }) if warden == pid => swept,
-            _ => Vec::new(),
-        })
+        let ended = if has_ended { "ended" } else { "" };
+        let words = [&pipe, &answer, &end, &*pid.to_string(), ended];
+        let said = host.run(scripts::SWEPT, &words, Stdin::Null).await?;
+        let notes = said.text.lines().filter_map(|line| match serde_json::from_str(line).ok()? {
+            Told::Swept { warden, swept } | Told::Ended { warden, swept, .. } if warden == pid => Some(swept),
+            _ => None,
+        });
+        Ok(notes.flatten().collect())
     }
 
     /// The process and the files of the shell in a pane whose process is `pid`.
