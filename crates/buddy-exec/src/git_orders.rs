@@ -383,6 +383,10 @@ impl Reader<'_> {
                 for file in meant_files(value, top) {
                     self.find(file);
                 }
+                // Python looks for a module where it runs before it looks where modules are installed.
+                for file in module_files(value, top).into_iter().filter(|file| is_command || file.is_file()) {
+                    self.find(file);
+                }
             }
         }
     }
@@ -416,11 +420,64 @@ const MAX_BASES: usize = 8;
 /// Files of the work tree that words of a command can mean: a variable or a command can stand before a path, as in `$PWD/tools/x`, and a
 /// command can go into a directory first.
 fn meant_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
-    let ends: BTreeSet<PathBuf> = words(value).take(MAX_WORDS).flat_map(ends).collect();
-    let entered = ends.iter().map(|end| top.join(end)).filter(|path| path.is_dir());
-    let bases: Vec<PathBuf> = std::iter::once(top.to_owned()).chain(entered).take(MAX_BASES).collect();
+    let ends = ends_of(value);
+    let bases = bases_of(&ends, top);
     let files = bases.iter().flat_map(|base| ends.iter().map(|end| clean(&base.join(end))));
     files.filter(|path| path.starts_with(top) && path.is_file()).collect()
+}
+
+/// Files that `python -m MODULE` in a command runs, if the module is in the work tree.
+fn module_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
+    let modules = python_modules(value);
+    if modules.is_empty() {
+        return BTreeSet::new();
+    }
+    let bases = bases_of(&ends_of(value), top);
+    let files = modules.iter().flat_map(|module| {
+        let parts: Vec<&str> = module.split('.').collect();
+        let packages =
+            (1..=parts.len()).filter_map(|count| Some(parts.get(..count)?.join("/") + "/__init__.py"));
+        let whole = parts.join("/");
+        packages.chain([format!("{whole}.py"), format!("{whole}/__main__.py")]).collect::<Vec<_>>()
+    });
+    let files: Vec<String> = files.collect();
+    let files = bases.iter().flat_map(|base| files.iter().map(|file| clean(&base.join(file))));
+    files.filter(|path| path.starts_with(top)).collect()
+}
+
+/// The modules that commands run with Python's option `-m`, which other options can precede, as in `-Im`.
+fn python_modules(value: &str) -> Vec<&str> {
+    let is_between = |letter: char| letter.is_whitespace() || "'\"();|&<>$`{}=,!".contains(letter);
+    let mut words = value.split(is_between).filter(|word| !word.is_empty()).take(MAX_WORDS).peekable();
+    let (mut is_python, mut modules) = (false, Vec::new());
+    while let Some(word) = words.next() {
+        let program = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        if program == "py" || program.starts_with("python") || program.starts_with("pypy") {
+            is_python = true;
+            continue;
+        }
+        let options = word.strip_prefix('-').filter(|options| is_python && !options.starts_with('-'));
+        let Some((_, rest)) = options.and_then(|options| options.split_once('m')) else { continue };
+        let module = if rest.is_empty() { words.peek().copied() } else { Some(rest) };
+        let is_name = |module: &&str| {
+            module.split('.').all(|name| {
+                !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+            })
+        };
+        modules.extend(module.filter(is_name));
+    }
+    modules
+}
+
+/// The ends of the paths in a command.
+fn ends_of(value: &str) -> BTreeSet<PathBuf> {
+    words(value).take(MAX_WORDS).flat_map(ends).collect()
+}
+
+/// The directories that a command in a work tree can be in: the work tree, and those that its words name.
+fn bases_of(ends: &BTreeSet<PathBuf>, top: &Path) -> Vec<PathBuf> {
+    let entered = ends.iter().map(|end| top.join(end)).filter(|path| path.is_dir());
+    std::iter::once(top.to_owned()).chain(entered).take(MAX_BASES).collect()
 }
 
 /// The ends of a path: `a/b/c`, `b/c` and `c`.
@@ -551,6 +608,30 @@ mod tests {
         check(&format!("[filter \"a\"]\n\tclean = {top}\n"), &["tools/x.py"]);
         check("[filter \"a\"]\n\tclean = $PWD/tools/x.py\n", &["PWD/tools/x.py", "tools/x.py"]);
         check("[filter \"a\"]\n\tclean = \"cd tools && ./x.py\"\n", &["tools/x.py", "x.py"]);
+    }
+
+    #[test]
+    fn modules_that_python_runs_are_files() {
+        let named = ["tools/__init__.py", "tools/x/__init__.py", "tools/x/__main__.py", "tools/x.py"];
+        check("[filter \"a\"]\n\tclean = python3 -m tools.x %f\n", &named);
+        check(
+            "[diff \"a\"]\n\ttextconv = .venv/bin/python -Im tools.x\n",
+            &[&[".venv/bin/python"][..], &named].concat(),
+        );
+        let installed = ["strip/__init__.py", "strip/__main__.py", "strip.py"];
+        check("[filter \"a\"]\n\tclean = \"\\\"/usr/bin/python3\\\" -mstrip\"\n", &installed);
+        check("[alias]\n\tx = !python3 -m tools.x\n", &named);
+        check("[unknown]\n\tx = python3 -m tools.x\n", &["tools/x.py"]);
+        let below = [
+            "tools/x/__init__.py",
+            "tools/x/__main__.py",
+            "tools/x.py",
+            "x/__init__.py",
+            "x/__main__.py",
+            "x.py",
+        ];
+        check("[filter \"a\"]\n\tclean = PYTHONPATH=tools python3 -m x\n", &below);
+        check("[filter \"a\"]\n\tclean = grep -m 1\n", &[]);
     }
 
     #[test]

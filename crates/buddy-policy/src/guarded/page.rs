@@ -45,7 +45,7 @@ that makes such a link finds it in quarantine ([why](../decisions/0370-a-name-co
 Files and directories that git's settings name run code later too, wherever they are: `core.hooksPath`, `core.attributesFile`,
 `include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
 `credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
-workspace, and your own. A program counts by the end of its path too, as in `$PWD/tools/x.sh` or `cd tools && ./x.sh`, if such a file is in the
+workspace, and your own. A module after `python -m` counts as its files. A program counts by the end of its path too, as in `$PWD/tools/x.sh` or `cd tools && ./x.sh`, if such a file is in the
 work tree. The targets of links in a directory that settings name count too. A relative place in your own settings is protected in every directory, like the names below.
 ";
 
