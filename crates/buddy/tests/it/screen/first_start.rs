@@ -327,7 +327,7 @@ async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
     screen.again(&[]).await;
     assert!(!screen.everything().contains("Do you trust this folder?"), "a no is remembered");
     screen.line("/trust");
-    screen.wait_for("can change files there").await;
+    screen.wait_for_words("can change files there").await;
     screen.line("write it");
     screen.wait_for_question("Create two?").await;
     screen.keys(&["y"]);
