@@ -43,7 +43,7 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// What calls there are judged by.
+    /// The rules and grants that judge calls there.
     pub fn ground(&self) -> Ground<'_> {
         Ground { source: &*self.host.policy, user: &self.user, target: &self.spec.name, cwd: &self.place.cwd }
     }

@@ -447,8 +447,7 @@ fn module_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
 
 /// The modules that commands run with Python's option `-m`, which other options can precede, as in `-Im`.
 fn python_modules(value: &str) -> Vec<&str> {
-    let is_between = |letter: char| letter.is_whitespace() || "'\"();|&<>$`{}=,!".contains(letter);
-    let mut words = value.split(is_between).filter(|word| !word.is_empty()).take(MAX_WORDS).peekable();
+    let mut words = words_and_options(value).take(MAX_WORDS).peekable();
     let (mut is_python, mut modules) = (false, Vec::new());
     while let Some(word) = words.next() {
         let program = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
@@ -530,8 +529,13 @@ fn credentials_in(Setting { key, of, value }: &Setting) -> Vec<String> {
 
 /// The words of a command that may be paths, as a shell would part them.
 fn words(value: &str) -> impl Iterator<Item = &str> {
+    words_and_options(value).filter(|word| !word.starts_with('-'))
+}
+
+/// The words of a command with its options, as a shell would part them.
+fn words_and_options(value: &str) -> impl Iterator<Item = &str> {
     let is_between = |letter: char| letter.is_whitespace() || "'\"();|&<>$`{}=,!:".contains(letter);
-    value.split(is_between).filter(|word| !word.is_empty() && !word.starts_with('-'))
+    value.split(is_between).filter(|word| !word.is_empty())
 }
 
 /// The text of a small file.

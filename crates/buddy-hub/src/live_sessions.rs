@@ -44,7 +44,7 @@ impl SessionCell {
         self.give_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the opening up for all who wait for it. Whoever comes later can open the session again.
+    /// Gives the opening up for all who wait for it. A later caller can open the session again.
     fn interrupt_opening(&self) {
         std::mem::take(&mut *self.give_up()).cancel();
     }

@@ -128,7 +128,7 @@ impl Tool for RunShell {
     fn fit(definition: &mut ToolDefinition, means: Means) {
         definition.parameters["required"] = json!(EXPECTED);
         let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
-        // What is demanded has no default, although a call without it runs.
+        // The schema demands these fields without a default, although a call without them runs.
         for name in EXPECTED {
             if let Some(field) = fields.get_mut(name).and_then(Value::as_object_mut) {
                 field.remove("default");

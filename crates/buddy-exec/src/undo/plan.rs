@@ -107,8 +107,9 @@ impl UndoStore {
                 .extend(step.map(|step| Step { conflict: step.conflict.or_else(|| doubt.cloned()), ..step }));
         }
         let roots = roots(&journal);
-        not_covered.extend(keep_directories(&mut steps, &real_paths(&roots)));
-        let made = missing_directories(&steps, &roots, &reach);
+        let real_roots = real_paths(&roots);
+        not_covered.extend(keep_directories(&mut steps, &real_roots));
+        let made = missing_directories(&steps, &real_roots, &reach);
         steps.extend(made);
         steps.sort_by(|first, second| first.path.cmp(&second.path));
         Ok(UndoPlan {

@@ -64,7 +64,7 @@ impl Console {
         }
     }
 
-    /// No more lines come. What runs is seen through, and nobody answers.
+    /// No more lines come. Running turns go on to their end, and nobody answers.
     pub(super) fn end_input(&mut self) {
         if let Some(face) = &mut self.by_line {
             face.has_ended = true;
@@ -225,7 +225,7 @@ impl Console {
             }
         }
         let has_ended = self.by_line.as_ref().is_some_and(|face| face.has_ended);
-        // What another process does is not waited for.
+        // The work of another process is not waited for.
         let is_done = self.tasks.iter().all(|task| task.is_in_use || task.is_idle());
         if has_ended && is_done && self.takes_lines() && (self.is_quiet() || self.front().is_in_use) {
             self.effect(ConsoleEffect::Quit(Exit::Ok));

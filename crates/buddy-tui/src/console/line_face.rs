@@ -41,7 +41,7 @@ pub(super) struct LineFace {
     pub(super) answered: Option<AskId>,
     /// Asks that were answered all together, and whose answer may not be seen yet.
     pub(super) settled: HashSet<AskId>,
-    /// Whether the user denied everything that waits. What the same answer of the model brings up a moment later is denied too.
+    /// Whether the user denied everything that waits. Questions of the same answer of the model that come a moment later are denied too.
     pub(super) is_denying: bool,
     /// Whether the input has ended, so that nobody can answer any more.
     pub(super) has_ended: bool,

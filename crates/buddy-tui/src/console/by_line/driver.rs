@@ -147,13 +147,13 @@ impl LineDriver<'_> {
                     self.take(ConsoleInput::InputEnded).await?;
                 },
                 Some(signalled) = interrupts.recv() => self.take(match signalled {
-                    // What runs is stopped and written down when the session is closed.
+                    // Closing the session stops running turns and records it.
                     Signalled::End => ConsoleInput::Stop,
                     Signalled::Interrupt => ConsoleInput::Interrupt,
                 }).await?,
                 () = wait_until(deadline), if deadline.is_some() => self.take(ConsoleInput::Tick).await?,
             }
-            // What a line brought about is told before the next prompt.
+            // The effects of a line are told before the next prompt.
             for _ in 0..BATCH {
                 match self.events.next().now_or_never() {
                     Some(part) if self.exit.is_none() => self.follow(part).await?,
