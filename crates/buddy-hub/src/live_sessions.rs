@@ -190,3 +190,26 @@ impl LiveSessions {
         self.turnover.send_modify(|turnover| turnover.closed += 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_interrupt_gives_the_opening_up_for_all_who_wait() {
+        let cell = SessionCell::default();
+        // Opens only when it is given up, as a host that does not answer.
+        let open = |give_up: CancellationToken| async move {
+            give_up.cancelled().await;
+            Err(SessionsError::Closed)
+        };
+        let (mut first, mut second) = (Box::pin(cell.get_or_open(open)), Box::pin(cell.get_or_open(open)));
+        assert!(poll!(&mut first).is_pending() && poll!(&mut second).is_pending());
+        cell.interrupt_opening();
+        assert!(first.await.is_err() && second.await.is_err());
+        let mut later = Box::pin(cell.get_or_open(open));
+        assert!(poll!(&mut later).is_pending(), "a later caller opens the session again");
+    }
+}
