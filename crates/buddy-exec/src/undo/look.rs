@@ -52,7 +52,9 @@ impl Seen {
         match self {
             Self::Absent { .. } => State::Absent,
             Self::File { mode, content } => State::file(content, *mode),
-            Self::Large { size } => not_kept(format!("{size} bytes are more than is kept of one file")),
+            Self::Large { size } => {
+                not_kept(format!("its {size} bytes are more than undo keeps of one file"))
+            }
             Self::Link { target } => State::Link { target: PathText(target.clone()) },
             Self::Directory { mode } => State::Directory { mode: *mode },
             Self::Other => not_kept("it is neither a file nor a directory".to_owned()),

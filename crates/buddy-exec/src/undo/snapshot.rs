@@ -170,8 +170,8 @@ impl Taking<'_> {
         }
         let state = match kind {
             FileType::RegularFile if meta.size > self.limits.file_bytes => {
-                snapshot.leave_out(path.to_owned(), "the file is larger than what is kept of one file");
-                State::NotKept { why: "the file is larger than what is kept of one file".to_owned() }
+                snapshot.leave_out(path.to_owned(), "the file is larger than undo keeps of one file");
+                State::NotKept { why: "the file is larger than undo keeps of one file".to_owned() }
             }
             FileType::RegularFile if snapshot.bytes + meta.size > self.limits.bytes => {
                 snapshot.leave_out(path.to_owned(), "the workspace is larger than what is covered");

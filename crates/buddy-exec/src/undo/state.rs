@@ -53,7 +53,7 @@ impl State {
     pub(super) fn keep(spot: &Spot, blobs: &Blobs, sync: FileSync) -> io::Result<Self> {
         Self::look(spot, |file, size| match blobs.put(file, sync)? {
             Some(blob) => Ok((blob.digest, blob.size)),
-            None => Err(io::Error::other(format!("{size} bytes are more than is kept of one file"))),
+            None => Err(io::Error::other(format!("its {size} bytes are more than undo keeps of one file"))),
         })
     }
 

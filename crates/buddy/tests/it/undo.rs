@@ -201,9 +201,9 @@ async fn check_passed_over(stage: &Stage, named: &str, why: &str) {
 #[tokio::test]
 async fn a_removal_that_is_not_kept_is_named_before_anything_older_is_undone() {
     let stage = uncovered("delete_path", json!({"path": "big.bin"}), "development").await;
-    check_passed_over(&stage, "big.bin", "more than is kept of one file").await;
+    check_passed_over(&stage, "big.bin", "more than undo keeps of one file").await;
     let stage = uncovered("run_shell", crate::stage::shell("rm big.bin"), "development").await;
-    check_passed_over(&stage, "rm big.bin", "larger than what is kept of one file").await;
+    check_passed_over(&stage, "rm big.bin", "larger than undo keeps of one file").await;
 }
 
 #[tokio::test]
