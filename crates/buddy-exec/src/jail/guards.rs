@@ -134,7 +134,7 @@ impl Guards {
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         note(&mut watched)?;
         watched.inherit(&others);
-        watched.register = register;
+        watched.join(register);
         watched.publish(turn.as_ref());
         drop(turn);
         if scene.place != Place::Namespaces {
@@ -208,7 +208,7 @@ pub(super) fn watch_alone(bounds: &Bounds, scene: &Scene<'_>) -> Result<Watched,
     watched.named = named.there.into_iter().chain(named.links).collect();
     note(&mut watched)?;
     watched.inherit(&others);
-    watched.register = register;
+    watched.join(register);
     watched.publish(turn.as_ref());
     Ok(watched)
 }

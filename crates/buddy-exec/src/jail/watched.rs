@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use buddy_protocol::fold_path;
 
-use super::baselines::{Baseline, Register, Turn};
+use super::baselines::{Baseline, Register, Turn, register_changed_at};
 use super::config_writes::CONFIG;
 use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, without_programs};
 use super::look::{Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects};
@@ -75,7 +76,7 @@ pub(super) struct Watched {
     modes: BTreeMap<PathBuf, u32>,
     /// Files that the command may change because the user or one of their rules said so.
     pub(super) opened: BTreeSet<PathBuf>,
-    /// Every other file.
+    /// The files among all these.
     files: BTreeMap<PathBuf, Known>,
     /// Directories that had more files before the command than are listed.
     unlisted: BTreeMap<PathBuf, Unseen>,
@@ -88,7 +89,12 @@ pub(super) struct Watched {
     kept: usize,
     quarantine: Quarantine,
     /// The place of the command among others that run.
-    pub(super) register: Option<Register>,
+    register: Option<Register>,
+    /// Whether another command ran at any moment since. It is not bound by the covers of this one: if it replaces a file below a
+    /// cover, this command can write the new one.
+    had_company: bool,
+    /// When a command last began or ended.
+    register_changed: Option<SystemTime>,
     /// The time of the first search.
     began: (i64, i64),
 }
@@ -100,6 +106,9 @@ struct Known {
     content: Option<Content>,
     /// The number of its names.
     names: u64,
+    /// Whether the kernel guards it by its only name. Such a file changes only at the hands of a command that is not bound by
+    /// this cover.
+    is_held: bool,
 }
 
 impl Watched {
@@ -125,6 +134,8 @@ impl Watched {
             kept: 0,
             quarantine,
             register: None,
+            had_company: false,
+            register_changed: None,
             began: file_time(),
         }
     }
@@ -151,7 +162,7 @@ impl Watched {
             && ((self.roots.is_empty() && self.places.open.is_empty()) || self.orders.is_empty())
     }
 
-    /// Notes the state of everything that the kernel does not guard.
+    /// Notes the state of everything that programs take orders from.
     pub(super) fn note(&mut self) {
         let both = [&self.known, &self.known_shared];
         let gits = both.iter().flat_map(|known| &known.git);
@@ -171,14 +182,14 @@ impl Watched {
         let files = listed
             .into_iter()
             .flat_map(|(_, is_covered, list)| list.files.into_iter().map(move |file| (is_covered, file)));
-        // A cover goes when somebody outside replaces what it stands over, as git does with settings.
-        let is_to_note = |(is_covered, file): &(bool, PathBuf)| {
-            !is_covered || has_further_names(file) || self.is_config(file)
-        };
-        let files: Vec<PathBuf> = files.filter(is_to_note).map(|(_, file)| file).collect();
-        for file in files {
+        // A cover goes when somebody outside replaces the file below it, as git does with settings.
+        let is_held =
+            |is_covered: bool, file: &Path| is_covered && !has_further_names(file) && !self.is_config(file);
+        let files: Vec<(bool, PathBuf)> =
+            files.map(|(is_covered, file)| (is_held(is_covered, &file), file)).collect();
+        for (is_held, file) in files {
             if !is_stand_in(&file) {
-                self.note_file(file);
+                self.note_file(file, is_held);
             }
         }
         self.note_state();
@@ -194,7 +205,7 @@ impl Watched {
         self.modes = files.filter_map(mode).collect();
     }
 
-    fn note_file(&mut self, path: PathBuf) {
+    fn note_file(&mut self, path: PathBuf, is_held: bool) {
         let Some(Found { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else {
             return;
         };
@@ -205,7 +216,7 @@ impl Watched {
         if let Some(Content::File(bytes, _)) = &content {
             self.kept += bytes.len();
         }
-        self.files.insert(path, Known { stamp: Some(stamp), content, names });
+        self.files.insert(path, Known { stamp: Some(stamp), content, names, is_held });
     }
 
     /// The places in a repository's own directory that git takes orders from.
@@ -238,11 +249,13 @@ impl Watched {
 
     /// Takes over the contents that other commands found before they could change them.
     pub(super) fn inherit(&mut self, others: &[Baseline]) {
+        self.had_company |= !others.is_empty();
         for other in others {
             self.files.retain(|file, _| !other.lacks_file(file));
             for (file, content) in &other.files {
                 if let Some(known) = self.files.get_mut(file).filter(|known| known.content != *content) {
-                    *known = Known { stamp: None, content: content.clone(), names: known.names };
+                    known.stamp = None;
+                    known.content.clone_from(content);
                 }
             }
             for (packed, lines) in &other.replacements {
@@ -251,6 +264,13 @@ impl Watched {
                 }
             }
         }
+    }
+
+    /// Takes its place among the commands that run.
+    pub(super) fn join(&mut self, register: Option<Register>) {
+        self.register_changed =
+            register.as_ref().and_then(|register| register_changed_at(register.quarantine()));
+        self.register = register;
     }
 
     /// Publishes the baseline for commands that start later.
@@ -281,6 +301,7 @@ impl Watched {
     /// Moves away the command's changes at names that programs take orders from. The number of reported moves
     /// is bounded.
     pub(super) fn sweep(&mut self) -> Vec<SweepNote> {
+        self.look_for_company();
         let now = self.look();
         self.sweep_roots(&now).into_iter().map(SweepNote::Moved).collect()
     }
@@ -288,6 +309,7 @@ impl Watched {
     /// The same after the last process of the command is gone: also in places that everybody writes, where a
     /// running command may need its files. Also reports directories that were not searched.
     pub(super) fn sweep_all(&mut self) -> Vec<SweepNote> {
+        self.look_for_company();
         let now = self.look();
         let mut moved = self.sweep_roots(&now);
         let linked = self.known.linked.union(&now.linked).cloned().collect();
@@ -304,6 +326,14 @@ impl Watched {
         let unlisted = self.unlisted.values().next().cloned();
         let unseen: Option<Unseen> = unseen.into_iter().flatten().chain(unlisted).next();
         unseen.map(SweepNote::Unseen).into_iter().chain(moved.into_iter().map(SweepNote::Moved)).collect()
+    }
+
+    /// Notes whether another command has begun or ended since the last look.
+    fn look_for_company(&mut self) {
+        let Some(register) = &self.register else { return };
+        let changed = register_changed_at(register.quarantine());
+        self.had_company |= changed != self.register_changed;
+        self.register_changed = changed;
     }
 
     fn sweep_roots(&self, now: &Sights) -> Vec<Moved> {
@@ -445,9 +475,9 @@ impl Watched {
     }
 
     /// Compares a file that was there before. Of files that the kernel guards by name, only those with
-    /// further names are compared.
+    /// further names are compared as long as the command runs alone: nobody but the user changes the others then.
     fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
-        let is_covered = self.covered.contains(path);
+        let is_covered = self.covered.contains(path) && !self.had_company;
         let (list, was_whole) = (list_beneath(path), !self.unlisted.contains_key(path));
         if list.unseen.is_some() && was_whole && !is_covered {
             return self.take_whole(path, moved);
@@ -459,6 +489,9 @@ impl Watched {
                 }
                 continue;
             };
+            if known.is_held && !self.had_company {
+                continue;
+            }
             let Some(found) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
             if Some(found.stamp) == known.stamp {
                 continue;

@@ -39,7 +39,12 @@ impl Watched {
                 let bytes = Spot::of(&path).and_then(|spot| spot.read(MAX_INDEX)).unwrap_or_default();
                 self.indexes.insert(path.clone(), bytes);
                 if let Ok(found) = fs::symlink_metadata(&path) {
-                    let known = Known { stamp: Some(Stamp::of(&found)), content: None, names: found.nlink() };
+                    let known = Known {
+                        stamp: Some(Stamp::of(&found)),
+                        content: None,
+                        names: found.nlink(),
+                        is_held: false,
+                    };
                     self.files.insert(path, known);
                 }
                 continue;
@@ -60,7 +65,7 @@ impl Watched {
             }
             for file in list.files.into_iter().filter(|file| !is_stand_in(file)) {
                 if !self.files.contains_key(&file) {
-                    self.note_file(file);
+                    self.note_file(file, false);
                 }
             }
         }

@@ -320,6 +320,72 @@ async fn commands_that_run_at_the_same_time_cover_nothing_for_each_other() {
     }
 }
 
+/// A command covers the files near its directory. Another one, which runs elsewhere, replaces them, so that the covers are gone, and ends.
+#[tokio::test]
+async fn a_cover_that_another_command_takes_away_lets_nothing_through() {
+    const FILES: [&str; 3] = ["sub/.envrc", "sub/.cargo/config.toml", "sub/.vscode/tasks.json"];
+    for (kind, is_first) in WITH_MOUNTS.into_iter().flat_map(|kind| [(kind, true), (kind, false)]) {
+        let cell = repository(kind);
+        FILES.into_iter().for_each(|name| cell.file(name, "good\n"));
+        let wait = |name: &str| format!("while ! [ -e $WS/{name} ]; do sleep 0.02; done;");
+        let writer = format!(
+            "touch $WS/covers; {} for f in {}; do echo planted > $WS/$f; done; echo planted > $WS/sub/.vscode/new.json; true",
+            wait("gone"),
+            FILES.join(" ")
+        );
+        let swapper = format!(
+            "touch swapper; {} cd sub; for f in .envrc .cargo/config.toml; do mv $f $f.x; echo other > $f; done; \
+             mv .vscode xv; mkdir .vscode; echo other > .vscode/tasks.json; true",
+            wait("covers")
+        );
+        let mut writer = cell.exec(bounds(&cell), &writer);
+        writer.cwd = cell.ws("sub");
+        let until = async |name: &str| {
+            while !cell.ws(name).exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let run_writer = async {
+            if !is_first {
+                until("swapper").await;
+            }
+            cell.stage.run(writer).await
+        };
+        let run_swapper = async {
+            if is_first {
+                until("covers").await;
+            }
+            cell.run_in(bounds(&cell), &swapper).await;
+            fs::write(cell.ws("gone"), "").unwrap();
+        };
+        tokio::join!(run_writer, run_swapper);
+        for name in FILES {
+            assert_eq!(fs::read_to_string(cell.ws(name)).unwrap(), "good\n", "{kind:?}, {is_first}: {name}");
+        }
+        assert!(!cell.ws("sub/.vscode/new.json").exists(), "{kind:?}, {is_first}");
+    }
+}
+
+/// An editor replaces a file when it saves it. While one command runs alone, only the user can do that below a cover.
+#[tokio::test]
+async fn a_file_that_the_user_saves_below_a_cover_stays() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        cell.file(".envrc", "good\n");
+        let script = "touch $WS/covers; while ! [ -e $WS/gone ]; do sleep 0.02; done";
+        let save = async {
+            while !cell.ws("covers").exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            fs::write(cell.ws(".envrc.new"), "better\n").unwrap();
+            fs::rename(cell.ws(".envrc.new"), cell.ws(".envrc")).unwrap();
+            fs::write(cell.ws("gone"), "").unwrap();
+        };
+        tokio::join!(cell.run_in(bounds(&cell), script), save);
+        assert_eq!(fs::read_to_string(cell.ws(".envrc")).unwrap(), "better\n", "{kind:?}");
+    }
+}
+
 /// Only a few names count where everybody writes, so the files of other programs there are not searched, however many there are. More levels
 /// than a search goes down would be reported as not searched.
 #[tokio::test]
