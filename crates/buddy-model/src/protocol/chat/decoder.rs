@@ -73,6 +73,9 @@ impl ChatDecoder {
         self.usage = usage::read(chunk).or(self.usage);
         let mut deltas = Vec::new();
         if let Some(choice) = first_choice(chunk) {
+            // Some servers put it into a form of the message that the rest of the answer does not use.
+            let carriers = [Some(choice), choice.get("delta"), choice.get("message")];
+            self.refused |= carriers.into_iter().flatten().any(has_refusal);
             if let Some(message) = choice.get(message_key) {
                 self.take_message(message, &mut deltas);
             }
@@ -124,12 +127,8 @@ impl ChatDecoder {
             _ => {}
         }
         if let Some(refusal) = non_empty(message.get("refusal")) {
-            self.refused = true;
             self.say(refusal, deltas);
         }
-        // Not every server sends text there.
-        self.refused |=
-            matches!(message.get("refusal"), Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)));
         self.kept += self.extras.take_message(message);
         self.kept += message.get("reasoning_details").map_or(0, weight);
         // The legacy `function_call` beside it is ignored: if both come, it is the wrong one.
@@ -148,7 +147,6 @@ impl ChatDecoder {
                 }
             }
             Some("refusal") => {
-                self.refused = true;
                 self.say(part.get("refusal").and_then(Value::as_str).unwrap_or_default(), deltas);
             }
             _ => self.say(part.get("text").and_then(Value::as_str).unwrap_or_default(), deltas),
@@ -267,6 +265,18 @@ fn reported_error(chunk: &Value) -> Option<Value> {
 fn first_choice(chunk: &Value) -> Option<&Value> {
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
     chunk.get("choices")?.as_array()?.iter().find(is_first)
+}
+
+/// Whether a message carries a refusal, in a field of its own or as a part. Not every server sends text in the field.
+fn has_refusal(message: &Value) -> bool {
+    let in_field = match message.get("refusal") {
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Bool(true) | Value::Object(_) | Value::Array(_)) => true,
+        _ => false,
+    };
+    let parts = message.get("content").and_then(Value::as_array);
+    let is_refusal = |part: &Value| part.get("type").and_then(Value::as_str) == Some("refusal");
+    in_field || parts.is_some_and(|parts| parts.iter().any(is_refusal))
 }
 
 fn non_empty(value: Option<&Value>) -> Option<&str> {

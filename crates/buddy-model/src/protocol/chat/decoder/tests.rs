@@ -48,3 +48,27 @@ fn what_the_provider_behind_a_gateway_says_of_a_cut_counts() {
         assert_eq!(reason == "tool_calls", is_meant, "{choice}: {reason}");
     }
 }
+
+#[test]
+fn a_refusal_counts_wherever_a_choice_carries_it() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}]});
+    for (choice, expected) in [
+        (json!({"delta": call}), StopReason::ToolUse),
+        (json!({"delta": call, "message": {"refusal": ""}}), StopReason::ToolUse),
+        (json!({"delta": call, "message": {"refusal": "no"}}), StopReason::Refusal),
+        (
+            json!({"delta": call, "message": {"content": [{"type": "refusal", "refusal": "no"}]}}),
+            StopReason::Refusal,
+        ),
+        (json!({"delta": call, "refusal": true}), StopReason::Refusal),
+        (
+            json!({"delta": {"tool_calls": call["tool_calls"], "refusal": {"text": "no"}}}),
+            StopReason::Refusal,
+        ),
+    ] {
+        let mut decoder = ChatDecoder::new(DecoderContext::default());
+        let frame = Frame { data: json!({ "choices": [choice] }).to_string(), event: String::new() };
+        decoder.step(frame).unwrap();
+        assert_eq!(decoder.stop("tool_calls".to_owned()), expected, "{choice}");
+    }
+}
