@@ -305,6 +305,11 @@ pub(crate) fn read_small(file: &Path) -> Option<String> {
     read(file)
 }
 
+/// The settings of a text, without those that it includes.
+pub(crate) fn own_settings_in(text: &str) -> Vec<OwnSetting> {
+    settings(text)
+}
+
 /// The last value of a setting in a text.
 pub(crate) fn value_of(text: &str, key: &str) -> Option<String> {
     settings(text).into_iter().rev().find(|setting| setting.key == key).map(|setting| setting.value)
@@ -435,14 +440,36 @@ fn module_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
     let bases = bases_of(&ends_of(value), top);
     let files = modules.iter().flat_map(|module| {
         let parts: Vec<&str> = module.split('.').collect();
-        let packages =
-            (1..=parts.len()).filter_map(|count| Some(parts.get(..count)?.join("/") + "/__init__.py"));
-        let whole = parts.join("/");
-        packages.chain([format!("{whole}.py"), format!("{whole}/__main__.py")]).collect::<Vec<_>>()
+        // A package without a file of its own gives way to a module of its name.
+        let whole = format!("{}/__main__", parts.join("/"));
+        let names = (1..=parts.len()).filter_map(move |count| Some(parts.get(..count)?.join("/")));
+        let names = names.flat_map(|name| [format!("{name}/__init__"), name]);
+        names.chain([whole]).flat_map(|name| forms_of_module(&name))
     });
     let files: Vec<String> = files.collect();
     let files = bases.iter().flat_map(|base| files.iter().map(|file| clean(&base.join(file))));
     files.filter(|path| path.starts_with(top)).collect()
+}
+
+/// The minor versions of Python 3 that a compiled module can be for.
+const PYTHON_MINORS: std::ops::RangeInclusive<u8> = 8..=16;
+
+/// The files from which Python loads a module of this path: compiled ones count before its source. Those for `python -O` are left out, because the
+/// number of names is bounded.
+fn forms_of_module(name: &str) -> Vec<String> {
+    let (directory, stem) = match name.rsplit_once('/') {
+        Some((above, stem)) => (format!("{above}/"), stem),
+        None => (String::new(), name),
+    };
+    let machine = std::env::consts::ARCH;
+    let compiled = PYTHON_MINORS.flat_map(|minor| {
+        [
+            format!("{directory}__pycache__/{stem}.cpython-3{minor}.pyc"),
+            format!("{name}.cpython-3{minor}-{machine}-linux-gnu.so"),
+        ]
+    });
+    let plain = [".py", ".pyc", ".so", ".abi3.so"].map(|end| format!("{name}{end}"));
+    plain.into_iter().chain(compiled).collect()
 }
 
 /// The modules that commands run with Python's option `-m`, which other options can precede, as in `-Im`.
@@ -614,28 +641,41 @@ mod tests {
         check("[filter \"a\"]\n\tclean = \"cd tools && ./x.py\"\n", &["tools/x.py", "x.py"]);
     }
 
+    /// All forms of these modules, in order.
+    fn forms(names: &[&str]) -> Vec<String> {
+        let mut forms: Vec<String> = names.iter().flat_map(|name| forms_of_module(name)).collect();
+        forms.sort_by(|one, other| Path::new(one).cmp(Path::new(other)));
+        forms
+    }
+
     #[test]
     fn modules_that_python_runs_are_files() {
-        let named = ["tools/__init__.py", "tools/x/__init__.py", "tools/x/__main__.py", "tools/x.py"];
-        check("[filter \"a\"]\n\tclean = python3 -m tools.x %f\n", &named);
-        check(
-            "[diff \"a\"]\n\ttextconv = .venv/bin/python -Im tools.x\n",
-            &[&[".venv/bin/python"][..], &named].concat(),
-        );
-        let installed = ["strip/__init__.py", "strip/__main__.py", "strip.py"];
-        check("[filter \"a\"]\n\tclean = \"\\\"/usr/bin/python3\\\" -mstrip\"\n", &installed);
-        check("[alias]\n\tx = !python3 -m tools.x\n", &named);
+        let check_forms = |config: &str, names: &[&str]| {
+            let forms = forms(names);
+            check(config, &forms.iter().map(String::as_str).collect::<Vec<_>>());
+        };
+        let named = ["tools", "tools/__init__", "tools/x", "tools/x/__init__", "tools/x/__main__"];
+        check_forms("[filter \"a\"]\n\tclean = python3 -m tools.x %f\n", &named);
+        check_forms("[diff \"a\"]\n\ttextconv = /usr/bin/python -Im tools.x\n", &named);
+        let installed = ["strip", "strip/__init__", "strip/__main__"];
+        check_forms("[filter \"a\"]\n\tclean = \"\\\"/usr/bin/python3\\\" -mstrip\"\n", &installed);
+        check_forms("[alias]\n\tx = !python3 -m tools.x\n", &named);
         check("[unknown]\n\tx = python3 -m tools.x\n", &["tools/x.py"]);
-        let below = [
-            "tools/x/__init__.py",
-            "tools/x/__main__.py",
-            "tools/x.py",
-            "x/__init__.py",
-            "x/__main__.py",
-            "x.py",
-        ];
-        check("[filter \"a\"]\n\tclean = PYTHONPATH=tools python3 -m x\n", &below);
+        let below = ["tools/x", "tools/x/__init__", "tools/x/__main__", "x", "x/__init__", "x/__main__"];
+        check_forms("[filter \"a\"]\n\tclean = PYTHONPATH=tools python3 -m x\n", &below);
         check("[filter \"a\"]\n\tclean = grep -m 1\n", &[]);
+    }
+
+    #[test]
+    fn compiled_modules_count_before_their_source() {
+        let forms = forms_of_module("tools/x");
+        let library = format!("tools/x.cpython-311-{}-linux-gnu.so", std::env::consts::ARCH);
+        for name in
+            ["tools/x.py", "tools/x.pyc", "tools/x.so", "tools/__pycache__/x.cpython-311.pyc", &library]
+        {
+            assert!(forms.iter().any(|form| form == name), "{name}");
+        }
+        assert!(forms_of_module("x").iter().any(|form| form == "__pycache__/x.cpython-312.pyc"));
     }
 
     #[test]

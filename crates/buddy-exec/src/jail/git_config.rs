@@ -9,7 +9,7 @@ use buddy_protocol::{PlainIn, is_plain_git_value, plain_git_setting};
 use super::git_lines::{GitLine, read_git_line};
 use super::links::without_links;
 use super::write_places::WritePlaces;
-use crate::git_orders::{clean, entries_to, gitfile_target};
+use crate::git_orders::{clean, entries_to, gitfile_target, own_settings_in, read_small};
 
 /// The largest configuration that is judged. A larger one is not plain.
 pub(super) const MAX_CONFIG: u64 = 1024 * 1024;
@@ -19,6 +19,9 @@ const ADDRESSES: &[&str] = &["remote.url", "remote.pushurl", "submodule.url"];
 
 /// The ways to servers that git goes without a helper program of its own choosing.
 const PLAIN_WAYS: &[&str] = &["https", "http", "ssh", "git"];
+
+/// The file of a work tree that declares its submodules.
+const GIT_MODULES: &str = ".gitmodules";
 
 /// The remote that git takes if none is named.
 const DEFAULT_REMOTE: &str = "origin";
@@ -193,7 +196,7 @@ fn judge_added(
             let is_default = name == DEFAULT_REMOTE && old.iter().any(|other| other.key == setting.key);
             is_new && !is_default && is_plain_name(name) && is_plain_address(at, value)
         }
-        "submodule.url" => is_new && is_plain_address(at, value),
+        "submodule.url" => is_new && is_plain_address(at, value) && is_as_declared(at, name, value, old),
         "remote.fetch" => is_plain_name(name) && is_own_refspec(name, value),
         "remote.tagopt" => matches!(value, "--tags" | "--no-tags"),
         "branch.remote" => {
@@ -260,6 +263,30 @@ fn is_plain_address(at: &ConfigPlace<'_>, address: &str) -> bool {
         && !address.contains("://-")
         && !address.contains(char::is_control)
         && !leads_to_shared_place(at, address)
+}
+
+/// Whether an address of a submodule is the one that `.gitmodules` has for it. git connects to this one instead, without a word.
+fn is_as_declared(at: &ConfigPlace<'_>, name: &str, address: &str, old: &[Setting]) -> bool {
+    let text = at.git.parent().and_then(|top| read_small(&top.join(GIT_MODULES)));
+    let declared = text.iter().flat_map(|text| own_settings_in(text));
+    let mut declared = declared.filter(|setting| setting.key == "submodule.url" && setting.of == name);
+    declared.all(|declared| {
+        // git takes a relative one from the remote.
+        let is_relative = declared.value.starts_with("./") || declared.value.starts_with("../");
+        let remotes = || old.iter().filter(|other| other.key == "remote.url").map(Setting::value);
+        declared.value == address
+            || (is_relative
+                && (local_directory(address).is_some()
+                    || remotes().any(|remote| server_part(remote) == server_part(address))))
+    })
+}
+
+/// The beginning of an address up to the path on the server.
+fn server_part(address: &str) -> &str {
+    let start = address.find("://").map_or(0, |at| at + "://".len());
+    let ends: &[char] = if start == 0 { &['/', ':'] } else { &['/'] };
+    let path = address.get(start..).and_then(|rest| rest.find(ends));
+    path.and_then(|path| address.get(..start + path)).unwrap_or(address)
 }
 
 /// Whether an address names a directory in a place where commands write and no hook is found. A push there runs it.
@@ -335,6 +362,31 @@ mod tests {
 
     const OLD: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://a.example/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                        [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[alias]\n\tx = !make\n";
+
+    #[test]
+    fn a_submodule_stays_at_the_address_that_is_declared() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git");
+        let at = ConfigPlace { git: &git, ..place() };
+        let judge = |address: &str| {
+            let text = format!("{OLD}[submodule \"s\"]\n\turl = {address}\n");
+            judge_change(&at, OLD.as_bytes(), text.as_bytes()).is_ok()
+        };
+        assert!(judge("https://b.example/s"), "nothing is declared, so git never goes there");
+        for (declared, address, expected) in [
+            ("https://b.example/s", "https://b.example/s", true),
+            ("https://b.example/s", "https://c.example/s", false),
+            ("https://b.example/s", "http://127.0.0.1:8000/s", false),
+            ("../s", "https://a.example/s", true),
+            ("../s", "https://a.example.evil.test/s", false),
+            ("../s", "https://a.example:444/s", false),
+            ("../s", "/srv/nobody/s", true),
+        ] {
+            let text = format!("[submodule \"s\"]\n\tpath = s\n\turl = {declared}\n");
+            std::fs::write(folder.path().join(GIT_MODULES), text).unwrap();
+            assert_eq!(judge(address), expected, "{declared}: {address}");
+        }
+    }
 
     #[test]
     fn ordinary_changes_are_harmless() {
