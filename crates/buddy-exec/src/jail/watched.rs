@@ -179,8 +179,10 @@ impl Watched {
             places.map(|path| (path.clone(), self.covered.contains(path), list_beneath(path))).collect();
         let unlisted = listed.iter().filter_map(|(path, _, list)| Some((path.clone(), list.unseen.clone()?)));
         self.unlisted = unlisted.collect();
+        // A directory that is too large to be compared is always covered, and has too many files to be read.
         let files = listed
             .into_iter()
+            .filter(|(_, is_covered, list)| !is_covered || list.unseen.is_none())
             .flat_map(|(_, is_covered, list)| list.files.into_iter().map(move |file| (is_covered, file)));
         // A cover goes when somebody outside replaces the file below it, as git does with settings.
         let is_held =
