@@ -326,7 +326,9 @@ async fn a_cover_that_another_command_takes_away_lets_nothing_through() {
     const FILES: [&str; 3] = ["sub/.envrc", "sub/.cargo/config.toml", "sub/.vscode/tasks.json"];
     for (kind, is_first) in WITH_MOUNTS.into_iter().flat_map(|kind| [(kind, true), (kind, false)]) {
         let cell = repository(kind);
-        FILES.into_iter().for_each(|name| cell.file(name, "good\n"));
+        for name in FILES {
+            cell.file(name, "good\n");
+        }
         let wait = |name: &str| format!("while ! [ -e $WS/{name} ]; do sleep 0.02; done;");
         let writer = format!(
             "touch $WS/covers; {} for f in {}; do echo planted > $WS/$f; done; echo planted > $WS/sub/.vscode/new.json; true",
