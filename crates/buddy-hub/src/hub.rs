@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
 use crate::feed::pair;
 use crate::fork::Fork;
+use crate::limits::MAX_DEPTH;
 use crate::live::{Live, Parts, Unsent, read_all};
 use crate::live_sessions::{LiveCell, LiveSessions, SessionCell};
 use crate::subscription;
@@ -30,8 +31,6 @@ const SEND_ATTEMPTS: usize = 3;
 const MAX_EVENTS: usize = 10_000;
 /// The number of waiting sessions that are read at once.
 const WAITING_PAGE: usize = 200;
-/// The maximum depth of a tree of sessions. A ledger that adds up a tree has the same bound.
-const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
 /// The maximum length of the name of a tool, in bytes.

@@ -80,7 +80,7 @@ pub use path_text::PathText;
 pub use port::{
     Agent, AgentError, AgentSession, CommandOutcome, EventSink, Found, Ledger, Opening, SessionPage,
     SessionQuery, SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges,
-    Subscription, SubscriptionError, WaitingAsk,
+    Subscription, SubscriptionError, SubtreeLimit, WaitingAsk,
 };
 pub use principal::{BadPrincipal, Principal, PrincipalId, PrincipalKind};
 pub use ran::{Ran, RanOutcome};

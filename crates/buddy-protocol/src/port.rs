@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Answer, Ask, AuthoredFact, Bill, Command, CommandKey, Event, Fact, Failure, ForkKind, ForkPoint,
     Introduction, LogEntry, NewSession, Principal, PrincipalId, SessionCursor, SessionId, SessionSummary,
-    StoreError, Transcript, UnixMillis,
+    SpendingLimit, StoreError, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -244,6 +244,8 @@ pub struct Opening {
     pub session: SessionId,
     /// The fold of everything that happened in it.
     pub transcript: Transcript,
+    /// The limits in the terms of the session and of those above it.
+    pub limits: Vec<SubtreeLimit>,
 }
 
 /// The outcome of a command, once it is accepted or refused. Its results go to the sink.
@@ -360,6 +362,8 @@ pub trait Ledger: Send + Sync {
 pub enum Spending {
     /// A session, the sessions above it and all sessions that these opened.
     Tree(SessionId),
+    /// A session and the sessions below it.
+    Beneath(SessionId),
     /// All sessions of an owner since a time.
     Since {
         /// The owner.
@@ -367,6 +371,15 @@ pub enum Spending {
         /// The start time.
         time: UnixMillis,
     },
+}
+
+/// A limit on what a session with the sessions below it may spend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubtreeLimit {
+    /// The session.
+    pub session: SessionId,
+    /// The limit in its terms.
+    pub limit: SpendingLimit,
 }
 
 /// The right to write to one session.

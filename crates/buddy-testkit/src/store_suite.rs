@@ -45,6 +45,8 @@ macro_rules! store_suite {
             search_finds_text_only_in_the_owners_sessions,
             signs_are_looked_for_as_they_are,
             a_bill_covers_the_whole_tree,
+            a_bill_beneath_a_session_leaves_out_those_above,
+            a_tree_without_its_top_is_billed_from_the_topmost_known,
             a_bill_of_an_owner_begins_at_its_time,
             both_ways_of_reading_lead_to_the_same_state,
             an_append_is_noticed_in_every_opened_store,

@@ -64,6 +64,7 @@ mod stage;
 mod swapped;
 mod tampering;
 mod targets;
+mod terms;
 mod told_rules;
 mod told_variants;
 mod tool_sets;

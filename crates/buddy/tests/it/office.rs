@@ -266,7 +266,18 @@ impl Office {
     }
 
     pub(crate) async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
-        let new = NewSession { terms, ..NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy()) };
+        self.begin_below(who, None, terms).await
+    }
+
+    /// A session below another one.
+    pub(crate) async fn begin_below(
+        &self,
+        who: &Principal,
+        parent: Option<&SessionId>,
+        terms: SessionTerms,
+    ) -> (SessionId, Subscription) {
+        let new = NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy());
+        let new = NewSession { terms, parent: parent.cloned(), ..new };
         let session = self.hub.create(who, new).await.unwrap();
         let events = self.hub.subscribe(who, &session, 0).await.unwrap();
         (session, events)
