@@ -6,10 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Attachment, AuthoredFact, BadTerms, Clock, Command, CommandKey, CommandKeys, Event, Fact,
-    ForkKind, ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
-    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionBounds, SessionId, SessionPage,
-    SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError,
-    Subscription, WaitingAsk,
+    ForkKind, ForkPoint, FoundPage, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
+    Members, NewSession, Principal, PrincipalId, PrincipalKind, SearchQuery, SessionBounds, SessionCursor,
+    SessionId, SessionPage, SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary,
+    Sessions, SessionsError, Subscription, WaitingAsk, WaitingAskPage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -438,7 +438,11 @@ impl Sessions for Hub {
         self.summary(session).await
     }
 
-    async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
+    async fn asks(
+        &self,
+        who: &Principal,
+        after: Option<SessionCursor>,
+    ) -> Result<WaitingAskPage, SessionsError> {
         let waiting = |summary: SessionSummary| {
             let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
             asks.into_iter().map(move |ask| WaitingAsk {
@@ -449,27 +453,16 @@ impl Sessions for Hub {
                 ask,
             })
         };
-        let mut asks = Vec::new();
-        // A cursor only ever moves on, so there are no more pages than sessions.
-        let mut after = None;
-        loop {
-            let query =
-                SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
-            let SessionPage { sessions, next } = self.list(who, query).await?;
-            asks.extend(sessions.into_iter().flat_map(waiting));
-            if next.is_none() {
-                return Ok(asks);
-            }
-            after = next;
-        }
+        let query = SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
+        let SessionPage { sessions, next } = self.list(who, query).await?;
+        Ok(WaitingAskPage { asks: sessions.into_iter().flat_map(waiting).collect(), next })
     }
 
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError> {
-        let owner = match (OwnerScope::of(who), query.owner) {
-            (OwnerScope::Nobody, _) => return Ok(SessionPage::default()),
-            (OwnerScope::Everybody, wanted) => wanted,
-            (OwnerScope::Owner(own), Some(wanted)) if wanted != own => return Ok(SessionPage::default()),
-            (OwnerScope::Owner(own), _) => Some(own),
+        let owner = match OwnerScope::of(who).narrowed(query.owner) {
+            OwnerScope::Nobody => return Ok(SessionPage::default()),
+            OwnerScope::Everybody => None,
+            OwnerScope::Owner(owner) => Some(owner),
         };
         let mut sessions = self.parts.store.list(SessionQuery { owner, ..query }).await?;
         sessions.retain(|summary| self.is_visible(who, summary));
@@ -478,15 +471,16 @@ impl Sessions for Hub {
         Ok(SessionPage { sessions, next })
     }
 
-    async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError> {
-        let owner = match OwnerScope::of(who) {
-            OwnerScope::Nobody => return Ok(Vec::new()),
+    async fn search(&self, who: &Principal, query: SearchQuery) -> Result<FoundPage, SessionsError> {
+        let owner = match OwnerScope::of(who).narrowed(query.owner) {
+            OwnerScope::Nobody => return Ok(FoundPage::default()),
             OwnerScope::Everybody => None,
-            OwnerScope::Owner(own) => Some(own),
+            OwnerScope::Owner(owner) => Some(owner),
         };
-        let mut found = self.parts.store.search(owner.as_ref(), words, limit).await?;
+        let mut found = self.parts.store.search(SearchQuery { owner, ..query }).await?;
         found.retain(|found| self.is_visible(who, &found.summary));
-        Ok(found)
+        let next = found.last().map(|found| found.summary.cursor());
+        Ok(FoundPage { found, next })
     }
 }
 

@@ -43,6 +43,7 @@ macro_rules! store_suite {
             a_session_is_found_by_its_id,
             a_log_that_never_started_is_kept_but_not_listed,
             search_finds_text_only_in_the_owners_sessions,
+            pages_of_a_search_leave_out_and_repeat_nothing,
             signs_are_looked_for_as_they_are,
             a_bill_covers_the_whole_tree,
             a_bill_beneath_a_session_leaves_out_those_above,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use buddy_hub::{Action, Resource, SessionResource, authorize};
 use buddy_protocol::{
     AgentId, ApprovalPolicy, Change, Command, CommandKey, Fact, ForkKind, ForkPoint, Members, Principal,
-    PrincipalId, Role, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
+    PrincipalId, Role, SearchQuery, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
 };
 use proptest::prelude::*;
 
@@ -119,9 +119,7 @@ async fn check(bench: &Bench, made: &[Made]) {
             readable,
             "list {who:?}"
         );
-        let found = hub.search(&who, "lighthouse", 0).await.unwrap();
-        assert_eq!(found.iter().map(|found| &found.summary.id).collect::<BTreeSet<_>>(), readable, "{who:?}");
-        let asks = hub.asks(&who).await.unwrap();
+        let asks = bench.asks(&who).await;
         assert_eq!(asks.iter().map(|ask| &ask.session).collect::<BTreeSet<_>>(), readable, "asks {who:?}");
         check_pages(bench, &who, made, &readable).await;
         for owner in principals() {
@@ -174,7 +172,30 @@ async fn check_pages(bench: &Bench, who: &Principal, made: &[Made], readable: &B
                 after = Some(next);
             }
             assert_eq!(seen, expected, "{who:?} waiting: {is_waiting}, in {cwd:?}");
+            // Each session has the word, and waits.
+            let found = found_pages(bench, who, cwd.clone(), readable).await;
+            assert_eq!(found, expected, "search by {who:?} in {cwd:?}");
         }
+    }
+}
+
+/// The sessions with the word that each of them has, page by page.
+async fn found_pages(
+    bench: &Bench,
+    who: &Principal,
+    cwd: Option<String>,
+    readable: &BTreeSet<&SessionId>,
+) -> BTreeSet<SessionId> {
+    let (mut seen, mut after) = (BTreeSet::new(), None);
+    loop {
+        let query = SearchQuery { cwd: cwd.clone(), limit: 1, after, ..SearchQuery::new("lighthouse") };
+        let page = bench.hub.search(who, query).await.unwrap();
+        for found in page.found {
+            assert!(seen.insert(found.summary.id), "nothing comes twice");
+        }
+        let Some(next) = page.next else { return seen };
+        assert!(readable.contains(&next.session), "{who:?} {next:?}");
+        after = Some(next);
     }
 }
 

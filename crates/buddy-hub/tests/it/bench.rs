@@ -9,7 +9,7 @@ use buddy_protocol::{
     Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Asked, Clock, Command,
     CommandOutcome, DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice,
     NoticeLevel, Opening, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, SessionStore,
-    SessionTerms, Sessions, SingleUser, Subscription, UnixMillis,
+    SessionTerms, Sessions, SingleUser, Subscription, UnixMillis, WaitingAsk,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
@@ -286,6 +286,19 @@ impl Bench {
     pub(crate) async fn prompt(&self, session: &SessionId, text: &str) {
         let prompt = Command::prompt(text);
         self.hub.send(&self.ann, session, prompt).await.unwrap();
+    }
+
+    /// All pending asks that a principal sees, page by page.
+    pub(crate) async fn asks(&self, who: &Principal) -> Vec<WaitingAsk> {
+        let (mut asks, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.hub.asks(who, after).await.unwrap();
+            asks.extend(page.asks);
+            after = page.next;
+            if after.is_none() {
+                return asks;
+            }
+        }
     }
 
     pub(crate) async fn subscribe(&self, session: &SessionId, after: u64) -> Subscription {

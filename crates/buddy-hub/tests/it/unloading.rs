@@ -54,7 +54,7 @@ async fn a_session_with_a_reader_or_an_ask_stays() {
     drop(events);
     let refused = hub.take_up(&bench.ann, &other).await;
     assert!(matches!(refused, Err(SessionsError::Conflict(_))), "{refused:?}");
-    let ask = hub.asks(&bench.ann).await.unwrap().remove(0).ask.id;
+    let ask = hub.asks(&bench.ann, None).await.unwrap().asks.remove(0).ask.id;
     let answer = Command::Answer { ask, answer: buddy_protocol::Answer::allow() };
     hub.send(&bench.ann, &session, answer).await.unwrap();
     // Nothing goes on any more, so the other session takes its place.
