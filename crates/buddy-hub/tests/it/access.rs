@@ -231,6 +231,30 @@ async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource
     assert_eq!(!is_refused(&taken_up), allows(who, Action::Prompt, resource), "{who:?} {taken_up:?}");
 }
 
+/// Each call of a client is stopped by the owner and by the client that made it.
+async fn check_stops(bench: &Bench, made: &[Made]) {
+    for Made { id, resource, .. } in made {
+        for caller in principals().iter().filter(|caller| allows(caller, Action::Call, resource)) {
+            let input = serde_json::json!({}).into();
+            let call = Command::Call { tool: "read_file".to_owned(), input };
+            bench.hub.send(caller, id, call).await.unwrap();
+            let log = bench.hub.events(&Principal::system(), id, 0, 10_000).await.unwrap();
+            let running = log.iter().rev().find_map(|event| match &event.fact {
+                Fact::ItemStarted(started) => Some(started.item.id.clone()),
+                _ => None,
+            });
+            let item = running.unwrap();
+            for who in principals() {
+                let own = Resource::Call { session: resource, caller };
+                let may = allows(&who, Action::Stop, resource)
+                    || authorize(&House, &who, Action::Stop, own).is_ok();
+                let stopped = bench.hub.send(&who, id, Command::Stop { item: item.clone() }).await;
+                assert_eq!(stopped.is_ok(), may, "{who:?} stops a call of {caller:?}: {stopped:?}");
+            }
+        }
+    }
+}
+
 /// Forks and children last, because they are sessions of their own.
 async fn check_copies(bench: &Bench, made: &[Made]) {
     for who in principals() {
@@ -253,15 +277,16 @@ async fn check_copies(bench: &Bench, made: &[Made]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_hub_reveals_exactly_what_authorize_allows(wishes in prop::collection::vec(wish(), 1..7)) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
-            let bench = Bench::with(Arc::new(House));
+            let bench = Bench::in_memory(Arc::new(House));
             let made = populate(&bench, &wishes).await;
             check(&bench, &made).await;
+            check_stops(&bench, &made).await;
             check_copies(&bench, &made).await;
             bench.hub.close().await;
         });
