@@ -7,6 +7,7 @@ mod auto;
 mod auto_attacks;
 mod background;
 mod budget;
+mod busy;
 mod caches;
 mod catalogue;
 mod client_calls;
