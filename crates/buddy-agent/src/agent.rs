@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
+use crate::budget::SessionBudget;
 use crate::driver::{Driver, Funds, Work};
 use crate::models::{Meter, Models};
 use crate::order::Order;
@@ -146,21 +147,7 @@ async fn driver(
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
-    let funds = Funds {
-        budget: settings.budget.within(terms.budget),
-        ledger: settings.ledger.clone(),
-        session: opening.session.clone(),
-        owner: started.owner.id.clone(),
-        is_attended: settings.calls.attendance == Attendance::Somebody
-            && matches!(
-                settings.approvals,
-                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
-            )
-            && approvals != ApprovalPolicy::None,
-        ids: settings.calls.ids.clone(),
-        place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
-        cwd: started.cwd.clone(),
-    };
+    let funds = funds(settings, &opening, started, approvals, &targets);
     let is_plan_only = opening.transcript.is_plan_only();
     let items = opening.transcript.into_items();
     let mut machine = Machine::new(settings.calls.ids.clone(), targets.names(), settings.max_steps, items);
@@ -180,6 +167,35 @@ async fn driver(
         settings,
         work: Work::default(),
     })
+}
+
+/// What the session may spend, and whether a user is asked for more.
+fn funds(
+    settings: &AgentSettings,
+    opening: &Opening,
+    started: &SessionStarted,
+    approvals: ApprovalPolicy,
+    targets: &Targets,
+) -> Funds {
+    let limits = opening.limits.clone();
+    Funds {
+        budget: SessionBudget::new(
+            settings.budget,
+            limits,
+            opening.session.clone(),
+            started.owner.id.clone(),
+        ),
+        ledger: settings.ledger.clone(),
+        is_attended: settings.calls.attendance == Attendance::Somebody
+            && matches!(
+                settings.approvals,
+                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
+            )
+            && approvals != ApprovalPolicy::None,
+        ids: settings.calls.ids.clone(),
+        place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
+        cwd: started.cwd.clone(),
+    }
 }
 
 /// The policy on approvals that a run of a session begins with: that of the run, or a narrower one of the session's terms.

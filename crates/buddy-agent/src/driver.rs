@@ -13,8 +13,8 @@ use buddy_calls::{Call, Gate, Pipeline};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Clock, Command, Content, Envelope, EventSink, Fact, Failure,
-    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, PrincipalId,
-    Question, Ran, Risk, SessionId, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
+    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Ran,
+    Risk, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::is_brief;
-use crate::budget::Budget;
+use crate::budget::SessionBudget;
 use crate::client_calls::ClientCalls;
 use crate::driver::outset::{Outset, ReadyCall};
 use crate::look_around::LookAround;
@@ -50,10 +50,8 @@ pub(crate) struct Driver {
 
 /// What may be spent, and who is asked for more.
 pub(crate) struct Funds {
-    pub(crate) budget: Budget,
+    pub(crate) budget: SessionBudget,
     pub(crate) ledger: Arc<dyn Ledger>,
-    pub(crate) session: SessionId,
-    pub(crate) owner: PrincipalId,
     /// Whether a user is there to ask.
     pub(crate) is_attended: bool,
     pub(crate) ids: Arc<dyn Ids>,
@@ -271,7 +269,7 @@ impl Driver {
             gate: self.gate.clone(),
             web: parts.settings.web.clone(),
             clock: self.clock.clone(),
-            budget: self.funds.budget,
+            limit: self.funds.budget.narrowest(),
             max_steps: self.settings.max_steps,
             time_limit: self.settings.time_limit,
             is_brief: false,
@@ -289,9 +287,9 @@ impl Driver {
         if !call.is_funded && self.funds.budget.is_set() {
             // What was spent until now must be in the log before it is added up.
             self.sink.commit(Vec::new()).await?;
-            let Funds { budget, ledger, session, owner, .. } = &self.funds;
+            let Funds { budget, ledger, .. } = &self.funds;
             let facts = self.models.facts();
-            if let Some(reason) = budget.breach(&**ledger, session, owner, self.clock.now(), &facts).await {
+            if let Some(reason) = budget.breach(&**ledger, self.clock.now(), &facts).await {
                 return Ok(Some(Input::BudgetReached(reason)));
             }
         }

@@ -9,7 +9,7 @@ use buddy_calls::{
 };
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
 use buddy_policy::{Attendance, CallClass, Mode, Policy, Verdict};
-use buddy_protocol::{Clock, EnvironmentFact};
+use buddy_protocol::{Clock, EnvironmentFact, SpendingLimit};
 use buddy_web::Web;
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -17,7 +17,6 @@ use jiff::tz::{Offset, TimeZone};
 use tokio::time::timeout;
 
 use crate::briefing::place;
-use crate::budget::{Budget, Limit};
 use crate::environment::{UNCOMMITTED, clean, fact, fitted, long_fact};
 use crate::project::{Project, ProjectTop};
 
@@ -36,7 +35,8 @@ pub(crate) struct LookAround {
     pub(crate) gate: Arc<Gate>,
     pub(crate) web: Arc<Web>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) budget: Budget,
+    /// What the session may spend.
+    pub(crate) limit: SpendingLimit,
     pub(crate) max_steps: u32,
     pub(crate) time_limit: Option<Duration>,
     /// Whether the model's window has room for a few facts only.
@@ -66,7 +66,7 @@ impl LookAround {
         if self.is_brief {
             return facts;
         }
-        facts.extend(limits(self.budget.session, self.max_steps, self.time_limit));
+        facts.extend(limits(self.limit, self.max_steps, self.time_limit));
         let is_jailed =
             self.gate.standing_unplanned(attached.ground()).is_ok_and(|standing| standing.policy.is_jailed());
         facts.extend(means(&described.means, &described.user, is_jailed));
@@ -377,7 +377,7 @@ fn listed(things: &[&str]) -> String {
     }
 }
 
-fn limits(limit: Limit, max_steps: u32, time: Option<Duration>) -> Option<EnvironmentFact> {
+fn limits(limit: SpendingLimit, max_steps: u32, time: Option<Duration>) -> Option<EnvironmentFact> {
     let time = time.map(|time| format!("{} s for this run, from its start", time.as_secs()));
     let steps = (max_steps < u32::MAX).then(|| format!("{max_steps} model calls a turn"));
     let calls = limit.calls.map(|count| format!("{count} model calls in this session"));

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::SessionResource;
 use crate::actor::{Actor, MAILBOX, Message, State};
 use crate::feed::Feed;
+use crate::limits::limits_in;
 use crate::sink::ActorSink;
 
 /// The number of events of a damaged log to read at once.
@@ -154,25 +155,27 @@ impl Live {
         for event in &events {
             transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
-        let access = transcript.started().map(|started| SessionResource {
+        let started = transcript.started().ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
+        let access = SessionResource {
             owner: started.owner.id.clone(),
             workspace: started.cwd.clone(),
             ancestors: Vec::new(),
-        });
-        let access = access.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
-        Self::spawn(parts, writer, transcript, access).await
+        };
+        let limits = limits_in(&*parts.store, &parts.session, started).await?;
+        let opening = Opening { session: parts.session.clone(), transcript, limits };
+        Self::spawn(parts, writer, opening, access).await
     }
 
     async fn spawn(
         parts: Parts,
         writer: Box<dyn SessionWriter>,
-        transcript: Transcript,
+        opening: Opening,
         access: SessionResource,
     ) -> Result<Self, SessionsError> {
         let Parts { session, clock, agent, idle_after, give_up, .. } = parts;
         let (messages, mailbox) = mpsc::channel(MAILBOX);
         let (withdrawn, withdrawals) = mpsc::unbounded_channel();
-        let head = transcript.head();
+        let head = opening.transcript.head();
         let mut tasks = JoinSet::new();
         let actor = Actor {
             session: session.clone(),
@@ -186,7 +189,6 @@ impl Live {
         // A failure is logged where it happens; every waiting sender sees the actor's channel close.
         tasks.spawn(async move { drop(actor.run().await) });
         let sink = Arc::new(ActorSink { messages: messages.clone(), withdrawn });
-        let opening = Opening { session: session.clone(), transcript };
         let opened = tokio::select! {
             opened = agent.open(opening, sink) => {
                 opened.map_err(|error| SessionsError::Agent(error.failure))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Bill, Clock, CommandKeys, Event, Found as FoundSession, KeyClaim, KeyedCommand, Ledger, LogEntry,
-    PrincipalId, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
+    SearchQuery, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
     Spending, StoreChanges, StoreError, UnixMillis,
 };
 use rusqlite::Connection;
@@ -248,18 +248,9 @@ impl SessionStore for SqliteStore {
         Ok(found)
     }
 
-    async fn search(
-        &self,
-        owner: Option<&PrincipalId>,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<FoundSession>, StoreError> {
-        let limit = if limit == 0 { MAX_LIST } else { limit.min(MAX_LIST) };
-        let (owner, words) = (owner.cloned(), words.to_owned());
-        self.inner
-            .readers
-            .run(move |connection| words::search(connection, owner.as_ref(), &words, limit))
-            .await
+    async fn search(&self, query: SearchQuery) -> Result<Vec<FoundSession>, StoreError> {
+        let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
+        self.inner.readers.run(move |connection| words::search(connection, &query, limit)).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
 use buddy_calls::{BuiltInTools, CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::cache_layers;
 use buddy_hub::{Hub, HubLimits, HubParts};
@@ -106,7 +106,7 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
 pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<Buddy> {
     sweep(&environment.data);
     let store = open_store(environment)?;
-    let has_day_limit = wishes.budget.day != Limit::default();
+    let has_day_limit = !wishes.budget.day.is_unset();
     let ledger: Arc<dyn Ledger> = if environment.is_ephemeral() && has_day_limit {
         Arc::new(DayLedger::new(store.clone(), &environment.data)?)
     } else {

@@ -557,6 +557,7 @@ impl Pipeline {
             unix_ms,
             undoes: None,
             target: target.host.is_remote.then(|| target.spec.clone()),
+            by: call.caller.clone(),
         })
     }
 

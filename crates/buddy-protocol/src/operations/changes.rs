@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ItemId, PathText, SessionId, SessionTarget};
+use crate::{ItemId, PathText, Principal, SessionId, SessionTarget};
 
 /// The beginning of the label of an undo.
 const UNDO_OF: &str = "undo of: ";
@@ -146,6 +146,9 @@ pub struct ChangeHeader {
     /// The target that it is about; absent for this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SessionTarget>,
+    /// The user or the client that asked for it; absent for the agent's own calls and in changes of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Principal>,
 }
 
 impl ChangeHeader {
@@ -287,6 +290,7 @@ mod tests {
             unix_ms: 0,
             undoes: undoes.map(str::to_owned),
             target: None,
+            by: None,
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, GateSwitches, Limit};
+use buddy_agent::{Budget, GateSwitches};
 use buddy_calls::{EditCheck, TextLimits};
 use buddy_policy::Attendance;
-use buddy_protocol::{ApprovalPolicy, MicroUsd, Principal};
+use buddy_protocol::{ApprovalPolicy, MicroUsd, Principal, SpendingLimit};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::config::{
@@ -140,12 +140,12 @@ impl Setup {
     fn budget(&self) -> Budget {
         let budget = &self.loaded.config.budget;
         Budget {
-            session: Limit {
+            session: SpendingLimit {
                 cost: budget.max_cost_per_session.map(money),
                 tokens: budget.max_tokens,
                 calls: budget.max_turns.map(u64::from),
             },
-            day: Limit { cost: budget.max_cost_per_day.map(money), ..Limit::default() },
+            day: SpendingLimit { cost: budget.max_cost_per_day.map(money), ..SpendingLimit::default() },
         }
     }
 
