@@ -17,7 +17,7 @@ pub struct Budget {
     pub day: SpendingLimit,
 }
 
-/// What a session may spend: the budget of its run, and the limits in its terms and in those of the sessions above it, each on
+/// The most that a session may spend: the budget of its run, and the limits in its terms and in those of the sessions above it, each on
 /// what the session with that limit spends with those below it.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionBudget {

@@ -79,8 +79,9 @@ impl SqliteStore {
             Ok((connection, report)) => (connection, OpenReport { modes_fixed, ..report }),
             Err(error) => return Err(turn_round(arrival, error)),
         };
-        let anchors = match open_anchors(&directory, &connection, arrival.found) {
-            Ok(anchors) => Arc::new(anchors),
+        let opened = open_anchors(&directory, &connection, arrival.found, &report, &*settings.clock);
+        let (anchors, report) = match opened {
+            Ok((anchors, made)) => (Arc::new(anchors), OpenReport { made_anchors_anew: made, ..report }),
             Err(error) => return Err(turn_round(arrival, error)),
         };
         let presence = arrival.settle()?;
@@ -121,6 +122,7 @@ impl SqliteStore {
             integrity: Integrity::Unchecked,
             migrated: Vec::new(),
             modes_fixed: Vec::new(),
+            made_anchors_anew: false,
             sqlite: rusqlite::version(),
         };
         let readers = Arc::new(Readers::new(directory.database(), open_salvager));
@@ -353,21 +355,28 @@ fn open_database(
         migrated = schema::migrate(&mut connection, clock)?;
     }
     let sqlite = rusqlite::version();
-    Ok((connection, OpenReport { created, integrity, migrated, modes_fixed: Vec::new(), sqlite }))
+    let (modes_fixed, made_anchors_anew) = (Vec::new(), false);
+    Ok((connection, OpenReport { created, integrity, migrated, modes_fixed, made_anchors_anew, sqlite }))
 }
 
-/// Opens the anchors. If there are none yet, all logs are anchored in their current state. If no process
-/// closed the store, anchors may be behind their logs.
+/// Opens the anchors. If there are none yet, all logs are anchored in their current state, and if there should have been some, that
+/// is noted. If no process closed the store, anchors may be behind their logs.
 fn open_anchors(
     directory: &StoreDirectory,
     connection: &Connection,
     found: FoundStore,
-) -> Result<Anchors, StoreError> {
+    report: &OpenReport,
+    clock: &dyn Clock,
+) -> Result<(Anchors, bool), StoreError> {
     let (anchors, is_new) = Anchors::open(directory)?;
-    if is_new || found == FoundStore::Abandoned {
-        verify::anchor(connection, &anchors, is_new)?;
+    let has_logs =
+        (is_new || found == FoundStore::Abandoned) && verify::anchor(connection, &anchors, is_new)?;
+    // A database from before the chain never had any.
+    let made_anew = is_new && has_logs && !report.migrated.contains(&schema::CHAIN);
+    if made_anew {
+        anchors.note_made_anew(clock.now())?;
     }
-    Ok(anchors)
+    Ok((anchors, made_anew))
 }
 
 fn turn_round(arrival: Arrival, error: StoreError) -> StoreError {

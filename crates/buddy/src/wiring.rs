@@ -12,6 +12,7 @@ use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::Attendance;
 use buddy_protocol::{ApprovalPolicy, Ids, Ledger, Principal, SingleUser};
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
+use buddy_tui::Printer;
 use buddy_web::{FetchSettings, Web};
 
 use crate::config::WorkEnvironment;
@@ -90,6 +91,10 @@ impl Buddy {
     }
 }
 
+/// What is said when the file that shows cuts of logs was not there.
+const ANCHORS_MADE_ANEW: &str = "the file `anchors` was missing from the data directory and was made anew from the sessions: events that were \
+     cut from the end of a session before will not be noticed";
+
 /// The store alone.
 pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<SqliteStore>> {
     let settings = StoreSettings {
@@ -99,6 +104,9 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
         clock: Arc::new(SystemClock),
     };
     let store = SqliteStore::open(settings).context("cannot open the store")?;
+    if store.report().made_anchors_anew {
+        Printer::standard().status(&format!("warning: {ANCHORS_MADE_ANEW}"));
+    }
     Ok(Arc::new(store))
 }
 

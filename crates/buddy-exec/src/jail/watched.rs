@@ -4,6 +4,7 @@
 //! changed files too, with the old content put back.
 
 mod index;
+mod new_git;
 mod references;
 mod state;
 
@@ -16,16 +17,15 @@ use buddy_protocol::fold_path;
 
 use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::CONFIG;
-use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, without_programs};
+use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions};
 use super::look::{Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects};
-use super::names::{GIT, Names};
+use super::names::Names;
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::repositories::{remote_gitfiles, repositories};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
-use crate::git_orders::clean;
 use crate::link_look::look_behind_link;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
@@ -555,45 +555,6 @@ impl Watched {
             }
         }
         self.check_unfinished(git, moved);
-    }
-
-    /// A repository that the command has made stays, without the settings that make git run
-    /// programs.
-    fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
-        let at = ConfigPlace { git, places: &self.places };
-        for name in ["config", "config.worktree"] {
-            let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
-            self.filter(&git.join(name), |text| without_programs(&at, text, is_work_tree), moved);
-        }
-        let hooks = list_beneath(&git.join("hooks"));
-        if hooks.unseen.is_some() {
-            self.take(&git.join("hooks"), GIT_ORDERS, moved);
-        }
-        for hook in hooks.files {
-            let is_sample = hook.extension().is_some_and(|extension| extension == "sample");
-            if !is_sample && is_there(&hook) {
-                self.take(&hook, GIT_ORDERS, moved);
-            }
-        }
-        let shared = git.join("commondir");
-        if is_there(&shared) && !is_stand_in(&shared) && !leads_well(&shared) {
-            self.take(&shared, LEADS_AWAY, moved);
-        }
-        let attributes = git.join("info/attributes");
-        if is_there(&attributes) {
-            self.take(&attributes, GIT_ORDERS, moved);
-        }
-        self.check_unfinished(git, moved);
-    }
-
-    /// Whether a path is one in the workspace from the own directory of a submodule, which says by it where its files are.
-    fn is_work_tree_of_module(&self, git: &Path, to: &str) -> bool {
-        let is_module = git
-            .components()
-            .zip(git.components().skip(1))
-            .any(|(above, name)| above.as_os_str() == GIT && name.as_os_str() == "modules");
-        let at = clean(&git.join(to));
-        is_module && Path::new(to).is_relative() && self.roots.iter().any(|root| at.starts_with(root))
     }
 
     /// Moves away links in the place of a rebase, a cherry-pick or a revert that waits to be continued.

@@ -51,7 +51,7 @@ const REASON_LINES: usize = 20;
 const ONE_LINE: usize = 100;
 
 /// The beginning of a refusal, which the row of a call says already.
-const NOT_ALLOWED: &str = "this is not allowed: ";
+pub(crate) const NOT_ALLOWED: &str = "this is not allowed: ";
 
 /// The name of a call.
 #[derive(Debug, PartialEq, Eq)]

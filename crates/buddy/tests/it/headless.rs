@@ -5,6 +5,7 @@ mod calls;
 mod configuration;
 mod ephemeral;
 mod lists;
+mod not_jailed;
 mod print;
 mod results;
 mod rights;

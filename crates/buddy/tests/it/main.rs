@@ -24,6 +24,7 @@ mod doctor;
 mod edit_checks;
 mod egress;
 mod environment;
+mod every_order;
 mod exec;
 mod exec_refusals;
 mod exec_stops;

@@ -7,8 +7,8 @@ use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
 use buddy_policy::Withheld;
 use buddy_protocol::operations::{DoctorFact, DoctorReport};
-use buddy_store::{SqliteStore, StoreRole, StoreSettings};
-use buddy_tui::counted;
+use buddy_store::{CheckReport, SqliteStore, StoreRole, StoreSettings};
+use buddy_tui::{ListView, counted};
 use serde_json::json;
 
 use super::{doctor_check, jail, programs};
@@ -92,6 +92,14 @@ async fn store(environment: &Environment) -> Check {
             let first = report.findings.first().map(ToString::to_string).unwrap_or_default();
             Check::fail("store", format!("{} problems, such as: {first}", report.findings.len()), next)
         }
+        Ok(CheckReport { anchored_anew: Some(made), .. }) => Check::warn(
+            "store",
+            format!(
+                "the anchors were made anew ({}), so events cut before are not noticed",
+                ListView::plain().time(made)
+            ),
+            "nothing to do if you restored a backup then; otherwise compare with your own backups",
+        ),
         Ok(report) => Check::ok(
             "store",
             format!(

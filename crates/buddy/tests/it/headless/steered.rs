@@ -104,6 +104,14 @@ async fn what_needs_an_approval_is_asked_for() {
     assert_eq!(told(&finished)[0]["status"], "approval_needed");
     assert!(stage.home.work().join("yes").exists() && !stage.home.work().join("no").exists());
     assert!(stage.results()[1].to_string().contains("not that"), "{:#?}", stage.results());
+    // The log takes the program for no person who was there.
+    let log = stage.only_log().await;
+    let answers = log.events.iter().filter(|event| matches!(event.fact, Fact::Answered(_)));
+    let names: Vec<&str> = answers.map(|event| event.by.as_ref().unwrap().name.as_str()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| name.starts_with("a program of ")), "{names:?}");
+    let shown = stage.buddy(["show", &log.session.to_string()]).run().await.expect_code(0).text();
+    assert!(shown.contains("touch yes [allowed by a program of "), "{shown}");
+    assert!(shown.contains("touch no [not allowed by a program of "), "{shown}");
 }
 
 #[tokio::test]
