@@ -125,7 +125,7 @@ impl Models {
             return None;
         }
         let percent = ready.used * 100 / window.max(1);
-        Some(format!("Context is {percent}% full: the window of this model holds {window} tokens."))
+        Some(format!("Context is {percent}% full. buddy makes room at {FULL}%."))
     }
 
     /// Forgets what was measured, because the history is another one now.

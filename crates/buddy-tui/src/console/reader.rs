@@ -157,6 +157,11 @@ impl SessionReader {
         self.message.as_ref().map(|message| &message.markdown)
     }
 
+    /// Whether the first rows of a message are finished. The open ones then begin with the empty row that belongs there.
+    pub(super) fn goes_on_with_message(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.is_begun)
+    }
+
     /// The rows of it that may still change, `limit` at most.
     pub(super) fn open_message(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let Some(message) = &self.message else { return Vec::new() };
@@ -266,7 +271,7 @@ impl SessionReader {
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 self.settle_calls(look, width);
                 self.put(
-                    RowKind::Note,
+                    RowKind::Notice,
                     items::render_notice(&notice.text, NoticeWeight::Careful, look, width),
                 );
             }
@@ -544,7 +549,7 @@ impl SessionReader {
             }
             _ => Vec::new(),
         };
-        self.put(RowKind::Note, rows);
+        self.put(RowKind::Notice, rows);
     }
 
     /// Adds rows, apart from what is of another kind.

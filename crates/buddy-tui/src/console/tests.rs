@@ -3,6 +3,7 @@
 mod by_line;
 mod card_text;
 mod cards;
+mod notifications;
 mod scenes;
 mod tasks;
 mod undoing;
@@ -471,7 +472,7 @@ fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     seat.fact(2, begun());
     seat.fact(2, asked("mkdir a"));
     seat.wait(1100);
-    assert!(is_shown(&seat, "task 1 asks: count them"));
+    assert!(is_shown(&seat, "task 1 wants to run a command"));
     assert_eq!(seat.press("ctrl-c"), [ConsoleEffect::Send(session(2), Command::interrupt())]);
 }
 

@@ -37,11 +37,6 @@ impl Markdown {
         rows
     }
 
-    /// Whether what is open goes on a line of which the first rows are finished.
-    pub(crate) fn is_in_line(&self) -> bool {
-        self.source.is_in_line()
-    }
-
     fn next_part(&mut self) -> Option<GivenLine> {
         let is_open =
             if self.source.is_in_line() { self.blocks.is_in_parts() } else { self.blocks.is_between() };
