@@ -8,7 +8,7 @@ use buddy_protocol::{
 /// Milliseconds of a day.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
-/// What may be spent.
+/// The most that may be spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
     /// By a session and all that it opened.

@@ -6,10 +6,10 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-/// What the system prompt is made of. None of it changes while a session lasts.
+/// The parts of the system prompt. None of it changes while a session lasts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SystemPrompt<'a> {
-    /// What the agent is called.
+    /// The name of the agent.
     pub(crate) name: &'a str,
     /// The names of the tools.
     pub(crate) tools: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) targets: Vec<TargetLine>,
     /// Standing instructions of the user.
     pub(crate) instructions: Option<&'a str>,
-    /// What the project wants said, from its root down.
+    /// The instructions of the project, from its root down.
     pub(crate) project: &'a [ProjectFile],
 }
 
