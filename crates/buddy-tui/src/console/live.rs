@@ -64,7 +64,7 @@ impl Console {
         let (mut rows, has_message) = self.work(room, is_framed);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        // What was said is kept apart from the input where there is room for that, and where it does not go on.
+        // The conversation is kept apart from the input where there is room for that, and where it does not go on.
         let goes_on = has_message && self.front().reader.goes_on_with_message()
             || self.front().reader.goes_on_with_calls();
         let is_apart = rows.first().is_some_and(|row| row.width() == 0);

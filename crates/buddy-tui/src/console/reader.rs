@@ -261,7 +261,7 @@ impl SessionReader {
             }
             Fact::TurnEnded(ended) => self.end_turn(ended, look, width),
             Fact::ItemStarted(started) => self.note(&started.item, now),
-            // What waited for an approval begins when it has one; what was half said starts over.
+            // A call that waited for an approval begins when it has one; half an answer starts over.
             Fact::ItemChanged(changed) => {
                 self.start_over(&changed.item, look, width);
                 self.running.insert(changed.item.id.clone(), RunningItem::new(now));
@@ -305,7 +305,7 @@ impl SessionReader {
     }
 
     fn grow(&mut self, delta: &ItemDelta, look: &TerminalLook, width: usize, now: Instant) {
-        // What nobody sees is not prepared.
+        // Rows that nobody sees are not prepared.
         if self.is_silent {
             return;
         }

@@ -138,7 +138,7 @@ impl Seat {
         self.fact(1, Fact::TurnEnded(ended))
     }
 
-    /// What is finished since the last time.
+    /// The rows that are finished since the last time.
     fn rows(&mut self) -> Vec<String> {
         self.console.take_rows().iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect()
     }

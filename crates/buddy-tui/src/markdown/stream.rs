@@ -7,7 +7,7 @@ use crate::text::{StyledLine, TerminalLook};
 
 /// Markdown that comes in pieces.
 ///
-/// What was given out is held no longer, and what is still open is bounded.
+/// Finished text is held no longer, and the open rest is bounded.
 #[derive(Clone, Default)]
 pub(crate) struct Markdown {
     source: UnreadSource,
