@@ -1,4 +1,4 @@
-//! What a user sees of things that take long: a model that is overloaded, and commands in the background.
+//! The screen during things that take long: a model that is overloaded, and commands in the background.
 
 use buddy_testkit::model::{Turn, turn};
 use serde_json::json;

@@ -30,7 +30,7 @@ async fn remote_prompt(size: Size) {
     let shown = screen.wait_idle().await;
     assert!(machine.path("made").is_dir(), "the call ran on the other host");
     assert!(shared.shown(&screen).contains("mkdir made"), "the user sees there what the agent typed");
-    // What comes before is about folders with names that differ from run to run.
+    // The part before is about folders with names that differ from run to run.
     let (_, talk) = shown.split_at(shown.find("! pwd").unwrap());
     size.check("remote_prompt", talk);
     screen.leave().await;
