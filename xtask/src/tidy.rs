@@ -25,6 +25,7 @@ const RULES: &[fn(&Tree) -> Vec<Offence>] = &[
     text::loose_wire_types,
     text::machine_paths,
     text::nameless_todos,
+    text::comments_without_subject,
 ];
 
 /// Checks the project.

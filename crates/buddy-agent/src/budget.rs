@@ -8,7 +8,7 @@ use buddy_protocol::{
 /// Milliseconds of a day.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
-/// What a run may spend.
+/// The most that a run may spend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
     /// By a session, those above it and all that they opened.

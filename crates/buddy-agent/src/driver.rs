@@ -34,7 +34,7 @@ use crate::slow_commands::{SlowCommands, StepResult};
 use crate::summarise::summarise;
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
-/// What runs one session.
+/// The parts that run one session.
 pub(crate) struct Driver {
     pub(crate) machine: Machine,
     pub(crate) models: Models,
@@ -48,7 +48,7 @@ pub(crate) struct Driver {
     pub(crate) work: Work,
 }
 
-/// What may be spent, and who is asked for more.
+/// The most that may be spent, and who is asked for more.
 pub(crate) struct Funds {
     pub(crate) budget: SessionBudget,
     pub(crate) ledger: Arc<dyn Ledger>,
@@ -60,7 +60,7 @@ pub(crate) struct Funds {
     pub(crate) cwd: String,
 }
 
-/// What is under way.
+/// The work under way.
 #[derive(Default)]
 pub(crate) struct Work {
     /// The command that takes a while, and those that wait behind it.
@@ -95,7 +95,7 @@ impl Driver {
         let _ = self.drive(&mut ends).await;
         let _ = self.wind_down().await;
         self.pipeline.background.end().await;
-        // What ended with the session is told to the model when the session goes on.
+        // The model is told of processes that ended with the session when the session goes on.
         while let Some(Ok(ran)) = ends.as_mut().map(mpsc::Receiver::try_recv) {
             let _ = self.background_ended(ran).await;
         }
@@ -194,7 +194,7 @@ impl Driver {
             Command::Change(change) => self.change(&by, change, found).await?,
             Command::Answer { .. } | Command::End => Ok(()),
         };
-        // What is acknowledged is durable.
+        // An acknowledged command is durable.
         self.sink.commit(Vec::new()).await?;
         let _ = done.send(outcome);
         Ok(())
@@ -285,7 +285,7 @@ impl Driver {
     /// Calls the model as soon as enough is known of it, unless the budget says otherwise.
     async fn call_model(&mut self, call: ModelCall) -> Result<Option<Input>, SinkClosed> {
         if !call.is_funded && self.funds.budget.is_set() {
-            // What was spent until now must be in the log before it is added up.
+            // All usage until now must be in the log before it is added up.
             self.sink.commit(Vec::new()).await?;
             let Funds { budget, ledger, .. } = &self.funds;
             let facts = self.models.facts();
@@ -434,14 +434,14 @@ async fn next_end(ends: &mut Option<mpsc::Receiver<Ran>>) -> Option<Ran> {
     }
 }
 
-/// What came from the model.
+/// A message from the model.
 enum Spoken {
     Words(Delta),
     Answer(Reply),
     Failed(Failure),
 }
 
-/// What the model says next. Waits for ever when no call is under way.
+/// The next message from the model. Waits for ever when no call is under way.
 async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
     let Some(stream) = reply else { return std::future::pending().await };
     let spoken = match stream.next().await {

@@ -14,7 +14,7 @@ use crate::reminder_text::reminder;
 use crate::result_text::result_text;
 use crate::run_text::{describe_client_call, told};
 
-/// What a call is answered with when it has no result. Every call must have one before the model is called again.
+/// The answer to a call that has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str = "error interrupted: the call was not finished";
 
 /// The answer to a call whose result was cleared.

@@ -125,7 +125,7 @@ impl LookAround {
             top.texts = texts.await.into_iter().flatten().collect();
             Some((names, top))
         };
-        timeout(LOOK_WITHIN, look).await.ok().flatten()
+        in_time(look).await
     }
 
     /// A glance at the repository that the working directory belongs to.
@@ -138,10 +138,15 @@ impl LookAround {
             }
             glance_at_repository(&attached.place.cwd, &sight).await
         };
-        let glance = timeout(LOOK_WITHIN, look).await;
+        let glance = in_time(look).await;
         cancel.cancel();
-        glance.ok().flatten()
+        glance
     }
+}
+
+/// The outcome of a look; none if it takes too long, as a listing of a dead network drive does, or a program that hangs.
+async fn in_time<T>(look: impl Future<Output = Option<T>>) -> Option<T> {
+    timeout(LOOK_WITHIN, look).await.ok().flatten()
 }
 
 /// Whether the working directory or one above it has a `.git`. Starting git costs more than a look.
@@ -499,6 +504,22 @@ mod tests {
             policy(Mode::Production),
             "every call runs at once, unless a rule denies it",
             "everything that the account can write (no sandbox)",
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_hangs_is_over_within_two_seconds() {
+        let began = tokio::time::Instant::now();
+        let looks = tokio::join!(
+            in_time(std::future::pending::<Option<&str>>()),
+            in_time(std::future::pending::<Option<&str>>()),
+            in_time(async { Some("found") }),
+        );
+        assert_eq!(looks, (None, None, Some("found")));
+        assert!(
+            began.elapsed() <= Duration::from_millis(2_010),
+            "{:?}: they run side by side",
+            began.elapsed()
         );
     }
 

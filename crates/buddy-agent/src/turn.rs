@@ -105,7 +105,7 @@ impl Machine {
             }
             Input::ModelFailed(failure) if is_overflow(&failure) && turn.compactions < MAX_COMPACTIONS => {
                 let mut effects = self.cut_off(&mut answer);
-                // What did not fit is more than the window holds; half of it is a safe guess.
+                // A prompt that did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
                 effects.extend(self.compact(turn, window, Want::Refused(failure)));
                 return effects;

@@ -63,7 +63,7 @@ pub struct Gate {
 }
 
 struct State {
-    /// What holds when no window is open.
+    /// The policy that holds while no window is open.
     approvals: ApprovalPolicy,
     /// Until when a window is open.
     window: Option<Instant>,
@@ -71,7 +71,7 @@ struct State {
     /// Whether somebody said in the session that everything is allowed. Any process of the account could have typed that.
     is_all_said: bool,
     grants: Vec<(Grant, Instant)>,
-    /// What the conversation shows about where data may go. Copied when it changes while a call is judged by it.
+    /// The places for data that the conversation shows. Copied when it changes while a call is judged by it.
     trail: Arc<Trail>,
 }
 
@@ -220,7 +220,7 @@ impl Gate {
             (state.approvals(Instant::now()), state.is_all_said)
         };
         if approvals == ApprovalPolicy::All && is_all_said && policy.mode == Mode::Production {
-            // What is dangerous needs its word all the same, as in a window that does not end.
+            // A dangerous call needs its word all the same, as in a window that does not end.
             return ApprovalPolicy::Window { seconds: u64::MAX };
         }
         if is_jailless(policy)
@@ -587,7 +587,7 @@ impl Gate {
     }
 }
 
-/// What a call may touch. A list of the only hosts holds where each connection is judged, so such a session has no other network. On
+/// The reach of a call. A list of the only hosts holds where each connection is judged, so such a session has no other network. On
 /// another host nothing would hold it; hosts that stand in the words of a command are judged there too.
 fn bounds(policy: &Policy, call: &CallRights<'_>, ground: Ground<'_>) -> Bounds {
     let mut bounds = ground.source.bounds(policy, call);

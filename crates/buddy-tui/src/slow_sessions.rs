@@ -119,7 +119,7 @@ impl Sessions for SlowSessions {
     }
 }
 
-/// What was written.
+/// The written text.
 #[derive(Clone, Default)]
 pub(crate) struct WrittenText(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What agents may do on this machine: the user's rules and grants, guards, and the bounds of each mode.
+//! The rights of agents on this machine: the user's rules and grants, guards, and the bounds of each mode.
 
 mod bounds;
 mod grants;

@@ -22,7 +22,7 @@ use crate::hosts::NoHosts;
 use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
 
-/// What differs from one way of running to another.
+/// The differences between ways of running.
 pub(crate) struct Wishes {
     /// How far commands are kept.
     pub(crate) mode: &'static str,

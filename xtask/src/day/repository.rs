@@ -85,7 +85,7 @@ impl<'a> Repository<'a> {
         self.toolbox.buddy()
     }
 
-    /// What a program says in the project, which has to go well.
+    /// The output of a program in the project, which has to go well.
     pub(crate) fn output(&self, executable: &str, arguments: &[&str]) -> Result<String> {
         let output = self.command(executable, SECONDS).args(arguments).output()?;
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -66,7 +66,7 @@ impl Share {
     }
 }
 
-/// What came of a question.
+/// The outcome of a question.
 enum Put {
     /// It was answered.
     Answered(Answer),
@@ -240,7 +240,7 @@ impl Pipeline {
         Some(Seals { target, roots, unasked: judged.unasked_bounds.clone(), allowed })
     }
 
-    /// What is to be allowed for longer, where the answer wants that. What cannot be is asked about again.
+    /// The lasting permission that the answer wants. One that cannot hold is asked about again.
     fn wished(
         &self,
         ready: &Ready,
@@ -287,7 +287,7 @@ impl Pipeline {
         ask_in_turn(&*self.parts.sink, ask, tickets).await.map(Put::Answered)
     }
 
-    /// What a call would change, and whether it can work, as far as that can be told within its bounds.
+    /// The changes of a call, and whether it can work, as far as that can be told within its bounds.
     fn preview(&self, ready: &Ready, judged: &Judged) -> Option<Preview> {
         let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
         let (bounds, web) = (judged.bounds.clone(), self.parts.settings.web.clone());
@@ -313,7 +313,7 @@ impl Pipeline {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
         let (action, cwd) = action_line(&ready.intent, &ready.target.place, judged);
-        // What a link leads to is in the line of the action.
+        // The line of the action has the end of the link.
         let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
         let action = own.unwrap_or(action);
         let is_unstated = ready.prepared.lacks_risk() && ready.caller.is_none();
@@ -509,7 +509,7 @@ fn forbidden(judged: &Judged, is_attended: bool) -> ToolFailure {
     ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_REFUSAL)
 }
 
-/// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
+/// The action in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
 /// that leads elsewhere is followed by where it leads.
 fn action_line(intent: &Intent, place: &CallPlace, judged: &Judged) -> (String, String) {
     let mut cwd = show_path(&place.cwd);

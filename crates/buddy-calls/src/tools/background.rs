@@ -43,7 +43,7 @@ const KEPT_PANES: usize = 32;
 /// Ids of commands that are known as the session's own, also after their end.
 const KEPT_IDS: usize = 256;
 
-/// What the id of a command in a pane begins with, which is in no list of processes.
+/// The beginning of the id of a command in a pane, which is in no list of processes.
 const PANE: &str = "pane-";
 
 /// The commands of a session in the background.
@@ -285,7 +285,7 @@ impl Background {
             std::mem::take(&mut state.tasks)
         };
         let all = async { while tasks.join_next().await.is_some() {} };
-        // What does not end in time is killed when its run is dropped with its task.
+        // A command that does not end in time is killed when its run is dropped with its task.
         let _ = tokio::time::timeout(END_WITHIN, all).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
+//! The accesses that the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};

@@ -119,7 +119,7 @@ impl Login {
         self.exchange(&code, &redirect, &verifier).await.map(LoginGrant::Tokens)
     }
 
-    /// What this machine is called in the address that the browser comes back to. Both vendors know that one alone.
+    /// The name of this machine in the address that the browser comes back to. Both vendors know that one alone.
     fn redirect_host(&self) -> &'static str {
         match self.provider.protocol {
             LoginProtocol::Oauth => "127.0.0.1",
@@ -214,7 +214,7 @@ impl Login {
     }
 }
 
-/// What a login in a browser gives.
+/// The tokens of a login in a browser.
 #[derive(Debug)]
 pub enum LoginGrant {
     /// Tokens, which are renewed.
@@ -223,7 +223,7 @@ pub enum LoginGrant {
     Key(SecretString),
 }
 
-/// What became of tokens that were to be given back.
+/// The outcome of tokens that were to be given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revocation {
     /// The provider revoked them.

@@ -83,7 +83,7 @@ pub(crate) async fn show(
         let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {
             Ok(page) if page.is_empty() => break None,
             Ok(page) => page,
-            // What comes before the damage is shown all the same.
+            // The part before the damage is shown all the same.
             Err(error @ SessionsError::Store(StoreError::Corrupt(_))) => break Some(error),
             Err(error) => return Err(error.into()),
         };

@@ -19,7 +19,7 @@ use crate::local_machine::undo_store;
 use crate::session_choice::short_id;
 use crate::system::{SystemClock, SystemIds};
 
-/// What an undo would do now.
+/// The effect of an undo now.
 pub(super) async fn preview(
     place: &OperationPlace,
     choice: &UndoChoice,

@@ -31,7 +31,7 @@ pub(crate) struct GrantBook {
 /// A grant that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
-    /// What is allowed.
+    /// The allowed call.
     pub(crate) grant: Grant,
     /// The directory it holds in, with all below it; none means everywhere.
     pub(crate) project: Option<PathBuf>,
@@ -77,7 +77,7 @@ impl GrantBook {
         Self { path: data.join("grants.json"), kept: KeptRead::default(), clock }
     }
 
-    /// What holds now in a directory, by its name without links. A file that cannot be read grants nothing.
+    /// The grants in force in a directory, by its name without links. A file that cannot be read grants nothing.
     pub(crate) fn holding(&self, directory: &Path) -> Vec<Grant> {
         let Ok(kept) = self.kept.get([self.path.as_path()], || self.read()) else { return Vec::new() };
         let (now, uptime) = (self.clock.now(), uptime());

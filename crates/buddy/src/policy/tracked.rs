@@ -26,14 +26,14 @@ const MAX_REMEMBERED: usize = 10_000;
 /// The most that is read of a small file of a repository.
 const MAX_SMALL: u64 = 65_536;
 
-/// What the indexes said, as long as they stay as they are.
+/// The contents of the indexes, as long as they stay as they are.
 #[derive(Default)]
 pub(super) struct TrackedSecrets {
     /// By the path of the index. Held for a look only.
     kept: Mutex<HashMap<PathBuf, Kept>>,
 }
 
-/// What an index said.
+/// The content of an index.
 struct Kept {
     /// When it changed last, and its length.
     state: (SystemTime, u64),

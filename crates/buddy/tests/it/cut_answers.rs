@@ -13,7 +13,7 @@ const BOUND: Duration = Duration::from_mins(1);
 
 const MIB: u64 = 1024 * 1024;
 
-/// What an endless answer may leave on the disk: its text in the log, in the index of words and in the log ahead.
+/// The most that an endless answer may leave on the disk: its text in the log, in the index of words and in the log ahead.
 const MAX_STORED: u64 = 64 * MIB;
 
 fn write_sentinel() -> Turn {

@@ -1,4 +1,4 @@
-//! What a script can ask of one run: how it is called, what it may do, what it prints and what it leaves.
+//! The options of one run for scripts: how it is called, what it may do, what it prints and what it leaves.
 
 mod answers;
 mod calls;

@@ -16,7 +16,7 @@ use crate::stage::{Stage, done, shell};
 /// How long something that has to happen may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a machine has to hide files with.
+/// The means of a machine to hide files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Machine {
     Bubblewrap,
@@ -279,7 +279,7 @@ impl Server {
         );
     }
 
-    /// What was typed, once a line of the user's own has arrived.
+    /// The typed text, once a line of the user's own has arrived.
     async fn typed(&self) -> String {
         self.tmux(&["send-keys", "-t", "mine", "end-of-test", "Enter"]);
         let end = Instant::now() + PATIENCE;

@@ -20,7 +20,7 @@ const PUSH_WAIT: Duration = Duration::from_mins(5);
 /// Bytes of output that are kept, from the beginning. The pipeline clips what the model sees of them further.
 const KEEP: usize = 1024 * 1024;
 
-/// What `git` is to do.
+/// The work for `git`.
 pub(super) struct Call<'a> {
     pub(super) work: Work,
     pub(super) cwd: &'a Path,
@@ -59,7 +59,7 @@ impl Work {
 /// The record between the outputs of a pair.
 const BETWEEN: &str = "buddy: the second of two";
 
-/// What `git` said.
+/// The output of `git`.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) code: Option<i32>,
@@ -82,7 +82,7 @@ impl Said {
     pub(super) fn records(&self) -> Vec<String> {
         let text = self.text();
         let mut records: Vec<String> = text.split('\0').map(str::to_owned).collect();
-        // What follows the last NUL is empty when the output is whole, and a fragment when it is not.
+        // The part after the last NUL is empty when the output is whole, and a fragment when it is not.
         records.pop();
         records
     }
@@ -241,7 +241,7 @@ fn said(exit: Exit) -> Said {
     Said { code: exit.code, stderr: exit.stderr.text(), stdout: exit.stdout.head, is_cut }
 }
 
-/// What `git` would not do, with what the model can do about it.
+/// The refusal of `git`, with what the model can do about it.
 pub(super) fn failure(said: &Said) -> ToolFailure {
     let message = said.stderr.trim();
     let (code, hint) = if message.contains("not a git repository") {

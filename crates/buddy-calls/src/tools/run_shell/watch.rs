@@ -47,7 +47,7 @@ pub(super) fn limits(context: &ToolContext) -> OutputLimits {
     OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) }
 }
 
-/// What came of waiting for a command.
+/// The outcome of waiting for a command.
 pub(super) enum Waited {
     /// It has ended.
     Ended(Box<Exit>),

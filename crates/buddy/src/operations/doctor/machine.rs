@@ -68,7 +68,7 @@ async fn store(environment: &Environment) -> Check {
     let Ok(metadata) = path.metadata() else {
         return Check::ok("store", format!("none yet; the first session creates {}", path.display()));
     };
-    // What was written last may still be in the log ahead.
+    // The last writes may still be in the log ahead.
     let ahead = environment.data.join("buddy.db-wal").metadata().map_or(0, |ahead| ahead.len());
     let length = metadata.len().saturating_add(ahead);
     let size = bytes(length);

@@ -267,7 +267,7 @@ async fn a_reader_that_leaves_stops_the_persons_own_command_too() {
     say(&mut started, json!({"type": "run", "command": "touch began; sleep 60"})).await;
     crate::exec_stops::begun(&stage).await;
     started.leave_outputs().await;
-    // What is said now finds nobody who reads it.
+    // A message finds no reader now.
     say(&mut started, saying("first")).await;
     let finished = started.finish_with_open_input().await.expect_code(141);
     assert!(finished.took < std::time::Duration::from_secs(20), "{finished}");
