@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-use super::answer::Answer;
+use super::answer::ProviderAnswer;
 use super::device::{expired, pause};
 use super::loopback::Loopback;
 use super::openrouter;
@@ -180,7 +180,7 @@ impl Login {
         Ok(Revocation::Done)
     }
 
-    async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<Answer, LoginError> {
+    async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<ProviderAnswer, LoginError> {
         self.send(url, Body::Form, form).await
     }
 
@@ -189,7 +189,7 @@ impl Login {
         url: &Url,
         body: Body,
         fields: &[(&str, &str)],
-    ) -> Result<Answer, LoginError> {
+    ) -> Result<ProviderAnswer, LoginError> {
         let sent = post(&self.provider, url, body, fields, &self.timing).await;
         sent.map_err(super::post::NotAccepted::into_error)
     }
