@@ -195,7 +195,7 @@ impl ConsoleDriver {
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.told()?)),
+                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.into_reply()?)),
                 Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
                     Some(Self::event(session, part)?)
                 }

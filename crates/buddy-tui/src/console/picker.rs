@@ -222,7 +222,7 @@ impl Picker {
         let preview = self.menu.place().and_then(|place| self.previews.get(place))?;
         let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), StyledLine::plain("  "));
         let rows = |line: &String| {
-            let told = StyledLine::told(line, dim);
+            let told = StyledLine::sentence(line, dim);
             if unmarked(line) == *line {
                 vec![indent.clone().and_line(told).cut(width, look.sign("…", "..."))]
             } else {

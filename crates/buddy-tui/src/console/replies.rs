@@ -57,7 +57,7 @@ impl Console {
             }
             EffectReply::Surroundings(surroundings) => self.surroundings = surroundings,
             EffectReply::Status(said) => {
-                if let Some(failure) = self.own_status.said(said) {
+                if let Some(failure) = self.own_status.take_text(said) {
                     self.complain(&format!("display.status_command: {failure}"));
                 }
             }

@@ -324,7 +324,7 @@ impl Console {
         }
         for line in text.lines() {
             let next = indent.clone().and_line(find_hanging_indent(line));
-            let rows = wrap(&StyledLine::told(line, style), self.columns, lead, &next);
+            let rows = wrap(&StyledLine::sentence(line, style), self.columns, lead, &next);
             self.show(rows);
             lead = &indent;
         }
