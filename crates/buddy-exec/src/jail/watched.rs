@@ -195,7 +195,8 @@ impl Watched {
     }
 
     fn note_file(&mut self, path: PathBuf) {
-        let Some(Found { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else {
+        let Some(FoundFile { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot))
+        else {
             return;
         };
         let content = content.filter(|content| match content {
@@ -481,7 +482,7 @@ impl Watched {
     }
 
     /// Whether a file has a name more than before, at a place that the command may write.
-    fn has_new_name(&self, file: &Path, found: &Found, known: &Known) -> bool {
+    fn has_new_name(&self, file: &Path, found: &FoundFile, known: &Known) -> bool {
         found.names > known.names.max(1) && {
             let objects = linked_objects([&file.to_owned()]);
             names_of_objects(&self.roots, &objects, &self.past).iter().any(|name| name != file)
@@ -611,20 +612,20 @@ fn is_link(path: &Path) -> bool {
 }
 
 /// A file or a link as it is now.
-struct Found {
+struct FoundFile {
     stamp: Stamp,
     content: Option<Content>,
     names: u64,
 }
 
-fn read(spot: &Spot) -> Option<Found> {
+fn read(spot: &Spot) -> Option<FoundFile> {
     let found = spot.metadata().ok()?;
     let content = if found.is_symlink() {
         spot.read_link().ok().map(|target| Content::Link(target.into()))
     } else {
         spot.read(MAX_KEPT_FILE).ok().map(|bytes| Content::File(bytes, found.mode()))
     };
-    Some(Found { stamp: Stamp::of(&found), content, names: found.nlink() })
+    Some(FoundFile { stamp: Stamp::of(&found), content, names: found.nlink() })
 }
 
 /// If the content cannot be put back, it is in quarantine, and in the undo of the session.
