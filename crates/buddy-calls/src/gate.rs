@@ -55,14 +55,14 @@ pub struct Gate {
     /// Whether a user can be asked.
     attendance: Attendance,
     /// Held for a look or a change only.
-    state: Mutex<State>,
+    state: Mutex<GateMemory>,
     /// Counts the changes that may let a waiting call go on.
     changes: watch::Sender<u64>,
     /// Whether the session has read a secret, for connections that end then.
     knows_secret: watch::Sender<bool>,
 }
 
-struct State {
+struct GateMemory {
     /// The policy that holds while no window is open.
     approvals: ApprovalPolicy,
     /// Until when a window is open.
@@ -150,8 +150,14 @@ impl Gate {
     /// A gate without an open window and without grants.
     pub fn new(approvals: ApprovalPolicy, attendance: Attendance, is_plan_only: bool) -> Self {
         let trail = Arc::default();
-        let state =
-            State { approvals, window: None, is_plan_only, is_all_said: false, grants: Vec::new(), trail };
+        let state = GateMemory {
+            approvals,
+            window: None,
+            is_plan_only,
+            is_all_said: false,
+            grants: Vec::new(),
+            trail,
+        };
         Self {
             attendance,
             state: Mutex::new(state),
@@ -160,7 +166,7 @@ impl Gate {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateMemory> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -665,7 +671,7 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
     }
 }
 
-impl State {
+impl GateMemory {
     fn approvals(&self, now: Instant) -> ApprovalPolicy {
         let left =
             self.window.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero());

@@ -114,7 +114,7 @@ impl Pipeline {
                 let approval = Approval { item: Some(item.id.clone()), ..self.approval(ready, &judged) };
                 let seals = self.seals(ready, &judged);
                 let preview = self.preview(ready, &judged);
-                approvals.push(Part { approval, preview, seals, waits: ready.waits });
+                approvals.push(BatchPart { approval, preview, seals, waits: ready.waits });
                 tickets.push(ready.ticket.clone());
                 places.push(place);
             }
@@ -382,14 +382,14 @@ fn is_batch(decision: &Decision) -> bool {
 }
 
 /// One of the approvals of a batch, with what is yet to be found out about it.
-struct Part {
+struct BatchPart {
     approval: Approval,
     preview: Option<Preview>,
     seals: Option<Seals>,
     waits: bool,
 }
 
-impl Part {
+impl BatchPart {
     /// The whole of it, or why nobody is asked about it.
     async fn whole(self) -> Result<Approval, ToolFailure> {
         let known = match known(self.preview).await {
@@ -403,11 +403,11 @@ impl Part {
 }
 
 /// One question for all of these that can work, each with what it would change and what a yes opens.
-fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<Part>, tickets: Vec<Ticket>) -> SharedAnswer {
+fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<BatchPart>, tickets: Vec<Ticket>) -> SharedAnswer {
     let put = async move {
         let mut approvals = Vec::new();
         let mut places = Vec::new();
-        for whole in join_all(parts.into_iter().map(Part::whole)).await {
+        for whole in join_all(parts.into_iter().map(BatchPart::whole)).await {
             places.push(whole.map(|approval| {
                 approvals.push(approval);
                 approvals.len() - 1

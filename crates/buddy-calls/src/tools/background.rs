@@ -54,13 +54,13 @@ pub struct Background {
     /// The other end of it, until the conversation takes it.
     heard: Mutex<Option<mpsc::Receiver<Ran>>>,
     /// Held for a look or a change only.
-    state: Mutex<State>,
+    state: Mutex<BackgroundState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BackgroundState {
     /// By id.
-    jobs: BTreeMap<String, Job>,
+    jobs: BTreeMap<String, BackgroundJob>,
     /// Each sees one command to its end.
     tasks: JoinSet<()>,
     /// Commands in panes that have ended, the oldest first.
@@ -73,7 +73,7 @@ struct State {
     is_closed: bool,
 }
 
-struct Job {
+struct BackgroundJob {
     stopper: Stopper,
     ended: watch::Receiver<bool>,
     command: String,
@@ -121,7 +121,7 @@ impl Background {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BackgroundState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -158,7 +158,7 @@ impl Background {
     pub(crate) fn take(self: &Arc<Self>, leaving: Leaving) {
         let (end, ended) = watch::channel(false);
         let (command, log) = (leaving.command.clone(), leaving.log.clone());
-        let job = Job { stopper: leaving.running.stopper(), ended, command, log };
+        let job = BackgroundJob { stopper: leaving.running.stopper(), ended, command, log };
         let mut state = self.state();
         // Those that have ended are let go of.
         while state.tasks.try_join_next().is_some() {}

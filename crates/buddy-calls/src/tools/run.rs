@@ -482,7 +482,7 @@ impl Pipeline {
         let connections = egress.and_then(CallEgress::rows);
         result.map(|value| {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, text);
-            outside::told(outside::told(value, NETWORK, &failures), outside::JAIL, &lines)
+            outside::add_lines(outside::add_lines(value, NETWORK, &failures), outside::JAIL, &lines)
         })
     }
 

@@ -230,13 +230,13 @@ async fn start(start: Start<'_>, context: &dyn Surroundings) -> Result<Said, Too
     };
     let exit = exit.map_err(|error| target_failure(&error))?;
     match exit.ended {
-        Ended::Exited => Ok(said(exit)),
+        Ended::Exited => Ok(read_output(exit)),
         Ended::TimedOut => Err(ToolFailure::new("timed_out", "git did not come to an end in time")),
         Ended::Stopped => Err(interrupted()),
     }
 }
 
-fn said(exit: Exit) -> Said {
+fn read_output(exit: Exit) -> Said {
     let is_cut = exit.stdout.omitted() > 0;
     Said { code: exit.code, stderr: exit.stderr.text(), stdout: exit.stdout.head, is_cut }
 }

@@ -8,7 +8,7 @@ use buddy_protocol::{DeltaStream, ToolFailure, sealed_line};
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
-use crate::tools::outside::{JAIL, told};
+use crate::tools::outside::{JAIL, add_lines};
 use crate::tools::path_text::show_files;
 use crate::tools::tool::ToolContext;
 
@@ -150,5 +150,5 @@ pub(super) fn outcome(exit: &Exit, timeout: Duration) -> Value {
     }
     // Faces show the lines of the jail below the call, so that a file which vanished is not a riddle.
     let swept: Vec<String> = exit.swept.iter().map(ToString::to_string).collect();
-    told(result, JAIL, &swept)
+    add_lines(result, JAIL, &swept)
 }
