@@ -20,9 +20,9 @@ use tokio::task::JoinSet;
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
 use crate::budget::SessionBudget;
-use crate::driver::{Driver, Funds, Work};
+use crate::driver::{Driver, DriverWork, Funds};
 use crate::models::{Meter, Models};
-use crate::order::Order;
+use crate::order::DriverOrder;
 use crate::tool_notice::refuse_tool;
 use crate::turn::Machine;
 
@@ -100,7 +100,7 @@ async fn driver(
     settings: &Arc<AgentSettings>,
     opening: Opening,
     sink: Arc<dyn EventSink>,
-    orders: mpsc::Receiver<Order>,
+    orders: mpsc::Receiver<DriverOrder>,
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let targets = targets(settings, &opening, started, &*sink).await?;
@@ -165,7 +165,7 @@ async fn driver(
         clock,
         funds,
         settings,
-        work: Work::default(),
+        work: DriverWork::default(),
     })
 }
 
@@ -257,7 +257,7 @@ fn other_target<'i>(items: &'i [Item], names: &[String], recorded: &[SessionTarg
 }
 
 struct BuddySession {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<DriverOrder>,
     tasks: JoinSet<()>,
     background: Arc<Background>,
 }
@@ -267,7 +267,7 @@ impl AgentSession for BuddySession {
     async fn command(&mut self, by: Principal, command: Command) -> CommandOutcome {
         let (done, outcome) = oneshot::channel();
         // A driver that is gone answers nothing.
-        let _ = self.orders.send(Order { by, command, done }).await;
+        let _ = self.orders.send(DriverOrder { by, command, done }).await;
         Box::pin(async { outcome.await.map_err(|_| closed("the session is closed"))? })
     }
 

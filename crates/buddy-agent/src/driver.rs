@@ -28,7 +28,7 @@ use crate::client_calls::ClientCalls;
 use crate::driver::outset::{Outset, ReadyCall};
 use crate::look_around::LookAround;
 use crate::models::Models;
-use crate::order::{Order, refused};
+use crate::order::{DriverOrder, refused};
 use crate::person_run::Underway;
 use crate::slow_commands::{SlowCommands, StepResult};
 use crate::summarise::summarise;
@@ -41,11 +41,11 @@ pub(crate) struct Driver {
     pub(crate) gate: Arc<Gate>,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) sink: Arc<dyn EventSink>,
-    pub(crate) orders: mpsc::Receiver<Order>,
+    pub(crate) orders: mpsc::Receiver<DriverOrder>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) funds: Funds,
     pub(crate) settings: Arc<AgentSettings>,
-    pub(crate) work: Work,
+    pub(crate) work: DriverWork,
 }
 
 /// The most that may be spent, and who is asked for more.
@@ -62,7 +62,7 @@ pub(crate) struct Funds {
 
 /// The work under way.
 #[derive(Default)]
-pub(crate) struct Work {
+pub(crate) struct DriverWork {
     /// The command that takes a while, and those that wait behind it.
     slow: SlowCommands,
     /// The model call that waits until enough is known of its model.
@@ -169,8 +169,8 @@ impl Driver {
     }
 
     /// Carries a command out, with what a slow step found out for it.
-    async fn carry_out(&mut self, order: Order, found: StepResult) -> Result<(), SinkClosed> {
-        let Order { by, command, done } = order;
+    async fn carry_out(&mut self, order: DriverOrder, found: StepResult) -> Result<(), SinkClosed> {
+        let DriverOrder { by, command, done } = order;
         let outcome = match command {
             Command::Prompt { text, typed, .. } => match found.images() {
                 Ok(images) => {

@@ -51,7 +51,7 @@ impl Machine {
             Input::Prompted { by, said } => {
                 let mut effects = vec![started(&by)];
                 effects.extend(self.remind_of_plan_mode(&turn));
-                effects.push(self.said(&by, &turn, said));
+                effects.push(self.record_message(&by, &turn, said));
                 effects.push(Effect::LookAround);
                 self.state = TurnState::Looking(turn);
                 effects
@@ -185,7 +185,7 @@ impl Machine {
     fn steer(&mut self, by: &Principal, turn: &mut Turn, said: Content) -> Vec<Effect> {
         turn.is_steered = true;
         let reminder = self.remind_of_plan_mode(turn);
-        reminder.into_iter().chain([self.said(by, turn, said)]).collect()
+        reminder.into_iter().chain([self.record_message(by, turn, said)]).collect()
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {

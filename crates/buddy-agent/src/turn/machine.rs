@@ -326,7 +326,7 @@ impl Machine {
     }
 
     /// The user's words become an item before the next model call.
-    pub(crate) fn said(&mut self, by: &Principal, turn: &Turn, said: Content) -> Effect {
+    pub(crate) fn record_message(&mut self, by: &Principal, turn: &Turn, said: Content) -> Effect {
         let item = self.whole(turn, turn.step + 1, said);
         self.put(item.clone());
         emit_by(by, Fact::ItemEnded(ItemEnded { item }))
