@@ -30,11 +30,11 @@ const MAX_SMALL: u64 = 65_536;
 #[derive(Default)]
 pub(super) struct TrackedSecrets {
     /// By the path of the index. Held for a look only.
-    kept: Mutex<HashMap<PathBuf, Kept>>,
+    kept: Mutex<HashMap<PathBuf, KnownIndex>>,
 }
 
 /// The content of an index.
-struct Kept {
+struct KnownIndex {
     /// When it changed last, and its length.
     state: (SystemTime, u64),
     /// Those that it has and had.
@@ -78,7 +78,7 @@ impl TrackedSecrets {
             kept.retain(|_, known| !known.names.is_empty());
         }
         if kept.len() < 2 * MAX_KEPT || kept.contains_key(index) {
-            kept.insert(index.to_owned(), Kept { state, names: names.clone() });
+            kept.insert(index.to_owned(), KnownIndex { state, names: names.clone() });
         }
         names
     }
