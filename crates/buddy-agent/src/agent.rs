@@ -169,7 +169,7 @@ async fn driver(
     })
 }
 
-/// What the session may spend, and whether a user is asked for more.
+/// The money that the session may spend, and whether a user is asked for more.
 fn funds(
     settings: &AgentSettings,
     opening: &Opening,

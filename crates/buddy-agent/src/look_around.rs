@@ -35,7 +35,7 @@ pub(crate) struct LookAround {
     pub(crate) gate: Arc<Gate>,
     pub(crate) web: Arc<Web>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// What the session may spend.
+    /// The limit on what the session may spend.
     pub(crate) limit: SpendingLimit,
     pub(crate) max_steps: u32,
     pub(crate) time_limit: Option<Duration>,

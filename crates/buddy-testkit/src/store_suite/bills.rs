@@ -44,7 +44,7 @@ pub async fn a_bill_beneath_a_session_leaves_out_those_above(stand: &dyn StoreSt
     assert_eq!(billed(store, Spending::Beneath(session(5))).await, (0, 0, 0, 0));
 }
 
-/// What is known of a tree counts, also where the session at its top is not here.
+/// The known sessions of a tree count, also where the session at its top is not here.
 pub async fn a_tree_without_its_top_is_billed_from_the_topmost_known(stand: &dyn StoreStand) {
     let store = &*stand.open();
     tell(store, 2, vec![started_by("ann", "/a", Some(session(1))), used(10, Some(2))]).await;
