@@ -67,6 +67,29 @@ PUSH = {"text": "The test passes and the fix is committed.", "tool_calls": [
 DONE = {"text": "Fixed. `total` now adds up all prices, and the test passes."}
 
 
+ANSWER = """Two places copy the whole input. The profile of a 40 MB file:
+
+| function | time | share | cause |
+|---|---|---|---|
+| `Lexer::new` | 1.84 s | 61% | clones the source into a String |
+| `Parser::peek` | 0.71 s | 24% | allocates a token per look-ahead |
+
+Borrow the source instead of owning it:
+
+```rust
+pub struct Lexer<'a> {
+    source: &'a str,   // was: String
+    offset: usize,
+}
+```
+
+1. Change `Lexer::new` to take `&str`
+2. Return `Option<&Token>` from `peek`
+   - callers that need to keep a token clone it
+3. Cache line starts once, so `Span::line` is a binary search instead of a walk from the start of the file
+"""
+
+
 @dataclass
 class Scene:
     """One picture: the model's answers, and the keys and the words on the screen that lead to it."""
@@ -101,6 +124,34 @@ SCENES = {
     "picker": Scene([], [READY, "/approve", "key:Enter", "wait:Type to search", "wait:esc close"]),
     "menu": Scene([], [READY, "/co", "wait:complete"], size=(96, 18)),
 }
+SCENES |= {
+    "batch": Scene([{"text": "I'll rename the function everywhere. One of the files runs on every commit.", "tool_calls": [
+        {"name": "edit_file", "arguments": {"path": "prices.py", "old": "def total(prices):", "new": "def sum_of(prices):"}},
+        {"name": "edit_file", "arguments": {"path": "test_prices.py", "old": "total", "new": "sum_of", "all": True}},
+        {"name": "write_file", "arguments": {"path": ".githooks/pre-commit", "content": "#!/bin/sh\npython3 test_prices.py\n"}}]}, DONE],
+        [READY, "rename total to sum_of everywhere", "key:Enter", "wait:Choose"], ASK, size=(96, 44)),
+    "plan": Scene([{"text": "The change is small. I'll keep a plan.", "tool_calls": [
+        {"name": "update_plan", "arguments": {"steps": [
+            {"text": "Read the code", "state": "done"}, {"text": "Fix the total", "state": "active"},
+            {"text": "Run the test", "state": "pending"}, {"text": "Commit", "state": "pending"}]}},
+        {"name": "read_file", "arguments": {"path": "prices.py"}},
+        shell("sleep 30", "wait for the test database")]}, DONE],
+        [READY, "the test fails, please fix it", "key:Enter", "wait:Plan  1 of 4", "wait:sleep 30"], ["--approve", "all"]),
+    "question": Scene([{"text": "Two programs use the list of prices, so it matters where the cache lives.", "tool_calls": [
+        {"name": "read_file", "arguments": {"path": "prices.py"}},
+        {"name": "ask_user", "arguments": {"question": "Where should the cache live?", "options": [
+            "In memory: fast, gone on restart; nothing to configure", "On disk, in ~/.cache/app: survives restarts; needs eviction",
+            "Redis: shared by both programs; adds a dependency"]}}]}, DONE],
+        [READY, "add a cache for the prices", "key:Enter", "wait:Something else", "wait:Let buddy decide", "key:Down"]),
+    "sandbox": Scene([{"text": "I'll register the package.", "tool_calls": [
+        shell("cp prices.py ~/shared/prices.py", "put it where the other projects find it")]}, DONE],
+        [READY, "register the package", "key:Enter", "wait:Details"]),
+    "steering": Scene([*FIX[:1], {"text": "Now the whole suite.", "tool_calls": [shell("sleep 30", "run the suite")]}, DONE],
+        [READY, "the test fails, please fix it", "key:Enter", "wait:sleep 30", "use the fixture, don't start a server", "key:Enter",
+         "then add a line to the changelog", "key:Tab", "wait:queued", "and keep it short"], ["--approve", "all"]),
+    "streaming": Scene([{"text": ANSWER, "chunk_chars": 6, "chunk_delay_ms": 150}],
+        [READY, "why is the parser slow on large files?", "key:Enter", "wait:Cache line starts"], size=(96, 40)),
+}
 SCENES["light"] = Scene(SCENES["command"].turns, SCENES["command"].steps, theme="light", size=(96, 40))
 SCENES["diff-light"] = Scene(SCENES["diff"].turns, SCENES["diff"].steps, ASK, theme="light")
 
@@ -112,6 +163,7 @@ def run(*command, **more):
 def repository(home):
     """A repository with a failing test and a remote that no scene reaches."""
     app = home / "home/app"
+    (home / "home/shared").mkdir(parents=True)
     run("git", "init", "-q", "-b", "main", str(app))
     (app / "prices.py").write_text(PROGRAM)
     (app / "test_prices.py").write_text(TEST)

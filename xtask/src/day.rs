@@ -12,19 +12,23 @@ mod undo;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::measure::account::Account;
-use crate::measure::http::ELSEWHERE;
 use crate::measure::listener::Listener;
 use crate::measure::model::ScriptedModel;
 use crate::measure::toolbox::{Toolbox, binary};
-use registry::Registry;
+use registry::Registries;
 use report::DoneStep;
 use repository::{Remote, Repository};
 use talk::Question;
 use undo::RepositoryState;
+
+/// The host of the documentation: none of the registries.
+const DOCS: &str = "127.0.0.5";
+/// The most questions that a day may take.
+const MOST_QUESTIONS: usize = 5;
 
 /// Options of the day.
 #[derive(Debug, Args)]
@@ -42,15 +46,16 @@ pub(crate) struct Options {
     permission_mode: Option<String>,
 }
 
-/// Runs the day.
+/// Runs the day. Fails if a step failed or if the default mode asked more often than it may.
 pub(crate) fn day(options: &Options) -> Result<()> {
     let account = Account::ordinary()?;
     let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
-    let docs = Listener::start(ELSEWHERE)?;
-    let registry = Registry::start(account.base().join("registry"))?;
-    let repository = Repository::new(&account, &toolbox, &registry).context("cannot make the repository")?;
+    let docs = Listener::start(DOCS)?;
+    let registries = Registries::start(account.base().join("registry"))?;
+    let repository =
+        Repository::new(&account, &toolbox, &registries).context("cannot make the repository")?;
     let remote = Remote::start(&repository)?;
-    let steps = steps::steps(docs.address(), &repository.backup());
+    let steps = steps::steps(docs.address());
     let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = ScriptedModel::start(calls, Vec::new())?;
     let morning = RepositoryState::look(&repository)?;
@@ -72,7 +77,17 @@ pub(crate) fn day(options: &Options) -> Result<()> {
     drop(remote);
     let undone = undo::undo(&repository, &morning)?;
     account.insist_on_quiet()?;
-    let text = report::render(&done, &undone, &repository.home());
+    let (count, text) = report::render(&done, &undone, &repository.home());
     println!("{text}");
-    if options.dry_run || options.permission_mode.is_some() { Ok(()) } else { report::write(&text) }
+    let is_usual = options.permission_mode.is_none();
+    if is_usual && !options.dry_run {
+        report::write(&text)?;
+    }
+    ensure!(count.failures == 0, "{} failures", count.failures);
+    ensure!(
+        !is_usual || count.questions <= MOST_QUESTIONS,
+        "{} questions, and {MOST_QUESTIONS} is the goal",
+        count.questions
+    );
+    Ok(())
 }

@@ -60,6 +60,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "ripgrep", program: "rg", why: "what searches are measured beside" },
     Package { name: "rsync", program: "rsync", why: "an example of the table of effects on files" },
     Package { name: "runc", program: "runc", why: "starts the container" },
+    Package { name: "screen", program: "screen", why: "a terminal of the user in which others could type" },
     Package { name: "sqlite3", program: "sqlite3", why: "an example of the table of effects on files" },
     Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
     Package { name: "sudo", program: "sudo", why: "a program that asks for a password" },

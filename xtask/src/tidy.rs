@@ -6,6 +6,7 @@
 mod cycles;
 mod edges;
 mod files;
+mod names;
 mod offence;
 mod text;
 mod tree;
@@ -22,9 +23,11 @@ const RULES: &[fn(&Tree) -> Vec<Offence>] = &[
     files::long_without_reason,
     files::missing_module_docs,
     files::empty_names,
+    names::shared_type_names,
     text::loose_wire_types,
     text::machine_paths,
     text::nameless_todos,
+    text::comments_without_subject,
 ];
 
 /// Checks the project.

@@ -19,9 +19,10 @@ use tokio::task::JoinSet;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::{Briefing, place};
-use crate::driver::{Driver, Funds, Work};
+use crate::budget::SessionBudget;
+use crate::driver::{Driver, DriverWork, Funds};
 use crate::models::{Meter, Models};
-use crate::order::Order;
+use crate::order::DriverOrder;
 use crate::tool_notice::refuse_tool;
 use crate::turn::Machine;
 
@@ -99,7 +100,7 @@ async fn driver(
     settings: &Arc<AgentSettings>,
     opening: Opening,
     sink: Arc<dyn EventSink>,
-    orders: mpsc::Receiver<Order>,
+    orders: mpsc::Receiver<DriverOrder>,
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let targets = targets(settings, &opening, started, &*sink).await?;
@@ -146,21 +147,7 @@ async fn driver(
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
-    let funds = Funds {
-        budget: settings.budget.within(terms.budget),
-        ledger: settings.ledger.clone(),
-        session: opening.session.clone(),
-        owner: started.owner.id.clone(),
-        is_attended: settings.calls.attendance == Attendance::Somebody
-            && matches!(
-                settings.approvals,
-                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
-            )
-            && approvals != ApprovalPolicy::None,
-        ids: settings.calls.ids.clone(),
-        place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
-        cwd: started.cwd.clone(),
-    };
+    let funds = funds(settings, &opening, started, approvals, &targets);
     let is_plan_only = opening.transcript.is_plan_only();
     let items = opening.transcript.into_items();
     let mut machine = Machine::new(settings.calls.ids.clone(), targets.names(), settings.max_steps, items);
@@ -178,8 +165,37 @@ async fn driver(
         clock,
         funds,
         settings,
-        work: Work::default(),
+        work: DriverWork::default(),
     })
+}
+
+/// The money that the session may spend, and whether a user is asked for more.
+fn funds(
+    settings: &AgentSettings,
+    opening: &Opening,
+    started: &SessionStarted,
+    approvals: ApprovalPolicy,
+    targets: &Targets,
+) -> Funds {
+    let limits = opening.limits.clone();
+    Funds {
+        budget: SessionBudget::new(
+            settings.budget,
+            limits,
+            opening.session.clone(),
+            started.owner.id.clone(),
+        ),
+        ledger: settings.ledger.clone(),
+        is_attended: settings.calls.attendance == Attendance::Somebody
+            && matches!(
+                settings.approvals,
+                ApprovalPolicy::Ask | ApprovalPolicy::Auto | ApprovalPolicy::Edits
+            )
+            && approvals != ApprovalPolicy::None,
+        ids: settings.calls.ids.clone(),
+        place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
+        cwd: started.cwd.clone(),
+    }
 }
 
 /// The policy on approvals that a run of a session begins with: that of the run, or a narrower one of the session's terms.
@@ -241,7 +257,7 @@ fn other_target<'i>(items: &'i [Item], names: &[String], recorded: &[SessionTarg
 }
 
 struct BuddySession {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<DriverOrder>,
     tasks: JoinSet<()>,
     background: Arc<Background>,
 }
@@ -251,7 +267,7 @@ impl AgentSession for BuddySession {
     async fn command(&mut self, by: Principal, command: Command) -> CommandOutcome {
         let (done, outcome) = oneshot::channel();
         // A driver that is gone answers nothing.
-        let _ = self.orders.send(Order { by, command, done }).await;
+        let _ = self.orders.send(DriverOrder { by, command, done }).await;
         Box::pin(async { outcome.await.map_err(|_| closed("the session is closed"))? })
     }
 

@@ -12,9 +12,9 @@ use crate::budget::Budget;
 use crate::model_source::ModelSource;
 use crate::turn::LoopGates;
 
-/// What the agent works with in all its sessions.
+/// The means of the agent in all its sessions.
 pub struct AgentSettings {
-    /// What calls work with.
+    /// The means of calls.
     pub calls: Arc<CallSettings>,
     /// The models.
     pub models: Arc<dyn ModelSource>,
@@ -30,15 +30,15 @@ pub struct AgentSettings {
     pub max_steps: u32,
     /// The time that the run may take, which its face keeps.
     pub time_limit: Option<Duration>,
-    /// What the agent calls itself.
+    /// The name of the agent.
     pub name: String,
     /// Standing instructions of the user, added to the built-in ones.
     pub instructions: Option<String>,
     /// The gates of the control loop that the user switched on or off.
     pub gates: GateSwitches,
-    /// What may be spent.
+    /// The most that may be spent.
     pub budget: Budget,
-    /// What was spent.
+    /// The expenses.
     pub ledger: Arc<dyn Ledger>,
 }
 

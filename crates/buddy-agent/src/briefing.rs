@@ -258,7 +258,7 @@ pub(crate) fn place(spec: &SessionTarget) -> String {
     spec.place.clone().unwrap_or_else(|| spec.name.clone())
 }
 
-/// What a host says about itself has no say in the form of the prompt.
+/// The words of a host about itself have no say in the form of the prompt.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
     words.join(" ").chars().take(SAID_CHARS).collect()

@@ -148,7 +148,7 @@ pub(crate) fn was_told_to_plan(items: &[Item]) -> bool {
     told.unwrap_or(false)
 }
 
-/// What is kept of a summary whichever way it was made: the plan and what went wrong, so that neither is forgotten.
+/// The additions to a summary, however it was made: the plan and the failures, so that neither is forgotten.
 pub(crate) fn reminders(items: &[Item]) -> String {
     let plan = items.iter().rev().find_map(|item| match &item.content {
         Content::Plan { steps } => Some(steps),

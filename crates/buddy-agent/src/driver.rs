@@ -13,8 +13,8 @@ use buddy_calls::{Call, Gate, Pipeline};
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Clock, Command, Content, Envelope, EventSink, Fact, Failure,
-    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, PrincipalId,
-    Question, Ran, Risk, SessionId, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
+    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Ran,
+    Risk, SinkClosed, ToolFailure, TurnId, UnixMillis, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::mpsc;
@@ -23,37 +23,35 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent_settings::AgentSettings;
 use crate::briefing::is_brief;
-use crate::budget::Budget;
+use crate::budget::SessionBudget;
 use crate::client_calls::ClientCalls;
 use crate::driver::outset::{Outset, ReadyCall};
 use crate::look_around::LookAround;
 use crate::models::Models;
-use crate::order::{Order, refused};
+use crate::order::{DriverOrder, refused};
 use crate::person_run::Underway;
 use crate::slow_commands::{SlowCommands, StepResult};
 use crate::summarise::summarise;
 use crate::turn::{Charge, Effect, Input, Machine, ModelCall};
 
-/// What runs one session.
+/// The parts that run one session.
 pub(crate) struct Driver {
     pub(crate) machine: Machine,
     pub(crate) models: Models,
     pub(crate) gate: Arc<Gate>,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) sink: Arc<dyn EventSink>,
-    pub(crate) orders: mpsc::Receiver<Order>,
+    pub(crate) orders: mpsc::Receiver<DriverOrder>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) funds: Funds,
     pub(crate) settings: Arc<AgentSettings>,
-    pub(crate) work: Work,
+    pub(crate) work: DriverWork,
 }
 
-/// What may be spent, and who is asked for more.
+/// The most that may be spent, and who is asked for more.
 pub(crate) struct Funds {
-    pub(crate) budget: Budget,
+    pub(crate) budget: SessionBudget,
     pub(crate) ledger: Arc<dyn Ledger>,
-    pub(crate) session: SessionId,
-    pub(crate) owner: PrincipalId,
     /// Whether a user is there to ask.
     pub(crate) is_attended: bool,
     pub(crate) ids: Arc<dyn Ids>,
@@ -62,9 +60,9 @@ pub(crate) struct Funds {
     pub(crate) cwd: String,
 }
 
-/// What is under way.
+/// The work under way.
 #[derive(Default)]
-pub(crate) struct Work {
+pub(crate) struct DriverWork {
     /// The command that takes a while, and those that wait behind it.
     slow: SlowCommands,
     /// The model call that waits until enough is known of its model.
@@ -97,7 +95,7 @@ impl Driver {
         let _ = self.drive(&mut ends).await;
         let _ = self.wind_down().await;
         self.pipeline.background.end().await;
-        // What ended with the session is told to the model when the session goes on.
+        // The model is told of processes that ended with the session when the session goes on.
         while let Some(Ok(ran)) = ends.as_mut().map(mpsc::Receiver::try_recv) {
             let _ = self.background_ended(ran).await;
         }
@@ -171,8 +169,8 @@ impl Driver {
     }
 
     /// Carries a command out, with what a slow step found out for it.
-    async fn carry_out(&mut self, order: Order, found: StepResult) -> Result<(), SinkClosed> {
-        let Order { by, command, done } = order;
+    async fn carry_out(&mut self, order: DriverOrder, found: StepResult) -> Result<(), SinkClosed> {
+        let DriverOrder { by, command, done } = order;
         let outcome = match command {
             Command::Prompt { text, typed, .. } => match found.images() {
                 Ok(images) => {
@@ -196,7 +194,7 @@ impl Driver {
             Command::Change(change) => self.change(&by, change, found).await?,
             Command::Answer { .. } | Command::End => Ok(()),
         };
-        // What is acknowledged is durable.
+        // An acknowledged command is durable.
         self.sink.commit(Vec::new()).await?;
         let _ = done.send(outcome);
         Ok(())
@@ -271,7 +269,7 @@ impl Driver {
             gate: self.gate.clone(),
             web: parts.settings.web.clone(),
             clock: self.clock.clone(),
-            budget: self.funds.budget,
+            limit: self.funds.budget.narrowest(),
             max_steps: self.settings.max_steps,
             time_limit: self.settings.time_limit,
             is_brief: false,
@@ -287,11 +285,11 @@ impl Driver {
     /// Calls the model as soon as enough is known of it, unless the budget says otherwise.
     async fn call_model(&mut self, call: ModelCall) -> Result<Option<Input>, SinkClosed> {
         if !call.is_funded && self.funds.budget.is_set() {
-            // What was spent until now must be in the log before it is added up.
+            // All usage until now must be in the log before it is added up.
             self.sink.commit(Vec::new()).await?;
-            let Funds { budget, ledger, session, owner, .. } = &self.funds;
+            let Funds { budget, ledger, .. } = &self.funds;
             let facts = self.models.facts();
-            if let Some(reason) = budget.breach(&**ledger, session, owner, self.clock.now(), &facts).await {
+            if let Some(reason) = budget.breach(&**ledger, self.clock.now(), &facts).await {
                 return Ok(Some(Input::BudgetReached(reason)));
             }
         }
@@ -436,14 +434,14 @@ async fn next_end(ends: &mut Option<mpsc::Receiver<Ran>>) -> Option<Ran> {
     }
 }
 
-/// What came from the model.
+/// A message from the model.
 enum Spoken {
     Words(Delta),
     Answer(Reply),
     Failed(Failure),
 }
 
-/// What the model says next. Waits for ever when no call is under way.
+/// The next message from the model. Waits for ever when no call is under way.
 async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
     let Some(stream) = reply else { return std::future::pending().await };
     let spoken = match stream.next().await {

@@ -12,9 +12,9 @@ use buddy_protocol::{Content, Envelope, Item, ItemId, ItemStatus, ToolCall, Tool
 use crate::environment::{block, changes, known};
 use crate::reminder_text::reminder;
 use crate::result_text::result_text;
-use crate::run_text::{describe_client_call, told};
+use crate::run_text::{describe_client_call, render_run};
 
-/// What a call is answered with when it has no result. Every call must have one before the model is called again.
+/// The answer to a call that has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str = "error interrupted: the call was not finished";
 
 /// The answer to a call whose result was cleared.
@@ -161,11 +161,11 @@ fn push_step<'a>(
     let mut results = Vec::new();
     for item in items {
         match &item.content {
-            Content::UserMessage { ran: Some(ran), .. } => prompt.push(PromptItem::user(told(ran))),
+            Content::UserMessage { ran: Some(ran), .. } => prompt.push(PromptItem::user(render_run(ran))),
             Content::UserMessage { text, images, .. } => {
                 prompt.push(PromptItem::User { text: text.clone(), images: images.clone() });
             }
-            Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item)),
+            Content::AgentMessage { text } if !text.is_empty() => prompt.push(replay_message(text, item)),
             Content::Reasoning { text } if item.status == ItemStatus::Completed => {
                 prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });
             }
@@ -195,7 +195,7 @@ fn push_step<'a>(
     prompt.append(&mut results);
 }
 
-fn said(text: &str, item: &Item) -> PromptItem {
+fn replay_message(text: &str, item: &Item) -> PromptItem {
     let text = match item.status {
         ItemStatus::Completed => text.to_owned(),
         _ => format!("{text}\n[cut off here]"),

@@ -32,6 +32,6 @@ mod turn;
 
 pub use agent::BuddyAgent;
 pub use agent_settings::{AgentSettings, GateSwitches};
-pub use budget::{Budget, Limit};
+pub use budget::Budget;
 pub use model_source::ModelSource;
 pub use project::{Project, ProjectTop};

@@ -1,4 +1,4 @@
-//! What a model has said so far in an answer that still streams.
+//! The text that a model has given so far in an answer that still streams.
 
 use buddy_model::{Reply, ReplyItem};
 use buddy_protocol::{
@@ -48,7 +48,7 @@ impl LiveAnswer {
         Item { id, turn, step, place: None, parent: None, status, content, private: None }
     }
 
-    /// What comes next is said by another part of the answer.
+    /// The next text belongs to another part of the answer.
     pub(crate) fn part(&mut self) {
         self.is_apart = true;
     }
@@ -112,7 +112,7 @@ impl LiveAnswer {
                 ReplyItem::Reasoning { text, private } => (Voice::Reasoning, text, private.clone()),
                 ReplyItem::ToolCall { .. } => continue,
             };
-            // What has no words did not stream.
+            // An item without words did not stream.
             let is_it = |growing: &Growing| growing.voice == voice && !text.is_empty();
             let known = growing.iter().position(is_it);
             let id = known.map_or_else(|| ItemId::new(ids), |known| growing.remove(known).id);

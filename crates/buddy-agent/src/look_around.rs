@@ -9,7 +9,7 @@ use buddy_calls::{
 };
 use buddy_exec::{EntryKind, HostMeans, ListOptions, Reach, TOLD_PROGRAMS};
 use buddy_policy::{Attendance, CallClass, Mode, Policy, Verdict};
-use buddy_protocol::{Clock, EnvironmentFact};
+use buddy_protocol::{Clock, EnvironmentFact, SpendingLimit};
 use buddy_web::Web;
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -17,7 +17,6 @@ use jiff::tz::{Offset, TimeZone};
 use tokio::time::timeout;
 
 use crate::briefing::place;
-use crate::budget::{Budget, Limit};
 use crate::environment::{UNCOMMITTED, clean, fact, fitted, long_fact};
 use crate::project::{Project, ProjectTop};
 
@@ -36,7 +35,8 @@ pub(crate) struct LookAround {
     pub(crate) gate: Arc<Gate>,
     pub(crate) web: Arc<Web>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) budget: Budget,
+    /// The limit on what the session may spend.
+    pub(crate) limit: SpendingLimit,
     pub(crate) max_steps: u32,
     pub(crate) time_limit: Option<Duration>,
     /// Whether the model's window has room for a few facts only.
@@ -66,7 +66,7 @@ impl LookAround {
         if self.is_brief {
             return facts;
         }
-        facts.extend(limits(self.budget.session, self.max_steps, self.time_limit));
+        facts.extend(limits(self.limit, self.max_steps, self.time_limit));
         let is_jailed =
             self.gate.standing_unplanned(attached.ground()).is_ok_and(|standing| standing.policy.is_jailed());
         facts.extend(means(&described.means, &described.user, is_jailed));
@@ -125,7 +125,7 @@ impl LookAround {
             top.texts = texts.await.into_iter().flatten().collect();
             Some((names, top))
         };
-        timeout(LOOK_WITHIN, look).await.ok().flatten()
+        in_time(look).await
     }
 
     /// A glance at the repository that the working directory belongs to.
@@ -138,10 +138,15 @@ impl LookAround {
             }
             glance_at_repository(&attached.place.cwd, &sight).await
         };
-        let glance = timeout(LOOK_WITHIN, look).await;
+        let glance = in_time(look).await;
         cancel.cancel();
-        glance.ok().flatten()
+        glance
     }
+}
+
+/// The outcome of a look; none if it takes too long, as a listing of a dead network drive does, or a program that hangs.
+async fn in_time<T>(look: impl Future<Output = Option<T>>) -> Option<T> {
+    timeout(LOOK_WITHIN, look).await.ok().flatten()
 }
 
 /// Whether the working directory or one above it has a `.git`. Starting git costs more than a look.
@@ -377,7 +382,7 @@ fn listed(things: &[&str]) -> String {
     }
 }
 
-fn limits(limit: Limit, max_steps: u32, time: Option<Duration>) -> Option<EnvironmentFact> {
+fn limits(limit: SpendingLimit, max_steps: u32, time: Option<Duration>) -> Option<EnvironmentFact> {
     let time = time.map(|time| format!("{} s for this run, from its start", time.as_secs()));
     let steps = (max_steps < u32::MAX).then(|| format!("{max_steps} model calls a turn"));
     let calls = limit.calls.map(|count| format!("{count} model calls in this session"));
@@ -499,6 +504,22 @@ mod tests {
             policy(Mode::Production),
             "every call runs at once, unless a rule denies it",
             "everything that the account can write (no sandbox)",
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_hangs_is_over_within_two_seconds() {
+        let began = tokio::time::Instant::now();
+        let looks = tokio::join!(
+            in_time(std::future::pending::<Option<&str>>()),
+            in_time(std::future::pending::<Option<&str>>()),
+            in_time(async { Some("found") }),
+        );
+        assert_eq!(looks, (None, None, Some("found")));
+        assert!(
+            began.elapsed() <= Duration::from_millis(2_010),
+            "{:?}: they run side by side",
+            began.elapsed()
         );
     }
 

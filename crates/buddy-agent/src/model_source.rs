@@ -15,6 +15,6 @@ pub trait ModelSource: Send + Sync {
     /// The model of a name, or the one to use when no name is given.
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
 
-    /// What is known about that model.
+    /// The facts about that model.
     fn facts(&self, name: Option<&str>) -> ModelFacts;
 }

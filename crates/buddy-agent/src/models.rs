@@ -26,7 +26,7 @@ pub(crate) struct Models {
     pub(crate) meter: Meter,
 }
 
-/// What the last call was measured to take.
+/// The measured size of the last call.
 #[derive(Default)]
 pub(crate) struct Meter {
     /// The prompt of the call that is under way.
@@ -73,7 +73,7 @@ impl Models {
         self.meter.counted = None;
     }
 
-    /// What is known about the model in use.
+    /// The facts about the model in use.
     pub(crate) fn facts(&self) -> ModelFacts {
         self.source.facts(self.chosen.as_deref())
     }
@@ -117,7 +117,7 @@ impl Models {
         ready.model.call(ready.prompt)
     }
 
-    /// What to tell people about the window, once when it gets nearly full.
+    /// The warning about the window, once when it gets nearly full.
     pub(crate) fn warning(&mut self, ready: &Ready) -> Option<String> {
         let window = ready.window?;
         let is_nearly_full = ready.used * 100 >= window * NEARLY_FULL;
@@ -125,7 +125,7 @@ impl Models {
             return None;
         }
         let percent = ready.used * 100 / window.max(1);
-        Some(format!("Context is {percent}% full: the window of this model holds {window} tokens."))
+        Some(format!("Context is {percent}% full. buddy makes room at {FULL}%."))
     }
 
     /// Forgets what was measured, because the history is another one now.
@@ -133,7 +133,7 @@ impl Models {
         self.meter = Meter::default();
     }
 
-    /// What the call that is under way took until now, by an estimate, where it was let go of after so many tokens.
+    /// The usage of the call that is under way until now, by an estimate, where it was let go of after so many tokens.
     pub(crate) fn dropped(&mut self, output: u64) -> Option<Charge> {
         let sent = self.meter.sent.take()?;
         let facts = self.facts();
@@ -143,7 +143,7 @@ impl Models {
         Some(Charge { model, usage, cost: facts.cost(&usage) })
     }
 
-    /// What an answer took: by the provider's count, else by an estimate that says so.
+    /// The usage of an answer: by the provider's count, else by an estimate that says so.
     pub(crate) fn answered(&mut self, reply: Reply) -> Answered {
         let facts = self.facts();
         let sent = self.meter.sent.take().unwrap_or_default();

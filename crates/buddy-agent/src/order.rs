@@ -4,7 +4,7 @@ use buddy_protocol::{AgentError, Command, Failure, FailureKind, Principal};
 use tokio::sync::oneshot;
 
 /// A command on its way to the driver.
-pub(crate) struct Order {
+pub(crate) struct DriverOrder {
     pub(crate) by: Principal,
     pub(crate) command: Command,
     pub(crate) done: oneshot::Sender<Result<(), AgentError>>,

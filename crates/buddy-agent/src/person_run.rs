@@ -1,5 +1,5 @@
 //! A command that a user runs themselves in a conversation. They need nobody's leave: it has their own rights and no jail.
-//! What it prints is shown as it comes, and the model is told with its next call.
+//! Its output is shown as it comes, and the model is told with its next call.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl PersonRun {
         &self.item
     }
 
-    /// What is needed to stop it.
+    /// The means to stop it.
     pub(crate) fn underway(&self, by: Principal) -> Underway {
         Underway { item: self.item.clone(), by, cancel: self.cancel.clone() }
     }

@@ -1,4 +1,4 @@
-//! What a project is, as far as its usual files show: languages, and the commands to build, test and check it.
+//! The kind of a project, as far as its usual files show: languages, and the commands to build, test and check it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ impl ProjectTop {
 struct Build {
     file: &'static str,
     language: &'static str,
-    /// What a command is for, and the command.
+    /// The purpose of a command, and the command.
     commands: &'static [(&'static str, &'static str)],
 }
 

@@ -6,10 +6,10 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-/// What the system prompt is made of. None of it changes while a session lasts.
+/// The parts of the system prompt. None of it changes while a session lasts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SystemPrompt<'a> {
-    /// What the agent is called.
+    /// The name of the agent.
     pub(crate) name: &'a str,
     /// The names of the tools.
     pub(crate) tools: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) targets: Vec<TargetLine>,
     /// Standing instructions of the user.
     pub(crate) instructions: Option<&'a str>,
-    /// What the project wants said, from its root down.
+    /// The instructions of the project, from its root down.
     pub(crate) project: &'a [ProjectFile],
 }
 
@@ -152,34 +152,68 @@ mod tests {
         assert_eq!(blank.render().unwrap(), text);
     }
 
-    /// The prompt of each family, in a run and in a conversation, with the tools that the registry offers: its length is bounded, and
-    /// what it says is looked at.
+    /// The place where commands run, as far as the prompt speaks of it.
+    #[derive(Clone, Copy)]
+    enum Place {
+        Jail,
+        Offline,
+        /// A throwaway machine or production.
+        Unconfined,
+        Remote {
+            is_asked_there: bool,
+        },
+    }
+
+    /// Variants of a session: the name, whether nobody is there, whether commands run in panes, the room and the place.
+    const VARIANTS: &[(&str, bool, bool, Room, Place)] = &[
+        ("interactive", false, false, Room::Full, Place::Jail),
+        ("headless", true, false, Room::Full, Place::Jail),
+        ("16k", true, false, Room::Small, Place::Jail),
+        ("8k", true, false, Room::Tiny, Place::Jail),
+        ("tmux", false, true, Room::Full, Place::Jail),
+        ("tmux-headless", true, true, Room::Full, Place::Jail),
+        ("16k-interactive", false, false, Room::Small, Place::Jail),
+        ("8k-interactive", false, false, Room::Tiny, Place::Jail),
+        ("8k-tmux", false, true, Room::Tiny, Place::Jail),
+        ("offline", false, false, Room::Full, Place::Offline),
+        ("offline-headless", true, false, Room::Full, Place::Offline),
+        ("offline-8k", true, false, Room::Tiny, Place::Offline),
+        ("unconfined", false, false, Room::Full, Place::Unconfined),
+        ("unconfined-headless", true, false, Room::Full, Place::Unconfined),
+        ("unconfined-tmux", false, true, Room::Full, Place::Unconfined),
+        ("unconfined-16k", true, false, Room::Small, Place::Unconfined),
+        ("unconfined-8k", true, false, Room::Tiny, Place::Unconfined),
+        ("remote", false, false, Room::Full, Place::Remote { is_asked_there: true }),
+        ("remote-headless", true, false, Room::Full, Place::Remote { is_asked_there: true }),
+        ("remote-8k", true, false, Room::Tiny, Place::Remote { is_asked_there: true }),
+        ("remote-unasked", true, false, Room::Full, Place::Remote { is_asked_there: false }),
+    ];
+    /// The variants whose text is looked at for each family.
+    const OF_EACH_FAMILY: &[&str] = &["interactive", "headless", "16k", "8k"];
+    /// The variants that differ from those by a section which is the same for all families.
+    const OF_ONE_FAMILY: &[&str] =
+        &["tmux", "offline", "unconfined", "unconfined-headless", "remote", "remote-unasked"];
+
+    /// The prompt of each family in each variant of a session, with the tools that the registry offers: its length is bounded.
     #[test]
     fn each_family_has_a_prompt_of_bounded_length() {
         let families = buddy_model::ModelFamilies::built_in().unwrap();
         for family in families.all() {
-            for (variant, headless, panes, room) in [
-                ("interactive", false, false, Room::Full),
-                ("headless", true, false, Room::Full),
-                ("16k", true, false, Room::Small),
-                ("8k", true, false, Room::Tiny),
-                ("tmux", false, true, Room::Full),
-                ("tmux-headless", true, true, Room::Full),
-                ("16k-interactive", false, false, Room::Small),
-                ("8k-interactive", false, false, Room::Tiny),
-                ("8k-tmux", false, true, Room::Tiny),
-            ] {
+            for (variant, headless, panes, room, place) in VARIANTS.iter().copied() {
                 let room = match room {
                     Room::Full if family.tools == buddy_model::ToolRange::Core => Room::Small,
                     room => room,
                 };
+                let jail = matches!(place, Place::Jail | Place::Offline);
+                let is_remote = matches!(place, Place::Remote { .. });
                 let means = Means {
                     panes,
-                    managed: true,
+                    managed: !is_remote,
                     terminals: true,
                     runs_on: !headless,
                     headless,
-                    jail: true,
+                    jail,
+                    remote: is_remote,
                     ..Means::default()
                 };
                 let off = room.off(
@@ -197,30 +231,40 @@ mod tests {
                     headless,
                     parallel: family.parallel,
                     advice: &family.advice,
-                    jail: true,
-                    background: true,
+                    jail,
+                    background: means.managed || means.panes,
                     panes,
+                    offline: matches!(place, Place::Offline),
+                    unconfined: matches!(place, Place::Unconfined),
+                    remote: is_remote.then_some("ann@atlas (ssh:atlas)"),
+                    is_asked_there: matches!(place, Place::Remote { is_asked_there: true }),
                     ..Default::default()
                 };
                 let text = prompt.render().unwrap();
                 let name = format!("{}-{variant}", family.name);
-                let words = |text: &str| text.split_whitespace().count();
-                // The words of the file are the project's own.
-                let file = ProjectFile { path: "AGENTS.md".to_owned(), text: String::new() };
-                let instructed = SystemPrompt { project: &[file], ..prompt.clone() }.render().unwrap();
-                for text in [&text, &instructed] {
-                    let words = words(text);
-                    assert!((700..=800).contains(&words), "{name}: {words} words");
-                }
-                let tokens = buddy_model::tokens::estimate(&text);
-                assert!(tokens <= 1_300, "{name}: {tokens} tokens");
-                for tool in registry::names().into_iter().filter(|tool| !prompt.has(tool)) {
-                    assert!(!text.contains(&format!("`{tool}`")), "{name} names {tool}");
-                }
-                if ["interactive", "headless", "16k", "8k"].contains(&variant) {
+                check_budget(&name, &prompt, &text);
+                if OF_EACH_FAMILY.contains(&variant)
+                    || family.name == "gpt" && OF_ONE_FAMILY.contains(&variant)
+                {
                     insta::assert_snapshot!(name, text);
                 }
             }
+        }
+    }
+
+    /// Checks the length of a prompt, also with a file of the project, whose words are the project's own.
+    #[track_caller]
+    fn check_budget(name: &str, prompt: &SystemPrompt<'_>, text: &str) {
+        let file = ProjectFile { path: "AGENTS.md".to_owned(), text: String::new() };
+        let instructed = SystemPrompt { project: &[file], ..prompt.clone() }.render().unwrap();
+        for text in [text, &instructed] {
+            let words = text.split_whitespace().count();
+            assert!((700..=800).contains(&words), "{name}: {words} words");
+        }
+        let tokens = buddy_model::tokens::estimate(text);
+        assert!(tokens <= 1_300, "{name}: {tokens} tokens");
+        for tool in registry::names().into_iter().filter(|tool| !prompt.has(tool)) {
+            assert!(!text.contains(&format!("`{tool}`")), "{name} names {tool}");
         }
     }
 

@@ -7,7 +7,7 @@ use buddy_protocol::{AgentError, Image};
 use futures::future::BoxFuture;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::order::{Order, refused};
+use crate::order::{DriverOrder, refused};
 
 /// Commands that wait behind a slow one. More are refused.
 const MAX_WAITING: usize = 64;
@@ -18,8 +18,8 @@ pub(crate) struct SlowCommands {
     /// The step under way. Dropping it lets go of it.
     step: JoinSet<StepResult>,
     /// The command that it is a step of.
-    order: Option<Order>,
-    waiting: VecDeque<Order>,
+    order: Option<DriverOrder>,
+    waiting: VecDeque<DriverOrder>,
 }
 
 /// The result of a slow step.
@@ -54,13 +54,13 @@ impl StepResult {
 
 impl SlowCommands {
     /// Begins the slow step of a command.
-    pub(crate) fn begin(&mut self, order: Order, step: BoxFuture<'static, StepResult>) {
+    pub(crate) fn begin(&mut self, order: DriverOrder, step: BoxFuture<'static, StepResult>) {
         self.order = Some(order);
         self.step.spawn(step);
     }
 
     /// Has a command wait.
-    pub(crate) fn wait(&mut self, order: Order) {
+    pub(crate) fn wait(&mut self, order: DriverOrder) {
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(order);
         } else {
@@ -84,12 +84,12 @@ impl SlowCommands {
     }
 
     /// The command whose step has ended.
-    pub(crate) fn take_order(&mut self) -> Option<Order> {
+    pub(crate) fn take_order(&mut self) -> Option<DriverOrder> {
         self.order.take()
     }
 
     /// The next command that waits, unless one is under way.
-    pub(crate) fn next_waiting(&mut self) -> Option<Order> {
+    pub(crate) fn next_waiting(&mut self) -> Option<DriverOrder> {
         if self.is_under_way() { None } else { self.waiting.pop_front() }
     }
 

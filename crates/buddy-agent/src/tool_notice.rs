@@ -1,4 +1,4 @@
-//! What users are told of tools that a session does not get.
+//! The messages to users about tools that a session does not get.
 
 use buddy_protocol::{Fact, Notice, NoticeLevel};
 

@@ -51,7 +51,7 @@ impl Machine {
             Input::Prompted { by, said } => {
                 let mut effects = vec![started(&by)];
                 effects.extend(self.remind_of_plan_mode(&turn));
-                effects.push(self.said(&by, &turn, said));
+                effects.push(self.record_message(&by, &turn, said));
                 effects.push(Effect::LookAround);
                 self.state = TurnState::Looking(turn);
                 effects
@@ -105,7 +105,7 @@ impl Machine {
             }
             Input::ModelFailed(failure) if is_overflow(&failure) && turn.compactions < MAX_COMPACTIONS => {
                 let mut effects = self.cut_off(&mut answer);
-                // What did not fit is more than the window holds; half of it is a safe guess.
+                // A prompt that did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
                 effects.extend(self.compact(turn, window, Want::Refused(failure)));
                 return effects;
@@ -185,7 +185,7 @@ impl Machine {
     fn steer(&mut self, by: &Principal, turn: &mut Turn, said: Content) -> Vec<Effect> {
         turn.is_steered = true;
         let reminder = self.remind_of_plan_mode(turn);
-        reminder.into_iter().chain([self.said(by, turn, said)]).collect()
+        reminder.into_iter().chain([self.record_message(by, turn, said)]).collect()
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {

@@ -11,7 +11,7 @@ use buddy_web::Web;
 use crate::hosts::Hosts;
 use crate::tools::{EditCheck, TextLimits, ToolSource};
 
-/// What calls work with in all sessions.
+/// The means of calls in all sessions.
 pub struct CallSettings {
     /// The hosts.
     pub hosts: Arc<dyn Hosts>,

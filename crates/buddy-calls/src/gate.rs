@@ -55,15 +55,15 @@ pub struct Gate {
     /// Whether a user can be asked.
     attendance: Attendance,
     /// Held for a look or a change only.
-    state: Mutex<State>,
+    state: Mutex<GateMemory>,
     /// Counts the changes that may let a waiting call go on.
     changes: watch::Sender<u64>,
     /// Whether the session has read a secret, for connections that end then.
     knows_secret: watch::Sender<bool>,
 }
 
-struct State {
-    /// What holds when no window is open.
+struct GateMemory {
+    /// The policy that holds while no window is open.
     approvals: ApprovalPolicy,
     /// Until when a window is open.
     window: Option<Instant>,
@@ -71,7 +71,7 @@ struct State {
     /// Whether somebody said in the session that everything is allowed. Any process of the account could have typed that.
     is_all_said: bool,
     grants: Vec<(Grant, Instant)>,
-    /// What the conversation shows about where data may go. Copied when it changes while a call is judged by it.
+    /// The places for data that the conversation shows. Copied when it changes while a call is judged by it.
     trail: Arc<Trail>,
 }
 
@@ -150,8 +150,14 @@ impl Gate {
     /// A gate without an open window and without grants.
     pub fn new(approvals: ApprovalPolicy, attendance: Attendance, is_plan_only: bool) -> Self {
         let trail = Arc::default();
-        let state =
-            State { approvals, window: None, is_plan_only, is_all_said: false, grants: Vec::new(), trail };
+        let state = GateMemory {
+            approvals,
+            window: None,
+            is_plan_only,
+            is_all_said: false,
+            grants: Vec::new(),
+            trail,
+        };
         Self {
             attendance,
             state: Mutex::new(state),
@@ -160,7 +166,7 @@ impl Gate {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateMemory> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -220,7 +226,7 @@ impl Gate {
             (state.approvals(Instant::now()), state.is_all_said)
         };
         if approvals == ApprovalPolicy::All && is_all_said && policy.mode == Mode::Production {
-            // What is dangerous needs its word all the same, as in a window that does not end.
+            // A dangerous call needs its word all the same, as in a window that does not end.
             return ApprovalPolicy::Window { seconds: u64::MAX };
         }
         if is_jailless(policy)
@@ -587,7 +593,7 @@ impl Gate {
     }
 }
 
-/// What a call may touch. A list of the only hosts holds where each connection is judged, so such a session has no other network. On
+/// The reach of a call. A list of the only hosts holds where each connection is judged, so such a session has no other network. On
 /// another host nothing would hold it; hosts that stand in the words of a command are judged there too.
 fn bounds(policy: &Policy, call: &CallRights<'_>, ground: Ground<'_>) -> Bounds {
     let mut bounds = ground.source.bounds(policy, call);
@@ -665,7 +671,7 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
     }
 }
 
-impl State {
+impl GateMemory {
     fn approvals(&self, now: Instant) -> ApprovalPolicy {
         let left =
             self.window.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero());

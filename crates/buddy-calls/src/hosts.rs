@@ -31,7 +31,7 @@ pub trait Hosts: Send + Sync {
 /// A host that was reached.
 #[derive(Clone)]
 pub struct Host {
-    /// What runs commands and reaches files there.
+    /// The target that runs commands and reaches files there.
     pub target: Arc<dyn Target>,
     /// Whether it is another host than this machine.
     pub is_remote: bool,
@@ -45,7 +45,7 @@ pub struct Host {
     pub cwd: PathBuf,
     /// Further directories that the user opened to be worked in.
     pub added: Vec<PathBuf>,
-    /// What `~` stands for there.
+    /// The directory that `~` stands for there.
     pub home: Option<PathBuf>,
     /// Rules, lasting grants and bounds that hold there.
     pub policy: Arc<dyn PolicySource>,
@@ -64,7 +64,7 @@ pub struct Host {
 pub struct ProjectFile {
     /// Where it is, relative to the project's root.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -78,7 +78,7 @@ pub struct WithheldVariable {
 }
 
 impl Host {
-    /// What a log says of a target on this host, which was reached by a wish.
+    /// The entry in a log of a target on this host, which was reached by a wish.
     pub fn session_target(&self, wish: &TargetWish) -> SessionTarget {
         let described = self.target.describe();
         SessionTarget {

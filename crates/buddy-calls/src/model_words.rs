@@ -4,7 +4,7 @@
 //! words in a result would take them for itself, so it gets others, from one table. A test fails for words that are not in it.
 
 /// The fields of a result that have advice of buddy. All other fields are material.
-pub const ADVICE_FIELDS: &[&str] = &["note", "hint", "jail", "sealed", "unseen_files_changed"];
+pub const ADVICE_FIELDS: &[&str] = &["note", "hint", "jail", "sealed", "unseen_files_changed", "pane_notes"];
 
 /// Words to the user, and the words about them in their place.
 const ABOUT_USER: &[(&str, &str)] = &[

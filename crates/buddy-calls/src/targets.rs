@@ -34,7 +34,7 @@ pub struct Targets {
 pub struct Attached {
     /// The owner of the session.
     pub user: PrincipalId,
-    /// What the log says of it.
+    /// Its entry in the log.
     pub spec: SessionTarget,
     /// The host.
     pub host: Host,
@@ -84,7 +84,7 @@ impl Slot {
         }
     }
 
-    /// What the log says of the target.
+    /// The entry of the target in the log.
     pub fn spec(&self) -> &SessionTarget {
         &self.spec
     }
@@ -124,7 +124,7 @@ impl Targets {
         if !slots.iter().map(|slot| where_are(&slot.spec)).eq(recorded.iter().map(where_are)) {
             facts.push(changed(&slots));
         }
-        // What may not be touched is no default. The log keeps its order, as this holds for one run only.
+        // A target that may not be touched is no default. The log keeps its order, as this holds for one run only.
         slots.sort_by_key(Slot::is_forbidden);
         if let Some(SlotState::Forbidden(reason)) = slots.first().map(|slot| &slot.state) {
             return Err(reason.clone());
@@ -172,7 +172,7 @@ impl Targets {
         }
     }
 
-    /// What the targets would be after a change. Nothing changes yet.
+    /// The targets after a change. Nothing changes yet.
     pub async fn after(&self, change: &TargetChange) -> Result<Vec<Slot>, String> {
         let mut slots = self.all();
         let position = |name: &str| {
@@ -267,7 +267,7 @@ pub fn changed(slots: &[Slot]) -> Fact {
     Fact::SessionChanged(SessionChanged { targets, ..SessionChanged::default() })
 }
 
-/// What people are told of the targets that can be used only now.
+/// The message to people about the targets that can be used only now.
 pub fn news(before: &[Slot], after: &[Slot]) -> Vec<Fact> {
     let was_attached = |slot: &&Slot| {
         before.iter().any(|other| other.spec.name == slot.spec.name && other.attached().is_some())
@@ -275,7 +275,7 @@ pub fn news(before: &[Slot], after: &[Slot]) -> Vec<Fact> {
     after.iter().filter(|slot| !was_attached(slot)).filter_map(notice).collect()
 }
 
-/// What people are told of a target that cannot be used, or not as they may expect.
+/// The message to people about a target that cannot be used, or not as they may expect.
 fn notice(slot: &Slot) -> Option<Fact> {
     let name = &slot.spec.name;
     let (code, text) = match &slot.state {

@@ -100,7 +100,7 @@ impl Retracing<'_> {
         }
     }
 
-    /// What a call did: what the model wanted, and what the user made of it.
+    /// The trail of a call: the wish of the model, and the user's change of it.
     fn intents(&self, call: &ToolCall) -> Vec<(Intent, Arc<Attached>)> {
         let Some(entry) = registry::find(&call.name) else { return Vec::new() };
         let Ok((named, input)) = target_field::take(entry, call.input.value(), &self.targets.names()) else {

@@ -242,6 +242,15 @@ impl OwnerScope {
             (_, None) => Self::Nobody,
         }
     }
+
+    /// The part of it that a query is about that names an owner, or none.
+    pub(crate) fn narrowed(self, wanted: Option<PrincipalId>) -> Self {
+        match (self, wanted) {
+            (Self::Everybody, Some(wanted)) => Self::Owner(wanted),
+            (Self::Owner(own), Some(wanted)) if wanted != own => Self::Nobody,
+            (scope, _) => scope,
+        }
+    }
 }
 
 #[cfg(test)]

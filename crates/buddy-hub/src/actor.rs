@@ -59,11 +59,11 @@ pub(crate) struct Actor {
     pub(crate) messages: mpsc::Receiver<Message>,
     /// Withdrawn asks. Unbounded, but an open ask sends at most once and open asks are bounded.
     pub(crate) withdrawn: mpsc::UnboundedReceiver<AskId>,
-    pub(crate) state: State,
+    pub(crate) state: ActorState,
 }
 
 /// The actor's state between messages.
-pub(crate) struct State {
+pub(crate) struct ActorState {
     /// The time of the last message.
     active: Instant,
     /// Whether a turn runs.
@@ -77,7 +77,7 @@ pub(crate) struct State {
     is_stopping: bool,
 }
 
-impl Default for State {
+impl Default for ActorState {
     fn default() -> Self {
         Self {
             active: Instant::now(),
@@ -92,7 +92,7 @@ impl Default for State {
     }
 }
 
-impl State {
+impl ActorState {
     /// The time since nothing goes on any more: no turn, no open item, no ask and no reader.
     fn idle_for(&mut self) -> Option<Duration> {
         let readers = self.subscribers.len();

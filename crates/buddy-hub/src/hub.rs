@@ -6,16 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Attachment, AuthoredFact, BadTerms, Clock, Command, CommandKey, CommandKeys, Event, Fact,
-    ForkKind, ForkPoint, Found, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
-    Members, NewSession, Principal, PrincipalId, PrincipalKind, SessionBounds, SessionId, SessionPage,
-    SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError,
-    Subscription, WaitingAsk,
+    ForkKind, ForkPoint, FoundPage, Ids, KeyClaim, KeyedCommand, MAX_IMAGES, MAX_IMAGES_BYTES, MAX_TARGETS,
+    Members, NewSession, Principal, PrincipalId, PrincipalKind, SearchQuery, SessionBounds, SessionCursor,
+    SessionId, SessionPage, SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary,
+    Sessions, SessionsError, Subscription, WaitingAsk, WaitingAskPage,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Action, OwnerScope, Resource, SessionResource, authorize};
 use crate::feed::pair;
 use crate::fork::Fork;
+use crate::limits::MAX_DEPTH;
 use crate::live::{Live, Parts, Unsent, read_all};
 use crate::live_sessions::{LiveCell, LiveSessions, SessionCell};
 use crate::subscription;
@@ -30,8 +31,6 @@ const SEND_ATTEMPTS: usize = 3;
 const MAX_EVENTS: usize = 10_000;
 /// The number of waiting sessions that are read at once.
 const WAITING_PAGE: usize = 200;
-/// The maximum depth of a tree of sessions. A ledger that adds up a tree has the same bound.
-const MAX_DEPTH: usize = 100;
 /// The maximum size of a prompt, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
 /// The maximum length of the name of a tool, in bytes.
@@ -439,7 +438,11 @@ impl Sessions for Hub {
         self.summary(session).await
     }
 
-    async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
+    async fn asks(
+        &self,
+        who: &Principal,
+        after: Option<SessionCursor>,
+    ) -> Result<WaitingAskPage, SessionsError> {
         let waiting = |summary: SessionSummary| {
             let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
             asks.into_iter().map(move |ask| WaitingAsk {
@@ -450,27 +453,16 @@ impl Sessions for Hub {
                 ask,
             })
         };
-        let mut asks = Vec::new();
-        // A cursor only ever moves on, so there are no more pages than sessions.
-        let mut after = None;
-        loop {
-            let query =
-                SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
-            let SessionPage { sessions, next } = self.list(who, query).await?;
-            asks.extend(sessions.into_iter().flat_map(waiting));
-            if next.is_none() {
-                return Ok(asks);
-            }
-            after = next;
-        }
+        let query = SessionQuery { is_waiting: true, limit: WAITING_PAGE, after, ..SessionQuery::default() };
+        let SessionPage { sessions, next } = self.list(who, query).await?;
+        Ok(WaitingAskPage { asks: sessions.into_iter().flat_map(waiting).collect(), next })
     }
 
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError> {
-        let owner = match (OwnerScope::of(who), query.owner) {
-            (OwnerScope::Nobody, _) => return Ok(SessionPage::default()),
-            (OwnerScope::Everybody, wanted) => wanted,
-            (OwnerScope::Owner(own), Some(wanted)) if wanted != own => return Ok(SessionPage::default()),
-            (OwnerScope::Owner(own), _) => Some(own),
+        let owner = match OwnerScope::of(who).narrowed(query.owner) {
+            OwnerScope::Nobody => return Ok(SessionPage::default()),
+            OwnerScope::Everybody => None,
+            OwnerScope::Owner(owner) => Some(owner),
         };
         let mut sessions = self.parts.store.list(SessionQuery { owner, ..query }).await?;
         sessions.retain(|summary| self.is_visible(who, summary));
@@ -479,15 +471,16 @@ impl Sessions for Hub {
         Ok(SessionPage { sessions, next })
     }
 
-    async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError> {
-        let owner = match OwnerScope::of(who) {
-            OwnerScope::Nobody => return Ok(Vec::new()),
+    async fn search(&self, who: &Principal, query: SearchQuery) -> Result<FoundPage, SessionsError> {
+        let owner = match OwnerScope::of(who).narrowed(query.owner) {
+            OwnerScope::Nobody => return Ok(FoundPage::default()),
             OwnerScope::Everybody => None,
-            OwnerScope::Owner(own) => Some(own),
+            OwnerScope::Owner(owner) => Some(owner),
         };
-        let mut found = self.parts.store.search(owner.as_ref(), words, limit).await?;
+        let mut found = self.parts.store.search(SearchQuery { owner, ..query }).await?;
         found.retain(|found| self.is_visible(who, &found.summary));
-        Ok(found)
+        let next = found.last().map(|found| found.summary.cursor());
+        Ok(FoundPage { found, next })
     }
 }
 

@@ -10,6 +10,7 @@ mod asks;
 mod feed;
 mod fork;
 mod hub;
+mod limits;
 mod live;
 mod live_sessions;
 mod parts;

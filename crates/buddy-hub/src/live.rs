@@ -20,8 +20,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::SessionResource;
-use crate::actor::{Actor, MAILBOX, Message, State};
+use crate::actor::{Actor, ActorState, MAILBOX, Message};
 use crate::feed::Feed;
+use crate::limits::limits_in;
 use crate::sink::ActorSink;
 
 /// The number of events of a damaged log to read at once.
@@ -36,7 +37,7 @@ const PART: u64 = 2_000;
 /// The number of parts to read concurrently.
 const READS_AT_ONCE: usize = 2;
 
-struct Order {
+struct PumpOrder {
     by: Principal,
     command: Command,
     done: oneshot::Sender<Result<(), Undone>>,
@@ -81,7 +82,7 @@ impl Drop for Pending<'_> {
 
 /// Work for the pump.
 enum Errand {
-    Command(Box<Order>),
+    Command(Box<PumpOrder>),
     /// Unload the session if it is idle.
     Unload(oneshot::Sender<bool>),
 }
@@ -154,25 +155,27 @@ impl Live {
         for event in &events {
             transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
-        let access = transcript.started().map(|started| SessionResource {
+        let started = transcript.started().ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
+        let access = SessionResource {
             owner: started.owner.id.clone(),
             workspace: started.cwd.clone(),
             ancestors: Vec::new(),
-        });
-        let access = access.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
-        Self::spawn(parts, writer, transcript, access).await
+        };
+        let limits = limits_in(&*parts.store, &parts.session, started).await?;
+        let opening = Opening { session: parts.session.clone(), transcript, limits };
+        Self::spawn(parts, writer, opening, access).await
     }
 
     async fn spawn(
         parts: Parts,
         writer: Box<dyn SessionWriter>,
-        transcript: Transcript,
+        opening: Opening,
         access: SessionResource,
     ) -> Result<Self, SessionsError> {
         let Parts { session, clock, agent, idle_after, give_up, .. } = parts;
         let (messages, mailbox) = mpsc::channel(MAILBOX);
         let (withdrawn, withdrawals) = mpsc::unbounded_channel();
-        let head = transcript.head();
+        let head = opening.transcript.head();
         let mut tasks = JoinSet::new();
         let actor = Actor {
             session: session.clone(),
@@ -181,12 +184,11 @@ impl Live {
             head,
             messages: mailbox,
             withdrawn: withdrawals,
-            state: State::default(),
+            state: ActorState::default(),
         };
         // A failure is logged where it happens; every waiting sender sees the actor's channel close.
         tasks.spawn(async move { drop(actor.run().await) });
         let sink = Arc::new(ActorSink { messages: messages.clone(), withdrawn });
-        let opening = Opening { session: session.clone(), transcript };
         let opened = tokio::select! {
             opened = agent.open(opening, sink) => {
                 opened.map_err(|error| SessionsError::Agent(error.failure))
@@ -272,7 +274,7 @@ impl Live {
         let errands = self.errands().ok_or(Unsent::Unloaded)?;
         let (done, outcome) = oneshot::channel();
         let _pending = Pending::count(&self.pending);
-        let sent = errands.send(Errand::Command(Box::new(Order { by, command, done }))).await;
+        let sent = errands.send(Errand::Command(Box::new(PumpOrder { by, command, done }))).await;
         // The pump closes its queue only to unload.
         sent.map_err(|_| Unsent::Unloaded)?;
         // The pump ends with the last sender, and a session that is closed waits for no outcome.
@@ -395,8 +397,8 @@ impl Pump {
         let _ = self.actor.send(Message::Stop).await;
     }
 
-    async fn hand_over(&mut self, order: Order) {
-        let Order { by, command, done } = order;
+    async fn hand_over(&mut self, order: PumpOrder) {
+        let PumpOrder { by, command, done } = order;
         let outcome = self.agent.command(by, command).await;
         let answer = outcome.map(|outcome| drop(done.send(outcome.map_err(Undone::Refused))));
         self.under_way.push(answer.boxed());

@@ -17,6 +17,8 @@ pub struct ModelFamily {
     starts: Vec<String>,
     #[serde(default)]
     contains: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
     /// The edit tools.
     pub edit: EditTools,
     /// The number of tools.
@@ -86,6 +88,7 @@ impl Default for ModelFamily {
             name: "open".to_owned(),
             starts: Vec::new(),
             contains: Vec::new(),
+            except: Vec::new(),
             edit: EditTools::Both,
             tools: ToolRange::All,
             effort: None,
@@ -132,7 +135,8 @@ impl ModelFamilies {
 
 impl ModelFamily {
     fn matches(&self, name: &str, bare: &str) -> bool {
-        self.starts.iter().any(|start| bare.starts_with(start.as_str()))
+        let begins = |beginnings: &[String]| beginnings.iter().any(|start| bare.starts_with(start.as_str()));
+        (begins(&self.starts) && !begins(&self.except))
             || self.contains.iter().any(|part| name.contains(part.as_str()))
     }
 }
@@ -155,6 +159,15 @@ mod tests {
             ("HuggingFaceTB/SmolLM2-1.7B-Instruct", "small"),
             ("qwen2.5:0.5b", "small"),
             ("llama3.1:70b", "open"),
+            // A small model of a provider works like its larger ones; only the number of weights makes a model small.
+            ("gpt-5-nano", "gpt"),
+            ("openai/gpt-5.4-nano", "gpt"),
+            ("gpt-4.1-mini", "gpt"),
+            ("nemotron-nano-9b-v2", "open"),
+            // Open weight, whatever their names begin with.
+            ("gpt-oss-20b", "open"),
+            ("openai/gpt-oss-120b:free", "open"),
+            ("EleutherAI/gpt-neox-20b", "open"),
         ] {
             assert_eq!(families.family(name).name, family, "{name}");
         }

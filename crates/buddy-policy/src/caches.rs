@@ -82,4 +82,46 @@ mod tests {
         assert_eq!(variables.len(), redirects.len());
         assert!(redirects.iter().all(|(_, value)| value.contains("{}")));
     }
+
+    /// What a package manager does to its cache, by the variable that leads it elsewhere, or by its place in the home.
+    fn check(of: &str, home_path: &str, variable: Option<&str>) {
+        let found = cache_places(Path::new("/home/ann"), |_| None);
+        let at = Path::new("/home/ann").join(home_path);
+        let cache = found.iter().find(|cache| cache.at == at);
+        let cache = cache.unwrap_or_else(|| panic!("{of}: no row has {}", at.display()));
+        assert_eq!(cache.redirect.map(|(name, _)| name), variable, "{of}");
+        let row = CACHES.iter().find(|row| row.name == cache.name).unwrap();
+        assert!(row.of.split(", ").any(|name| name.starts_with(of)), "{of}: {}", row.of);
+        // The variable by which the user moved the cache says where it is.
+        if let Some((name, below)) = row.variable {
+            let moved =
+                cache_places(Path::new("/home/ann"), |wanted| (wanted == name).then(|| "/moved".to_owned()));
+            let moved = moved.iter().find(|cache| cache.name == row.name).unwrap();
+            assert_eq!(moved.at, Path::new("/moved").join(below), "{of}");
+        }
+    }
+
+    /// Places and variables as the documentation of each package manager has them, for Linux.
+    #[test]
+    fn package_managers_have_the_rows_of_their_documentation() {
+        check("cargo", ".cargo", Some("CARGO_HOME"));
+        check("rustup", ".rustup", None);
+        // `npx` keeps its packages in the cache of npm, in `_npx`.
+        check("npm", ".npm", Some("npm_config_cache"));
+        check("npx", ".npm", Some("npm_config_cache"));
+        check("pnpm", ".local/share/pnpm", Some("PNPM_HOME"));
+        check("pnpm", ".cache/pnpm", Some("pnpm_config_cache_dir"));
+        check("pnpm", ".local/state/pnpm", Some("pnpm_config_state_dir"));
+        check("yarn", ".cache/yarn", Some("YARN_CACHE_FOLDER"));
+        check("yarn", ".yarn/berry", Some("YARN_GLOBAL_FOLDER"));
+        check("pip", ".cache/pip", Some("PIP_CACHE_DIR"));
+        check("uv", ".cache/uv", Some("UV_CACHE_DIR"));
+        check("uv", ".local/share/uv/python", Some("UV_PYTHON_INSTALL_DIR"));
+        check("uv", ".local/share/uv/tools", Some("UV_TOOL_DIR"));
+        check("go", "go/pkg", Some("GOPATH"));
+        check("go", "go/pkg/mod", None);
+        check("go", ".cache/go-build", Some("GOCACHE"));
+        check("Maven", ".m2", Some("MAVEN_OPTS"));
+        check("Gradle", ".gradle", Some("GRADLE_USER_HOME"));
+    }
 }

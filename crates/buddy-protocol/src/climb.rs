@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 40;
 /// Places where a link leads elsewhere for each process that follows it.
 const MAGIC: &[&str] = &["/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// What a look at one name found.
+/// The findings of a look at one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkLook {
     /// A link, with the text of its target.
@@ -72,11 +72,11 @@ impl Eq for LinkLookup {}
 pub struct Climbed {
     /// The path. If a look failed, `..` took away the name before it.
     pub path: PathBuf,
-    /// What stood before its `..`.
+    /// The path before its `..`.
     pub by: ClimbedBy,
 }
 
-/// What stood before the `..` of a path.
+/// The path before the `..` of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClimbedBy {
     /// Names that are no links, or nothing.

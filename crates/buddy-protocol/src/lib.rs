@@ -78,9 +78,9 @@ pub use name_set::{NamePattern, NameSet, OpenedRoots, fold_name, fold_path, orig
 pub use operations::{OperationError, OperationErrorCode, Operations};
 pub use path_text::PathText;
 pub use port::{
-    Agent, AgentError, AgentSession, CommandOutcome, EventSink, Found, Ledger, Opening, SessionPage,
-    SessionQuery, SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreChanges,
-    Subscription, SubscriptionError, WaitingAsk,
+    Agent, AgentError, AgentSession, CommandOutcome, EventSink, Found, FoundPage, Ledger, Opening,
+    SearchQuery, SessionPage, SessionQuery, SessionStore, SessionWriter, Sessions, SessionsError, SinkClosed,
+    Spending, StoreChanges, Subscription, SubscriptionError, SubtreeLimit, WaitingAsk, WaitingAskPage,
 };
 pub use principal::{BadPrincipal, Principal, PrincipalId, PrincipalKind};
 pub use ran::{Ran, RanOutcome};

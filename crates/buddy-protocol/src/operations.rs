@@ -1,4 +1,4 @@
-//! What people do besides talking: typed requests with typed results.
+//! The actions of people besides talking: typed requests with typed results.
 //!
 //! Faces call this port and render the results; a server carries the same requests and results over its wire. An implementation
 //! works for one user, on one machine, from one working directory, with the configuration that it was given.
@@ -63,7 +63,7 @@ pub trait Operations: Send + Sync {
     /// How many of these calls changed files and were not undone.
     async fn count_changes(&self, who: &Principal, request: CountChanges) -> Result<usize, OperationError>;
 
-    /// What an undo would do now; `None` if there is nothing to undo.
+    /// The effect of an undo now; `None` if there is nothing to undo.
     async fn preview_undo(
         &self,
         who: &Principal,

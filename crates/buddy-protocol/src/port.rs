@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Answer, Ask, AuthoredFact, Bill, Command, CommandKey, Event, Fact, Failure, ForkKind, ForkPoint,
     Introduction, LogEntry, NewSession, Principal, PrincipalId, SessionCursor, SessionId, SessionSummary,
-    StoreError, Transcript, UnixMillis,
+    SpendingLimit, StoreError, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -70,15 +70,19 @@ pub trait Sessions: Send + Sync {
     /// The summary of one session.
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
 
-    /// All pending asks in the sessions that `who` may read, including sessions that other sessions opened.
-    async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError>;
+    /// Pending asks in the sessions that `who` may read, including sessions that other sessions opened: those behind a place
+    /// in the list, most recently used first. A page has all asks of its sessions.
+    async fn asks(
+        &self,
+        who: &Principal,
+        after: Option<SessionCursor>,
+    ) -> Result<WaitingAskPage, SessionsError>;
 
     /// Sessions that `who` may see, most recently used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<SessionPage, SessionsError>;
 
-    /// At most `limit` sessions that `who` may read with an event that contains all these words, most recently used
-    /// first.
-    async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError>;
+    /// Sessions that `who` may read with an event that contains some words, most recently used first.
+    async fn search(&self, who: &Principal, query: SearchQuery) -> Result<FoundPage, SessionsError>;
 }
 
 /// A part of the list of sessions.
@@ -100,6 +104,26 @@ pub struct Found {
     pub excerpt: String,
     /// The last event that contains them.
     pub seq: u64,
+}
+
+/// A part of what a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundPage {
+    /// The sessions, most recently used first.
+    pub found: Vec<Found>,
+    /// Where the search goes on, for [`SearchQuery::after`]; absent on an empty page, which is its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SessionCursor>,
+}
+
+/// A part of the pending asks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingAskPage {
+    /// The asks, those of one session together.
+    pub asks: Vec<WaitingAsk>,
+    /// Where the list goes on; absent on an empty page, which is its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SessionCursor>,
 }
 
 /// A pending ask in one of a user's sessions.
@@ -152,6 +176,32 @@ pub struct SessionQuery {
     /// Only sessions after this place in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<SessionCursor>,
+}
+
+/// A search in the sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchQuery {
+    /// The words, all of which an event contains. They have no query syntax.
+    pub words: String,
+    /// Only sessions of this owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<PrincipalId>,
+    /// Only sessions that work in this directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The maximum number of sessions; 0 means the store's own limit.
+    pub limit: usize,
+    /// Only sessions after this place in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<SessionCursor>,
+}
+
+impl SearchQuery {
+    /// A search for words in all sessions.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self { words: words.into(), ..Self::default() }
+    }
 }
 
 /// The reason why a request about sessions was refused or failed.
@@ -244,6 +294,8 @@ pub struct Opening {
     pub session: SessionId,
     /// The fold of everything that happened in it.
     pub transcript: Transcript,
+    /// The limits in the terms of the session and of those above it.
+    pub limits: Vec<SubtreeLimit>,
 }
 
 /// The outcome of a command, once it is accepted or refused. Its results go to the sink.
@@ -338,14 +390,8 @@ pub trait SessionStore: Send + Sync {
     /// Summaries, most recently used first.
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError>;
 
-    /// At most `limit` sessions of an owner, or of all owners, with an event that contains all these words, most
-    /// recently used first. The words have no query syntax.
-    async fn search(
-        &self,
-        owner: Option<&PrincipalId>,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<Found>, StoreError>;
+    /// Sessions with an event that contains some words, most recently used first.
+    async fn search(&self, query: SearchQuery) -> Result<Vec<Found>, StoreError>;
 }
 
 /// The spending of sessions.
@@ -360,6 +406,8 @@ pub trait Ledger: Send + Sync {
 pub enum Spending {
     /// A session, the sessions above it and all sessions that these opened.
     Tree(SessionId),
+    /// A session and the sessions below it.
+    Beneath(SessionId),
     /// All sessions of an owner since a time.
     Since {
         /// The owner.
@@ -367,6 +415,15 @@ pub enum Spending {
         /// The start time.
         time: UnixMillis,
     },
+}
+
+/// A limit on what a session with the sessions below it may spend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubtreeLimit {
+    /// The session.
+    pub session: SessionId,
+    /// The limit in its terms.
+    pub limit: SpendingLimit,
 }
 
 /// The right to write to one session.

@@ -4,14 +4,15 @@
 //! has a slot for each log, at the log's number. The writer announces there where the log is about to end and
 //! confirms it after the commit. A log ends at one of the two. Slots are not synced: after a power cut they
 //! may be behind the database, never ahead of it. The next process that opens the store first brings them up
-//! to date.
+//! to date. Logs are numbered from 1, so the first slot belongs to none: it says when the file was made from a
+//! database that had logs already.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use buddy_protocol::{SessionId, StoreError};
+use buddy_protocol::{SessionId, StoreError, UnixMillis};
 
 use crate::chain::Hash;
 use crate::directory::{StoreDirectory, open_private};
@@ -25,6 +26,9 @@ const ATTEMPTS: usize = 5;
 
 /// The length of the longest session id that fits in a slot.
 const MAX_ID: usize = SLOT - 2 * END - 5;
+
+/// The slot that belongs to no log.
+const MADE_ANEW: i64 = 0;
 
 /// The encoded size of a [`LogEnd`].
 const END: usize = 8 + 32;
@@ -137,6 +141,20 @@ impl Anchors {
     /// Whether there is a file to compare logs with.
     pub(crate) fn is_kept(&self) -> bool {
         self.file.is_some()
+    }
+
+    /// When the file was made from a database that had logs already, if it was: nothing shows then that they were whole.
+    pub(crate) fn made_anew(&self) -> Option<UnixMillis> {
+        self.is_kept()
+            .then(|| self.read(MADE_ANEW).ok().flatten())
+            .flatten()
+            .map(|mark| UnixMillis(mark.intended.count))
+    }
+
+    /// Notes that the file was made from a database that had logs already.
+    pub(crate) fn note_made_anew(&self, now: UnixMillis) -> Result<(), StoreError> {
+        let end = |count| LogEnd { count, link: [0; 32] };
+        self.write(MADE_ANEW, &Anchor { session: String::new(), settled: end(0), intended: end(now.0) })
     }
 
     pub(crate) fn write(&self, log: i64, anchor: &Anchor) -> Result<(), StoreError> {

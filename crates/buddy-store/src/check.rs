@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use buddy_protocol::{Event, SessionId, SessionSummary, StoreError};
+use buddy_protocol::{Event, SessionId, SessionSummary, StoreError, UnixMillis};
 use rusqlite::{Connection, Row};
 
 use crate::anchors::{AnchorReading, Anchors, hold};
@@ -33,6 +33,8 @@ pub struct CheckReport {
     pub findings: Vec<StoreFinding>,
     /// The number of findings beyond the bound.
     pub more: u64,
+    /// When the anchors were made anew from the database, if they were: earlier losses at the end of a log are not found.
+    pub anchored_anew: Option<UnixMillis>,
 }
 
 impl CheckReport {
@@ -139,7 +141,7 @@ pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<Ch
     // Events that are settled before the snapshot must be in it.
     let before: Vec<AnchorReading> = (0..anchors.len()).map(|log| anchors.read(log)).collect();
     let moment = connection.transaction().map_err(|error| from_sqlite(&error))?;
-    let mut report = CheckReport::default();
+    let mut report = CheckReport { anchored_anew: anchors.made_anew(), ..CheckReport::default() };
     for pragma in ["PRAGMA integrity_check", DANGLING] {
         match problems(&moment, pragma) {
             Ok(found) => found.into_iter().for_each(|problem| report.add(StoreFinding::Database(problem))),

@@ -22,6 +22,9 @@ struct Migration {
     fill: fn(&Transaction<'_>) -> Result<(), StoreError>,
 }
 
+/// The migration that made the chain, and with it the anchors.
+pub(crate) const CHAIN: &str = "0005_chain";
+
 const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_log", sql: include_str!("migrations/0001_log.sql"), fill: |_| Ok(()) },
     Migration {
@@ -37,7 +40,7 @@ const MIGRATIONS: &[Migration] = &[
         fill: summaries::clear,
     },
     Migration { name: "0004_words", sql: words::TABLE, fill: words::fill_before_authors },
-    Migration { name: "0005_chain", sql: include_str!("migrations/0005_chain.sql"), fill: verify::fill },
+    Migration { name: CHAIN, sql: include_str!("migrations/0005_chain.sql"), fill: verify::fill },
     Migration {
         name: "0006_authors",
         sql: include_str!("migrations/0006_authors.sql"),

@@ -40,6 +40,8 @@ pub struct OpenReport {
     pub migrated: Vec<&'static str>,
     /// Files and directories that others could read until now.
     pub modes_fixed: Vec<PathBuf>,
+    /// Whether anchors were missing and were made from the database: events that are missing now stay unnoticed.
+    pub made_anchors_anew: bool,
     /// The version of `SQLite` in use.
     pub sqlite: &'static str,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_protocol::{
     Bill, Clock, CommandKeys, Event, Found as FoundSession, KeyClaim, KeyedCommand, Ledger, LogEntry,
-    PrincipalId, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
+    SearchQuery, SessionId, SessionQuery, SessionState, SessionStore, SessionSummary, SessionWriter,
     Spending, StoreChanges, StoreError, UnixMillis,
 };
 use rusqlite::Connection;
@@ -79,8 +79,9 @@ impl SqliteStore {
             Ok((connection, report)) => (connection, OpenReport { modes_fixed, ..report }),
             Err(error) => return Err(turn_round(arrival, error)),
         };
-        let anchors = match open_anchors(&directory, &connection, arrival.found) {
-            Ok(anchors) => Arc::new(anchors),
+        let opened = open_anchors(&directory, &connection, arrival.found, &report, &*settings.clock);
+        let (anchors, report) = match opened {
+            Ok((anchors, made)) => (Arc::new(anchors), OpenReport { made_anchors_anew: made, ..report }),
             Err(error) => return Err(turn_round(arrival, error)),
         };
         let presence = arrival.settle()?;
@@ -121,6 +122,7 @@ impl SqliteStore {
             integrity: Integrity::Unchecked,
             migrated: Vec::new(),
             modes_fixed: Vec::new(),
+            made_anchors_anew: false,
             sqlite: rusqlite::version(),
         };
         let readers = Arc::new(Readers::new(directory.database(), open_salvager));
@@ -248,18 +250,9 @@ impl SessionStore for SqliteStore {
         Ok(found)
     }
 
-    async fn search(
-        &self,
-        owner: Option<&PrincipalId>,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<FoundSession>, StoreError> {
-        let limit = if limit == 0 { MAX_LIST } else { limit.min(MAX_LIST) };
-        let (owner, words) = (owner.cloned(), words.to_owned());
-        self.inner
-            .readers
-            .run(move |connection| words::search(connection, owner.as_ref(), &words, limit))
-            .await
+    async fn search(&self, query: SearchQuery) -> Result<Vec<FoundSession>, StoreError> {
+        let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
+        self.inner.readers.run(move |connection| words::search(connection, &query, limit)).await
     }
 }
 
@@ -362,21 +355,28 @@ fn open_database(
         migrated = schema::migrate(&mut connection, clock)?;
     }
     let sqlite = rusqlite::version();
-    Ok((connection, OpenReport { created, integrity, migrated, modes_fixed: Vec::new(), sqlite }))
+    let (modes_fixed, made_anchors_anew) = (Vec::new(), false);
+    Ok((connection, OpenReport { created, integrity, migrated, modes_fixed, made_anchors_anew, sqlite }))
 }
 
-/// Opens the anchors. If there are none yet, all logs are anchored in their current state. If no process
-/// closed the store, anchors may be behind their logs.
+/// Opens the anchors. If there are none yet, all logs are anchored in their current state, and if there should have been some, that
+/// is noted. If no process closed the store, anchors may be behind their logs.
 fn open_anchors(
     directory: &StoreDirectory,
     connection: &Connection,
     found: FoundStore,
-) -> Result<Anchors, StoreError> {
+    report: &OpenReport,
+    clock: &dyn Clock,
+) -> Result<(Anchors, bool), StoreError> {
     let (anchors, is_new) = Anchors::open(directory)?;
-    if is_new || found == FoundStore::Abandoned {
-        verify::anchor(connection, &anchors, is_new)?;
+    let has_logs =
+        (is_new || found == FoundStore::Abandoned) && verify::anchor(connection, &anchors, is_new)?;
+    // A database from before the chain never had any.
+    let made_anew = is_new && has_logs && !report.migrated.contains(&schema::CHAIN);
+    if made_anew {
+        anchors.note_made_anew(clock.now())?;
     }
-    Ok(anchors)
+    Ok((anchors, made_anew))
 }
 
 fn turn_round(arrival: Arrival, error: StoreError) -> StoreError {

@@ -131,15 +131,18 @@ fn fill_log(transaction: &Transaction<'_>, log: i64, session: &SessionId) -> rus
 }
 
 /// Anchors all logs in their current state or, after a crash, those that extend beyond their anchors.
-pub(crate) fn anchor(connection: &Connection, anchors: &Anchors, is_new: bool) -> Result<(), StoreError> {
-    for (log, session) in summaries::logs(connection)? {
-        let end = end_of(connection, &session, log).map_err(|error| from_sqlite(&error))?;
+/// Returns whether there were any.
+pub(crate) fn anchor(connection: &Connection, anchors: &Anchors, is_new: bool) -> Result<bool, StoreError> {
+    let logs = summaries::logs(connection)?;
+    for (log, session) in &logs {
+        let (log, session) = (*log, session);
+        let end = end_of(connection, session, log).map_err(|error| from_sqlite(&error))?;
         let known = anchors.read(log);
-        if is_new || goes_on(connection, &session, log, &known, end) {
-            anchors.write(log, &settled(&session, end))?;
+        if is_new || goes_on(connection, session, log, &known, end) {
+            anchors.write(log, &settled(session, end))?;
         }
     }
-    Ok(())
+    Ok(!logs.is_empty())
 }
 
 /// Whether a log matches its anchor and continues with intact events.

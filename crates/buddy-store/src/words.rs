@@ -1,7 +1,7 @@
 //! The search index over the words in the log, derived from it, and the search.
 
-use buddy_protocol::{Content, Fact, Found, PrincipalId, SessionId, StoreError};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use buddy_protocol::{Content, Fact, Found, PrincipalId, SearchQuery, SessionId, StoreError};
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
 
 use crate::error::from_sqlite;
 use crate::excerpt::excerpt;
@@ -106,27 +106,32 @@ pub(crate) fn count(connection: &Connection, log: i64) -> rusqlite::Result<u64> 
         .map(i64::cast_unsigned)
 }
 
-/// Sessions of an owner, or of all owners, with an event that has all the words, most recently used first.
+/// Sessions with an event that has all the words, most recently used first, at most `limit`.
 pub(crate) fn search(
     connection: &Connection,
-    owner: Option<&PrincipalId>,
-    wish: &str,
+    wish: &SearchQuery,
     limit: usize,
 ) -> Result<Vec<Found>, StoreError> {
-    let words = split(wish);
+    let words = split(&wish.words);
     if words.is_empty() {
         return Ok(Vec::new());
     }
     let places = (|| {
         let mut statement = connection.prepare_cached(
             "SELECT max(words.rowid) FROM words JOIN sessions ON sessions.number = words.rowid >> 32
-             WHERE words MATCH ?1 AND (?2 IS NULL OR owner_id = ?2)
-             GROUP BY sessions.number ORDER BY updated DESC, sessions.number DESC LIMIT ?3",
+             WHERE words MATCH :words AND (:owner IS NULL OR owner_id = :owner)
+             AND (:cwd IS NULL OR cwd = :cwd)
+             AND (:updated IS NULL OR updated < :updated OR (updated = :updated
+                  AND sessions.number < (SELECT number FROM logs WHERE session = :session)))
+             GROUP BY sessions.number ORDER BY updated DESC, sessions.number DESC LIMIT :limit",
         )?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement
-            .query_map(params![query(&words), owner.map(PrincipalId::as_str), limit], |row| row.get(0))?;
-        rows.collect::<rusqlite::Result<Vec<i64>>>()
+        let values = named_params! {
+            ":words": query(&words), ":owner": wish.owner.as_ref().map(PrincipalId::as_str), ":cwd": wish.cwd,
+            ":updated": wish.after.as_ref().map(|after| i64::try_from(after.updated.0).unwrap_or(i64::MAX)),
+            ":session": wish.after.as_ref().map(|after| after.session.as_str()),
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        };
+        statement.query_map(values, |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()
     })();
     let places = places.map_err(|error| from_sqlite(&error))?;
     places.into_iter().filter_map(|place| found(connection, place, &words).transpose()).collect()

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use buddy_protocol::{
     Clock, Content, Event, Fact, Found, Ids, Item, ItemEnded, ItemStatus, MicroUsd, Notice, NoticeLevel,
-    Principal, SessionId, SessionQuery, SessionStarted, SessionStore, Spending, StoreError, UnixMillis,
-    Usage, UsageReported,
+    Principal, SearchQuery, SessionId, SessionQuery, SessionStarted, SessionStore, Spending, StoreError,
+    UnixMillis, Usage, UsageReported,
 };
 
 /// A clock that stands still, and ids that do not change.
@@ -114,5 +114,6 @@ pub async fn search_as(
     words: &str,
     limit: usize,
 ) -> Result<Vec<Found>, StoreError> {
-    store.search(Some(&Principal::person(owner).id), words, limit).await
+    let owner = Some(Principal::person(owner).id);
+    store.search(SearchQuery { owner, limit, ..SearchQuery::new(words) }).await
 }

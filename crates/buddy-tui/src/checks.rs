@@ -162,6 +162,12 @@ mod tests {
     }
 
     #[test]
+    fn the_report_fits_every_window() {
+        let windows = [40, 80, 100, 200].map(|columns| format!("{columns}\n{}", shown(columns, false)));
+        insta::assert_snapshot!("doctor", windows.join("\n"));
+    }
+
+    #[test]
     fn checks_stand_in_groups_with_their_next_step() {
         let expected = "
 Sandbox

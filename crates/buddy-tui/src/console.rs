@@ -8,11 +8,13 @@ mod answering;
 mod approval;
 mod asks;
 mod background;
+mod batch;
 mod branch;
 mod by_line;
 mod call_trouble;
 mod calls;
 mod card;
+mod card_parts;
 mod card_text;
 mod changed_rows;
 mod choose;
@@ -59,7 +61,9 @@ mod watched_calls;
 mod wording;
 
 pub use by_line::{LineRequest, run_lines};
-pub(crate) use calls::{render_begun_call, render_ended_call, render_named_call, render_stopped};
+pub(crate) use calls::{
+    NOT_ALLOWED, render_begun_call, render_ended_call, render_named_call, render_stopped,
+};
 pub use choose::{Alternatives, Chosen, choose};
 pub use choose_session::choose_session;
 pub use custom::CustomCommand;

@@ -247,7 +247,7 @@ impl ExecRun<'_> {
         let closed = self.outlet.closed();
         while !(self.is_steered && self.is_over()) {
             tokio::select! {
-                // What has happened is seen before the next command, so that a run is not over too early.
+                // Earlier events are seen before the next command, so that a run is not over too early.
                 biased;
                 () = until(self.deadline) => {
                     if self.stop.is_some() || self.steering.has_ended {

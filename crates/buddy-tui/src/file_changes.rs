@@ -76,7 +76,7 @@ impl FileChanges {
     }
 
     /// `2 files +14 −3`; none where no file changed.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn describe(&self) -> Option<String> {
         let lines = match (self.added, self.removed) {
             (0, 0) => String::new(),
             (added, removed) => format!(" +{added} −{removed}"),
@@ -88,7 +88,7 @@ impl FileChanges {
     pub(crate) fn told_with_commits(&self) -> Option<String> {
         let commits = (self.commits > 0).then(|| counted(self.commits, "commit"));
         let reset = self.reset_to.as_ref().map(|commit| format!("reset to {commit}"));
-        let parts: Vec<String> = self.told().into_iter().chain(commits).chain(reset).collect();
+        let parts: Vec<String> = self.describe().into_iter().chain(commits).chain(reset).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const WIDEST: usize = 120;
 const LEAST_NOTE: usize = 20;
 /// The same beside names that are cut.
 const LEAST_CUT: usize = 8;
-/// The widest name before its note.
+/// The widest name before its note, where not all of both fits.
 const NAME_COLUMNS: usize = 44;
 
 /// One choice.
@@ -55,7 +55,8 @@ pub(crate) fn render_choices(
     let widest = choices.iter().map(|choice| choice.name.width()).max().unwrap_or(0);
     let longest = choices.iter().map(|choice| choice.note.width()).max().unwrap_or(0);
     // Names that leave too little for the notes stand alone; names that are too long share the window with them.
-    let most = NAME_COLUMNS.min(width.saturating_sub(4) * 3 / 5).max(1);
+    let whole = width.saturating_sub(longest + 4);
+    let most = NAME_COLUMNS.max(whole).min(width.saturating_sub(4) * 3 / 5).max(1);
     let room = width.saturating_sub(widest.min(most) + 4);
     let least = if widest > most { LEAST_CUT } else { LEAST_NOTE };
     let has_notes = longest > 0 && room >= longest.min(least);

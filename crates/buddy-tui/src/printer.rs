@@ -78,14 +78,14 @@ impl Printer {
         self.is_read_aloud
     }
 
-    fn said(&self, text: &str) -> String {
+    fn spell_out(&self, text: &str) -> String {
         let text = visible(text);
         if self.is_read_aloud { speak_signs(&text) } else { text }
     }
 
     /// Prints lines of status, on a terminal broken between words. Losing status is no reason to stop.
     pub fn status(&mut self, text: &str) {
-        let text = self.said(text);
+        let text = self.spell_out(text);
         let Some(columns) = self.columns() else { return self.status_as_is(&unmarked(&text)) };
         for row in wrap_printed(&text, columns, Overlong::Whole) {
             self.status_as_is(&row.text());
@@ -94,7 +94,7 @@ impl Printer {
 
     /// Prints what a program wrote, whose lines have a shape of their own.
     pub(crate) fn program_output(&mut self, text: &str) {
-        let text = self.said(text);
+        let text = self.spell_out(text);
         self.status_as_is(&text);
     }
 
@@ -104,7 +104,7 @@ impl Printer {
 
     /// Prints status without ending the line, as a prompt does.
     pub fn prompt(&mut self, text: &str) {
-        let mut text = self.said(text);
+        let mut text = self.spell_out(text);
         if let Some(columns) = self.columns() {
             let rows = wrap_printed(&text, columns, Overlong::Whole);
             text = rows.iter().map(StyledLine::text).collect::<Vec<_>>().join("\n");

@@ -112,7 +112,7 @@ impl RunReport {
                 self.text.clear();
             }
             Content::ToolCall(call) => {
-                // What was said before a call announces it and answers nothing.
+                // A message before a call announces it and answers nothing.
                 self.text.clear();
                 self.calls.add(call, item.status);
                 let error = call.output.as_ref().and_then(|output| output.error.as_ref());

@@ -34,9 +34,27 @@ fn wait_seconds(text: &str) -> Option<f32> {
     text.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
 }
 
-/// The seconds that such a line says are left.
-pub(crate) fn read_seconds_left(line: &str) -> Option<u64> {
-    line.strip_prefix(ASKING)?.split_once(" s, ")?.0.parse().ok()
+/// The parts of a line that [`count_down`] gives.
+pub(crate) struct RetryWords<'a> {
+    /// The time that is left; none while the model is asked.
+    pub(crate) seconds: Option<u64>,
+    /// Which attempt it is.
+    pub(crate) attempt: &'a str,
+    /// Why the last one failed.
+    pub(crate) why: &'a str,
+}
+
+/// The parts of such a line.
+pub(crate) fn read_retry(line: &str) -> Option<RetryWords<'_>> {
+    let (seconds, rest) = match line.strip_prefix(ASKING) {
+        Some(rest) => {
+            let (seconds, rest) = rest.split_once(" s, ")?;
+            (Some(seconds.parse().ok()?), rest)
+        }
+        None => (None, line.strip_prefix("trying again, ")?),
+    };
+    let (attempt, why) = rest.split_once(": ")?;
+    Some(RetryWords { seconds, attempt, why })
 }
 
 /// Whether a fact shows that the model answers, or that nobody waits for it any more.

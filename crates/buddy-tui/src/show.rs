@@ -5,7 +5,7 @@ use buddy_protocol::{
     SessionSummary, ToolCall, Transcript, UnknownContent, WaitingAsk,
 };
 
-use crate::console::{render_named_call, render_stopped};
+use crate::console::{NOT_ALLOWED, render_named_call, render_stopped};
 use crate::printer::{OutputClosed, Printer};
 use crate::table::{ListView, Table, TableCell, TableColumn};
 use crate::visible::one_line;
@@ -280,9 +280,17 @@ pub(crate) fn describe_decision(item: &Item, transcript: &Transcript) -> String 
     match (transcript.decided_by(&item.id), code) {
         (Some(_), _) => ": nobody answered".to_owned(),
         (None, Some("approval_needed")) => ": nobody could be asked".to_owned(),
-        (None, Some("forbidden")) => " by policy".to_owned(),
+        (None, Some("forbidden")) => format!(" by policy{}", describe_refusal(call)),
         (None, _) => String::new(),
     }
+}
+
+/// The reasons that policy gave, to follow the words that say so.
+fn describe_refusal(call: &ToolCall) -> String {
+    let message =
+        call.output.as_ref().and_then(|output| output.error.as_ref()).map(|error| error.message.as_str());
+    let reason = message.map(|message| message.strip_prefix(NOT_ALLOWED).unwrap_or(message));
+    reason.map(|reason| format!(": {}", one_line(reason, EXCERPT))).unwrap_or_default()
 }
 
 /// The stand-in for an image where none can be shown.

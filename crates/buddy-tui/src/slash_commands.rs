@@ -11,6 +11,9 @@ use crate::console::{CustomCommand, DeskCommand};
 use crate::requests::{INIT, ask_for_review};
 use crate::targets::{self, TargetWishLine};
 
+/// Columns of a command with its arguments in the list of all.
+const NAME_COLUMNS: usize = 34;
+
 /// A command: its name, other names, what follows it, and what it does.
 #[derive(Clone, Copy)]
 pub(crate) struct SlashEntry {
@@ -216,10 +219,14 @@ pub(crate) fn list_slash_commands(custom: &[CustomCommand], is_wanted: impl Fn(&
         let name = format!("/{} {}", entry.name, entry.arguments);
         let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
         let others = if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
-        let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
+        // A longer name has the row for itself.
+        let name = name.trim_end();
+        let gap = if name.chars().count() > NAME_COLUMNS { "\n" } else { "" };
+        let rest = if gap.is_empty() { name.chars().count() } else { 0 };
+        let _ = writeln!(text, "{name}{gap}{:1$} {2}{others}", "", NAME_COLUMNS - rest, entry.note);
     }
     for command in custom {
-        let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
+        let _ = writeln!(text, "{:<NAME_COLUMNS$} {}", format!("/{}", command.name), command.note);
     }
     text
 }

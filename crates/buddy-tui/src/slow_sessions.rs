@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Command, CommandKey, Event, ForkKind, ForkPoint, Found, NewSession, Principal, SessionId, SessionPage,
-    SessionQuery, SessionSummary, Sessions, SessionsError, Subscription, SubscriptionError, WaitingAsk,
+    Command, CommandKey, Event, ForkKind, ForkPoint, FoundPage, NewSession, Principal, SearchQuery,
+    SessionCursor, SessionId, SessionPage, SessionQuery, SessionSummary, Sessions, SessionsError,
+    Subscription, SubscriptionError, WaitingAskPage,
 };
 use futures::{StreamExt, stream};
 
@@ -105,7 +106,7 @@ impl Sessions for SlowSessions {
         Err(SessionsError::Closed)
     }
 
-    async fn asks(&self, _: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
+    async fn asks(&self, _: &Principal, _: Option<SessionCursor>) -> Result<WaitingAskPage, SessionsError> {
         Err(SessionsError::Closed)
     }
 
@@ -113,12 +114,12 @@ impl Sessions for SlowSessions {
         Err(SessionsError::Closed)
     }
 
-    async fn search(&self, _: &Principal, _: &str, _: usize) -> Result<Vec<Found>, SessionsError> {
+    async fn search(&self, _: &Principal, _: SearchQuery) -> Result<FoundPage, SessionsError> {
         Err(SessionsError::Closed)
     }
 }
 
-/// What was written.
+/// The written text.
 #[derive(Clone, Default)]
 pub(crate) struct WrittenText(Arc<Mutex<Vec<u8>>>);
 

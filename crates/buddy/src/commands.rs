@@ -1,4 +1,4 @@
-//! What each command of the command line does.
+//! The commands of the command line, each carried out.
 
 mod asks;
 mod config;
@@ -49,7 +49,7 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
     });
     match ran.await {
         Ok(exit) => Ok(exit),
-        // Whoever went away knows it.
+        // A user who went away knows it.
         Err(error) if error.is::<OutputClosed>() => Ok(Exit::OutputClosed),
         Err(error) => Ok(refuse(&error, wants_json)),
     }
@@ -164,7 +164,7 @@ async fn dispatch(
         policy: PolicyWish { approve, plan, rules, added },
         tmux,
     };
-    // What makes no sense changes nothing, and what `exec` is given is looked at there.
+    // Invalid usage changes nothing, and `exec` checks its own words.
     if !matches!(cli.command, Some(CliCommand::Exec(_))) {
         invocation.keep_trust()?;
     }

@@ -57,7 +57,7 @@ pub(crate) struct HomeDesk {
     /// The configuration that this run was started with, and the model.
     request: ConfigRequest,
     wish: Option<String>,
-    /// What says which configuration this run has, for the login that is started in the terminal.
+    /// The arguments that name the configuration of this run, for the login that is started in the terminal.
     config_flags: Vec<String>,
     /// Changes of the project's files that the user was shown last; held for a look only.
     seen: Mutex<Vec<ControlFileChange>>,
@@ -159,7 +159,7 @@ impl HomeDesk {
         let cwd = &self.hosts.cwd;
         let loaded = load(&self.environment, cwd, &self.request)?;
         let is_set = loaded.effective.origin(&["agent", "model"]) != SettingOrigin::Default;
-        // What was just chosen is in the file; a variable that names another model is for the next start.
+        // The latest choice is in the file; a variable that names another model is for the next start.
         let in_file = self.model_in_file().filter(|name| loaded.config.models.contains_key(name));
         let chosen = in_file.or_else(|| is_set.then(|| loaded.config.agent.model.clone()));
         let wish = self.wish.as_deref();
@@ -233,7 +233,7 @@ impl Desk for HomeDesk {
         if found.is_some() || target.host == TargetHost::Local {
             return Ok(found);
         }
-        // Whoever drags a file onto the terminal has it here.
+        // A user who drags a file onto the terminal has it here.
         let home = self.environment.get("HOME").map(Path::new);
         let here = match path.strip_prefix("~/") {
             Some(rest) => home.map(|home| home.join(rest)),

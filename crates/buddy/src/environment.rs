@@ -1,4 +1,4 @@
-//! What buddy takes from the environment and the home, read once.
+//! The parts of the environment and the home that buddy takes, read once.
 //!
 //! Built from a map, so that tests bring their own and no test changes that of the process. Files such as `.env` are
 //! never read.
@@ -37,7 +37,7 @@ pub(crate) struct Environment {
     pub(crate) withheld_secrets: Vec<(String, Withheld)>,
     /// Whether the user said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
     pub(crate) is_throwaway: bool,
-    /// What to log, from `BUDDY_LOG`.
+    /// The log filter, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
     /// Directories of this machine in which commands of agents can write, and from which buddy starts no program for itself.
     changeable: Vec<PathBuf>,

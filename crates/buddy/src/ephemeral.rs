@@ -173,7 +173,7 @@ mod tests {
         for environment in &left {
             std::fs::create_dir_all(&environment.session_data).unwrap();
         }
-        // What cannot be removed as a directory: a file in the place of one.
+        // An entry that cannot be removed as a directory: a file in the place of one.
         std::fs::create_dir_all(data.path().join("logs")).unwrap();
         for environment in &left[..2] {
             std::fs::write(&environment.session_logs, "x").unwrap();

@@ -13,7 +13,7 @@ use buddy_protocol::TargetHost;
 use crate::environment::Environment;
 use crate::local_machine::{STOP_GRACE, local_target};
 
-/// What the clients of transports get of the environment: what finds keys, agents, engines and their configuration.
+/// The variables for the clients of transports: those that find keys, agents, engines and their configuration.
 const CLIENT_VARIABLES: &[&str] = &[
     "PATH",
     "HOME",
@@ -39,7 +39,7 @@ pub(crate) struct Host {
     pub(crate) env: Vec<(String, String)>,
     /// The directories in which buddy looks for the programs that it starts there for itself.
     pub(crate) programs: ProgramPath,
-    /// What `~` stands for there.
+    /// The directory that `~` stands for there.
     pub(crate) home: Option<PathBuf>,
     /// How a user gets there by hand.
     pub(crate) way: Way,
@@ -49,7 +49,7 @@ pub(crate) struct Host {
     pub(crate) cwd: PathBuf,
 }
 
-/// What is known of a host that is not this machine.
+/// The facts about a host that is not this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remote {
     /// The name of the target.

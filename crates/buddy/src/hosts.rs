@@ -20,11 +20,11 @@ use crate::panes::{Made, PaneMaker};
 use crate::policy::{Policies, PolicySettings, project_files};
 use crate::start_error::UsageError;
 
-/// What a user is told who wants no tool to touch this machine and names no other host.
+/// The message for a user who wants no tool to touch this machine and names no other host.
 const REMOTE_ONLY: &str = "no tool may touch this machine (`--remote-only`, or `tools.local = false`), so a session needs \
                            another host: name one with `--ssh DEST` or `--container NAME`, or allow this machine";
 
-/// What a user is told who opens a directory of this machine to a session that is not on it.
+/// The message for a user who opens a directory of this machine to a session that is not on it.
 pub(crate) const ADDED_ELSEWHERE: &str =
     "--add-dir opens a directory of this machine, and the session works on other hosts alone";
 
@@ -33,14 +33,14 @@ pub(crate) struct RunHosts {
     pub(crate) environment: Environment,
     /// The directory here.
     pub(crate) cwd: PathBuf,
-    /// What the command line names, the default first.
+    /// The hosts that the command line names, the default first.
     pub(crate) wanted: Vec<TargetWish>,
     /// Whether the user trusts the directories that sessions work in on other hosts.
     pub(crate) is_trusted: bool,
     /// Whether no tool may touch this machine.
     pub(crate) is_remote_only: bool,
     pub(crate) policy: PolicySettings,
-    /// What makes terminals that the agent shares with the user; none where there are none.
+    /// The maker of terminals that the agent shares with the user; none where there are none.
     pub(crate) pane_maker: Option<PaneMaker>,
     /// Those that were made, by the name of their host.
     pub(crate) panes: tokio::sync::Mutex<Vec<(String, Arc<TmuxTarget>)>>,
@@ -118,7 +118,7 @@ impl RunHosts {
         self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What protects the user on another host, and what does not.
+    /// The protections of the user on another host, and their gaps.
     fn protection(&self, host: &Host) -> Option<String> {
         let remote = host.remote.as_ref()?;
         let name = &remote.name;
@@ -206,7 +206,7 @@ impl RunHosts {
         };
         if !is_remote && !project_is_home(&host) {
             let cwd = host.cwd.clone();
-            // What a crash left goes now, and not only with the next command.
+            // The remains of a crash go now, and not only with the next command.
             let _ = tokio::task::spawn_blocking(move || clear_litter(&[cwd], guarded_names())).await;
         }
         let is_exposed = self.policy.is_production()

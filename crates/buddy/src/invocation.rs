@@ -1,4 +1,4 @@
-//! What the command line and the environment ask for.
+//! The wishes of the command line and the environment.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::cli::RunRules;
 use crate::config::ConfigRequest;
 use crate::environment::Environment;
 
-/// What the command line and the environment ask for.
+/// The wishes of the command line and the environment.
 pub(crate) struct Invocation<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) request: ConfigRequest,
@@ -27,7 +27,7 @@ pub(crate) struct Invocation<'a> {
     pub(crate) tmux: TmuxWish,
 }
 
-/// What the command line says about shared terminals.
+/// The wishes of the command line about shared terminals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TmuxWish {
     /// Nothing.
@@ -36,7 +36,7 @@ pub(crate) enum TmuxWish {
     Wanted(Option<String>),
 }
 
-/// What the command line says about what the agent may do.
+/// The wishes of the command line about what the agent may do.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PolicyWish {
     pub(crate) approve: Option<ApprovalPolicy>,

@@ -59,7 +59,7 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
     let target = target.with_quarantine(quarantine(environment));
     let target = if environment.is_throwaway { target.leaving_leftovers() } else { target };
-    // What runs on needs a place to be found by.
+    // A process that runs on needs a place to be found by.
     if environment.is_ephemeral() {
         return Ok(target);
     }

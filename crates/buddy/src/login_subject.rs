@@ -1,4 +1,4 @@
-//! What a name on the command line means: a provider, or a profile that uses one or has a key.
+//! The meaning of a name on the command line: a provider, or a profile that uses one or has a key.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::auth_store::LoginSection;
 use crate::config::{AuthKind, Config, is_builtin_login};
 use crate::start_error::UsageError;
 
-/// What is logged in to.
+/// The subject of a login.
 #[derive(Debug)]
 pub(crate) enum LoginSubject<'a> {
     /// A provider.
@@ -18,7 +18,7 @@ pub(crate) enum LoginSubject<'a> {
     Key { profile: &'a str, address: String },
 }
 
-/// What a name means; without one, the profile in use, or the only provider that the user configured.
+/// The meaning of a name; without one, the profile in use, or the only provider that the user configured.
 pub(crate) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<LoginSubject<'a>> {
     if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
         return Ok(LoginSubject::Provider { name, section });

@@ -165,7 +165,8 @@ impl Operations for HomeOperations {
 
     async fn undo_change(&self, who: &Principal, request: UndoChange) -> Result<UndoOutcome, OperationError> {
         self.permit(who, Action::Govern)?;
-        self.perform(async move |place| undo::undo(&place, &request).await).await
+        let who = who.clone();
+        self.perform(async move |place| undo::undo(&place, &who, &request).await).await
     }
 
     async fn find_diff(&self, who: &Principal, request: FindDiff) -> Result<RepositoryDiff, OperationError> {
@@ -316,63 +317,4 @@ impl Operations for HomeOperations {
 }
 
 #[cfg(test)]
-mod tests {
-    use buddy_protocol::{AgentId, UserId};
-
-    use super::*;
-    use crate::config::ConfigRequest;
-    use crate::environment::Environment;
-
-    #[tokio::test]
-    async fn the_error_of_work_in_parts_comes_after_its_parts() {
-        let (sender, parts) = mpsc::channel(STREAM_QUEUE);
-        let failed = OperationError::new(OperationErrorCode::Failed, "it broke off");
-        let error = failed.clone();
-        let work = async move {
-            for part in 0..3 {
-                sender.send(part).await.unwrap();
-            }
-            Err(error)
-        };
-        let mut parted = PartedWork { work: Some(Box::pin(work)), parts, error: None };
-        for part in 0..3 {
-            assert_eq!(parted.next().await, Some(Ok(part)));
-        }
-        assert_eq!(parted.next().await, Some(Err(failed)));
-        assert_eq!(parted.next().await, None);
-    }
-
-    fn operations(data: &std::path::Path) -> HomeOperations {
-        let variable = ("BUDDY_HOME".to_owned(), data.display().to_string());
-        HomeOperations::new(OperationPlace {
-            owner: Principal::person("ann"),
-            environment: Environment::of([variable].into()).unwrap(),
-            request: ConfigRequest::default(),
-            cwd: data.to_owned(),
-            model: None,
-            conversation: None,
-        })
-    }
-
-    #[tokio::test]
-    async fn only_the_user_changes_anything_and_only_their_agents_look() {
-        let data = tempfile::tempdir().unwrap();
-        let operations = operations(data.path());
-        let client = |name| Principal::agent(AgentId::of_name("editor"), "editor", UserId::of_account(name));
-        let whos = [
-            (Principal::person("ann"), true, true),
-            (client("ann"), true, false),
-            (Principal::person("bob"), false, false),
-            (client("bob"), false, false),
-            (Principal::imported("ann"), false, false),
-        ];
-        for (who, may_look, may_change) in whos {
-            let is_let = |code: Option<OperationErrorCode>| code != Some(OperationErrorCode::Forbidden);
-            let looked = operations.list_grants(&who).await.err().map(|error| error.code);
-            assert_eq!(is_let(looked), may_look, "{who:?}");
-            let request = DistrustFolder { folder: "nowhere".to_owned() };
-            let changed = operations.distrust_folder(&who, request).await.err().map(|error| error.code);
-            assert_eq!(is_let(changed), may_change, "{who:?}");
-        }
-    }
-}
+mod tests;

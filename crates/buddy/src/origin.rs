@@ -34,7 +34,7 @@ fn number(path: &Path) -> anyhow::Result<String> {
         let number = drawn.get(drawn.len().saturating_sub(DIGITS)..).unwrap_or_default();
         match private_file::create(path, number) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
-            // Whoever was first has drawn for all.
+            // The first one has drawn for all.
             _ => {}
         }
     }

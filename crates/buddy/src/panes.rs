@@ -24,11 +24,11 @@ pub(crate) fn directory(environment: &Environment) -> PathBuf {
     environment.data.join("run").join("tmux")
 }
 
-/// What came of making panes over a host.
+/// The outcome of making panes over a host.
 pub(crate) enum Made {
     Panes(Arc<TmuxTarget>),
     Nothing {
-        /// What the user is told about it.
+        /// The message to the user about it.
         note: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! What agents may do on this machine: the user's rules and grants, guards, and the bounds of each mode.
+//! The rights of agents on this machine: the user's rules and grants, guards, and the bounds of each mode.
 
 mod bounds;
 mod grants;
@@ -16,7 +16,7 @@ mod source;
 mod tracked;
 mod user_files;
 
-pub(crate) use grants::{GrantBook, Kept};
+pub(crate) use grants::{GrantBook, KeptGrant};
 pub(crate) use guards::{Guards, Pending, check_guards};
 pub(crate) use project::project_files;
 pub(crate) use source::{Policies, PolicySettings};

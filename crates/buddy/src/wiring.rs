@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, Limit, ModelSource};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
 use buddy_calls::{BuiltInTools, CallSettings, EditCheck, Hosts, TextLimits};
 use buddy_exec::cache_layers;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_policy::Attendance;
 use buddy_protocol::{ApprovalPolicy, Ids, Ledger, Principal, SingleUser};
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
+use buddy_tui::Printer;
 use buddy_web::{FetchSettings, Web};
 
 use crate::config::WorkEnvironment;
@@ -21,7 +22,7 @@ use crate::hosts::NoHosts;
 use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
 
-/// What differs from one way of running to another.
+/// The differences between ways of running.
 pub(crate) struct Wishes {
     /// How far commands are kept.
     pub(crate) mode: &'static str,
@@ -90,6 +91,10 @@ impl Buddy {
     }
 }
 
+/// What is said when the file that shows cuts of logs was not there.
+const ANCHORS_MADE_ANEW: &str = "the file `anchors` was missing from the data directory and was made anew from the sessions: events that were \
+     cut from the end of a session before will not be noticed";
+
 /// The store alone.
 pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<SqliteStore>> {
     let settings = StoreSettings {
@@ -99,6 +104,9 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
         clock: Arc::new(SystemClock),
     };
     let store = SqliteStore::open(settings).context("cannot open the store")?;
+    if store.report().made_anchors_anew {
+        Printer::standard().status(&format!("warning: {ANCHORS_MADE_ANEW}"));
+    }
     Ok(Arc::new(store))
 }
 
@@ -106,7 +114,7 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
 pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<Buddy> {
     sweep(&environment.data);
     let store = open_store(environment)?;
-    let has_day_limit = wishes.budget.day != Limit::default();
+    let has_day_limit = !wishes.budget.day.is_unset();
     let ledger: Arc<dyn Ledger> = if environment.is_ephemeral() && has_day_limit {
         Arc::new(DayLedger::new(store.clone(), &environment.data)?)
     } else {

@@ -1,30 +1,43 @@
-//! A registry on this machine for cargo, npm and pip: files in a folder, which all three accept.
+//! Registries on this machine for cargo, npm and pip: files in a folder, which all three accept. Each has a host of its own, as the real
+//! ones do, so that an answer about one says nothing about the others.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::measure::http::{ELSEWHERE, Reply, Request, Server};
+use crate::measure::http::{Reply, Request, Server};
 
-/// A registry. Dropping it stops it; its files stay.
-pub(crate) struct Registry {
-    server: Server,
+/// Each package manager, with the variable of the script that fills its registry, and its host: loopback addresses that no program takes
+/// for this machine.
+const HOSTS: [(&str, &str); 3] =
+    [("CARGO_REGISTRY", "127.0.0.2"), ("NPM_REGISTRY", "127.0.0.3"), ("PIP_REGISTRY", "127.0.0.4")];
+
+/// The registries. Dropping them stops them; their files stay.
+pub(crate) struct Registries {
+    servers: Vec<(&'static str, Server)>,
     folder: PathBuf,
 }
 
-impl Registry {
+impl Registries {
     pub(crate) fn start(folder: PathBuf) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        let served = folder.clone();
-        Ok(Self { server: Server::start(ELSEWHERE, move |request| answer(&served, request))?, folder })
+        let start = |(variable, host)| {
+            let served = folder.clone();
+            Ok((variable, Server::start(host, move |request| answer(&served, request))?))
+        };
+        let servers = HOSTS.into_iter().map(start).collect::<Result<_>>()?;
+        Ok(Self { servers, folder })
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.server.address())
+    /// The address of each, as assignments for a shell.
+    pub(crate) fn assignments(&self) -> String {
+        let line =
+            |(variable, server): &(&str, Server)| format!("{variable}='http://{}'\n", server.address());
+        self.servers.iter().map(line).collect()
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal};
 
-use super::registry::Registry;
+use super::registry::Registries;
 use crate::measure::account::Account;
 use crate::measure::toolbox::Toolbox;
 use crate::run::{program, run};
 
 /// The script that creates the project.
 const SETUP: &str = include_str!("fixtures/project.sh");
-/// The script that fills the registry.
+/// The script that fills the registries.
 const REGISTRY: &str = include_str!("fixtures/registry.sh");
 /// The timeout for creating the project and for checking an effect.
 const SECONDS: u32 = 120;
@@ -39,7 +39,7 @@ pub(crate) struct Repository<'a> {
 }
 
 impl<'a> Repository<'a> {
-    pub(crate) fn new(account: &'a Account, toolbox: &'a Toolbox, registry: &Registry) -> Result<Self> {
+    pub(crate) fn new(account: &'a Account, toolbox: &'a Toolbox, registries: &Registries) -> Result<Self> {
         let home = account.base().join("day");
         // The port is free again at once, and nothing else on a machine that measures takes it in that time.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -48,16 +48,11 @@ impl<'a> Repository<'a> {
         repository.clean()?;
         fs::create_dir_all(repository.project())?;
         account.give(&repository.home)?;
-        account.give(registry.folder())?;
-        let files = format!("FILES='{}'; REGISTRY='{}'\n", registry.folder().display(), registry.url());
-        ensure!(repository.shell(&format!("{files}{REGISTRY}"))?, "the registry could not be filled");
+        account.give(registries.folder())?;
+        let files = format!("FILES='{}'\n{}", registries.folder().display(), registries.assignments());
+        ensure!(repository.shell(&format!("{files}{REGISTRY}"))?, "the registries could not be filled");
         ensure!(repository.shell(SETUP)?, "the project could not be made");
         Ok(repository)
-    }
-
-    /// A remote that is a folder of the home.
-    pub(crate) fn backup(&self) -> String {
-        self.home.join("backup.git").to_string_lossy().into_owned()
     }
 
     pub(crate) fn home(&self) -> String {
@@ -90,7 +85,7 @@ impl<'a> Repository<'a> {
         self.toolbox.buddy()
     }
 
-    /// What a program says in the project, which has to go well.
+    /// The output of a program in the project, which has to go well.
     pub(crate) fn output(&self, executable: &str, arguments: &[&str]) -> Result<String> {
         let output = self.command(executable, SECONDS).args(arguments).output()?;
         let errors = String::from_utf8_lossy(&output.stderr);

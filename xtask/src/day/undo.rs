@@ -13,7 +13,7 @@ const STATE: &str = include_str!("fixtures/state.sh");
 /// Differences that are told.
 const MOST_TOLD: usize = 5;
 
-/// What there is in a repository, by its name.
+/// The files in a repository, by its name.
 pub(crate) struct RepositoryState(BTreeMap<String, String>);
 
 impl RepositoryState {
@@ -26,7 +26,7 @@ impl RepositoryState {
         Ok(Self(state))
     }
 
-    /// What is not as it was.
+    /// The paths that are not as they were.
     fn differences(&self, before: &Self) -> Vec<String> {
         let names = before.0.keys().chain(self.0.keys().filter(|name| !before.0.contains_key(*name)));
         let differs = |name: &&String| before.0.get(*name) != self.0.get(*name);

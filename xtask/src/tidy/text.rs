@@ -46,6 +46,30 @@ pub(crate) fn nameless_todos(tree: &Tree) -> Vec<Offence> {
     )
 }
 
+/// Words that begin a sentence without saying what it is about.
+const NO_SUBJECT: &[&str] = &["What", "Whoever"];
+
+/// Crates in which such comments are still there.
+const WITHOUT_SUBJECTS_YET: &[&str] = &["crates/buddy-exec/", "crates/buddy-policy/"];
+
+/// Comments that begin with such a word: the reader has to guess what they are about. Name the thing first.
+pub(crate) fn comments_without_subject(tree: &Tree) -> Vec<Offence> {
+    let is_ours = |file: &&SourceFile| {
+        !file.is_fixture() && !WITHOUT_SUBJECTS_YET.iter().any(|path| file.path.starts_with(path))
+    };
+    let begins = |line: &str| {
+        let comment = line.trim_start().strip_prefix("//");
+        let text = comment.map(|text| text.trim_start_matches(['/', '!']).trim_start());
+        let word = text.and_then(|text| text.split(|letter: char| !letter.is_alphanumeric()).next());
+        word.is_some_and(|word| NO_SUBJECT.contains(&word))
+    };
+    lines(
+        tree.rust().filter(is_ours),
+        begins,
+        "a comment begins with its subject, not with `What` or `Whoever`",
+    )
+}
+
 fn lines<'a>(
     files: impl Iterator<Item = &'a SourceFile>,
     is_wrong: impl Fn(&str) -> bool,
@@ -99,6 +123,20 @@ mod tests {
         check(machine_paths, "a.toml", &format!("https://{}/", REGISTRY_HOSTS[0]), 1);
         check(machine_paths, "a/fixtures/b.sse", path, 0);
         check(machine_paths, "README.md", "see `/home/ann/work`", 0);
+    }
+
+    #[test]
+    fn comments_begin_with_a_subject() {
+        let path = "crates/buddy-model/src/reply.rs";
+        for comment in ["// What it is.", "    /// What it is.", "//! What it is.", "// Whoever asks."] {
+            check(comments_without_subject, path, comment, 1);
+        }
+        for comment in
+            ["// The answer.", "// Whatever it is.", "let what = 1; // What", "// It says what it is."]
+        {
+            check(comments_without_subject, path, comment, 0);
+        }
+        check(comments_without_subject, "crates/buddy-exec/src/a.rs", "// What it is.", 0);
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Driver {
         let reads_secret = self.gate.person_runs(&command, target.ground());
         let run = PersonRun::new(command, reads_secret, target, &self.pipeline.parts);
         self.gate.trace(|trail| trail.called(run.item().id.as_str()));
-        // What runs has been written down before it does.
+        // A command is in the log before it runs.
         let started = Fact::ItemStarted(ItemStarted { item: run.item().clone() });
         self.sink.commit_authored(vec![AuthoredFact::new(&by, started)]).await?;
         self.work.person = Some(run.underway(by));

@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 use tokio::task::JoinError;
 
 use super::Driver;
-use crate::order::{Order, refused};
+use crate::order::{DriverOrder, refused};
 use crate::slow_commands::StepResult;
 
 impl Driver {
     /// Takes a command: at once, unless it has to wait for another.
-    pub(super) async fn take(&mut self, order: Order) -> Result<(), SinkClosed> {
+    pub(super) async fn take(&mut self, order: DriverOrder) -> Result<(), SinkClosed> {
         if self.work.slow.is_under_way() && !stops_something(&order.command) {
             self.work.slow.wait(order);
             return Ok(());
@@ -21,7 +21,7 @@ impl Driver {
         self.begin(order).await
     }
 
-    async fn begin(&mut self, mut order: Order) -> Result<(), SinkClosed> {
+    async fn begin(&mut self, mut order: DriverOrder) -> Result<(), SinkClosed> {
         match self.slow_step(&mut order.command) {
             Some(step) => {
                 self.work.slow.begin(order, step);

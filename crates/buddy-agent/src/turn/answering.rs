@@ -167,7 +167,7 @@ pub(super) fn given_up(why: &str) -> Failure {
     }
 }
 
-/// What people should know about how an answer ended.
+/// The warning about how an answer ended.
 fn remark(reply: &Reply) -> Option<Fact> {
     let warning = |text: String| notice(NoticeLevel::Warning, "answer_incomplete", text);
     if let Some(why) = why_not_run(reply) {

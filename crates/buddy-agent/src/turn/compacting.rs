@@ -31,7 +31,7 @@ impl Machine {
             Input::Interrupted(by) => vec![Effect::DropAside, interrupt(&turn, &by)],
             Input::Prompted { by, said } => {
                 let said = self.steer(&by, &mut turn, said);
-                // Whoever says something while room is made wants an answer.
+                // A user who says something while room is made wants an answer.
                 turn.is_compaction = false;
                 self.state = TurnState::Compacting(turn, cut);
                 said
@@ -107,7 +107,7 @@ impl Machine {
         let is_mechanical = summary.is_none();
         let seen = visible(&self.items);
         let old = seen.get(..cut.summed_up).unwrap_or_default();
-        // What was said meanwhile is kept too.
+        // Words that came meanwhile are kept too.
         let kept_from = seen.get(cut.summed_up).map(|item| item.id.clone());
         let mut text = summary.unwrap_or_else(|| mechanical(old));
         text.push_str(&requests(&self.items, seen.get(cut.summed_up..).unwrap_or_default()));

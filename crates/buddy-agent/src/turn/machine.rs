@@ -18,7 +18,7 @@ use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
 use crate::stuck::{Rounds, has_succeeded};
 
-/// What happened, as the driver tells it.
+/// An event, as the driver tells it.
 pub(crate) enum Input {
     /// A user said something.
     Prompted { by: Principal, said: Content },
@@ -59,7 +59,7 @@ pub(crate) struct Answered {
     pub(crate) charge: Charge,
 }
 
-/// What a model call took.
+/// The usage of a model call.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
     pub(crate) model: String,
@@ -78,7 +78,7 @@ pub(crate) struct ModelCall {
     pub(crate) is_text_only: bool,
 }
 
-/// What the driver is to do.
+/// An order to the driver.
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<AuthoredFact>),
@@ -325,8 +325,8 @@ impl Machine {
         named.filter(|named| self.targets.contains(named)).or_else(|| self.targets.first().cloned())
     }
 
-    /// What a user said becomes an item before the next model call.
-    pub(crate) fn said(&mut self, by: &Principal, turn: &Turn, said: Content) -> Effect {
+    /// The user's words become an item before the next model call.
+    pub(crate) fn record_message(&mut self, by: &Principal, turn: &Turn, said: Content) -> Effect {
         let item = self.whole(turn, turn.step + 1, said);
         self.put(item.clone());
         emit_by(by, Fact::ItemEnded(ItemEnded { item }))

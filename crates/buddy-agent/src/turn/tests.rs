@@ -169,7 +169,7 @@ fn id_of(item: &Item) -> &str {
     }
 }
 
-/// What every model API demands: each call has exactly one result, after it and before anything else is said.
+/// The demand of every model API: each call has exactly one result, after it and before anything else is said.
 fn check_history(history: &[PromptItem]) {
     let mut open: Vec<&str> = Vec::new();
     for item in history {
@@ -616,7 +616,7 @@ fn own_command(number: u32) -> Item {
     }
 }
 
-/// What the model is told first in each thing that it is told.
+/// The first words to the model in each thing that it is told.
 fn heads(history: &[PromptItem]) -> Vec<String> {
     let head = |item: &PromptItem| match item {
         PromptItem::User { text, .. } => {

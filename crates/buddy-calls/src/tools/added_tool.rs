@@ -13,10 +13,10 @@ use crate::tools::call_place::CallPlace;
 /// A tool that does not come with buddy.
 #[async_trait]
 pub trait AddedTool: Send + Sync + 'static {
-    /// What is told of it. Stays the same for as long as the tool is there.
+    /// The text about it. Stays the same for as long as the tool is there.
     fn definition(&self) -> ToolDefinition;
 
-    /// What kind of thing it does.
+    /// The kind of its calls.
     fn kind(&self) -> ToolKind {
         ToolKind::Other
     }
@@ -24,7 +24,7 @@ pub trait AddedTool: Send + Sync + 'static {
     /// One line for people, also for an input that makes no sense.
     fn title(&self, input: &Value) -> String;
 
-    /// What a call would do. Policy judges this and nothing else, so it must not be less than what the call does.
+    /// The intent of a call. Policy judges this and nothing else, so it must not be less than what the call does.
     fn intent(&self, input: &Value, place: &CallPlace) -> Intent;
 
     /// Does it. Drops what it does when the call is to stop.

@@ -66,7 +66,7 @@ impl Share {
     }
 }
 
-/// What came of a question.
+/// The outcome of a question.
 enum Put {
     /// It was answered.
     Answered(Answer),
@@ -114,7 +114,7 @@ impl Pipeline {
                 let approval = Approval { item: Some(item.id.clone()), ..self.approval(ready, &judged) };
                 let seals = self.seals(ready, &judged);
                 let preview = self.preview(ready, &judged);
-                approvals.push(Part { approval, preview, seals, waits: ready.waits });
+                approvals.push(BatchPart { approval, preview, seals, waits: ready.waits });
                 tickets.push(ready.ticket.clone());
                 places.push(place);
             }
@@ -240,7 +240,7 @@ impl Pipeline {
         Some(Seals { target, roots, unasked: judged.unasked_bounds.clone(), allowed })
     }
 
-    /// What is to be allowed for longer, where the answer wants that. What cannot be is asked about again.
+    /// The lasting permission that the answer wants. One that cannot hold is asked about again.
     fn wished(
         &self,
         ready: &Ready,
@@ -287,7 +287,7 @@ impl Pipeline {
         ask_in_turn(&*self.parts.sink, ask, tickets).await.map(Put::Answered)
     }
 
-    /// What a call would change, and whether it can work, as far as that can be told within its bounds.
+    /// The changes of a call, and whether it can work, as far as that can be told within its bounds.
     fn preview(&self, ready: &Ready, judged: &Judged) -> Option<Preview> {
         let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
         let (bounds, web) = (judged.bounds.clone(), self.parts.settings.web.clone());
@@ -313,7 +313,7 @@ impl Pipeline {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
         let (action, cwd) = action_line(&ready.intent, &ready.target.place, judged);
-        // What a link leads to is in the line of the action.
+        // The line of the action has the end of the link.
         let own = ready.prepared.question(&ready.target.place).filter(|_| judged.links.is_empty());
         let action = own.unwrap_or(action);
         let is_unstated = ready.prepared.lacks_risk() && ready.caller.is_none();
@@ -382,14 +382,14 @@ fn is_batch(decision: &Decision) -> bool {
 }
 
 /// One of the approvals of a batch, with what is yet to be found out about it.
-struct Part {
+struct BatchPart {
     approval: Approval,
     preview: Option<Preview>,
     seals: Option<Seals>,
     waits: bool,
 }
 
-impl Part {
+impl BatchPart {
     /// The whole of it, or why nobody is asked about it.
     async fn whole(self) -> Result<Approval, ToolFailure> {
         let known = match known(self.preview).await {
@@ -403,11 +403,11 @@ impl Part {
 }
 
 /// One question for all of these that can work, each with what it would change and what a yes opens.
-fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<Part>, tickets: Vec<Ticket>) -> SharedAnswer {
+fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<BatchPart>, tickets: Vec<Ticket>) -> SharedAnswer {
     let put = async move {
         let mut approvals = Vec::new();
         let mut places = Vec::new();
-        for whole in join_all(parts.into_iter().map(Part::whole)).await {
+        for whole in join_all(parts.into_iter().map(BatchPart::whole)).await {
             places.push(whole.map(|approval| {
                 approvals.push(approval);
                 approvals.len() - 1
@@ -509,7 +509,7 @@ fn forbidden(judged: &Judged, is_attended: bool) -> ToolFailure {
     ToolFailure::new("forbidden", format!("this is not allowed: {reasons}")).hint(AFTER_REFUSAL)
 }
 
-/// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
+/// The action in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
 /// that leads elsewhere is followed by where it leads.
 fn action_line(intent: &Intent, place: &CallPlace, judged: &Judged) -> (String, String) {
     let mut cwd = show_path(&place.cwd);

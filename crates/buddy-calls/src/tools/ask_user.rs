@@ -27,7 +27,7 @@ pub(crate) struct AskUser;
 pub(crate) struct AskUserInput {
     /// The question, short and complete in itself.
     question: String,
-    /// Up to nine answers to pick from; the user can always say something else.
+    /// Up to nine answers to pick from, each with a few words about it after a colon where they help; the user can always say something else.
     #[serde(default)]
     options: Vec<String>,
 }

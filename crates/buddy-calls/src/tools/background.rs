@@ -43,7 +43,7 @@ const KEPT_PANES: usize = 32;
 /// Ids of commands that are known as the session's own, also after their end.
 const KEPT_IDS: usize = 256;
 
-/// What the id of a command in a pane begins with, which is in no list of processes.
+/// The beginning of the id of a command in a pane, which is in no list of processes.
 const PANE: &str = "pane-";
 
 /// The commands of a session in the background.
@@ -54,13 +54,13 @@ pub struct Background {
     /// The other end of it, until the conversation takes it.
     heard: Mutex<Option<mpsc::Receiver<Ran>>>,
     /// Held for a look or a change only.
-    state: Mutex<State>,
+    state: Mutex<BackgroundState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BackgroundState {
     /// By id.
-    jobs: BTreeMap<String, Job>,
+    jobs: BTreeMap<String, BackgroundJob>,
     /// Each sees one command to its end.
     tasks: JoinSet<()>,
     /// Commands in panes that have ended, the oldest first.
@@ -73,7 +73,7 @@ struct State {
     is_closed: bool,
 }
 
-struct Job {
+struct BackgroundJob {
     stopper: Stopper,
     ended: watch::Receiver<bool>,
     command: String,
@@ -121,7 +121,7 @@ impl Background {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BackgroundState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -158,7 +158,7 @@ impl Background {
     pub(crate) fn take(self: &Arc<Self>, leaving: Leaving) {
         let (end, ended) = watch::channel(false);
         let (command, log) = (leaving.command.clone(), leaving.log.clone());
-        let job = Job { stopper: leaving.running.stopper(), ended, command, log };
+        let job = BackgroundJob { stopper: leaving.running.stopper(), ended, command, log };
         let mut state = self.state();
         // Those that have ended are let go of.
         while state.tasks.try_join_next().is_some() {}
@@ -285,7 +285,7 @@ impl Background {
             std::mem::take(&mut state.tasks)
         };
         let all = async { while tasks.join_next().await.is_some() {} };
-        // What does not end in time is killed when its run is dropped with its task.
+        // A command that does not end in time is killed when its run is dropped with its task.
         let _ = tokio::time::timeout(END_WITHIN, all).await;
     }
 }

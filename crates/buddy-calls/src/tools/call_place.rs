@@ -12,7 +12,7 @@ use crate::tools::path_text::show_path;
 pub struct CallPlace {
     /// The session's directory.
     pub cwd: PathBuf,
-    /// What `~` stands for.
+    /// The directory that `~` stands for.
     pub home: Option<PathBuf>,
     /// Where searches go.
     pub endpoints: Endpoints,

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Classes of text with a limit of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextClass {
-    /// What commands print.
+    /// The output of commands.
     Command,
     /// Files and lists.
     File,

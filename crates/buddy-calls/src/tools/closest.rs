@@ -9,7 +9,7 @@ const MAX_SHOWN: usize = 12;
 /// How alike the closest place must be to be worth showing.
 const ALIKE: f32 = 0.5;
 
-/// What to tell about a text that is not in the file.
+/// The hint about a text that is not in the file.
 pub(crate) fn hint_for_missing(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
     let wanted_lines: Vec<&str> = wanted.lines().collect();

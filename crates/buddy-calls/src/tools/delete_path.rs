@@ -26,7 +26,7 @@ pub(crate) struct DeletePath;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeletePathInput {
-    /// What to remove, absolute or relative to the working directory.
+    /// The path to remove, absolute or relative to the working directory.
     #[serde(alias = "file_path")]
     path: String,
     /// Whether to remove a directory with all that is in it.
@@ -61,7 +61,7 @@ impl Tool for DeletePath {
         let look = async move {
             check_root(&path, &sight.place)?;
             match sight.target.read(&sight.bounds, &path, 0).await {
-                // What is at the end of a link may be missing; the link itself is removed.
+                // The end of a link may be missing; the link itself is removed.
                 Err(error @ TargetError::NotFound { .. }) if !is_listed(&path, &sight).await => {
                     Err(target_failure(&error))
                 }

@@ -33,7 +33,7 @@ pub(crate) struct EditFileInput {
     /// The file, absolute or relative to the working directory.
     #[serde(alias = "file_path")]
     path: String,
-    /// The text to replace, exactly as it is in the file.
+    /// The text to replace, copied from the file. One place that differs in white space only is taken too.
     #[serde(alias = "old_string")]
     old: String,
     /// The text to put in its place.

@@ -264,7 +264,7 @@ impl CallEgress {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the gate says about a host, as for any fetch from it.
+    /// The gate's verdict on a host, as for any fetch from it.
     fn judge(&self, host: &str) -> Result<Decision, String> {
         self.secrets.note_replaced();
         Ok(self.parts.gate.judge_connection(&fetch(host), self.ground())?.decision)

@@ -1,4 +1,4 @@
-//! What a target or the web could not do, told to the model.
+//! The failure of a target or the web, told to the model.
 
 use std::error::Error;
 
@@ -62,7 +62,7 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
     }
 }
 
-/// What is wrong with a pane, as a failure with a stable code.
+/// The fault of a pane, as a failure with a stable code.
 fn pane_failure(error: &PaneError) -> ToolFailure {
     let (code, hint) = match error {
         PaneError::Busy { .. } => (

@@ -1,6 +1,6 @@
-//! What can be told of a change before it is made: its diff, or how much it is.
+//! The facts about a change before it is made: its diff, or how much it is.
 
-/// What can be told of a change before it is made.
+/// The facts about a change before it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Foreseen {
     /// The whole of it.

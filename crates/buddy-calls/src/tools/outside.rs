@@ -1,4 +1,4 @@
-//! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
+//! The accesses that the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ fn names_host(command: &str, refused: &str) -> bool {
 }
 
 /// A result with these lines under a name, after those that it has there.
-pub(crate) fn told(mut result: Value, name: &str, lines: &[String]) -> Value {
+pub(crate) fn add_lines(mut result: Value, name: &str, lines: &[String]) -> Value {
     if let Some(fields) = result.as_object_mut().filter(|_| !lines.is_empty()) {
         let lines = lines.iter().cloned().map(Value::String);
         match fields.get_mut(name) {

@@ -22,7 +22,7 @@ use crate::tools::turnstile::Ticket;
 
 /// The pipeline of a session.
 pub struct Pipeline {
-    /// What its calls work with.
+    /// The means of its calls.
     pub parts: Arc<PipelineParts>,
     pub(crate) declined: DeclinedCommands,
     /// The tools of the session.
@@ -98,7 +98,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// What it is judged by.
+    /// The policy that judges it.
     pub(crate) fn ground(&self) -> Ground<'_> {
         self.target.ground()
     }

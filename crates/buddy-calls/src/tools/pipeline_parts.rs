@@ -1,4 +1,4 @@
-//! What the calls of one session work with, whichever call it is.
+//! The means of the calls of one session, whichever call it is.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::gate::{Gate, Ground};
 use crate::targets::Targets;
 use crate::tools::clip::TextRoom;
 
-/// What the pipeline works with.
+/// The means of the pipeline.
 pub struct PipelineParts {
     /// The targets of the session.
     pub targets: Arc<Targets>,

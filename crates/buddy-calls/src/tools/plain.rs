@@ -1,4 +1,4 @@
-//! What a program printed, as plain text: a model sees no screen, so nothing that steers one is left in it. The pipeline does
+//! The output of a program, as plain text: a model sees no screen, so nothing that steers one is left in it. The pipeline does
 //! this to the results of all tools that tell what programs printed.
 
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The longest sequence that is taken for one, in characters. One that does not end by then is text with a stray mark in it.
 const MAX_SEQUENCE: usize = 4_096;
 
-/// What stands for what a program painted on a screen of its own.
+/// The mark in the place of the text that a program painted on a screen of its own.
 const FULL_SCREEN: &str = "[a program that takes the whole screen ran here]";
 
 /// A result with plain texts alone.
@@ -73,7 +73,7 @@ fn line_start(text: &str) -> usize {
     text.rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// What a sequence does to the text, as far as it matters here.
+/// The effect of a sequence on the text, as far as it matters here.
 enum Meaning {
     Nothing,
     LineErased,
@@ -81,7 +81,7 @@ enum Meaning {
     ScreenTaken,
 }
 
-/// What a sequence means that stands between a text and a later part of it.
+/// The meaning of a sequence that stands between a text and a later part of it.
 fn meaning(first: char, before: &str, after: &str) -> Meaning {
     let length = before.len() - after.len();
     let sequence = before.get(..length).unwrap_or_default();

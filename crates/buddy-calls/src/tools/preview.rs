@@ -1,4 +1,4 @@
-//! What a user is shown of a change before it is made.
+//! The preview of a change before it is made.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::tools::foreseen::{Extent, Foreseen};
 use crate::tools::tool::Preview;
 
-/// What is known of a change when a user is asked.
+/// The facts about a change when a user is asked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) diff: Option<String>,
@@ -20,7 +20,7 @@ const WITHIN: Duration = Duration::from_secs(5);
 /// How much of it is kept, in bytes: it is part of the question and so of the log.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What is shown where the content stays the same. A line of this form is a remark in every diff.
+/// The remark where the content stays the same. A line of this form is a remark in every diff.
 const UNCHANGED: &str = "\\ nothing would change in the file\n";
 
 /// Failures that no answer of a user mends, so that nobody is asked. Any other may be for want of rights, which a yes gives.
@@ -44,7 +44,7 @@ const CERTAIN: &[&str] = &[
     "too_large",
 ];
 
-/// What can be told in time, or why the call cannot work whatever a user says.
+/// The facts that are found in time, or why the call cannot work whatever a user says.
 pub(crate) async fn known(preview: Option<Preview>) -> Result<Known, ToolFailure> {
     let Some(preview) = preview else { return Ok(Known::default()) };
     match timeout(WITHIN, preview).await {

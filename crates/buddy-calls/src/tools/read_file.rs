@@ -29,7 +29,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 /// The most lines of one call.
 const MAX_LINES: u64 = 2_000;
 
-/// What a path begins with that is the log of a command on another host: it is on this machine, under the name that the result said.
+/// The beginning of a path to the log of a command on another host: it is on this machine, under the name that the result said.
 pub(crate) const LOG_SCHEME: &str = "log:";
 
 pub(crate) struct ReadFile;
@@ -202,7 +202,7 @@ async fn read_log(name: String, range: LineRange, context: &ToolContext) -> Resu
     tokio::task::spawn_blocking(move || read_log_lines(&logs, &name, range)).await.map_err(lost)?
 }
 
-/// What is said about an image, which the model is shown; none where the file is none.
+/// The words about an image, which the model is shown; none where the file is none.
 async fn image(path: &Path, context: &ToolContext) -> Result<Option<Value>, ToolFailure> {
     let read = async |limit| {
         let read = context.target.read(&context.bounds, path, limit).await;

@@ -113,7 +113,7 @@ pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
     off
 }
 
-/// What is switched off, what would be a way around that, and what no target has the means for.
+/// The tools that are switched off, those that would be a way around that, and those that no target has the means for.
 pub fn tools_off(settings: &CallSettings, targets: &Targets) -> Vec<String> {
     let attached = targets.attached();
     let has_managed = attached.iter().any(|attached| attached.host.target.managed().is_some());
@@ -167,7 +167,7 @@ pub fn built_in() -> Arc<ToolSet> {
     BUILT_IN.clone()
 }
 
-/// What a target must have for a tool, where it lacks it.
+/// The means that a target must have for a tool, where it lacks it.
 pub(crate) fn lack(entry: &ToolEntry, target: &dyn Target) -> Option<&'static str> {
     if PROCESSES.contains(&&*entry.name) && target.managed().is_none() {
         return Some("it cannot keep processes");

@@ -78,9 +78,9 @@ impl Planned {
 struct Outcome {
     status: ItemStatus,
     result: Result<Value, ToolFailure>,
-    /// What the model sees with the result.
+    /// The images that the model sees with the result.
     images: Vec<Image>,
-    /// What the jail stopped.
+    /// The accesses that the jail stopped.
     denials: Vec<Denial>,
     /// The line about files that its commands changed and that take effect later.
     unseen: Option<String>,
@@ -192,7 +192,7 @@ impl Pipeline {
         let (named, input) = target_field::take(entry, call.input.value(), &names)?;
         let name = named.or_else(|| call.target.clone()).or_else(|| names.first().cloned());
         let target = match targets.attached().first() {
-            // What touches no host needs none in particular.
+            // A tool that touches no host needs none in particular.
             Some(any) if !entry.is_on_target() => {
                 targets.find(name.as_deref().unwrap_or_default()).unwrap_or_else(|_| any.clone())
             }
@@ -482,7 +482,7 @@ impl Pipeline {
         let connections = egress.and_then(CallEgress::rows);
         result.map(|value| {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, text);
-            outside::told(outside::told(value, NETWORK, &failures), outside::JAIL, &lines)
+            outside::add_lines(outside::add_lines(value, NETWORK, &failures), outside::JAIL, &lines)
         })
     }
 
@@ -543,7 +543,7 @@ impl Pipeline {
         result
     }
 
-    /// What keeps the changes of a call, under this id.
+    /// The recorder of the changes of a call, under this id.
     fn recorder(&self, id: String, item: &Item, target: &Attached) -> Recorder {
         let (Some(store), Content::ToolCall(call)) = (&target.host.undo, &item.content) else {
             return Recorder::off();
@@ -557,6 +557,7 @@ impl Pipeline {
             unix_ms,
             undoes: None,
             target: target.host.is_remote.then(|| target.spec.clone()),
+            by: call.caller.clone(),
         })
     }
 

@@ -57,7 +57,7 @@ pub(crate) struct RunShell;
 pub(crate) struct RunShellInput {
     /// The command line, as typed into the shell.
     command: String,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     #[serde(default)]
     why: String,
     /// How risky it is.

@@ -20,7 +20,7 @@ pub struct SessionTools {
     told: Mutex<HashSet<String>>,
 }
 
-/// What came of a look for more tools.
+/// The outcome of a look for more tools.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ToolsFound {
     /// The names of the tools that the session has now that it did not have before.

@@ -2,7 +2,7 @@
 
 use buddy_policy::Execution;
 
-/// What was judged is what is run: the text in a shell, or the words without one.
+/// The judged command is the one that runs: the text in a shell, or the words without one.
 pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
     match execution {
         Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],

@@ -26,7 +26,7 @@ fn panes(context: &ToolContext) -> Result<&dyn Panes, ToolFailure> {
     context.target.panes().ok_or_else(no_panes)
 }
 
-/// What a model is told that names a pane where there are none.
+/// The error for a model that names a pane where there are none.
 pub(crate) fn no_panes() -> ToolFailure {
     ToolFailure::new("unsupported", "this host has no shared panes").hint("leave `session` and `pane` out")
 }

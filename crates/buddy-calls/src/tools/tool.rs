@@ -1,4 +1,4 @@
-//! What a tool is: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
+//! The parts of a tool: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ use crate::tools::tool_spec::{CommandField, ToolSpec};
 /// A tool that the model can call.
 #[async_trait]
 pub(crate) trait Tool: Send + Sync + 'static {
-    /// What the model passes. Unknown fields are refused.
+    /// The input from the model. Unknown fields are refused.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
     /// The facts of the registry about this tool.
@@ -35,23 +35,23 @@ pub(crate) trait Tool: Send + Sync + 'static {
     /// One line for people.
     fn title(input: &Self::Input) -> String;
 
-    /// What the call would do.
+    /// The intent of the call.
     fn intent(input: &Self::Input, place: &CallPlace) -> Intent;
 
     /// The command in the input that a user may change before it runs.
     const COMMAND: Option<CommandField> = None;
 
-    /// What the model says the call is for, where it says so.
+    /// The purpose of the call in the model's words, where it states one.
     fn why(_input: &Self::Input) -> Option<&str> {
         None
     }
 
-    /// What a user is asked about, where its actions do not say it in the words of the tool.
+    /// The text of the question to the user, where its actions do not say it in the words of the tool.
     fn question(_input: &Self::Input, _place: &CallPlace) -> Option<String> {
         None
     }
 
-    /// What the call would change in files, as a diff, and whether it can work at all, where that can be told before it runs. Nothing
+    /// The changes of the call to files, as a diff, and whether it can work at all, where that can be told before it runs. Nothing
     /// is changed by it, and nothing leaves this machine.
     fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
         None
@@ -72,13 +72,13 @@ pub(crate) trait Tool: Send + Sync + 'static {
 /// A look at what the call would do, under way: what can be told of it, or why the call cannot work.
 pub(crate) type Preview = BoxFuture<'static, Result<Option<Foreseen>, ToolFailure>>;
 
-/// What can be looked at for a call, within its bounds.
+/// The view of the files for a call, within its bounds.
 pub struct Sight {
     /// The host it would run on.
     pub target: Arc<dyn Target>,
     /// Where relative paths start.
     pub place: CallPlace,
-    /// What the call may touch.
+    /// The reach of the call.
     pub bounds: Bounds,
     /// The web, of which only the rules are looked at.
     pub web: Arc<Web>,
@@ -90,7 +90,7 @@ pub struct Sight {
     pub cancel: CancellationToken,
 }
 
-/// What a running tool can reach.
+/// The means of a running tool.
 pub(crate) struct ToolContext {
     /// The host it runs on.
     pub(crate) target: Arc<dyn Target>,
@@ -102,9 +102,9 @@ pub(crate) struct ToolContext {
     pub(crate) redirects: Redirects,
     /// Whether a file name is that of a log of this conversation.
     pub(crate) is_own_log: Arc<dyn Fn(&str) -> bool + Send + Sync>,
-    /// What the call may touch.
+    /// The reach of the call.
     pub(crate) bounds: Bounds,
-    /// What it could touch if nobody had been asked, which is no more.
+    /// The reach that it would have if nobody had been asked, which is no more.
     pub(crate) unasked_bounds: Bounds,
     /// The directories that it may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
@@ -148,16 +148,16 @@ pub(crate) struct ToolContext {
     pub(crate) clock: Arc<dyn Clock>,
     /// Cancelled when the call is to stop.
     pub(crate) cancel: CancellationToken,
-    /// What the model is to see with the result.
+    /// The images that the model is to see with the result.
     pub(crate) images: Mutex<Vec<Image>>,
-    /// What the jail stopped.
+    /// The accesses that the jail stopped.
     pub(crate) denials: Mutex<Vec<Denial>>,
     /// Where live output goes.
     pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
 }
 
 impl ToolContext {
-    /// What the call can look at.
+    /// The view of the call.
     pub(crate) fn sight(&self) -> Sight {
         Sight {
             target: self.target.clone(),

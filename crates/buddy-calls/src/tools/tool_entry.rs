@@ -37,7 +37,7 @@ pub(crate) struct ToolEntry {
     maker: CallMaker,
 }
 
-/// What makes calls of a tool ready.
+/// The part that makes calls of a tool ready.
 #[derive(Clone)]
 enum CallMaker {
     BuiltIn {
@@ -108,7 +108,7 @@ impl ToolEntry {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// What the model is told about the tool.
+    /// The text about the tool for the model.
     pub(crate) fn definition(&self) -> ToolDefinition {
         match &self.maker {
             CallMaker::BuiltIn { description, schema, .. } => ToolDefinition {

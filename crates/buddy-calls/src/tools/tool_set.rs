@@ -102,7 +102,7 @@ impl ToolSet {
         self.entries.iter().any(|entry| entry.name == name)
     }
 
-    /// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
+    /// The texts about the tools for the model, except those that are switched off, in a session with these targets, which have
     /// these means together.
     pub fn definitions(&self, off: &[String], means: Means, targets: &[String]) -> Vec<ToolDefinition> {
         let is_offered =

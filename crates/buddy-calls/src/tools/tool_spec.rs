@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::tools::clip::TextClass;
 
-/// What the registry knows of a tool.
+/// The entry of a tool in the registry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolSpec {
     /// The name that the model is given.
     pub(crate) name: &'static str,
     /// Other names that dispatch accepts.
     pub(crate) aliases: &'static [&'static str],
-    /// What kind of thing it does.
+    /// The kind of its calls.
     pub(crate) kind: ToolKind,
     /// How calls are asked for.
     pub(crate) tier: Tier,
-    /// What the model reads about it.
+    /// The text about it for the model.
     pub(crate) description: &'static str,
     /// Which limit its texts have.
     pub(crate) text: TextClass,

@@ -21,7 +21,7 @@ pub(crate) struct CommandText {
     pub(crate) parts: usize,
     /// Scripts and makefiles that it runs.
     pub(crate) scripts: Vec<PathBuf>,
-    /// What it may read.
+    /// The files that it may read.
     pub(crate) bounds: Bounds,
 }
 

@@ -45,7 +45,8 @@ impl Tool for WriteFile {
     };
 
     fn title(input: &WriteFileInput) -> String {
-        format!("write {} ({} bytes)", input.path, input.content.len())
+        let count = input.content.len();
+        format!("write {} ({count} {})", input.path, if count == 1 { "byte" } else { "bytes" })
     }
 
     fn intent(input: &WriteFileInput, place: &CallPlace) -> Intent {

@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::process::getpid;
 
 use super::part::Part;
-use super::places::{Place, places};
+use super::places::{GroupPlace, places};
 use super::{Limits, LimitsHit};
 use crate::processes;
 
@@ -34,7 +34,7 @@ impl Group {
         Self::make_in(found, &name, limits)
     }
 
-    fn make_in(places: Vec<Place>, name: &str, limits: Limits) -> Option<Self> {
+    fn make_in(places: Vec<GroupPlace>, name: &str, limits: Limits) -> Option<Self> {
         for place in &places {
             remove_stale(&place.directory);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
-use super::places::{Kind, Place};
+use super::places::{GroupPlace, Kind};
 use super::{Limits, LimitsHit};
 use crate::processes;
 
@@ -33,8 +33,8 @@ pub(super) struct Part {
 
 impl Part {
     /// Makes a group in this place. `None` if it would enforce nothing.
-    pub(super) fn make(place: Place, name: &str, limits: Limits) -> Option<Self> {
-        let Place { kind, directory: home } = place;
+    pub(super) fn make(place: GroupPlace, name: &str, limits: Limits) -> Option<Self> {
+        let GroupPlace { kind, directory: home } = place;
         if kind == Kind::Unified {
             hand_down_controllers(&home);
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// A group that this process is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct GroupPlace {
     pub(super) kind: Kind,
     pub(super) directory: PathBuf,
 }
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 /// The groups of a process, from the texts of `/proc/<pid>/cgroup` and `/proc/<pid>/mountinfo`.
-pub(super) fn places(groups: &str, mounts: &str) -> Vec<Place> {
+pub(super) fn places(groups: &str, mounts: &str) -> Vec<GroupPlace> {
     let mut found = Vec::new();
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':');
@@ -37,7 +37,7 @@ pub(super) fn places(groups: &str, mounts: &str) -> Vec<Place> {
             _ => continue,
         };
         if let Some(directory) = directory(kind, path, mounts) {
-            found.push(Place { kind, directory });
+            found.push(GroupPlace { kind, directory });
         }
     }
     found
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
 
     fn check(groups: &str, mounts: &str, expected: &[(Kind, &str)]) {
-        let expected: Vec<Place> = expected
+        let expected: Vec<GroupPlace> = expected
             .iter()
-            .map(|(kind, directory)| Place { kind: *kind, directory: directory.into() })
+            .map(|(kind, directory)| GroupPlace { kind: *kind, directory: directory.into() })
             .collect();
         assert_eq!(places(groups, mounts), expected);
     }

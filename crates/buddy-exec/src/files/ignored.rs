@@ -20,12 +20,12 @@ const MAX_RULES: u64 = 256 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Ignored {
     above: Option<Arc<Ignored>>,
-    own: Option<Rules>,
+    own: Option<IgnoreRules>,
 }
 
 /// The rules of one directory.
 #[derive(Debug)]
-struct Rules {
+struct IgnoreRules {
     matcher: Gitignore,
     /// From the directory of the rules down to where the walk begins; empty when the rules are within the walk.
     prefix: PathBuf,
@@ -98,7 +98,7 @@ impl Ignored {
         }
         match builder.build() {
             Ok(matcher) if !is_empty => {
-                let rules = Rules { matcher, prefix: prefix.to_owned(), below: below.to_owned() };
+                let rules = IgnoreRules { matcher, prefix: prefix.to_owned(), below: below.to_owned() };
                 Arc::new(Self { above: Some(self), own: Some(rules) })
             }
             _ => self,
@@ -106,7 +106,7 @@ impl Ignored {
     }
 }
 
-impl Rules {
+impl IgnoreRules {
     fn judge(&self, path: &Path, is_directory: bool) -> Match<()> {
         let within = path.strip_prefix(&self.below).unwrap_or(path);
         let judged = if self.prefix.as_os_str().is_empty() {

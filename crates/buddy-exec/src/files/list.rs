@@ -72,8 +72,8 @@ pub enum EntryKind {
 pub(crate) fn list(view: &View, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
     let top = view.open_directory(path)?;
     let above = (!options.with_ignored).then(|| Ignored::above(view, &top));
-    let mut work = Work { view, top: &top, options, listing: Listing::default(), queue: VecDeque::new() };
-    work.queue.push_back(Job { below: PathBuf::new(), level: 1, ignored: above });
+    let mut work = ListWork { view, top: &top, options, listing: Listing::default(), queue: VecDeque::new() };
+    work.queue.push_back(ListJob { below: PathBuf::new(), level: 1, ignored: above });
     while let Some(job) = work.queue.pop_front() {
         let is_top = job.level == 1;
         match work.one(job) {
@@ -87,23 +87,23 @@ pub(crate) fn list(view: &View, path: &Path, options: ListOptions) -> Result<Lis
     Ok(listing)
 }
 
-struct Job {
+struct ListJob {
     below: PathBuf,
     level: u32,
     /// `None` when everything is listed.
     ignored: Option<Arc<Ignored>>,
 }
 
-struct Work<'a> {
+struct ListWork<'a> {
     view: &'a View,
     top: &'a Opened,
     options: ListOptions,
     listing: Listing,
-    queue: VecDeque<Job>,
+    queue: VecDeque<ListJob>,
 }
 
-impl Work<'_> {
-    fn one(&mut self, job: Job) -> std::io::Result<()> {
+impl ListWork<'_> {
+    fn one(&mut self, job: ListJob) -> std::io::Result<()> {
         let directory = self.top.open_below(&job.below, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let names = names_in(&directory)?;
         let has = |name: &str| names.binary_search_by(|other| other.as_slice().cmp(name.as_bytes())).is_ok();
@@ -128,7 +128,7 @@ impl Work<'_> {
                 break;
             }
             if is_directory && job.level < self.options.depth {
-                self.queue.push_back(Job {
+                self.queue.push_back(ListJob {
                     below: entry.path.clone(),
                     level: job.level + 1,
                     ignored: ignored.clone(),

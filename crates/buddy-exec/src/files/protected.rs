@@ -24,11 +24,11 @@ const LINKED_DEPTH: usize = 3;
 
 /// The exceptions of some bounds, ready to be compared.
 pub(super) struct Protected {
-    hidden: Vec<Place>,
-    guarded: Vec<Place>,
+    hidden: Vec<ProtectedPlace>,
+    guarded: Vec<ProtectedPlace>,
     guarded_names: NameSet,
     sealed_names: NameSet,
-    sealed: Vec<Place>,
+    sealed: Vec<ProtectedPlace>,
     /// Paths that are free for this call.
     opened: Vec<Vec<String>>,
     /// Directories that stay visible inside hidden ones.
@@ -53,7 +53,7 @@ type SealedObjects = BTreeMap<(u64, u64), PathBuf>;
 const MAX_BESIDE: usize = 1_000;
 
 /// A protected path: its names, and which object it is when it exists.
-struct Place {
+struct ProtectedPlace {
     names: Vec<String>,
     object: Option<(u64, u64)>,
 }
@@ -176,7 +176,8 @@ impl Protected {
     /// Refuses to put something other than a directory where protected paths are, or would be, further down.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
-        let is_above = |place: &Place| place.names.len() > names.len() && place.names.starts_with(&names);
+        let is_above =
+            |place: &ProtectedPlace| place.names.len() > names.len() && place.names.starts_with(&names);
         if self.hidden.iter().chain(&self.guarded).any(is_above) && !self.is_opened(&names) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
@@ -310,13 +311,13 @@ fn linked_in(places: &[PathBuf], is_shown: impl Fn(&Path) -> bool) -> BTreeSet<(
 }
 
 /// A path as named and as resolved, which differ when there is a link on the way.
-fn places(path: &Path) -> Vec<Place> {
+fn places(path: &Path) -> Vec<ProtectedPlace> {
     let real = real_as_far_as_there(path);
     let object = std::fs::metadata(&real).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    let mut places = vec![Place { names: fold_path(path), object }];
+    let mut places = vec![ProtectedPlace { names: fold_path(path), object }];
     let names = fold_path(&real);
     if places.iter().all(|place| place.names != names) {
-        places.push(Place { names, object });
+        places.push(ProtectedPlace { names, object });
     }
     places
 }
@@ -334,7 +335,7 @@ fn real_as_far_as_there(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-fn covers(places: &[Place], real: &Path) -> bool {
+fn covers(places: &[ProtectedPlace], real: &Path) -> bool {
     if places.is_empty() {
         return false;
     }
@@ -348,7 +349,7 @@ fn covers(places: &[Place], real: &Path) -> bool {
     })
 }
 
-fn covers_name(places: &[Place], names: &[String]) -> bool {
+fn covers_name(places: &[ProtectedPlace], names: &[String]) -> bool {
     places.iter().any(|place| names.starts_with(&place.names))
 }
 

@@ -44,7 +44,7 @@ pub(super) fn confine(plan: &Plan, supervisor: Option<OwnedFd>) -> Result<(), Re
     seccomp::apply(plan.place, sockets)
 }
 
-/// Gives up the rights that could take the covers off or look past them, and nothing else. Landlock does the
+/// Gives up the rights that could take the covers off or look past them, and to make programs that run as their owner. Nothing else. Landlock does the
 /// same for accounts that own processes outside: a restricted process neither mounts nor looks into one that
 /// is not restricted. Where the kernel does not have it, being in another user namespace does for all but
 /// root.
@@ -60,6 +60,7 @@ fn confine_lightly() -> Result<(), Refusal> {
     set_capabilities(None, CapabilitySets { effective, permitted, inheritable })
         .map_err(refused(PROCESS, "give up capabilities"))?;
     set_no_new_privs(true).map_err(refused(PROCESS, "give up new privileges"))?;
+    seccomp::keep_modes()?;
     let abi = landlock_abi();
     if abi == ABI::Unsupported {
         return Ok(());

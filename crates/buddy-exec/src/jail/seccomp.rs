@@ -168,6 +168,12 @@ pub(super) fn apply(place: Place, sockets: Sockets) -> Result<(), Refusal> {
         .map_err(refused(SECCOMP, "apply the filter"))
 }
 
+/// Keeps this thread and all that it starts from making programs that run as their owner, and from nothing else.
+pub(super) fn keep_modes() -> Result<(), Refusal> {
+    let program = program(borrowed_rights().map_err(refused(SECCOMP, "make the filter"))?, libc::EPERM)?;
+    apply_filter(&program).map_err(refused(SECCOMP, "apply the filter"))
+}
+
 fn program(rules: Rules, errno: i32) -> Result<BpfProgram, Refusal> {
     let failed = refused(SECCOMP, "make the filter");
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(&failed)?;

@@ -413,13 +413,13 @@ impl Starting {
                     let _ = self.control.set_read_timeout(None);
                     return Ok(Some((words, inner)));
                 }
-                other => told(other),
+                other => read_refusal(other),
             },
             (Some(Word::Confined), Place::Bare) => match words.next() {
                 None => return Ok(None),
-                other => told(other),
+                other => read_refusal(other),
             },
-            (other, _) => told(other),
+            (other, _) => read_refusal(other),
         };
         let is_own = plan.place == Place::Bare || plan.covers.is_some();
         let silence =
@@ -501,7 +501,7 @@ fn blank_files(mounts: &Mounts) -> io::Result<Vec<OwnedFd>> {
 }
 
 /// The report of why the command does not run; `None` for another word or none.
-fn told(word: Option<Word>) -> Option<Report> {
+fn read_refusal(word: Option<Word>) -> Option<Report> {
     match word? {
         Word::Refused(refusal) => Some(Report::Refused(refusal)),
         Word::BadCwd(reason) => Some(Report::BadCwd(reason)),

@@ -4,6 +4,7 @@
 //! changed files too, with the old content put back.
 
 mod index;
+mod new_git;
 mod references;
 mod state;
 
@@ -17,16 +18,15 @@ use buddy_protocol::fold_path;
 
 use super::baselines::{Baseline, Register, Turn, register_changed_at};
 use super::config_writes::CONFIG;
-use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions, without_programs};
+use super::git_config::{ConfigPlace, MAX_CONFIG, judge_change, with_harmless_additions};
 use super::look::{Sights, files_beneath, linked_objects, list_beneath, look, look_shared, names_of_objects};
-use super::names::{GIT, Names};
+use super::names::Names;
 use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::repositories::{remote_gitfiles, repositories};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 use super::write_places::WritePlaces;
-use crate::git_orders::clean;
 use crate::link_look::look_behind_link;
 
 /// The largest file that can be put back, and the most bytes that are kept of all of them.
@@ -208,7 +208,8 @@ impl Watched {
     }
 
     fn note_file(&mut self, path: PathBuf, is_held: bool) {
-        let Some(Found { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else {
+        let Some(FoundFile { stamp, content, names }) = Spot::of(&path).ok().and_then(|spot| read(&spot))
+        else {
             return;
         };
         let content = content.filter(|content| match content {
@@ -516,7 +517,7 @@ impl Watched {
     }
 
     /// Whether a file has a name more than before, at a place that the command may write.
-    fn has_new_name(&self, file: &Path, found: &Found, known: &Known) -> bool {
+    fn has_new_name(&self, file: &Path, found: &FoundFile, known: &Known) -> bool {
         found.names > known.names.max(1) && {
             let objects = linked_objects([&file.to_owned()]);
             names_of_objects(&self.roots, &objects, &self.past).iter().any(|name| name != file)
@@ -592,45 +593,6 @@ impl Watched {
         self.check_unfinished(git, moved);
     }
 
-    /// A repository that the command has made stays, without the settings that make git run
-    /// programs.
-    fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
-        let at = ConfigPlace { git, places: &self.places };
-        for name in ["config", "config.worktree"] {
-            let is_work_tree = |to: &str| self.is_work_tree_of_module(git, to);
-            self.filter(&git.join(name), |text| without_programs(&at, text, is_work_tree), moved);
-        }
-        let hooks = list_beneath(&git.join("hooks"));
-        if hooks.unseen.is_some() {
-            self.take(&git.join("hooks"), GIT_ORDERS, moved);
-        }
-        for hook in hooks.files {
-            let is_sample = hook.extension().is_some_and(|extension| extension == "sample");
-            if !is_sample && is_there(&hook) {
-                self.take(&hook, GIT_ORDERS, moved);
-            }
-        }
-        let shared = git.join("commondir");
-        if is_there(&shared) && !is_stand_in(&shared) && !leads_well(&shared) {
-            self.take(&shared, LEADS_AWAY, moved);
-        }
-        let attributes = git.join("info/attributes");
-        if is_there(&attributes) {
-            self.take(&attributes, GIT_ORDERS, moved);
-        }
-        self.check_unfinished(git, moved);
-    }
-
-    /// Whether a path is one in the workspace from the own directory of a submodule, which says by it where its files are.
-    fn is_work_tree_of_module(&self, git: &Path, to: &str) -> bool {
-        let is_module = git
-            .components()
-            .zip(git.components().skip(1))
-            .any(|(above, name)| above.as_os_str() == GIT && name.as_os_str() == "modules");
-        let at = clean(&git.join(to));
-        is_module && Path::new(to).is_relative() && self.roots.iter().any(|root| at.starts_with(root))
-    }
-
     /// Moves away links in the place of a rebase, a cherry-pick or a revert that waits to be continued.
     fn check_unfinished(&self, git: &Path, moved: &mut Vec<Moved>) {
         for directory in UNFINISHED.iter().map(|name| git.join(name)) {
@@ -685,20 +647,20 @@ fn is_link(path: &Path) -> bool {
 }
 
 /// A file or a link as it is now.
-struct Found {
+struct FoundFile {
     stamp: Stamp,
     content: Option<Content>,
     names: u64,
 }
 
-fn read(spot: &Spot) -> Option<Found> {
+fn read(spot: &Spot) -> Option<FoundFile> {
     let found = spot.metadata().ok()?;
     let content = if found.is_symlink() {
         spot.read_link().ok().map(|target| Content::Link(target.into()))
     } else {
         spot.read(MAX_KEPT_FILE).ok().map(|bytes| Content::File(bytes, found.mode()))
     };
-    Some(Found { stamp: Stamp::of(&found), content, names: found.nlink() })
+    Some(FoundFile { stamp: Stamp::of(&found), content, names: found.nlink() })
 }
 
 /// If the content cannot be put back, it is in quarantine, and in the undo of the session.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::drive::{self, Limits, NotStarted};
+use super::drive::{self, NotStarted, RemoteLimits};
 use super::script::{Nonces, Script};
 use super::spare::Spare;
 use crate::exec::Chunks;
@@ -18,7 +18,8 @@ pub(super) async fn call(
     keep: usize,
 ) -> Result<Exit, TargetError> {
     let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
-    let limits = Limits { timeout: Some(CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
+    let limits =
+        RemoteLimits { timeout: Some(CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
     let started = drive::start(transport, Spare::none(), script, limits).await;
     let mut running = started.map_err(|error| match error {
         NotStarted::Failed(error) => error,

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use super::feed::{self, AheadOfStdin, Line};
+use super::feed::{self, AheadOfStdin, FeedLine};
 use super::marks::{Marks, Word};
 use super::script::{READER, Script, prelude};
 use super::spare::{Shell, Spare};
@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// The limits of one call.
 #[derive(Debug, Clone)]
-pub(super) struct Limits {
+pub(super) struct RemoteLimits {
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
     pub(super) output: OutputLimits,
@@ -68,7 +68,7 @@ pub(super) async fn start(
     transport: &dyn Transport,
     spare: Arc<Spare>,
     script: Script,
-    limits: Limits,
+    limits: RemoteLimits,
 ) -> Result<Running, NotStarted> {
     let shell = spare.take();
     if shell.is_none() {
@@ -135,7 +135,7 @@ fn run(
     shells: Result<Shells, TargetError>,
     target: String,
     script: Script,
-    limits: &Limits,
+    limits: &RemoteLimits,
     started: oneshot::Sender<Result<Running, NotStarted>>,
     spare: &Weak<Spare>,
 ) -> Connection {
@@ -175,7 +175,7 @@ fn run(
 struct Drive {
     child: Child,
     target: String,
-    line: Arc<Line>,
+    line: Arc<FeedLine>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
     output_marks: Marks,
@@ -201,7 +201,7 @@ impl Drive {
         shells: Shells,
         target: String,
         mut script: Script,
-        limits: &Limits,
+        limits: &RemoteLimits,
     ) -> Result<(Self, LiveOutput), NotStarted> {
         let mut listener = match (shells.listening, script.listener.take()) {
             (Some(shell), Some(script)) => {
@@ -296,7 +296,7 @@ impl Drive {
 /// The rest of a call.
 impl Drive {
     /// Waits until the last word came. `None` if it never did.
-    fn until_end(&mut self, limits: &Limits) -> Option<Word> {
+    fn until_end(&mut self, limits: &RemoteLimits) -> Option<Word> {
         let timed = limits.timeout.and_then(|timeout| self.began.checked_add(timeout));
         loop {
             match self.next_word() {

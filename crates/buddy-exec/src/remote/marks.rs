@@ -26,12 +26,12 @@ pub(super) struct Marks {
     start: Vec<u8>,
     end: Vec<u8>,
     held: Vec<u8>,
-    place: Place,
+    place: MarkPlace,
     noise: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum MarkPlace {
     Before,
     Within,
     After,
@@ -40,19 +40,19 @@ enum Place {
 impl Marks {
     pub(super) fn new(start: &str, end: &str) -> Self {
         let (start, end) = (start.as_bytes().to_vec(), end.as_bytes().to_vec());
-        Self { start, end, held: Vec::new(), place: Place::Before, noise: Vec::new() }
+        Self { start, end, held: Vec::new(), place: MarkPlace::Before, noise: Vec::new() }
     }
 
     /// The text before the first mark, for people: messages of the client itself.
     pub(super) fn noise(&self) -> String {
         let said =
-            [self.noise.as_slice(), if self.place == Place::Before { &self.held } else { &[] }].concat();
+            [self.noise.as_slice(), if self.place == MarkPlace::Before { &self.held } else { &[] }].concat();
         String::from_utf8_lossy(&said).into_owned()
     }
 
     /// Whether the last private line came, after which no output is the command's.
     pub(super) fn is_over(&self) -> bool {
-        self.place == Place::After
+        self.place == MarkPlace::After
     }
 
     /// Takes bytes, gives the command's output to `pass`, and returns the private lines.
@@ -61,9 +61,9 @@ impl Marks {
         self.held.extend_from_slice(bytes);
         loop {
             let mark = match self.place {
-                Place::Before => &self.start,
-                Place::Within => &self.end,
-                Place::After => {
+                MarkPlace::Before => &self.start,
+                MarkPlace::Within => &self.end,
+                MarkPlace::After => {
                     self.held.clear();
                     return words;
                 }
@@ -79,7 +79,7 @@ impl Marks {
             let rest = self.held.get(line_at..).unwrap_or_default();
             let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
                 if rest.len() > LINE_BYTES {
-                    self.place = Place::After;
+                    self.place = MarkPlace::After;
                     words.push(Word::Garbled);
                 }
                 self.release(at, &mut pass);
@@ -88,7 +88,7 @@ impl Marks {
             let word = parse(rest.get(..length).unwrap_or_default());
             self.release(at, &mut pass);
             self.held.drain(..=line_at - at + length);
-            self.place = if word == Word::Started { Place::Within } else { Place::After };
+            self.place = if word == Word::Started { MarkPlace::Within } else { MarkPlace::After };
             words.push(word);
         }
     }
@@ -103,12 +103,12 @@ impl Marks {
     fn release(&mut self, count: usize, pass: &mut impl FnMut(&[u8])) {
         let bytes: Vec<u8> = self.held.drain(..count).collect();
         match self.place {
-            Place::Before => {
+            MarkPlace::Before => {
                 let room = NOISE_BYTES.saturating_sub(self.noise.len());
                 self.noise.extend(bytes.iter().take(room));
             }
-            Place::Within if !bytes.is_empty() => pass(&bytes),
-            Place::Within | Place::After => {}
+            MarkPlace::Within if !bytes.is_empty() => pass(&bytes),
+            MarkPlace::Within | MarkPlace::After => {}
         }
     }
 }

@@ -35,14 +35,14 @@ exit 0
 
 /// The properties that were found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ProbedHost {
     pub(super) description: Description,
     pub(super) home: Option<PathBuf>,
     pub(super) env: Vec<(String, String)>,
 }
 
 /// Asks the host.
-pub(super) async fn probe(transport: &dyn Transport, cwd: Option<&str>) -> Result<Found, TargetError> {
+pub(super) async fn probe(transport: &dyn Transport, cwd: Option<&str>) -> Result<ProbedHost, TargetError> {
     if let Some(cwd) = cwd {
         super::files::check_path(cwd.as_ref())?;
     }
@@ -57,7 +57,7 @@ pub(super) async fn probe(transport: &dyn Transport, cwd: Option<&str>) -> Resul
     read(transport.name(), &exit.stdout.head)
 }
 
-fn read(target: &str, said: &[u8]) -> Result<Found, TargetError> {
+fn read(target: &str, said: &[u8]) -> Result<ProbedHost, TargetError> {
     let lacks =
         |reason: &str| TargetError::NotSupported { target: target.to_owned(), reason: reason.to_owned() };
     let pairs: Vec<(String, String)> = said.split(|&byte| byte == 0).filter_map(pair).collect();
@@ -80,7 +80,7 @@ fn read(target: &str, said: &[u8]) -> Result<Found, TargetError> {
     };
     let home = find(".home").filter(|home| home.starts_with('/')).map(PathBuf::from);
     let variables = pairs.into_iter().filter(|(name, _)| !name.starts_with('.'));
-    Ok(Found { description, home, env: env::with_defaults(variables) })
+    Ok(ProbedHost { description, home, env: env::with_defaults(variables) })
 }
 
 /// The means that a host names. A value that is not understood is left out.

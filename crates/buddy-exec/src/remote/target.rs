@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::call::nonces;
-use super::drive::{self, Limits, NotStarted};
+use super::drive::{self, NotStarted, RemoteLimits};
 use super::files::{self, Files};
 use super::probe;
 use super::script::{self, Nonces, Script};
@@ -104,7 +104,8 @@ impl RemoteTarget {
     ) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
         check(&exec)?;
-        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
+        let limits =
+            RemoteLimits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
         let script = script(&exec, self.grace, nonces(&*self.transport)?);
         let started = drive::start(&*self.transport, self.spare.clone(), script, limits).await;
         started.map_err(|error| why_not(error, &exec, self.transport.name()))

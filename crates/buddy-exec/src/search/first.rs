@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 /// Keeps results until their weights add up to a limit; results that sort behind the kept ones are dropped.
 pub(super) struct First<T> {
     limit: usize,
-    kept: Mutex<Kept<T>>,
+    kept: Mutex<KeptResults<T>>,
 }
 
-struct Kept<T> {
+struct KeptResults<T> {
     /// With the weight of each.
     results: BTreeMap<PathBuf, (usize, T)>,
     weight: usize,
@@ -19,7 +19,7 @@ struct Kept<T> {
 
 impl<T> First<T> {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, kept: Mutex::new(Kept { results: BTreeMap::new(), weight: 0, is_cut: false }) }
+        Self { limit, kept: Mutex::new(KeptResults { results: BTreeMap::new(), weight: 0, is_cut: false }) }
     }
 
     /// Whether a result of this path could still be among the first.

@@ -44,7 +44,7 @@ pub(crate) fn glob(
     let walk = Walk { view, top: &top, with_ignored: query.with_ignored, stop };
     let first = First::new(query.limit);
     let missed = walk.run(|| {
-        |found: &super::walk::Found<'_>| {
+        |found: &super::walk::WalkEntry<'_>| {
             if found.kind != FileType::Directory && pattern.is_match(found.path) && first.wants(found.path) {
                 first.add(found.path.to_owned(), 1, ());
             }

@@ -13,7 +13,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use super::first::First;
 use super::lines::{Collector, MatchedLine};
 use super::pattern::{MAX_PATTERN, name_pattern};
-use super::walk::{Found, Missed, Stop, Walk};
+use super::walk::{Missed, Stop, Walk, WalkEntry};
 use crate::TargetError;
 use crate::files::View;
 
@@ -93,7 +93,7 @@ pub(crate) fn grep(
             walk.run(|| {
                 let mut searcher = search.searcher();
                 let search = &search;
-                move |found: &Found<'_>| search.found(&mut searcher, found)
+                move |found: &WalkEntry<'_>| search.found(&mut searcher, found)
             })
         }
         Err(TargetError::NotADirectory { .. }) => {
@@ -145,7 +145,7 @@ impl Search<'_> {
             .build()
     }
 
-    fn found(&self, searcher: &mut Searcher, found: &Found<'_>) {
+    fn found(&self, searcher: &mut Searcher, found: &WalkEntry<'_>) {
         let is_wanted = found.kind == FileType::RegularFile
             && self.names.as_ref().is_none_or(|names| names.is_match(found.path))
             && self.first.wants(found.path);

@@ -49,7 +49,7 @@ pub(super) struct Missed {
 }
 
 /// An entry that a walk came by.
-pub(super) struct Found<'d> {
+pub(super) struct WalkEntry<'d> {
     /// Its directory.
     pub(super) directory: &'d OwnedFd,
     /// Its name there.
@@ -59,7 +59,7 @@ pub(super) struct Found<'d> {
     pub(super) kind: FileType,
 }
 
-struct Job {
+struct WalkJob {
     below: PathBuf,
     /// `None` when everything is visited.
     ignored: Option<Arc<Ignored>>,
@@ -67,11 +67,11 @@ struct Job {
 
 /// Directories to come, and the number of threads that may still add some.
 struct Queue {
-    jobs: Vec<Job>,
+    jobs: Vec<WalkJob>,
     busy: usize,
 }
 
-struct Shared {
+struct WalkState {
     queue: Mutex<Queue>,
     /// Notified when there is a job, or when the last one was done.
     changed: Condvar,
@@ -82,10 +82,10 @@ struct Shared {
 
 impl Walk<'_> {
     /// Walks, with a visitor for each thread.
-    pub(super) fn run<V: FnMut(&Found<'_>) + Send>(&self, visitor: impl Fn() -> V + Sync) -> Missed {
+    pub(super) fn run<V: FnMut(&WalkEntry<'_>) + Send>(&self, visitor: impl Fn() -> V + Sync) -> Missed {
         let ignored = (!self.with_ignored).then(|| Ignored::above(self.view, self.top));
-        let shared = Shared {
-            queue: Mutex::new(Queue { jobs: vec![Job { below: PathBuf::new(), ignored }], busy: 0 }),
+        let shared = WalkState {
+            queue: Mutex::new(Queue { jobs: vec![WalkJob { below: PathBuf::new(), ignored }], busy: 0 }),
             changed: Condvar::new(),
             names: AtomicU64::new(0),
             unreadable: AtomicU64::new(0),
@@ -104,7 +104,7 @@ impl Walk<'_> {
         }
     }
 
-    fn work(&self, shared: &Shared, mut visitor: impl FnMut(&Found<'_>)) {
+    fn work(&self, shared: &WalkState, mut visitor: impl FnMut(&WalkEntry<'_>)) {
         while let Some(job) = self.next(shared) {
             let found = self.directory(shared, job, &mut visitor);
             let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl Walk<'_> {
         }
     }
 
-    fn next(&self, shared: &Shared) -> Option<Job> {
+    fn next(&self, shared: &WalkState) -> Option<WalkJob> {
         let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if self.stop.is_set() {
@@ -132,7 +132,12 @@ impl Walk<'_> {
     }
 
     /// Visits the entries of a directory and returns the directories in it.
-    fn directory(&self, shared: &Shared, job: Job, visitor: &mut impl FnMut(&Found<'_>)) -> Vec<Job> {
+    fn directory(
+        &self,
+        shared: &WalkState,
+        job: WalkJob,
+        visitor: &mut impl FnMut(&WalkEntry<'_>),
+    ) -> Vec<WalkJob> {
         let Some((directory, mut names)) = self.read(&job.below) else {
             shared.unreadable.fetch_add(1, Ordering::Relaxed);
             return Vec::new();
@@ -162,9 +167,9 @@ impl Walk<'_> {
             {
                 continue;
             }
-            visitor(&Found { directory: &directory, name, path: &path, kind: *kind });
+            visitor(&WalkEntry { directory: &directory, name, path: &path, kind: *kind });
             if is_directory {
-                jobs.push(Job { below: path, ignored: ignored.clone() });
+                jobs.push(WalkJob { below: path, ignored: ignored.clone() });
             }
         }
         jobs

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::follow::{Done, Order, Seen, Watch};
-use super::link::{Line, Link, Typed};
+use super::link::{Link, Typed, TypedLine};
 use super::nonce::{nonce, tag};
 use super::probe::{State, probe};
 use super::run::{Begun, call_off, out_of_reach, strangers};
@@ -220,7 +220,7 @@ async fn type_command(
         return Err(TargetError::BadPath { why: "has a zero byte in it" });
     }
     let content = scripts::command(&text, &shown(&text), cwd, nonce, tag);
-    let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
+    let line = TypedLine { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
     link.type_line(line).await
 }
 

@@ -73,18 +73,18 @@ impl Host {
         stdin: Stdin,
     ) -> Result<Said, TargetError> {
         let exit = self.target.start(self.exec(script, arguments, stdin)).await?.wait().await?;
-        said(&exit)
+        read_output(&exit)
     }
 
     /// Runs a script that is kept to these bounds.
     pub(super) async fn run_in(&self, bounds: Bounds, script: &str) -> Result<(), TargetError> {
         let exec = Exec { bounds, ..self.exec(script, &[], Stdin::Null) };
-        said(&self.target.start(exec).await?.wait().await?).map(drop)
+        read_output(&self.target.start(exec).await?.wait().await?).map(drop)
     }
 
     /// Runs a script that may start the tmux server, which stays.
     pub(super) async fn run_leaving(&self, script: &str, arguments: &[&str]) -> Result<Said, TargetError> {
-        said(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)
+        read_output(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)
     }
 
     /// Follows a spool from a position for as long as the run is held. The output has this mark in it.
@@ -117,7 +117,7 @@ impl Host {
     }
 }
 
-fn said(exit: &Exit) -> Result<Said, TargetError> {
+fn read_output(exit: &Exit) -> Result<Said, TargetError> {
     if exit.code == Some(0) {
         return Ok(Said { text: String::from_utf8_lossy(&exit.stdout.tail).into_owned() });
     }

@@ -11,7 +11,7 @@ use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::nonce::nonce;
 use super::scripts;
-use super::sessions::{self, Place};
+use super::sessions::{self, PanePlace};
 use super::shells::{Seat, Shell};
 use super::source::Source;
 use super::spool::RELAY;
@@ -60,7 +60,7 @@ pub(super) struct Link {
 }
 
 /// A line to type.
-pub(super) struct Line<'a> {
+pub(super) struct TypedLine<'a> {
     pub(super) text: &'a str,
     /// The file that the line reads, and its content.
     pub(super) file: String,
@@ -86,7 +86,7 @@ impl Link {
     pub(super) async fn open(
         host: Arc<Host>,
         (session, name): (&str, &str),
-        place: &Place,
+        place: &PanePlace,
         shell: Shell,
     ) -> Result<Self, TargetError> {
         let id = place.id.as_str();
@@ -156,7 +156,7 @@ impl Link {
     }
 
     /// Types a line, after tmux has checked that the pane is still the right one.
-    pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
+    pub(super) async fn type_line(&self, line: TypedLine<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
         let arguments = [&socket, &self.id, &self.seal, &pid, line.text, &line.file, line.cwd, &owner];
         let said = self.host.run(scripts::TYPE, &arguments, Stdin::Bytes(line.content)).await?;
@@ -181,7 +181,7 @@ impl Link {
         let file = format!("{outside}setup");
         let content = scripts::setup(&format!("{inside}command"), &nonce).into_bytes();
         let line = scripts::setup_line(&format!("{inside}setup"));
-        let typed = self.type_line(Line { text: &line, file, content, cwd: "/" }).await?;
+        let typed = self.type_line(TypedLine { text: &line, file, content, cwd: "/" }).await?;
         match typed {
             Typed::Yes => {}
             Typed::Busy(program) => return Err(PaneError::Busy { program }.into()),

@@ -28,7 +28,7 @@ pub(super) enum State {
 }
 
 /// The result of a check.
-pub(super) struct Found {
+pub(super) struct PaneCheck {
     pub(super) state: State,
     /// Clients that typed within the last seconds.
     pub(super) typing: u32,
@@ -39,7 +39,7 @@ const STATUS_LOOKS: usize = 20;
 const STATUS_PAUSE: Duration = Duration::from_millis(25);
 
 /// Checks a pane, and whether a client typed within the last `seconds`.
-pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetError> {
+pub(super) async fn probe(link: &Link, seconds: u64) -> Result<PaneCheck, TargetError> {
     let (socket, pid, seconds) = (link.host.socket(), link.pid(), seconds.to_string());
     let setup = link.setup();
     let arguments = [&socket, &link.id, &link.session, &pid, &seconds, &setup];
@@ -50,14 +50,14 @@ pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetErro
             return Ok(found);
         }
         if let Some((code, signal)) = link.end().await? {
-            return Ok(Found { state: State::Dead { code, signal }, typing: 0 });
+            return Ok(PaneCheck { state: State::Dead { code, signal }, typing: 0 });
         }
         sleep(STATUS_PAUSE).await;
     }
-    Ok(Found { state: State::Dead { code: None, signal: None }, typing: 0 })
+    Ok(PaneCheck { state: State::Dead { code: None, signal: None }, typing: 0 })
 }
 
-fn parse(said: &str) -> Found {
+fn parse(said: &str) -> PaneCheck {
     let mut lines = said.lines();
     let words: Vec<&str> = lines.next().unwrap_or_default().split_ascii_whitespace().collect();
     let number = |word: Option<&&str>| word.and_then(|word| word.get(1..)?.parse().ok());
@@ -70,7 +70,7 @@ fn parse(said: &str) -> Found {
         _ => State::Unknown,
     };
     let typing = lines.next().and_then(|count| count.trim().parse().ok()).unwrap_or(0);
-    Found { state, typing }
+    PaneCheck { state, typing }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::link::Link;
 use super::names::SHARED;
 use super::records;
 use super::scripts::FORGET;
-use super::sessions::{self, Absent, Limits, Place};
+use super::sessions::{self, Absent, PaneLimits, PanePlace};
 use super::shells::Shell;
 use crate::{Stdin, TargetError};
 
@@ -36,9 +36,9 @@ pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), T
 }
 
 /// Ends a session to which no command came, unless a client is attached.
-pub(super) async fn end_waiting(host: &Host, session: &str, limits: Limits) -> Result<(), TargetError> {
+pub(super) async fn end_waiting(host: &Host, session: &str, limits: PaneLimits) -> Result<(), TargetError> {
     let found = sessions::pane(host, session, SHARED, Absent::Never, &Shell::waiting(), limits).await;
-    let Some(place) = found.ok().filter(Place::is_waiting) else { return Ok(()) };
+    let Some(place) = found.ok().filter(PanePlace::is_waiting) else { return Ok(()) };
     let identity = records::load(&host.records, session)?.identity();
     let (socket, pid) = (host.socket(), place.pid.to_string());
     let arguments = [socket.as_str(), session, &identity, "1", &pid];

@@ -9,7 +9,7 @@ use crate::{PaneError, Remaining, Stdin, TargetError, quote};
 
 /// The most sessions and panes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct PaneLimits {
     pub(super) sessions: u32,
     pub(super) panes: u32,
 }
@@ -26,7 +26,7 @@ pub(super) enum Absent {
 
 /// A pane that was found or made.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PanePlace {
     pub(super) id: String,
     pub(super) pid: i32,
     pub(super) is_dead: bool,
@@ -35,7 +35,7 @@ pub(super) struct Place {
     pub(super) bounds: String,
 }
 
-impl Place {
+impl PanePlace {
     /// Whether no command came to it yet.
     pub(super) fn is_waiting(&self) -> bool {
         self.bounds == Shell::waiting().bounds
@@ -60,7 +60,7 @@ pub(super) async fn session(
     host: &Host,
     name: &str,
     shell: &Shell,
-    limits: Limits,
+    limits: PaneLimits,
 ) -> Result<bool, TargetError> {
     // The files that a shell needs are written before it is started, and not under a running one.
     if shell.has_bounds() && host.run(IS_THERE, &[&host.socket(), name], Stdin::Null).await?.text.is_empty() {
@@ -94,8 +94,8 @@ pub(super) async fn pane(
     name: &str,
     absent: Absent,
     shell: &Shell,
-    limits: Limits,
-) -> Result<Place, TargetError> {
+    limits: PaneLimits,
+) -> Result<PanePlace, TargetError> {
     if absent == Absent::Make && shell.has_bounds() {
         match Box::pin(pane(host, session, name, Absent::Leave, shell, limits)).await {
             Err(TargetError::Pane(PaneError::Missing { .. })) => shell.prepare(host).await?,
@@ -126,11 +126,11 @@ pub(super) async fn pane(
     }
 }
 
-fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Place> {
+fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<PanePlace> {
     let digits = id.strip_prefix('%')?;
     let is_id = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_id.then_some(())?;
-    Some(Place {
+    Some(PanePlace {
         id: id.to_owned(),
         pid: pid.parse().ok()?,
         // One that was being restarted when its buddy ended.
@@ -243,7 +243,7 @@ mod tests {
     fn only_what_tmux_can_have_said_is_a_pane() {
         let found = place("made", "%12", "345", "0", "bopen").unwrap();
         let bounds = "open".to_owned();
-        assert_eq!(found, Place { id: "%12".into(), pid: 345, is_dead: false, is_new: true, bounds });
+        assert_eq!(found, PanePlace { id: "%12".into(), pid: 345, is_dead: false, is_new: true, bounds });
         for id in ["12", "%", "%1;x", "%-1", "% 1"] {
             assert_eq!(place("found", id, "1", "0", "b"), None, "{id}");
         }

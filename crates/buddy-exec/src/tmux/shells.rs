@@ -227,7 +227,7 @@ impl Shell {
         pid: i32,
     ) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
         let Some(cell) = &self.cell else { return Ok(None) };
-        Ok(match told(host, &end_file(Path::new(&cell.told)).to_string_lossy(), pid).await? {
+        Ok(match read_report(host, &end_file(Path::new(&cell.told)).to_string_lossy(), pid).await? {
             Some(Told::Ended { warden, code, signal, .. }) if warden == pid => Some((code, signal)),
             _ => None,
         })
@@ -268,7 +268,7 @@ impl Shell {
             return Ok(Seat { shell: pid, outside: place.clone(), inside: place });
         }
         let path = |kind: &str| host.path(&format!("{session}.{pane}.{kind}"));
-        match told(host, &path("told"), pid).await? {
+        match read_report(host, &path("told"), pid).await? {
             Some(Told::Runs { warden, shell, directory }) if warden == pid => Ok(Seat {
                 shell,
                 outside: format!("{}/", path("files")),
@@ -283,7 +283,7 @@ impl Shell {
 }
 
 /// The report that the warden with this process wrote to a file.
-async fn told(host: &Host, file: &str, pid: i32) -> Result<Option<Told>, TargetError> {
+async fn read_report(host: &Host, file: &str, pid: i32) -> Result<Option<Told>, TargetError> {
     let said = host.run(scripts::TOLD, &[file, &pid.to_string()], Stdin::Null).await?;
     Ok(serde_json::from_str(&said.text).ok())
 }

@@ -17,7 +17,7 @@ use super::host::Host;
 use super::link::Link;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
-use super::sessions::{self, Absent, Limits};
+use super::sessions::{self, Absent, PaneLimits};
 use super::shells::{Shell, Shells, sealed_objects};
 use super::{keys, lock, person::Hands, records, rest, screen};
 use crate::managed::ManagedProcesses;
@@ -76,7 +76,7 @@ pub struct TmuxTarget {
     below: Arc<dyn Target>,
     host: Arc<Host>,
     session: String,
-    limits: Limits,
+    limits: PaneLimits,
     shells: Shells,
     locks_in: PathBuf,
     /// By session and pane. Locked for a look or a change only.
@@ -108,7 +108,7 @@ impl TmuxTarget {
             below,
             host: Arc::new(host),
             session: checked(&settings.session)?.to_owned(),
-            limits: Limits { sessions: settings.max_sessions, panes: settings.max_panes },
+            limits: PaneLimits { sessions: settings.max_sessions, panes: settings.max_panes },
             shells,
             locks_in: settings.locks,
             links: Mutex::default(),

@@ -67,7 +67,7 @@ impl SshSettings {
 #[derive(Debug)]
 pub struct SshTransport {
     name: String,
-    shared: Arc<Shared>,
+    shared: Arc<SshConnection>,
     /// Locked while a connection is made, so that commands that start together make one.
     connecting: Mutex<()>,
     /// Whether the connection was ended for good.
@@ -75,7 +75,7 @@ pub struct SshTransport {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SshConnection {
     settings: SshSettings,
     /// The private directory of the socket.
     directory: TempDir,
@@ -91,7 +91,7 @@ impl SshTransport {
         let directory = tempfile::Builder::new().prefix("buddy-ssh-").permissions(private).tempdir();
         let directory = directory.map_err(|error| unreachable(format!("no private directory: {error}")))?;
         let transport = Self {
-            shared: Arc::new(Shared { settings, directory }),
+            shared: Arc::new(SshConnection { settings, directory }),
             connecting: Mutex::new(()),
             is_over: AtomicBool::new(false),
             name: name.clone(),
@@ -152,7 +152,7 @@ impl Transport for SshTransport {
     }
 }
 
-impl Shared {
+impl SshConnection {
     fn socket(&self) -> PathBuf {
         self.directory.path().join("c")
     }
@@ -203,7 +203,7 @@ impl Shared {
     }
 }
 
-impl Shared {
+impl SshConnection {
     fn hang_up(&self) {
         if self.is_up() {
             let _ = self.ssh(&["-O", "exit"], &[]).ask(EXIT_LIMIT);
@@ -211,7 +211,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SshConnection {
     fn drop(&mut self) {
         self.hang_up();
     }

@@ -71,7 +71,7 @@ pub(super) struct Cache {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct CacheLine {
     path: PathText,
     known: Known,
 }
@@ -90,8 +90,8 @@ impl Cache {
             return Self::default();
         }
         let text = fs::read_to_string(path).unwrap_or_default();
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        Self { files: lines.map(|Line { path, known }| (path.0, known)).collect(), is_changed: false }
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<CacheLine>(line).ok());
+        Self { files: lines.map(|CacheLine { path, known }| (path.0, known)).collect(), is_changed: false }
     }
 
     /// Saves it. It need not survive a crash.
@@ -99,7 +99,10 @@ impl Cache {
         make_private(folder)?;
         let mut lines = Vec::new();
         for (path, known) in &self.files {
-            serde_json::to_writer(&mut lines, &Line { path: PathText(path.clone()), known: known.clone() })?;
+            serde_json::to_writer(
+                &mut lines,
+                &CacheLine { path: PathText(path.clone()), known: known.clone() },
+            )?;
             lines.push(b'\n');
         }
         replace_file(&file_of(folder, root), &lines, FileMode::PRIVATE, FileSync::Later)

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use buddy_protocol::{PathText, SessionTarget};
+use buddy_protocol::{PathText, Principal, SessionTarget};
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{create_private, entries, make_private, sync_folder};
@@ -35,6 +35,9 @@ pub struct Header {
     /// The target that it is about; absent for this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SessionTarget>,
+    /// The user or the client that asked for it; absent for the agent's own calls and in entries of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Principal>,
 }
 
 /// One line of a journal.
@@ -44,7 +47,7 @@ pub(super) enum Record {
     /// The first line.
     Begin {
         /// The properties of the entry.
-        header: Header,
+        header: Box<Header>,
     },
     /// A path is about to change, or was changed by a command.
     Change {
@@ -121,7 +124,7 @@ impl Journal {
                     // While it is held the call is under way.
                     file.lock()?;
                     let mut journal = Self { file, path, bytes: 0 };
-                    journal.append(&[Record::Begin { header: header.clone() }])?;
+                    journal.append(&[Record::Begin { header: Box::new(header.clone()) }])?;
                     sync_folder(folder)?;
                     return Ok(journal);
                 }
@@ -213,7 +216,7 @@ fn read(path: &Path) -> io::Result<Option<Read>> {
         records.push(record);
     }
     let Some(Record::Begin { header }) = records.first().cloned() else { return Ok(None) };
-    Ok(Some(Read { path: path.to_owned(), header, records }))
+    Ok(Some(Read { path: path.to_owned(), header: *header, records }))
 }
 
 fn numbers(folder: &Path) -> io::Result<Vec<u64>> {

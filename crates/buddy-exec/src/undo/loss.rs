@@ -14,7 +14,7 @@ use rustix::fs::FileType;
 
 use super::blobs::Blobs;
 use super::rebuilt::is_rebuilt;
-use super::settings::{Limits, UndoSettings};
+use super::settings::{SnapshotLimits, UndoSettings};
 use super::snapshot::{Seen, Snapshot, Taking};
 use super::state::State;
 
@@ -81,7 +81,7 @@ pub fn lost_without_undo(
 }
 
 /// The paths that a snapshot would cover.
-fn look(root: &Path, limits: Limits) -> Snapshot {
+fn look(root: &Path, limits: SnapshotLimits) -> Snapshot {
     let blobs = Blobs::new(PathBuf::new(), 0);
     let taking = Taking { limits, blobs: &blobs, store: Path::new(""), now_nanos: 0 };
     let looked = taking.walk(root, |spot, _, meta| {
@@ -95,7 +95,7 @@ fn look(root: &Path, limits: Limits) -> Snapshot {
 
 /// Whether a snapshot has everything at and beneath a path, but for directories that are built
 /// again.
-fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) -> bool {
+fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: SnapshotLimits) -> bool {
     let is_rebuilt = |path: &Path| is_rebuilt(path) && !snapshot.seen.contains_key(path);
     let top = root.join(below);
     if top.ancestors().take_while(|above| *above != root).any(is_rebuilt) {
@@ -144,7 +144,7 @@ fn is_kept_from_git(snapshot: &Snapshot, root: &Path, top: &Path) -> bool {
 }
 
 /// Whether a removal by a tool is within the limits of undo.
-fn fits(top: &Path, limits: Limits) -> bool {
+fn fits(top: &Path, limits: SnapshotLimits) -> bool {
     let (mut files, mut bytes) = (0, 0);
     let mut left = VecDeque::from([top.to_owned()]);
     while let Some(path) = left.pop_front() {

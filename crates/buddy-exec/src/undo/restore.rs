@@ -46,7 +46,7 @@ impl UndoStore {
         if is_beside {
             recorder.ran_beside(&beside)?;
         }
-        let work = Work { blobs, reach: Everything::new()?, recorder: &recorder };
+        let work = RestoreWork { blobs, reach: Everything::new()?, recorder: &recorder };
         let moves = moves(&steps);
         for (at, one) in moves.iter().enumerate() {
             fail::fail_point!("undo.step");
@@ -163,13 +163,13 @@ pub(super) fn moves(steps: &[Step]) -> Vec<Move> {
     removals.into_iter().chain(made).chain(others).chain(modes).chain(closed).collect()
 }
 
-struct Work<'a> {
+struct RestoreWork<'a> {
     blobs: &'a Blobs,
     reach: Everything,
     recorder: &'a Recorder,
 }
 
-impl Work<'_> {
+impl RestoreWork<'_> {
     fn perform(&self, one: &Move) -> Result<(), UndoError> {
         let failed = |source: io::Error| UndoError::Restore { path: one.path.clone(), source };
         let spot = self.reach.spot(&one.path)?;

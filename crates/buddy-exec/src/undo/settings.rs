@@ -28,15 +28,15 @@ impl Default for UndoSettings {
 }
 
 impl UndoSettings {
-    pub(super) fn limits(self) -> Limits {
+    pub(super) fn limits(self) -> SnapshotLimits {
         let Self { max_file_bytes, max_snapshot_files, max_snapshot_bytes, .. } = self;
-        Limits { files: max_snapshot_files, bytes: max_snapshot_bytes, file_bytes: max_file_bytes }
+        SnapshotLimits { files: max_snapshot_files, bytes: max_snapshot_bytes, file_bytes: max_file_bytes }
     }
 }
 
 /// The limits of a snapshot.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct SnapshotLimits {
     pub(super) files: usize,
     pub(super) bytes: u64,
     pub(super) file_bytes: u64,

@@ -19,7 +19,7 @@ use rustix::fs::{Dir, FileType};
 use super::blobs::Blobs;
 use super::cache::{Cache, Known, Meta};
 use super::rebuilt::is_rebuilt;
-use super::settings::Limits;
+use super::settings::SnapshotLimits;
 use super::state::State;
 use crate::FileSync;
 use crate::files::{Ignored, Spot, open_tree};
@@ -54,7 +54,7 @@ pub(super) struct Seen {
 
 /// The parameters of a snapshot.
 pub(super) struct Taking<'a> {
-    pub(super) limits: Limits,
+    pub(super) limits: SnapshotLimits,
     pub(super) blobs: &'a Blobs,
     /// The undo store itself, which is never part of a snapshot.
     pub(super) store: &'a Path,
@@ -62,7 +62,7 @@ pub(super) struct Taking<'a> {
 }
 
 /// One directory to read.
-struct Job {
+struct SnapshotJob {
     path: PathBuf,
     ignored: Arc<Ignored>,
 }
@@ -103,7 +103,7 @@ impl Taking<'_> {
     ) -> io::Result<Snapshot> {
         let top = open_tree(root)?;
         let mut snapshot = Snapshot::default();
-        let mut jobs = VecDeque::from([Job { path: PathBuf::new(), ignored: Arc::default() }]);
+        let mut jobs = VecDeque::from([SnapshotJob { path: PathBuf::new(), ignored: Arc::default() }]);
         let mut repositories = VecDeque::new();
         while let Some(job) = jobs.pop_front().or_else(|| repositories.pop_front()) {
             let Ok(directory) = top.directory(&job.path) else {
@@ -126,12 +126,14 @@ impl Taking<'_> {
                 let spot = Spot::inside(&directory, &root.join(&job.path), name);
                 let is_directory = self.one(&mut snapshot, &spot, &path, &below, &ignored, &mut look);
                 match is_directory {
-                    Found::Directory if name == ".git" => {
-                        repositories.push_back(Job { path: below, ignored: Arc::default() });
+                    KeptEntry::Directory if name == ".git" => {
+                        repositories.push_back(SnapshotJob { path: below, ignored: Arc::default() });
                     }
-                    Found::Directory => jobs.push_back(Job { path: below, ignored: ignored.clone() }),
-                    Found::Other => {}
-                    Found::Full => return Ok(snapshot),
+                    KeptEntry::Directory => {
+                        jobs.push_back(SnapshotJob { path: below, ignored: ignored.clone() });
+                    }
+                    KeptEntry::Other => {}
+                    KeptEntry::Full => return Ok(snapshot),
                 }
             }
         }
@@ -146,13 +148,13 @@ impl Taking<'_> {
         below: &Path,
         ignored: &Ignored,
         look: &mut impl FnMut(&Spot, &Path, Meta) -> io::Result<State>,
-    ) -> Found {
-        let Ok(Some(stat)) = spot.stat() else { return Found::Other };
+    ) -> KeptEntry {
+        let Ok(Some(stat)) = spot.stat() else { return KeptEntry::Other };
         let meta = Meta::from(&stat);
         let kind = FileType::from_raw_mode(stat.st_mode);
         // It comes and goes with the jail of a pane, and is no change of the command.
         if is_stand_in(path) {
-            return Found::Other;
+            return KeptEntry::Other;
         }
         let is_repository = spot.real().file_name().is_some_and(|name| name == ".git");
         if kind == FileType::Directory && !is_repository && ignored.covers(below, true) {
@@ -160,13 +162,13 @@ impl Taking<'_> {
             if !is_rebuilt(path) {
                 snapshot.ignored.insert(path.to_owned());
             }
-            return Found::Other;
+            return KeptEntry::Other;
         }
         if snapshot.seen.len() >= self.limits.files {
             snapshot.cut_at = Some(path.to_owned());
             snapshot
                 .leave_out(path.to_owned(), "the workspace has more files than are covered, from here on");
-            return Found::Full;
+            return KeptEntry::Full;
         }
         let state = match kind {
             FileType::RegularFile if meta.size > self.limits.file_bytes => {
@@ -189,11 +191,11 @@ impl Taking<'_> {
         let meta = (kind == FileType::RegularFile).then_some(meta);
         let is_ignored = matches!(state, State::NotKept { .. }) && ignored.covers(below, false);
         snapshot.seen.insert(path.to_owned(), Seen { meta, state, is_ignored });
-        if kind == FileType::Directory { Found::Directory } else { Found::Other }
+        if kind == FileType::Directory { KeptEntry::Directory } else { KeptEntry::Other }
     }
 }
 
-enum Found {
+enum KeptEntry {
     Directory,
     Other,
     Full,

@@ -12,7 +12,7 @@ use buddy_exec::undo::{
     CommandExtent, Header, PathText, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which,
 };
 use buddy_exec::{Bounds, Deletion, Exec, LocalTarget, OrderGuard, Recorder, SweepNote, Target, TargetError};
-use buddy_protocol::{Clock, NameSet, UnixMillis};
+use buddy_protocol::{Clock, NameSet, Principal, UnixMillis};
 use tempfile::TempDir;
 
 use crate::bounds::target_in;
@@ -135,6 +135,7 @@ fn header(id: &str) -> Header {
         unix_ms: 1,
         undoes: None,
         target: None,
+        by: None,
     }
 }
 
@@ -597,4 +598,37 @@ async fn files_in_a_directory_that_a_tool_removed_beside_a_command_go_to_quarant
         assert_eq!(there, [!is_beside, !is_beside, true], "{swept:?}");
         assert_eq!(swept.len(), if is_beside { 2 } else { 0 }, "{swept:?}");
     }
+}
+
+#[tokio::test]
+async fn an_entry_names_its_author_and_one_of_an_older_version_has_none() {
+    let yard = Yard::new();
+    let by = Principal::person("ann");
+    let recorder = yard.store.begin(Header { by: Some(by.clone()), ..header("new") });
+    yard.target.write(&Bounds::open(), &recorder, Path::new("a"), b"1").await.unwrap();
+    drop(recorder);
+    yard.write("old", "b", "1").await;
+    let journals = || {
+        let folder = yard.folder.path().join("data/undo");
+        let found = walk(&folder).into_iter().filter_map(|path| fs::read_to_string(path).ok());
+        found.filter(|text| text.contains("\"begin\"")).collect::<Vec<_>>()
+    };
+    // Entries of an older version have no such field at all.
+    let named = journals().iter().filter(|text| text.contains("\"by\"")).count();
+    assert_eq!((journals().len(), named), (2, 1));
+    let author = |id: &str| yard.store.header(&Which::Id(id.to_owned())).unwrap().by;
+    assert_eq!((author("new"), author("old")), (Some(by), None));
+    assert_eq!(yard.plan("old").steps.len(), 1);
+}
+
+/// All files below a directory.
+fn walk(directory: &Path) -> Vec<PathBuf> {
+    let (mut found, mut queue) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { queue.push(path) } else { found.push(path) }
+        }
+    }
+    found
 }

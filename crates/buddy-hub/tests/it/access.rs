@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use buddy_hub::{Action, Resource, SessionResource, authorize};
 use buddy_protocol::{
     AgentId, ApprovalPolicy, Change, Command, CommandKey, Fact, ForkKind, ForkPoint, Members, Principal,
-    PrincipalId, Role, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
+    PrincipalId, Role, SearchQuery, SessionId, SessionPage, SessionQuery, Sessions, SessionsError, UserId,
 };
 use proptest::prelude::*;
 
@@ -119,9 +119,7 @@ async fn check(bench: &Bench, made: &[Made]) {
             readable,
             "list {who:?}"
         );
-        let found = hub.search(&who, "lighthouse", 0).await.unwrap();
-        assert_eq!(found.iter().map(|found| &found.summary.id).collect::<BTreeSet<_>>(), readable, "{who:?}");
-        let asks = hub.asks(&who).await.unwrap();
+        let asks = bench.asks(&who).await;
         assert_eq!(asks.iter().map(|ask| &ask.session).collect::<BTreeSet<_>>(), readable, "asks {who:?}");
         check_pages(bench, &who, made, &readable).await;
         for owner in principals() {
@@ -174,7 +172,30 @@ async fn check_pages(bench: &Bench, who: &Principal, made: &[Made], readable: &B
                 after = Some(next);
             }
             assert_eq!(seen, expected, "{who:?} waiting: {is_waiting}, in {cwd:?}");
+            // Each session has the word, and waits.
+            let found = found_pages(bench, who, cwd.clone(), readable).await;
+            assert_eq!(found, expected, "search by {who:?} in {cwd:?}");
         }
+    }
+}
+
+/// The sessions with the word that each of them has, page by page.
+async fn found_pages(
+    bench: &Bench,
+    who: &Principal,
+    cwd: Option<String>,
+    readable: &BTreeSet<&SessionId>,
+) -> BTreeSet<SessionId> {
+    let (mut seen, mut after) = (BTreeSet::new(), None);
+    loop {
+        let query = SearchQuery { cwd: cwd.clone(), limit: 1, after, ..SearchQuery::new("lighthouse") };
+        let page = bench.hub.search(who, query).await.unwrap();
+        for found in page.found {
+            assert!(seen.insert(found.summary.id), "nothing comes twice");
+        }
+        let Some(next) = page.next else { return seen };
+        assert!(readable.contains(&next.session), "{who:?} {next:?}");
+        after = Some(next);
     }
 }
 
@@ -210,6 +231,30 @@ async fn check_commands(bench: &Bench, who: &Principal, id: &SessionId, resource
     assert_eq!(!is_refused(&taken_up), allows(who, Action::Prompt, resource), "{who:?} {taken_up:?}");
 }
 
+/// Each call of a client is stopped by the owner and by the client that made it.
+async fn check_stops(bench: &Bench, made: &[Made]) {
+    for Made { id, resource, .. } in made {
+        for caller in principals().iter().filter(|caller| allows(caller, Action::Call, resource)) {
+            let input = serde_json::json!({}).into();
+            let call = Command::Call { tool: "read_file".to_owned(), input };
+            bench.hub.send(caller, id, call).await.unwrap();
+            let log = bench.hub.events(&Principal::system(), id, 0, 10_000).await.unwrap();
+            let running = log.iter().rev().find_map(|event| match &event.fact {
+                Fact::ItemStarted(started) => Some(started.item.id.clone()),
+                _ => None,
+            });
+            let item = running.unwrap();
+            for who in principals() {
+                let own = Resource::Call { session: resource, caller };
+                let may = allows(&who, Action::Stop, resource)
+                    || authorize(&House, &who, Action::Stop, own).is_ok();
+                let stopped = bench.hub.send(&who, id, Command::Stop { item: item.clone() }).await;
+                assert_eq!(stopped.is_ok(), may, "{who:?} stops a call of {caller:?}: {stopped:?}");
+            }
+        }
+    }
+}
+
 /// Forks and children last, because they are sessions of their own.
 async fn check_copies(bench: &Bench, made: &[Made]) {
     for who in principals() {
@@ -232,15 +277,16 @@ async fn check_copies(bench: &Bench, made: &[Made]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_hub_reveals_exactly_what_authorize_allows(wishes in prop::collection::vec(wish(), 1..7)) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
-            let bench = Bench::with(Arc::new(House));
+            let bench = Bench::in_memory(Arc::new(House));
             let made = populate(&bench, &wishes).await;
             check(&bench, &made).await;
+            check_stops(&bench, &made).await;
             check_copies(&bench, &made).await;
             bench.hub.close().await;
         });

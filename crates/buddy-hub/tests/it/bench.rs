@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use buddy_hub::{Hub, HubLimits, HubParts};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Asked, Clock, Command,
-    CommandOutcome, DeltaStream, Event, EventSink, Fact, Ids, ItemDelta, ItemId, Members, NewSession, Notice,
-    NoticeLevel, Opening, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, SessionStore,
-    SessionTerms, Sessions, SingleUser, Subscription, UnixMillis,
+    Agent, AgentError, AgentSession, Answer, Approval, ApprovalPolicy, Ask, AskId, Asked, AuthoredFact,
+    Clock, Command, CommandOutcome, Content, DeltaStream, Event, EventSink, Fact, Ids, Item, ItemDelta,
+    ItemId, ItemStarted, ItemStatus, Json, Members, NewSession, Notice, NoticeLevel, Opening, Principal,
+    Question, Risk, SessionChanged, SessionId, SessionStarted, SessionStore, SessionTerms, Sessions,
+    SingleUser, Subscription, ToolCall, ToolKind, UnixMillis, WaitingAsk,
 };
 use buddy_store::{SqliteStore, StoreRole, StoreSettings};
 use futures::StreamExt;
@@ -38,7 +39,7 @@ impl Ids for Counter {
 
 /// An agent that takes orders as prompts: `say N` reports N facts one by one, `flood N` reports N deltas,
 /// `ask` asks and reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the
-/// question, `restrict` reports plan mode without approvals.
+/// question, `restrict` reports plan mode without approvals. Between `work` and `rest` it is busy. A call of a client runs for ever.
 struct Scripted(Arc<Counter>, Arc<Doings>);
 
 /// The commands that the scripted agent was given.
@@ -64,6 +65,7 @@ struct ScriptedSession {
     ids: Arc<Counter>,
     tasks: JoinSet<()>,
     doings: Arc<Doings>,
+    is_busy: bool,
 }
 
 #[async_trait]
@@ -75,18 +77,29 @@ impl Agent for Scripted {
     async fn open(&self, _: Opening, sink: Arc<dyn EventSink>) -> Result<Box<dyn AgentSession>, AgentError> {
         let (ids, doings) = (self.0.clone(), self.1.clone());
         doings.opened.fetch_add(1, Ordering::SeqCst);
-        Ok(Box::new(ScriptedSession { sink, ids, tasks: JoinSet::new(), doings }))
+        Ok(Box::new(ScriptedSession { sink, ids, tasks: JoinSet::new(), doings, is_busy: false }))
     }
 }
 
 #[async_trait]
 impl AgentSession for ScriptedSession {
-    async fn command(&mut self, _: Principal, command: Command) -> CommandOutcome {
-        if let Command::Prompt { text, .. } = command {
+    async fn command(&mut self, by: Principal, command: Command) -> CommandOutcome {
+        if let Command::Call { tool, input } = command {
+            let call = running_call(&self.ids, &by, tool, input);
+            self.sink.commit_authored(vec![AuthoredFact::new(&by, call)]).await.unwrap();
+        } else if let Command::Prompt { text, .. } = command {
             self.doings.taken.fetch_add(1, Ordering::SeqCst);
-            self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
+            match text.as_str() {
+                "work" => self.is_busy = true,
+                "rest" => self.is_busy = false,
+                _ => drop(self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text))),
+            }
         }
         Box::pin(async { Ok(()) })
+    }
+
+    fn is_busy(&self) -> bool {
+        self.is_busy
     }
 
     async fn close(mut self: Box<Self>) {
@@ -165,6 +178,32 @@ fn approval() -> Approval {
     }
 }
 
+fn running_call(ids: &Counter, by: &Principal, name: String, input: Json) -> Fact {
+    let call = ToolCall {
+        call_id: "call_1".to_owned(),
+        title: name.clone(),
+        name,
+        kind: ToolKind::Other,
+        input,
+        output: None,
+        images: Vec::new(),
+        target: None,
+        had_secrets: false,
+        caller: Some(by.clone()),
+    };
+    let item = Item {
+        id: ItemId::new(ids),
+        turn: None,
+        step: None,
+        place: None,
+        parent: None,
+        status: ItemStatus::Running,
+        content: Content::ToolCall(Box::new(call)),
+        private: None,
+    };
+    Fact::ItemStarted(ItemStarted { item })
+}
+
 fn ask(ids: &Counter, millis: u64) -> Ask {
     Ask {
         id: AskId::new(ids),
@@ -210,7 +249,15 @@ impl Bench {
 
     /// A hub whose users have these roles.
     pub(crate) fn with(members: Arc<dyn Members>) -> Self {
-        let directory = TempDir::new().unwrap();
+        Self::at(TempDir::new().unwrap(), members)
+    }
+
+    /// The same with a store in memory, where a sync costs nothing.
+    pub(crate) fn in_memory(members: Arc<dyn Members>) -> Self {
+        Self::at(TempDir::new_in("/dev/shm").unwrap(), members)
+    }
+
+    fn at(directory: TempDir, members: Arc<dyn Members>) -> Self {
         let settings = StoreSettings {
             directory: directory.path().to_owned(),
             role: StoreRole::Terminal,
@@ -286,6 +333,19 @@ impl Bench {
     pub(crate) async fn prompt(&self, session: &SessionId, text: &str) {
         let prompt = Command::prompt(text);
         self.hub.send(&self.ann, session, prompt).await.unwrap();
+    }
+
+    /// All pending asks that a principal sees, page by page.
+    pub(crate) async fn asks(&self, who: &Principal) -> Vec<WaitingAsk> {
+        let (mut asks, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.hub.asks(who, after).await.unwrap();
+            asks.extend(page.asks);
+            after = page.next;
+            if after.is_none() {
+                return asks;
+            }
+        }
     }
 
     pub(crate) async fn subscribe(&self, session: &SessionId, after: u64) -> Subscription {

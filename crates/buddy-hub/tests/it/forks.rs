@@ -1,6 +1,9 @@
 //! Forks of sessions.
 
-use buddy_protocol::{Event, Fact, ForkKind, ForkPoint, Principal, SessionStarted, Sessions, SessionsError};
+use buddy_protocol::{
+    Event, Fact, ForkKind, ForkPoint, FoundPage, Principal, SearchQuery, SessionStarted, Sessions,
+    SessionsError,
+};
 
 use crate::bench::{Bench, next};
 
@@ -52,7 +55,8 @@ async fn only_the_callers_own_sessions_are_searched() {
     let title =
         buddy_protocol::Change { title: Some("harbour".to_owned()), ..buddy_protocol::Change::default() };
     bench.hub.send(&bench.ann, &session, buddy_protocol::Command::Change(title)).await.unwrap();
-    let found = bench.hub.search(&bench.ann, "harbour", 5).await.unwrap();
+    let found = bench.hub.search(&bench.ann, SearchQuery::new("harbour")).await.unwrap().found;
     assert_eq!(found.iter().map(|found| &found.summary.id).collect::<Vec<_>>(), [&session]);
-    assert_eq!(bench.hub.search(&Principal::person("bob"), "harbour", 5).await.unwrap(), []);
+    let bobs = bench.hub.search(&Principal::person("bob"), SearchQuery::new("harbour")).await.unwrap();
+    assert_eq!(bobs, FoundPage::default());
 }

@@ -54,11 +54,45 @@ async fn a_session_with_a_reader_or_an_ask_stays() {
     drop(events);
     let refused = hub.take_up(&bench.ann, &other).await;
     assert!(matches!(refused, Err(SessionsError::Conflict(_))), "{refused:?}");
-    let ask = hub.asks(&bench.ann).await.unwrap().remove(0).ask.id;
+    let ask = hub.asks(&bench.ann, None).await.unwrap().asks.remove(0).ask.id;
     let answer = Command::Answer { ask, answer: buddy_protocol::Answer::allow() };
     hub.send(&bench.ann, &session, answer).await.unwrap();
     // Nothing goes on any more, so the other session takes its place.
     hub.take_up(&bench.ann, &other).await.unwrap();
+    hub.close().await;
+}
+
+#[tokio::test]
+async fn a_busy_session_makes_no_room() {
+    let bench = Bench::new();
+    let (busy, other) = (bench.stored_session().await, bench.stored_session().await);
+    bench.hub.close().await;
+    let hub = bench.hub_with(HubLimits { max_live: 1, idle_after: LONG });
+    hub.send(&bench.ann, &busy, Command::prompt("work")).await.unwrap();
+    let refused = hub.take_up(&bench.ann, &other).await;
+    assert!(matches!(refused, Err(SessionsError::Conflict(_))), "{refused:?}");
+    hub.send(&bench.ann, &busy, Command::prompt("rest")).await.unwrap();
+    hub.take_up(&bench.ann, &other).await.unwrap();
+    hub.close().await;
+}
+
+#[tokio::test]
+async fn a_busy_session_outlasts_its_idle_time() {
+    let bench = Bench::new();
+    let (busy, other) = (bench.stored_session().await, bench.stored_session().await);
+    bench.hub.close().await;
+    let hub = bench.hub_with(HubLimits { max_live: 10, idle_after: SHORT });
+    hub.send(&bench.ann, &busy, Command::prompt("work")).await.unwrap();
+    // The other session is unloaded again and again, each time after as long as the busy one could be idle.
+    for _ in 0..3 {
+        let closed = bench.closings();
+        hub.send(&bench.ann, &other, Command::prompt("say 1")).await.unwrap();
+        closed.next().await;
+    }
+    let (opened, closed) = (bench.opened(), bench.closings());
+    hub.send(&bench.ann, &busy, Command::prompt("rest")).await.unwrap();
+    assert_eq!(bench.opened(), opened, "it was live all the time");
+    closed.next().await;
     hub.close().await;
 }
 

@@ -15,7 +15,7 @@ const CALL_TIME: Duration = Duration::from_mins(3);
 
 /// An answer and how it arrived.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProbeAnswer {
     pub(super) reply: Reply,
     /// The number of text deltas before the whole answer.
     pub(super) pieces: usize,
@@ -23,7 +23,7 @@ pub(super) struct Answer {
     pub(super) lessons: Vec<String>,
 }
 
-impl Answer {
+impl ProbeAnswer {
     pub(super) fn text(&self) -> String {
         let texts = self.reply.items.iter().filter_map(|item| match item {
             ReplyItem::Text { text, .. } => Some(text.as_str()),
@@ -77,7 +77,7 @@ impl Asker {
         self.model.switches()
     }
 
-    pub(super) async fn ask(&self, mut prompt: Prompt) -> Result<Answer, ModelError> {
+    pub(super) async fn ask(&self, mut prompt: Prompt) -> Result<ProbeAnswer, ModelError> {
         prompt.temperature = self.temperature;
         let answer = prompt.max_output_tokens.unwrap_or(ANSWER_TOKENS);
         prompt.max_output_tokens = Some(answer.saturating_add(self.thinking));
@@ -90,7 +90,7 @@ impl Asker {
                     pieces = 0;
                     lessons.push(error);
                 }
-                Delta::Finished(reply) => return Ok(Answer { reply, pieces, lessons }),
+                Delta::Finished(reply) => return Ok(ProbeAnswer { reply, pieces, lessons }),
                 Delta::Reasoning(_) | Delta::Apart | Delta::ToolArguments { .. } => {}
             }
         }

@@ -3,7 +3,7 @@
 //! If a server rejects a call, it is made again with one option changed, and an option that helps is kept as
 //! a switch.
 
-use crate::diagnose::ask::{Answer, Asker};
+use crate::diagnose::ask::{Asker, ProbeAnswer};
 use crate::diagnose::check::Check;
 use crate::diagnose::diagnosis::Diagnosis;
 use crate::diagnose::judge::{self, Asked, Contexts};
@@ -58,7 +58,8 @@ impl<'a> Examination<'a> {
         found.checks.push(judge::model(&self.subject.model, &listed, &asked));
         let asked = match asked {
             Err(error) if self.may_be_the_stream(&error) => {
-                let whole = self.without_stream(prompts::talk(), &error.message, Answer::has_text).await?;
+                let whole =
+                    self.without_stream(prompts::talk(), &error.message, ProbeAnswer::has_text).await?;
                 whole.ok_or(error)
             }
             asked => asked,
@@ -82,7 +83,7 @@ impl<'a> Examination<'a> {
     }
 
     /// Checks a single call, two parallel calls, and reasoning that is sent back with them.
-    async fn tools(&mut self, first: &Answer) -> Result<(), ModelError> {
+    async fn tools(&mut self, first: &ProbeAnswer) -> Result<(), ModelError> {
         let asked = self.ask(prompts::one_call()).await;
         let trouble = match &asked {
             Err(error) if self.may_be_the_stream(error) => Some(error.message.clone()),
@@ -91,7 +92,7 @@ impl<'a> Examination<'a> {
         };
         let whole = match trouble {
             Some(trouble) => {
-                self.without_stream(prompts::one_call(), &trouble, Answer::has_sound_call).await?
+                self.without_stream(prompts::one_call(), &trouble, ProbeAnswer::has_sound_call).await?
             }
             None => None,
         };
@@ -108,7 +109,7 @@ impl<'a> Examination<'a> {
             }
         };
         self.parallel().await;
-        let has_thoughts = asked.as_ref().is_ok_and(Answer::has_thoughts);
+        let has_thoughts = asked.as_ref().is_ok_and(ProbeAnswer::has_thoughts);
         let went_on = match went_on {
             Some(went_on) if has_thoughts => Some(went_on),
             _ if first.has_thoughts() => {
@@ -228,8 +229,8 @@ impl<'a> Examination<'a> {
         &mut self,
         prompt: Prompt,
         trouble: &str,
-        is_better: impl Fn(&Answer) -> bool,
-    ) -> Result<Option<Answer>, ModelError> {
+        is_better: impl Fn(&ProbeAnswer) -> bool,
+    ) -> Result<Option<ProbeAnswer>, ModelError> {
         let answer = self.turned(prompt, |options| options.stream = false, is_better).await?;
         if answer.is_some() {
             self.found.switches.stream = Some(false);
@@ -245,8 +246,8 @@ impl<'a> Examination<'a> {
         &mut self,
         prompt: Prompt,
         turn: impl FnOnce(&mut Options),
-        is_better: impl Fn(&Answer) -> bool,
-    ) -> Result<Option<Answer>, ModelError> {
+        is_better: impl Fn(&ProbeAnswer) -> bool,
+    ) -> Result<Option<ProbeAnswer>, ModelError> {
         let mut route = self.route.clone();
         turn(&mut route.options);
         let asker = Asker::new(self.subject, route.clone())?;

@@ -1,12 +1,12 @@
 //! Verdicts from outcomes. Pure: outcomes in, checks out.
 
-use crate::diagnose::ask::Answer;
+use crate::diagnose::ask::ProbeAnswer;
 use crate::diagnose::check::Check;
 use crate::probe::{ContextWindow, ListedModel};
 use crate::{ModelError, ModelErrorKind, ReasoningReplay, SAFE_CONTEXT_WINDOW};
 
 pub(super) type Listed = Result<Vec<ListedModel>, ModelError>;
-pub(super) type Asked = Result<Answer, ModelError>;
+pub(super) type Asked = Result<ProbeAnswer, ModelError>;
 
 /// A check that failed with this error.
 pub(super) fn failed(name: &'static str, error: &ModelError) -> Check {
@@ -99,7 +99,7 @@ pub(super) fn answers(asked: &Asked) -> Check {
     }
 }
 
-pub(super) fn streams(is_wished: bool, answer: &Answer) -> Check {
+pub(super) fn streams(is_wished: bool, answer: &ProbeAnswer) -> Check {
     match answer.pieces {
         _ if !is_wished => Check::skipped("streams", "`stream` is off in this profile"),
         0 | 1 => Check::warn(
@@ -111,7 +111,7 @@ pub(super) fn streams(is_wished: bool, answer: &Answer) -> Check {
     }
 }
 
-pub(super) fn usage(answer: &Answer) -> Check {
+pub(super) fn usage(answer: &ProbeAnswer) -> Check {
     match &answer.reply.usage {
         Some(usage) => Check::ok("usage", format!("{} tokens in, {} out", usage.input, usage.output)),
         None => Check::warn(
@@ -262,7 +262,7 @@ impl Contexts {
 pub(super) fn image(asked: &Asked) -> Check {
     const NEXT: &str = "nothing to do unless you want to send pictures";
     match asked {
-        Ok(Answer { lessons, .. }) if lessons.iter().any(|lesson| lesson.contains("images")) => {
+        Ok(ProbeAnswer { lessons, .. }) if lessons.iter().any(|lesson| lesson.contains("images")) => {
             Check::warn("image", lessons.join("; "), NEXT)
         }
         Ok(answer) if answer.text().to_lowercase().contains("red") => {

@@ -23,10 +23,10 @@ use crate::{Auth, Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream,
 /// A model behind HTTP.
 #[derive(Clone)]
 pub struct HttpModel {
-    shared: Arc<Shared>,
+    shared: Arc<SharedModel>,
 }
 
-struct Shared {
+struct SharedModel {
     name: String,
     route: Route,
     exchange: Exchange,
@@ -42,7 +42,7 @@ impl HttpModel {
             url: route.protocol.url(&route.endpoint),
             headers: headers(&route)?,
         };
-        let shared = Shared { name: name.into(), route, exchange, learned: Mutex::default() };
+        let shared = SharedModel { name: name.into(), route, exchange, learned: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -54,7 +54,7 @@ impl HttpModel {
 
 impl fmt::Debug for HttpModel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared { name, route, .. } = &*self.shared;
+        let SharedModel { name, route, .. } = &*self.shared;
         formatter.debug_struct("HttpModel").field("name", name).field("route", route).finish_non_exhaustive()
     }
 }
@@ -82,7 +82,7 @@ where
     Box::pin(stream::select(deltas, work))
 }
 
-impl Shared {
+impl SharedModel {
     /// Retries until there is a reply or a final error.
     async fn run(&self, prompt: &Prompt, mut outlet: Outlet) {
         let settings = &self.route.settings;

@@ -18,7 +18,7 @@ const MAX_LIFE: Duration = Duration::from_hours(24 * 3660);
 
 /// An answer: a JSON object with any status.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProviderAnswer {
     status: u16,
     fields: Value,
 }
@@ -31,7 +31,7 @@ pub(super) struct Refusal {
     pub(super) description: String,
 }
 
-impl Answer {
+impl ProviderAnswer {
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
         // An answer that is not JSON is treated as an empty one.
         let fields = serde_json::from_slice(body).unwrap_or(Value::Null);
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn tokens(body: &str) -> Result<Tokens, LoginError> {
-        let answer = Answer::read(200, body.as_bytes()).accepted().map_err(Refusal::into_error)?;
+        let answer = ProviderAnswer::read(200, body.as_bytes()).accepted().map_err(Refusal::into_error)?;
         answer.tokens(UnixMillis(1000))
     }
 
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn refusals_by_word_and_by_status() {
         let kind = |status, body: &str| {
-            Answer::read(status, body.as_bytes()).accepted().unwrap_err().into_error().kind
+            ProviderAnswer::read(status, body.as_bytes()).accepted().unwrap_err().into_error().kind
         };
         assert_eq!(kind(200, r#"{"error":"access_denied"}"#), LoginErrorKind::Denied);
         assert_eq!(kind(400, r#"{"error":"expired_token"}"#), LoginErrorKind::Expired);

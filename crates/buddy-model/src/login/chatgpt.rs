@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-use super::answer::{Answer, Refusal, bad};
+use super::answer::{ProviderAnswer, Refusal, bad};
 use super::device::{MAX_CODE_CHARS, expired, pause};
 use super::post::{Body, NotAccepted, post};
 use super::{DeviceCode, Login, LoginTiming, Tokens};
@@ -54,7 +54,7 @@ fn is_pending(outcome: &NotAccepted) -> bool {
     !matches!(code.as_str(), "access_denied" | "expired_token")
 }
 
-fn read_code(answer: &Answer, page: &Url, timing: &LoginTiming) -> Result<DeviceCode, LoginError> {
+fn read_code(answer: &ProviderAnswer, page: &Url, timing: &LoginTiming) -> Result<DeviceCode, LoginError> {
     let code = answer.text("user_code").or_else(|| answer.text("usercode"));
     let code = code.ok_or_else(|| missing("user_code"))?;
     Ok(DeviceCode {
@@ -67,7 +67,7 @@ fn read_code(answer: &Answer, page: &Url, timing: &LoginTiming) -> Result<Device
     })
 }
 
-fn secret(answer: &Answer, name: &str) -> Result<SecretString, LoginError> {
+fn secret(answer: &ProviderAnswer, name: &str) -> Result<SecretString, LoginError> {
     let text = answer.text(name).filter(|text| !text.is_empty());
     text.map(Into::into).ok_or_else(|| missing(name))
 }

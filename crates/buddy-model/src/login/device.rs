@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::answer::{Answer, Refusal, bad};
+use super::answer::{ProviderAnswer, Refusal, bad};
 use super::post::NotAccepted;
 use super::provider::safe_url;
 use super::timing::LoginTiming;
@@ -31,7 +31,7 @@ pub struct DeviceCode {
 }
 
 impl DeviceCode {
-    pub(super) fn read(answer: &Answer, timing: &LoginTiming) -> Result<Self, LoginError> {
+    pub(super) fn read(answer: &ProviderAnswer, timing: &LoginTiming) -> Result<Self, LoginError> {
         let missing = |name: &str| bad(format!("the provider's answer has no `{name}`"));
         let device_code = answer.text("device_code").ok_or_else(|| missing("device_code"))?;
         let code = answer.text("user_code").ok_or_else(|| missing("user_code"))?;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn read(fields: &str) -> Result<DeviceCode, LoginError> {
-        DeviceCode::read(&Answer::read(200, fields.as_bytes()), &LoginTiming::default())
+        DeviceCode::read(&ProviderAnswer::read(200, fields.as_bytes()), &LoginTiming::default())
     }
 
     fn paused(outcome: NotAccepted) -> Result<u64, LoginErrorKind> {

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-use super::answer::Answer;
+use super::answer::ProviderAnswer;
 use super::device::{expired, pause};
 use super::loopback::Loopback;
 use super::openrouter;
@@ -119,7 +119,7 @@ impl Login {
         self.exchange(&code, &redirect, &verifier).await.map(LoginGrant::Tokens)
     }
 
-    /// What this machine is called in the address that the browser comes back to. Both vendors know that one alone.
+    /// The name of this machine in the address that the browser comes back to. Both vendors know that one alone.
     fn redirect_host(&self) -> &'static str {
         match self.provider.protocol {
             LoginProtocol::Oauth => "127.0.0.1",
@@ -180,7 +180,7 @@ impl Login {
         Ok(Revocation::Done)
     }
 
-    async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<Answer, LoginError> {
+    async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<ProviderAnswer, LoginError> {
         self.send(url, Body::Form, form).await
     }
 
@@ -189,7 +189,7 @@ impl Login {
         url: &Url,
         body: Body,
         fields: &[(&str, &str)],
-    ) -> Result<Answer, LoginError> {
+    ) -> Result<ProviderAnswer, LoginError> {
         let sent = post(&self.provider, url, body, fields, &self.timing).await;
         sent.map_err(super::post::NotAccepted::into_error)
     }
@@ -214,7 +214,7 @@ impl Login {
     }
 }
 
-/// What a login in a browser gives.
+/// The tokens of a login in a browser.
 #[derive(Debug)]
 pub enum LoginGrant {
     /// Tokens, which are renewed.
@@ -223,7 +223,7 @@ pub enum LoginGrant {
     Key(SecretString),
 }
 
-/// What became of tokens that were to be given back.
+/// The outcome of tokens that were to be given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revocation {
     /// The provider revoked them.

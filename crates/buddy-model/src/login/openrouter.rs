@@ -5,7 +5,7 @@
 use secrecy::SecretString;
 use url::Url;
 
-use super::answer::{Answer, bad};
+use super::answer::{ProviderAnswer, bad};
 use crate::{LoginError, LoginErrorKind};
 
 /// The page to open for a code that comes back to `redirect`.
@@ -18,7 +18,7 @@ pub(super) fn question(mut url: Url, redirect: &str, challenge: &str) -> Url {
 }
 
 /// The key in an answer.
-pub(super) fn key(answer: &Answer) -> Result<SecretString, LoginError> {
+pub(super) fn key(answer: &ProviderAnswer) -> Result<SecretString, LoginError> {
     let key = answer.text("key").filter(|key| is_key(key));
     key.map(Into::into).ok_or_else(|| bad("the provider's answer has no key"))
 }

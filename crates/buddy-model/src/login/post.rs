@@ -10,7 +10,7 @@ use url::Url;
 use url::form_urlencoded::byte_serialize;
 
 use super::LoginTiming;
-use super::answer::{Answer, Refusal, bad};
+use super::answer::{ProviderAnswer, Refusal, bad};
 use crate::clean::masked;
 use crate::http::{build_client, unreachable};
 use crate::{Endpoint, LoginError, LoginErrorKind, LoginProvider, Settings};
@@ -54,7 +54,7 @@ pub(super) async fn post(
     body: Body,
     form: &[(&str, &str)],
     timing: &LoginTiming,
-) -> Result<Answer, NotAccepted> {
+) -> Result<ProviderAnswer, NotAccepted> {
     let sent = timeout(timing.request, exchange(provider, url, body, form, timing)).await;
     let answer = sent.unwrap_or_else(|_| {
         let message = format!("{} did not answer in time", url.origin().ascii_serialization());
@@ -78,7 +78,7 @@ async fn exchange(
     body: Body,
     form: &[(&str, &str)],
     timing: &LoginTiming,
-) -> Result<Answer, LoginError> {
+) -> Result<ProviderAnswer, LoginError> {
     let failed = |message: String| LoginError::new(LoginErrorKind::Transport, message);
     let endpoint = Endpoint::parse(url.as_str()).map_err(|error| provider.setup(error))?;
     let settings = Settings { connect_timeout: timing.connect, ..Settings::default() };
@@ -101,7 +101,7 @@ async fn exchange(
             return Err(bad(format!("the answer of {endpoint} is too large")));
         }
     }
-    Ok(Answer::read(status, &body))
+    Ok(ProviderAnswer::read(status, &body))
 }
 
 /// A form that says who the client is, by its secret where it has one.

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::ModelError;
 
-/// What a request of somebody who is logged in carries.
+/// The headers of a request of somebody who is logged in.
 #[derive(Debug, Clone)]
 pub struct LoginToken {
     /// The access token.

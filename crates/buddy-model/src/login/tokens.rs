@@ -28,7 +28,7 @@ pub struct Tokens {
     pub account_id: Option<String>,
 }
 
-/// What a token says of itself. Its signature is not looked at, so nothing may depend on it.
+/// The claims of a token about itself. Its signature is not looked at, so nothing may depend on it.
 pub(super) fn claims(token: &str) -> Option<Value> {
     let payload = token.split('.').nth(1)?;
     let claims = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ItemId, PathText, SessionId, SessionTarget};
+use crate::{ItemId, PathText, Principal, SessionId, SessionTarget};
 
 /// The beginning of the label of an undo.
 const UNDO_OF: &str = "undo of: ";
@@ -82,7 +82,7 @@ pub struct UndoChange {
     pub wait_ms: u64,
 }
 
-/// What became of an undo.
+/// The outcome of an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum UndoOutcome {
@@ -95,7 +95,7 @@ pub enum UndoOutcome {
     Undone {
         /// The id of the undo.
         id: String,
-        /// What was done.
+        /// The undo that was done.
         preview: UndoPreview,
         /// Notes about files that a command may have planted and that were not restored.
         swept: Vec<String>,
@@ -104,17 +104,17 @@ pub enum UndoOutcome {
     },
     /// Nothing was undone, because paths were changed since.
     Conflicts {
-        /// What would be done.
+        /// The undo that would be done.
         preview: UndoPreview,
     },
     /// Nothing was undone, because files changed since the user saw the preview.
     Changed {
-        /// What would be done now.
+        /// The undo that would be done now.
         preview: UndoPreview,
     },
     /// Nothing was undone, because calls change files of the project.
     Busy {
-        /// What would be done.
+        /// The undo that would be done.
         preview: UndoPreview,
         /// The reason, for people.
         message: String,
@@ -146,6 +146,9 @@ pub struct ChangeHeader {
     /// The target that it is about; absent for this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SessionTarget>,
+    /// The user or the client that asked for it; absent for the agent's own calls and in changes of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Principal>,
 }
 
 impl ChangeHeader {
@@ -287,6 +290,7 @@ mod tests {
             unix_ms: 0,
             undoes: undoes.map(str::to_owned),
             target: None,
+            by: None,
         }
     }
 

@@ -74,7 +74,7 @@ pub struct UnsetConfiguration {
     pub key: String,
 }
 
-/// What became of the removal of a key.
+/// The outcome of the removal of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsetOutcome {
     /// Whether the key was set in the file.

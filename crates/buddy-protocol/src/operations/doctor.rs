@@ -44,10 +44,10 @@ pub enum DoctorStep {
     },
 }
 
-/// What was examined and what came of it.
+/// The examined parts and the outcome.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DoctorReport {
-    /// What was examined, as names and values.
+    /// The examined parts, as names and values.
     pub facts: Vec<DoctorFact>,
     /// The checks.
     pub checks: Vec<DoctorCheck>,

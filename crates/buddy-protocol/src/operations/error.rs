@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct OperationError {
     /// The kind of failure.
     pub code: OperationErrorCode,
-    /// What happened, why, and the next step.
+    /// The event, the reason and the next step.
     pub message: String,
 }
 

@@ -8,7 +8,7 @@ use crate::UnixMillis;
 /// A grant that holds beyond its session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedGrant {
-    /// What it allows, for people.
+    /// The permission in words, for people.
     pub allows: String,
     /// The target that it is for.
     pub target: String,

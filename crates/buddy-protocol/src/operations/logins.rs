@@ -14,7 +14,7 @@ pub enum LogOut {
     All,
 }
 
-/// What was deleted.
+/// The deleted parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOutReport {
     /// The deleted keys.
@@ -37,11 +37,11 @@ pub struct ForgottenKey {
 pub struct ForgottenLogin {
     /// The provider.
     pub provider: String,
-    /// What became of its tokens.
+    /// The outcome of its tokens.
     pub tokens: TokenRevocation,
 }
 
-/// What became of the tokens of a deleted login.
+/// The outcome of the tokens of a deleted login.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenRevocation {

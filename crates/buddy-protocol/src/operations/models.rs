@@ -44,7 +44,7 @@ pub enum WindowSource {
     Config,
     /// The server, asked in this run.
     Server,
-    /// What `buddy doctor provider` learned.
+    /// The lessons of `buddy doctor provider`.
     Doctor,
     /// The catalogue.
     Catalogue,

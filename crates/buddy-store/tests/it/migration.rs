@@ -10,6 +10,8 @@ use rusqlite::{Connection, Row};
 use tempfile::TempDir;
 
 use crate::damage::tamper;
+use buddy_testkit::log_events::search_as;
+
 use crate::support::{append, assert_whole, fresh, notice, open, session, settings, stamp};
 
 /// Takes the last migrations back.
@@ -107,7 +109,7 @@ async fn an_older_log_gets_ids_for_its_principals_without_being_rewritten() {
     let query = |who: &Principal| SessionQuery { owner: Some(who.id.clone()), ..SessionQuery::default() };
     assert_eq!(store.list(query(&ann)).await.unwrap().len(), 3);
     assert_eq!(store.list(query(&Principal::person("bob"))).await.unwrap().len(), 1);
-    assert_eq!(store.search(Some(&ann.id), "lighthouse", 5).await.unwrap().len(), 1);
+    assert_eq!(search_as(&store, "ann", "lighthouse", 5).await.unwrap().len(), 1);
     // The log goes on in the new form, and the old records stay as they are.
     let next = Event { by: Some(ann.clone()), ..stamp(3, 7, notice("on")) };
     store.writer(&session(3)).await.unwrap().append(vec![Arc::new(next.clone())]).await.unwrap();

@@ -288,14 +288,25 @@ async fn a_log_passes_as_that_of_another_session() {
 }
 
 #[tokio::test]
-async fn anchors_that_are_gone_are_made_anew() {
+async fn anchors_that_are_gone_are_made_anew_and_every_check_says_so() {
     let directory = filled().await;
+    let store = open(directory.path());
+    assert!(!store.report().made_anchors_anew && store.check().await.unwrap().anchored_anew.is_none());
+    store.close().await.unwrap();
     fs::remove_file(directory.path().join("anchors")).unwrap();
     let store = open(directory.path());
-    assert_eq!(store.check().await.unwrap().findings, []);
+    assert!(store.report().made_anchors_anew);
+    let report = store.check().await.unwrap();
+    assert_eq!(report.findings, []);
+    let made = report.anchored_anew.unwrap();
     append(&store, 1, 6..=6).await;
+    append(&store, 3, 1..=2).await;
     store.close().await.unwrap();
-    assert_eq!(open(directory.path()).check().await.unwrap().findings, []);
+    // The first process that opens it tells, and each check.
+    let store = open(directory.path());
+    assert!(!store.report().made_anchors_anew);
+    let report = store.check().await.unwrap();
+    assert_eq!((report.findings, report.anchored_anew), (Vec::new(), Some(made)));
 }
 
 /// After a power cut the file of anchors may be older than the database.

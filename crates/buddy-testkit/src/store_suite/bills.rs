@@ -29,6 +29,31 @@ pub async fn a_bill_covers_the_whole_tree(stand: &dyn StoreStand) {
     assert_eq!(billed(&*stand.open(), Spending::Tree(session(1))).await, (4, 1_130, 7, 1));
 }
 
+/// A session and those below it, without those above and beside it.
+pub async fn a_bill_beneath_a_session_leaves_out_those_above(stand: &dyn StoreStand) {
+    let store = &*stand.open();
+    tell(store, 1, vec![started("ann", "/a"), used(1, Some(1))]).await;
+    tell(store, 2, vec![started_by("ann", "/a", Some(session(1))), used(10, Some(2))]).await;
+    tell(store, 3, vec![started_by("ann", "/a", Some(session(2))), used(100, None), used(100, None)]).await;
+    tell(store, 4, vec![started_by("ann", "/a", Some(session(1))), used(1_000, Some(4))]).await;
+    for (number, expected) in
+        [(1, (5, 1_211, 7, 2)), (2, (3, 210, 2, 2)), (3, (2, 200, 0, 2)), (4, (1, 1_000, 4, 0))]
+    {
+        assert_eq!(billed(store, Spending::Beneath(session(number))).await, expected, "beneath {number}");
+    }
+    assert_eq!(billed(store, Spending::Beneath(session(5))).await, (0, 0, 0, 0));
+}
+
+/// The known sessions of a tree count, also where the session at its top is not here.
+pub async fn a_tree_without_its_top_is_billed_from_the_topmost_known(stand: &dyn StoreStand) {
+    let store = &*stand.open();
+    tell(store, 2, vec![started_by("ann", "/a", Some(session(1))), used(10, Some(2))]).await;
+    tell(store, 3, vec![started_by("ann", "/a", Some(session(2))), used(100, None)]).await;
+    for number in 2..=3 {
+        assert_eq!(billed(store, Spending::Tree(session(number))).await, (2, 110, 2, 1), "of {number}");
+    }
+}
+
 /// The time of each call counts, not that of its session.
 pub async fn a_bill_of_an_owner_begins_at_its_time(stand: &dyn StoreStand) {
     let store = &*stand.open();

@@ -1,10 +1,14 @@
 //! The search in the logs.
 
-use buddy_protocol::{Content, Envelope, Fact, SessionChanged, ToolCall, ToolKind, UnixMillis};
+use std::sync::Arc;
+
+use buddy_protocol::{
+    Content, Envelope, Event, Fact, SearchQuery, SessionChanged, ToolCall, ToolKind, UnixMillis,
+};
 use serde_json::json;
 
-use super::stand::{StoreStand, WholeStore, tell};
-use crate::log_events::{item, said, search_as, session, started};
+use super::stand::{StoreStand, WholeStore, append_all, tell};
+use crate::log_events::{item, said, search_as, session, stamp, started};
 
 fn called(title: &str, output: &str) -> Fact {
     item(Content::ToolCall(Box::new(ToolCall {
@@ -44,6 +48,31 @@ pub async fn search_finds_text_only_in_the_owners_sessions(stand: &dyn StoreStan
     assert_eq!(search_as(store, "ann", "harbour", 1).await.map(|found| found.len()).ok(), Some(1));
     let excerpts = search_as(store, "ann", "of", 5).await.expect("no words make a search fail");
     assert_eq!(excerpts[0].excerpt, "the harbour of Ærø");
+}
+
+/// Also where several were used at the same time, and in one directory.
+pub async fn pages_of_a_search_leave_out_and_repeat_nothing(stand: &dyn StoreStand) {
+    let store = &*stand.open();
+    for number in 1..=7 {
+        let cwd = if number == 4 { "/b" } else { "/a" };
+        let facts = [started("ann", cwd), said("harbour")].into_iter().zip([1, 100 + number / 3]);
+        let events = (1..).zip(facts).map(|(seq, (fact, time))| {
+            Arc::new(Event { time: UnixMillis(time), ..stamp(number, seq, fact) })
+        });
+        append_all(store, number, events.collect()).await;
+    }
+    for (cwd, expected) in [(None, vec![7, 6, 5, 4, 3, 2, 1]), (Some("/a"), vec![7, 6, 5, 3, 2, 1])] {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let cwd = cwd.map(str::to_owned);
+            let query = SearchQuery { cwd, limit: 2, after, ..SearchQuery::new("harbour") };
+            let page = store.search(query).await.expect("it can be searched");
+            let Some(last) = page.last() else { break };
+            after = Some(last.summary.cursor());
+            seen.extend(page.into_iter().map(|found| found.summary.id));
+        }
+        assert_eq!(seen, expected.into_iter().map(session).collect::<Vec<_>>());
+    }
 }
 
 /// There is no query syntax.

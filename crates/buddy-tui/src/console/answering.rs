@@ -101,7 +101,7 @@ impl Console {
         match asking.stage {
             AskStage::Choosing | AskStage::Picking(_) | AskStage::Replying(_) => {
                 if !asking.is_shown || self.now < asking.ready {
-                    // Whoever goes on typing still has not read it.
+                    // A user who goes on typing still has not read it.
                     (asking.ready, asking.remark) = (self.now + PAUSE, Some(Remark::Typing));
                     return !Asking::writes_on(key, action);
                 }

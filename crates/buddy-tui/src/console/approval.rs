@@ -3,17 +3,21 @@
 //! The command or diff comes first and is shown whole: its rows are counted (`screen/seen.rs`), and no key allows it before all of
 //! them were on the screen.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
+use unicode_width::UnicodeWidthStr;
 
-use super::asks::{AskStage, Asking};
-use super::card::{Card, CardEnd, Framed, Head, KeyChoice, KeyWeight};
-use super::held_answer::HeldAnswer;
+use super::asks::{AskStage, Asking, Remark};
+use super::batch::{batch, batch_choices};
+use super::card::{Card, CardEnd, CardNote, Framed, Head, KeyChoice, KeyWeight};
+use super::card_parts::{Fold, diff, is_in_title, press, tone};
+use super::options::{LONGEST_NAME, split_option};
 use super::tasks::SessionTask;
-use super::wording::{ApprovalWords, mark_command, quote, render_reason, shorten_paths, strip_counts};
-use crate::diff::{DiffHead, count_changes, render_diff, render_whole_diff};
+use super::wording::{ApprovalWords, mark_command, quote, render_reason, shorten_paths};
+use crate::diff::{DiffHead, count_changes};
 use crate::editor::{InputView, LineEntry, render_input};
 use crate::list_time::describe_local_time;
 use crate::screen::{Layout, QuestionPart};
@@ -27,13 +31,10 @@ const FOLDED_ROWS: (usize, usize) = (6, 3);
 const FOLDED_RISKS: (usize, usize) = (2, 1);
 const FOLDED_WHY: (usize, usize) = (1, 1);
 
-/// The most rows of a diff before it is folded, and of each of several.
+/// The most rows of a diff before it is folded.
 const FOLDED_DIFF: usize = 12;
-const FOLDED_EACH: usize = 6;
 /// Characters of what an answer for longer would allow, in its label.
 const GRANT: usize = 48;
-/// Columns of what one of several would do.
-const ACTION: usize = 30;
 
 /// The surroundings of a question on the screen.
 pub(super) struct CardRoom<'a> {
@@ -68,7 +69,9 @@ pub(super) fn render_card(asking: &Asking, room: &CardRoom<'_>) -> (InputView, Q
         let texts = mark(asking, top + 1..top + shown + 1, count, is_cut);
         rows.push(card.one_row(&texts, Paint::Warning));
     }
-    let note = asking.note().map(|texts| card.one_row(&texts, Paint::Warning));
+    // One about typing goes by itself, so the card keeps its height.
+    let is_apart = matches!(asking.remark, Some(Remark::NoChoice(_)));
+    let note = asking.note().map(|texts| CardNote { row: card.one_row(&texts, Paint::Warning), is_apart });
     let Framed { view, begin } = card.framed(&head, &rows, note, &end);
     let part = QuestionPart { at: begin + above..begin + shown, first: top.saturating_sub(lead), layout };
     (view, part)
@@ -86,27 +89,13 @@ fn card<'a>(asking: &Asking, room: &CardRoom<'a>) -> Card<'a> {
     Card::new(tone(&asking.ask.question), room.look, room.width, room.height.saturating_sub(note))
 }
 
-fn tone(question: &Question) -> Tone {
-    let risk = match question {
-        Question::Approval(approval) => Some(approval.risk),
-        Question::Batch { approvals } => approvals.iter().map(|approval| approval.risk).max(),
-        Question::Text { .. } => None,
-    };
-    match risk {
-        Some(Risk::Low) => Tone::Low,
-        Some(Risk::Medium) => Tone::Medium,
-        Some(Risk::High) => Tone::High,
-        None => Tone::Question,
-    }
-}
-
 /// The title, and at the end of its row the risk and which of several questions it is.
 fn head(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Head {
     let tail = tail(asking, room, card);
     let fits = |title: &str| card.holds_title(title, &tail);
     let title = match &asking.ask.question {
         _ if matches!(asking.stage, AskStage::Granting(_)) => "Allow for longer".to_owned(),
-        Question::Approval(approval) => ApprovalWords::of(approval, fits).title,
+        Question::Approval(approval) => ApprovalWords::of(&by_task(approval, room), fits).title,
         Question::Batch { approvals } if approvals.iter().all(|approval| approval.diff.is_some()) => {
             format!("Apply {} edits?", approvals.len())
         }
@@ -116,6 +105,16 @@ fn head(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Head {
             .unwrap_or_else(|| "buddy asks".to_owned()),
     };
     Head { title, tail }
+}
+
+/// An approval in the name of the task beside the conversation that asks for it.
+fn by_task<'a>(approval: &'a Approval, room: &CardRoom<'_>) -> Cow<'a, Approval> {
+    match room.task {
+        Some(task) if approval.actor == "buddy" => {
+            Cow::Owned(Approval { actor: format!("task {}", task.number), ..approval.clone() })
+        }
+        _ => Cow::Borrowed(approval),
+    }
 }
 
 fn tail(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> String {
@@ -197,18 +196,14 @@ fn plan(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head) -> C
     CardPlan { lead, rows, is_folded, fitting, end }
 }
 
-/// How much of a question is folded away.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fold {
-    Nothing,
-    Much,
-}
-
 /// The row above a question: which task asks, and how long it waits.
 fn lead(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     let mark = room.look.sign("…", "~");
-    if let Some(task) = room.task {
+    // The title of an approval names the task, but for that of a lasting one.
+    let is_titled = matches!(asking.ask.question, Question::Approval(_))
+        && !matches!(asking.stage, AskStage::Granting(_));
+    if let Some(task) = room.task.filter(|_| !is_titled) {
         let line = task.prompt.lines().next().unwrap_or_default();
         let row = StyledLine::styled(
             &format!("task {} asks: {line}", task.number),
@@ -228,10 +223,11 @@ fn lead(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<StyledLine
 fn itself(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<StyledLine> {
     let title = card.own_title(&head.title).map(|title| wrap_unindented(&title, card.width()));
     let parts = match &asking.ask.question {
-        Question::Approval(approval) => {
+        Question::Approval(own) => {
+            let approval = &*by_task(own, room);
             let mut parts = vec![subject(approval, card, head, fold)];
             if asking.is_expanded {
-                parts.extend(details(approval, room, card));
+                parts.extend(details(own, room, card));
             } else if card.is_roomy() || !matches!(asking.stage, AskStage::Granting(_)) {
                 let leads = leads(approval, card);
                 parts.push([runs(approval, card, fold), leads, risks(approval, card, head, fold)].concat());
@@ -239,7 +235,7 @@ fn itself(asking: &Asking, room: &CardRoom<'_>, card: &Card<'_>, head: &Head, fo
             }
             parts
         }
-        Question::Batch { approvals } => vec![batch(approvals, asking, card, fold)],
+        Question::Batch { approvals } => batch(approvals, asking, card, fold),
         Question::Text { text, options } => text_question(text, options, asking, card, head),
     };
     let mut rows = Vec::new();
@@ -262,20 +258,6 @@ fn subject(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec
     let shown = if is_titled { DiffHead::Hidden } else { DiffHead::Shown };
     rows.extend(diff(approval, card, fold, (FOLDED_DIFF, shown)));
     rows
-}
-
-/// The changes of files.
-fn diff(
-    approval: &Approval,
-    card: &Card<'_>,
-    fold: Fold,
-    (limit, head): (usize, DiffHead),
-) -> Vec<StyledLine> {
-    let Some(diff) = &approval.diff else { return Vec::new() };
-    match fold {
-        Fold::Nothing => render_whole_diff(diff, card.look, card.width(), head),
-        Fold::Much => render_diff(diff, card.look, card.width(), (limit, head)),
-    }
 }
 
 fn command(approval: &Approval, text: &str, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
@@ -361,12 +343,6 @@ fn risks(approval: &Approval, card: &Card<'_>, head: &Head, fold: Fold) -> Vec<S
     rows
 }
 
-/// Whether the title of an edit says all of a reason: that it writes the file, and nothing more about that.
-fn is_in_title(reason: &str, is_titled: bool) -> bool {
-    let path = reason.strip_prefix("it writes `").and_then(|path| path.strip_suffix('`'));
-    is_titled && path.is_some_and(|path| !path.contains('`'))
-}
-
 /// The purpose and the place. A narrow window has room for that only where it is elsewhere than usual.
 fn remarks(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
     let mut rows = Vec::new();
@@ -429,50 +405,6 @@ fn details(approval: &Approval, room: &CardRoom<'_>, card: &Card<'_>) -> Vec<Vec
     vec![parts, rows]
 }
 
-/// Several actions: which are chosen, what each would do, and the diffs.
-fn batch(approvals: &[Approval], asking: &Asking, card: &Card<'_>, fold: Fold) -> Vec<StyledLine> {
-    let look = card.look;
-    let allowed: &[bool] = if let AskStage::Picking(allowed) = &asking.stage { allowed } else { &[] };
-    let mut rows = Vec::new();
-    for (number, approval) in (1..).zip(approvals) {
-        let is_allowed = allowed.get(number - 1).copied().unwrap_or(allowed.is_empty());
-        let mark = if is_allowed { look.sign("[✓]", "[x]") } else { "[ ]" };
-        let lead = StyledLine::styled(&number.to_string(), look.style(Paint::Strong))
-            .and(&format!("  {mark}  "), Style::new());
-        let next = StyledLine::plain(&" ".repeat(lead.width()));
-        let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
-        let name = action
-            .strip_prefix("Write ")
-            .filter(|_| approval.diff.is_some())
-            .map_or(action.as_str(), strip_counts);
-        let mut line = StyledLine::styled(&format!("{name:<ACTION$}"), look.style(Paint::Strong));
-        if let Some(diff) = &approval.diff {
-            let (added, removed) = count_changes(diff);
-            line = line
-                .and(&format!("  +{added}"), look.style(Paint::Good))
-                .and(&format!(" {}{removed}", look.sign("−", "-")), look.style(Paint::Bad));
-        }
-        let tone = tone(&Question::Approval(approval.clone()));
-        let (sign, word) = match approval.risk {
-            Risk::Low => ("", "low"),
-            Risk::Medium => ("", "medium"),
-            Risk::High => (look.sign("▲ ", "! "), "high"),
-        };
-        let style = if approval.risk == Risk::Low { look.style(Paint::Dim) } else { look.style(tone.ink()) };
-        rows.extend(wrap(&line.and(&format!("  {sign}{word}"), style), card.width(), &lead, &next));
-        if let Some(opens) = approval.opens_line() {
-            rows.extend(wrap(
-                &StyledLine::styled(&opens, look.style(Paint::Warning)),
-                card.width(),
-                &next,
-                &next,
-            ));
-        }
-        rows.extend(diff(approval, card, fold, (FOLDED_EACH, DiffHead::Hidden)));
-    }
-    rows
-}
-
 /// The words of a question where the band has no room for them, and the answers to pick from.
 fn text_question(
     text: &str,
@@ -488,17 +420,38 @@ fn text_question(
             words.extend(wrap_unindented(&StyledLine::styled(line, look.style(Paint::Strong)), card.width()));
         }
     }
-    let written = asking.stage.entry().map(|entry| entry.draft.shown());
-    let mut rows = Vec::new();
-    for (number, option) in (1..).zip(options) {
-        let is_chosen = written == Some(option.as_str());
+    vec![words, answers(options, asking, card)]
+}
+
+/// The answers to pick from, what is said about each beside it, and the way to another.
+fn answers(options: &[String], asking: &Asking, card: &Card<'_>) -> Vec<StyledLine> {
+    let look = card.look;
+    let written = asking.stage.entry().map(|entry| entry.draft.shown()).unwrap_or_default();
+    let parts: Vec<(&str, &str)> = options.iter().map(|option| split_option(option)).collect();
+    let widest = parts.iter().map(|(name, _)| name.width()).max().unwrap_or(0).min(LONGEST_NAME);
+    let row = |number: &str, is_chosen: bool, text: StyledLine| {
         let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
         let style = if is_chosen { look.style(Paint::Selected).bold() } else { Style::new() };
-        let lead = StyledLine::styled(&format!("{mark}{number}  "), style);
+        let lead = StyledLine::styled(&format!("{mark}{number:<3}"), style);
         let next = StyledLine::plain(&" ".repeat(lead.width()));
-        rows.extend(wrap(&StyledLine::styled(option, style), card.width(), &lead, &next));
+        wrap(&text, card.width(), &lead, &next)
+    };
+    let mut rows = Vec::new();
+    for (number, (name, about)) in (1..).zip(parts.iter().copied()) {
+        let is_chosen = written == name;
+        let style = if is_chosen { look.style(Paint::Selected).bold() } else { Style::new() };
+        // A narrow window has room for the answer alone.
+        let about = if card.is_narrow() { "" } else { about };
+        let name = if about.is_empty() { name.to_owned() } else { format!("{name:<widest$}   ") };
+        let text = StyledLine::styled(&name, style).and(about, look.style(Paint::Dim));
+        rows.extend(row(&format!("{number}"), is_chosen, text));
     }
-    vec![words, rows]
+    if !options.is_empty() {
+        let is_own = !written.is_empty() && parts.iter().all(|(name, _)| *name != written);
+        let text = format!("Something else{}", look.sign("…", "..."));
+        rows.extend(row("", is_own, StyledLine::plain(&text)));
+    }
+    rows
 }
 
 /// The last rows, as many as leave room for a row of the question. The keys stay; of a line that is written, the rows around the cursor
@@ -531,6 +484,7 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
         let line = render_input(&prompt, entry.draft.shown(), entry.draft.cursor(), card.width());
         let first = rows.len();
         rows.extend(line.rows);
+        rows.extend(card.gap());
         let keys = card.keys(&[keys.to_vec()], body + rows.len());
         let cursor = (first + line.cursor.0, line.cursor.1);
         CardEnd { written: Some(InputView { rows, cursor }), keys }
@@ -568,10 +522,10 @@ fn whole_end(asking: &Asking, card: &Card<'_>, body: usize) -> CardEnd {
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
             let choose =
                 has_options.then(|| key(card.look.sign("↑↓", "up/down"), "Choose", KeyWeight::Usual));
-            let skip = key("esc", "Skip", KeyWeight::Usual);
+            let skip = KeyChoice::new("esc", "Let buddy decide", "Skip", KeyWeight::Usual);
             let answer = key("enter", "Answer", KeyWeight::Primary);
             let keys: Vec<KeyChoice> = std::iter::once(answer).chain(choose).chain([skip]).collect();
-            written(if has_options { "Pick one, or write your own answer:" } else { "" }, entry, &keys)
+            written("", entry, &keys)
         }
         AskStage::Granting(granting) => match &asking.ask.question {
             Question::Approval(approval) => granting.view(approval, card, body),
@@ -632,49 +586,4 @@ fn choices(asking: &Asking, card: &Card<'_>) -> Vec<Vec<KeyChoice>> {
     press(asking, &mut allow);
     press(asking, &mut deny);
     if is_high { vec![deny, allow] } else { vec![allow, deny] }
-}
-
-/// Marks the key whose answer is about to be sent.
-fn press(asking: &Asking, choices: &mut [KeyChoice]) {
-    let pressed = asking.held.as_ref().and_then(HeldAnswer::label);
-    choices
-        .iter_mut()
-        .filter(|choice| pressed.is_some_and(|key| choice.is_key(key)))
-        .for_each(KeyChoice::press);
-}
-
-fn batch_choices(asking: &Asking, allowed: &[bool]) -> Vec<Vec<KeyChoice>> {
-    let is_awake = !asking.is_asleep();
-    let weigh = |is_on: bool, weight| if is_on { weight } else { KeyWeight::Asleep };
-    let (yes, no) = match tone(&asking.ask.question) {
-        Tone::High => (KeyWeight::Danger, KeyWeight::Primary),
-        _ => (KeyWeight::Primary, KeyWeight::Usual),
-    };
-    let count = allowed.iter().filter(|is_allowed| **is_allowed).count();
-    let label = format!("Allow the {count} chosen");
-    let yes = if asking.seen.is_whole() {
-        KeyChoice::new("y", &label, "Allow chosen", weigh(is_awake, yes))
-    } else {
-        KeyChoice::new("y", "Read on first", "Read on", weigh(is_awake, KeyWeight::Usual))
-    };
-    let mut choices = vec![
-        vec![
-            yes,
-            KeyChoice::new(digits(allowed.len()), "Choose", "Choose", weigh(is_awake, KeyWeight::Usual)),
-        ],
-        vec![
-            KeyChoice::new("d", "Deny all", "Deny all", weigh(is_awake, no)),
-            KeyChoice::new("n", "Deny all and say why", "Say why", weigh(is_awake, KeyWeight::Usual)),
-        ],
-    ];
-    for group in &mut choices {
-        press(asking, group);
-    }
-    choices
-}
-
-/// The digits that choose among so many.
-fn digits(count: usize) -> &'static str {
-    const DIGITS: [&str; 8] = ["1-2", "1-3", "1-4", "1-5", "1-6", "1-7", "1-8", "1-9"];
-    DIGITS.get(count.saturating_sub(2)).copied().unwrap_or("1-9")
 }

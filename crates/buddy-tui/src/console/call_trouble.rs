@@ -63,7 +63,7 @@ impl ResultBody {
             return Self { text: text.to_owned(), is_bad: true };
         };
         if let Some(error) = &output.error {
-            // What a refused call is told to do instead is for the agent.
+            // The advice to a refused call is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
             return Self { text: address_user(&format!("{}{hint}", error.message)), is_bad: true };

@@ -51,7 +51,7 @@ const REASON_LINES: usize = 20;
 const ONE_LINE: usize = 100;
 
 /// The beginning of a refusal, which the row of a call says already.
-const NOT_ALLOWED: &str = "this is not allowed: ";
+pub(crate) const NOT_ALLOWED: &str = "this is not allowed: ";
 
 /// The name of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -488,7 +488,7 @@ impl CallOutcome {
             return bad(if status == ItemStatus::Interrupted { "interrupted" } else { "" }, "");
         };
         if let Some(error) = &output.error {
-            // What a refused call is told to do instead is for the agent.
+            // The advice to a refused call is for the agent.
             let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
             let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
             return match (status, error.message.split_once(SAID_NO)) {

@@ -15,6 +15,8 @@ pub(super) const WIDEST: usize = 120;
 const NARROW: usize = 60;
 /// In a lower window a card has no empty rows but the one above its keys.
 const ROOMY: usize = 18;
+/// In a lower window nothing stands between a line that is written and its keys.
+const LOOSE: usize = 13;
 /// In a lower or narrower window a card has no frame.
 const LEAST: (usize, usize) = (20, 8);
 /// Columns of the name of a fact.
@@ -35,6 +37,13 @@ pub(super) struct CardEnd {
     /// The line that is written, with what stands around it.
     pub(super) written: Option<InputView>,
     pub(super) keys: InputView,
+}
+
+/// A message between the body and the keys.
+pub(super) struct CardNote {
+    pub(super) row: StyledLine,
+    /// Whether it has empty rows around it where there is room.
+    pub(super) is_apart: bool,
 }
 
 /// How a key is offered.
@@ -99,6 +108,11 @@ impl<'a> Card<'a> {
         self.height >= ROOMY
     }
 
+    /// The row between a line that is written and its keys, where there is room for one.
+    pub(super) fn gap(&self) -> Option<StyledLine> {
+        (self.has_frame() && self.height >= LOOSE).then(StyledLine::default)
+    }
+
     /// Whether there is room for little more than the command.
     pub(super) fn is_narrow(&self) -> bool {
         self.columns < NARROW
@@ -155,7 +169,7 @@ impl<'a> Card<'a> {
         &self,
         head: &Head,
         body: &[StyledLine],
-        note: Option<StyledLine>,
+        note: Option<CardNote>,
         end: &InputView,
     ) -> Framed {
         let mut rows = Vec::new();
@@ -166,8 +180,15 @@ impl<'a> Card<'a> {
         let begin = rows.len();
         rows.extend(body.iter().map(|row| self.edged(row)));
         if self.has_frame() || note.is_some() {
-            let note = note.unwrap_or_default().cut(self.width(), self.look.sign("…", "~"));
-            rows.push(self.edged(&note));
+            // A message stands apart from what is above and from the keys, as far as there is room.
+            let used = self.frame_rows() + body.len() + end.rows.len();
+            let is_apart = note.as_ref().is_some_and(|note| note.is_apart);
+            let free = if is_apart { self.height.saturating_sub(used) } else { 0 };
+            let empty = || self.edged(&StyledLine::default());
+            rows.extend((free > 1).then(empty));
+            let row = note.map(|note| note.row.cut(self.width(), self.look.sign("…", "~")));
+            rows.push(self.edged(&row.unwrap_or_default()));
+            rows.extend((free > 0).then(empty));
         }
         let first = rows.len();
         rows.extend(end.rows.iter().map(|row| self.edged(row)));

@@ -195,7 +195,7 @@ impl ConsoleDriver {
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.told()?)),
+                Some(report) = reports.recv() => Some(ConsoleInput::Reply(report.into_reply()?)),
                 Some((session, part)) = self.events.next(), if !self.events.is_empty() => {
                     Some(Self::event(session, part)?)
                 }
@@ -261,7 +261,7 @@ impl ConsoleDriver {
     }
 
     fn next_tick(&self) -> Option<Instant> {
-        // What waits for a user does not move.
+        // Nothing moves while a question waits for a user.
         let is_moving = self.console.look.has_motion && self.console.asking.is_none();
         let step = if is_moving { Duration::from_millis(LAMP_MS) } else { SECOND };
         let busy = self.console.is_busy();
@@ -351,7 +351,7 @@ impl ConsoleDriver {
             Ok(text) => EffectReply::Edited(text),
             Err(text) => EffectReply::Failed(text),
         };
-        // What a text brings back brings no further effect that edits.
+        // The reply to an edited text brings no further effect that edits.
         let _ = self.console.handle(ConsoleInput::Reply(reply), Instant::now());
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionSummary, SessionTarget, Sessions,
-    SessionsError,
+    ForkKind, ForkPoint, Principal, SearchQuery, SessionId, SessionQuery, SessionSummary, SessionTarget,
+    Sessions, SessionsError,
 };
 
 use super::branch::{Branch, Branched, Purpose};
@@ -120,8 +120,9 @@ impl ErrandRunner {
     }
 
     async fn search(&self, words: &str) -> Result<ErrandDone, SessionsError> {
-        let found = self.sessions.search(&self.who, words, self.most_listed).await?;
-        Ok(ErrandDone::Reply(EffectReply::Found(found)))
+        let query = SearchQuery { limit: self.most_listed, ..SearchQuery::new(words) };
+        let page = self.sessions.search(&self.who, query).await?;
+        Ok(ErrandDone::Reply(EffectReply::Found(page.found)))
     }
 
     fn listing(&self) -> SessionQuery {

@@ -10,6 +10,8 @@ pub(super) enum RowKind {
     Thought,
     Call,
     Note,
+    /// A warning, a failure or a summary, which stands alone.
+    Notice,
     /// A question to the user at the end of a turn.
     Question,
 }

@@ -104,11 +104,12 @@ impl Granting {
             let style = if is_chosen { look.style(Paint::Strong) } else { Style::new() };
             rows.push(StyledLine::styled(&format!("{mark}{words}"), style).cut(width, look.sign("…", "~")));
         }
-        let usual = |key, label| KeyChoice::new(key, label, label, KeyWeight::Usual);
+        rows.extend(card.gap());
+        let usual = |key, label, short| KeyChoice::new(key, label, short, KeyWeight::Usual);
         let mut keys = vec![KeyChoice::new("enter", "Allow", "Allow", KeyWeight::Primary)];
-        keys.push(usual(look.sign("↑↓", "up/down"), "Where"));
-        keys.extend((approval.offers.len() > 1).then(|| usual("tab", "Another pattern")));
-        keys.push(usual("esc", "Back"));
+        keys.push(usual(look.sign("↑↓", "up/down"), "Where", "Where"));
+        keys.extend((approval.offers.len() > 1).then(|| usual("tab", "Another pattern", "Pattern")));
+        keys.push(usual("esc", "Back", "Back"));
         let keys = card.keys(&[keys], body + rows.len());
         let cursor = (first + line.cursor.0, line.cursor.1);
         CardEnd { written: Some(InputView { rows, cursor }), keys }

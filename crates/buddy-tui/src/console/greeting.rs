@@ -109,7 +109,12 @@ impl Console {
             }
             self.show((place == 1).then(StyledLine::default));
             for line in text.lines() {
-                self.show(wrap(&StyledLine::told(line.trim_start(), dim), self.columns, &indent, &indent));
+                self.show(wrap(
+                    &StyledLine::sentence(line.trim_start(), dim),
+                    self.columns,
+                    &indent,
+                    &indent,
+                ));
             }
         }
         self.is_said_last = true;

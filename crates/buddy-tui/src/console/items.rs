@@ -141,7 +141,7 @@ pub(super) fn render_item(item: &Item, ran: Duration, paper: &Paper<'_>) -> Fini
                 .and("  ctrl+o shows the summary", look.style(Paint::Dim));
             let rows = wrap(&row, width, &StyledLine::default(), &StyledLine::plain("  "));
             let folded = Some(FoldedText::new("Summary of the conversation", summary));
-            FinishedRows { kind: RowKind::Note, rows, folded }
+            FinishedRows { kind: RowKind::Notice, rows, folded }
         }
         Content::Reminder { cause, text } => {
             let rows = render_notice(describe_reminder(*cause), NoticeWeight::Aside, look, width);

@@ -514,7 +514,7 @@ impl Console {
         if self.by_line.is_some() {
             return self.say(text);
         }
-        // What is changed may say the same words, but never at the beginning of a line.
+        // Changed lines may have the same words, but never at the beginning of a line.
         let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));

@@ -152,7 +152,7 @@ pub(super) async fn send_order(
 
 impl LaneReport {
     /// A refused command is told and the conversation goes on, unless there are no sessions any more.
-    pub(super) fn told(self) -> Result<EffectReply, SessionsError> {
+    pub(super) fn into_reply(self) -> Result<EffectReply, SessionsError> {
         let (session, error, prompt) = match self {
             Self::Sent(session) => return Ok(EffectReply::Sent(session)),
             Self::Refused { session, error, prompt } => (session, error, prompt),

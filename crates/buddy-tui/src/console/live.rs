@@ -15,8 +15,8 @@ use super::status;
 use super::tasks::SessionTask;
 use crate::amounts::describe_elapsed;
 use crate::editor::{InputView, MENU_ROWS, render_input, render_menu};
-use crate::markdown::Markdown;
 use crate::picker_rows::render_keys;
+use crate::retrying::read_retry;
 use crate::screen::{QuestionPart, ScreenFrame};
 use crate::text::{Paint, Span, StyledLine};
 
@@ -42,6 +42,9 @@ const WIDE: usize = 60;
 /// The same while buddy works, in a wide window and in a narrow one.
 const WORKING_HINT: &str = "Steer with Enter, queue with Tab, stop with Esc";
 const SHORT_HINT: &str = "Esc stops";
+/// The hint beside text that is typed while a question is open, in words that fit.
+const DRAFT_HINTS: [&str; 3] =
+    ["  enter sends it, esc goes back to the question", "  enter sends it, esc goes back", "  esc: back"];
 /// From this height on a menu has its keys below it.
 const KEYED: usize = 14;
 /// From this height on they are kept apart by an empty row.
@@ -58,18 +61,25 @@ impl Console {
         let status = status::render_status(self, self.columns, !is_framed);
         let rules = if is_framed { 2 } else { 0 };
         let room = height.saturating_sub(input.rows.len() + 2 + rules);
-        let mut rows = self.work(room, is_framed);
+        let (mut rows, has_message) = self.work(room, is_framed);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        // What was said is kept apart from the input where there is room for that, and where it does not go on.
-        let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line)
+        // The conversation is kept apart from the input where there is room for that, and where it does not go on.
+        let goes_on = has_message && self.front().reader.goes_on_with_message()
             || self.front().reader.goes_on_with_calls();
         let is_apart = rows.first().is_some_and(|row| row.width() == 0);
         if height > input.rows.len() + 1 + rules && !goes_on && !is_apart {
             rows.insert(0, StyledLine::default());
         }
-        if rows.len() > 1 && rows.len() < room && rows.last().is_some_and(|row| !row.is_empty()) {
-            rows.push(StyledLine::default());
+        if rows.len() > 1 && rows.last().is_some_and(|row| !row.is_empty()) {
+            // A card stands apart from what is above it, if need be rather than that from what was said.
+            let is_card = self.asking.is_some();
+            if is_card && rows.len() > room && rows.first().is_some_and(|row| row.width() == 0) {
+                rows.remove(0);
+            }
+            if rows.len() < room || is_card && rows.len() == room {
+                rows.push(StyledLine::default());
+            }
         }
         rows.extend(is_framed.then(|| self.top_rule()));
         let first = rows.len();
@@ -96,8 +106,8 @@ impl Console {
         LAMP.get(usize::try_from(passed % count).unwrap_or(0)).copied().unwrap_or("●")
     }
 
-    /// The rows of running work.
-    fn work(&self, room: usize, is_framed: bool) -> Vec<StyledLine> {
+    /// The rows of running work, and whether they begin with a message.
+    fn work(&self, room: usize, is_framed: bool) -> (Vec<StyledLine>, bool) {
         let front = self.front();
         let dim = self.look.style(Paint::Dim);
         let mut rows = Vec::new();
@@ -119,13 +129,16 @@ impl Console {
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
         if let Some(text) = front.reader.retry(self.now) {
             let row = StyledLine::styled(self.look.sign("▲ ", "! "), self.look.style(Paint::Warning));
-            below.push(row.and(&text, Style::new()).cut(self.columns, self.look.sign("…", "~")));
+            // The time and the attempt are on the rule.
+            let why = read_retry(&text).map_or(text.as_str(), |retry| retry.why);
+            below.push(row.and(why, Style::new()).cut(self.columns, self.look.sign("…", "~")));
         }
         below.extend(self.liveness(is_framed));
         let left = room.saturating_sub(below.len()).min(Self::open_rows(room));
         rows.extend(front.reader.open_message(&self.look, self.columns, left));
+        let has_message = !rows.is_empty();
         rows.extend(below);
-        rows
+        (rows, has_message)
     }
 
     /// How much of an answer stays open. More would leave the screen when a window gets narrower, where nothing can be
@@ -345,10 +358,10 @@ impl Console {
     fn typed_draft(&self) -> (StyledLine, usize) {
         let InputView { rows, cursor } =
             render_input(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), self.columns);
-        let hint = "  enter sends it, esc goes back to the question";
         let row = rows.into_iter().nth(cursor.0).unwrap_or_default();
-        let row = row.and(hint, self.look.style(Paint::Dim)).cut(self.columns, self.look.sign("…", "~"));
-        (row, cursor.1)
+        let room = self.columns.saturating_sub(row.width());
+        let hint = DRAFT_HINTS.into_iter().find(|hint| hint.len() <= room).unwrap_or_default();
+        (row.and(hint, self.look.style(Paint::Dim)), cursor.1)
     }
 
     /// The draft that waits while a question is open.

@@ -59,7 +59,7 @@ impl OwnStatus {
     }
 
     /// Takes what it said. Returns a failure that the user was not told of yet.
-    pub(super) fn said(&mut self, said: Result<String, String>) -> Option<String> {
+    pub(super) fn take_text(&mut self, said: Result<String, String>) -> Option<String> {
         self.is_running = false;
         match said {
             Ok(text) => {
@@ -94,7 +94,7 @@ mod tests {
         let mut status = OwnStatus::new(true);
         assert!(status.wants(&json!(1), now));
         assert!(!status.wants(&json!(2), now + PAUSE), "it runs");
-        assert_eq!(status.said(Ok("\n\u{1b}[31mred\u{1b}[0m \u{7}line\nmore\n".to_owned())), None);
+        assert_eq!(status.take_text(Ok("\n\u{1b}[31mred\u{1b}[0m \u{7}line\nmore\n".to_owned())), None);
         assert_eq!(status.line(), Some("red line"));
         assert!(!status.wants(&json!(1), now + PAUSE), "nothing changed");
         assert!(status.is_due(&json!(2)) && !status.wants(&json!(2), now), "too soon");
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn a_failure_is_told_once_and_the_usual_line_is_back() {
         let mut status = OwnStatus::new(true);
-        assert_eq!(status.said(Ok("fine".to_owned())), None);
-        assert_eq!(status.said(Err("broken".to_owned())), Some("broken".to_owned()));
-        assert_eq!((status.said(Err("broken".to_owned())), status.line()), (None, None));
+        assert_eq!(status.take_text(Ok("fine".to_owned())), None);
+        assert_eq!(status.take_text(Err("broken".to_owned())), Some("broken".to_owned()));
+        assert_eq!((status.take_text(Err("broken".to_owned())), status.line()), (None, None));
     }
 }

@@ -222,7 +222,7 @@ impl Picker {
         let preview = self.menu.place().and_then(|place| self.previews.get(place))?;
         let (dim, width, indent) = (look.style(Paint::Dim), width.min(WIDEST), StyledLine::plain("  "));
         let rows = |line: &String| {
-            let told = StyledLine::told(line, dim);
+            let told = StyledLine::sentence(line, dim);
             if unmarked(line) == *line {
                 vec![indent.clone().and_line(told).cut(width, look.sign("…", "..."))]
             } else {
@@ -244,7 +244,11 @@ impl Picker {
         let further = preview.as_ref().map_or(0, |rows| rows.len().saturating_sub(PREVIEW_ROWS));
         let most = height.saturating_sub(FRAME_ROWS + further).clamp(1, MOST_ROWS);
         let shown = fitting.min(most);
-        let note = if shown < all { format!("{shown} of {all}") } else { self.note.to_owned() };
+        let note = match self.note {
+            _ if shown < all => format!("{shown} of {all}"),
+            "" if self.picks == Picks::Session => counted(u32::try_from(all).unwrap_or(u32::MAX), "session"),
+            note => note.to_owned(),
+        };
         let mut rows = vec![render_title_rule(self.title, &note, look, width)];
         let cursor = (rows.len() + field.cursor.0, field.cursor.1);
         rows.extend(field.rows);

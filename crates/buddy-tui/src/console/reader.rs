@@ -157,6 +157,11 @@ impl SessionReader {
         self.message.as_ref().map(|message| &message.markdown)
     }
 
+    /// Whether the first rows of a message are finished. The open ones then begin with the empty row that belongs there.
+    pub(super) fn goes_on_with_message(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.is_begun)
+    }
+
     /// The rows of it that may still change, `limit` at most.
     pub(super) fn open_message(&self, look: &TerminalLook, width: usize, limit: usize) -> Vec<StyledLine> {
         let Some(message) = &self.message else { return Vec::new() };
@@ -256,7 +261,7 @@ impl SessionReader {
             }
             Fact::TurnEnded(ended) => self.end_turn(ended, look, width),
             Fact::ItemStarted(started) => self.note(&started.item, now),
-            // What waited for an approval begins when it has one; what was half said starts over.
+            // A call that waited for an approval begins when it has one; half an answer starts over.
             Fact::ItemChanged(changed) => {
                 self.start_over(&changed.item, look, width);
                 self.running.insert(changed.item.id.clone(), RunningItem::new(now));
@@ -266,7 +271,7 @@ impl SessionReader {
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 self.settle_calls(look, width);
                 self.put(
-                    RowKind::Note,
+                    RowKind::Notice,
                     items::render_notice(&notice.text, NoticeWeight::Careful, look, width),
                 );
             }
@@ -300,7 +305,7 @@ impl SessionReader {
     }
 
     fn grow(&mut self, delta: &ItemDelta, look: &TerminalLook, width: usize, now: Instant) {
-        // What nobody sees is not prepared.
+        // Rows that nobody sees are not prepared.
         if self.is_silent {
             return;
         }
@@ -544,7 +549,7 @@ impl SessionReader {
             }
             _ => Vec::new(),
         };
-        self.put(RowKind::Note, rows);
+        self.put(RowKind::Notice, rows);
     }
 
     /// Adds rows, apart from what is of another kind.

@@ -57,7 +57,7 @@ impl Console {
             }
             EffectReply::Surroundings(surroundings) => self.surroundings = surroundings,
             EffectReply::Status(said) => {
-                if let Some(failure) = self.own_status.said(said) {
+                if let Some(failure) = self.own_status.take_text(said) {
                     self.complain(&format!("display.status_command: {failure}"));
                 }
             }
@@ -75,7 +75,7 @@ impl Console {
             EffectReply::LoggedIn(None) => {}
             EffectReply::Edited(text) => {
                 let text = text.trim_end_matches('\n');
-                // What was only looked at stays as short as it was.
+                // A draft that was only looked at stays as short as it was.
                 if text != self.draft.whole().trim_end_matches('\n') {
                     self.draft.set(text);
                     self.changed_draft();
@@ -112,7 +112,7 @@ impl Console {
 
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
-        // What the one before has finished so far is shown before it is left.
+        // Finished rows of the one before are shown before it is left.
         self.settle_calls();
         let rows = self.take_rows();
         self.show(rows);
@@ -176,7 +176,7 @@ impl Console {
                 let rows = self.turn_end_rows(ran, 0);
                 self.show(rows);
             }
-            // What is no prompt starts no turn, so the next one need not wait for its end.
+            // A line that is no prompt starts no turn, so the next one need not wait for its end.
             self.enter_queued();
             if !self.front().is_idle() {
                 return;
@@ -222,7 +222,7 @@ impl Console {
             self.complain(&failure.message);
         }
         let turn = transcript.last_turn().map(|turn| &turn.turn);
-        // What was said before the task began is not its answer.
+        // A message from before the task is not its answer.
         let own = transcript.items().iter().rev().take_while(|item| item.turn.as_ref() == turn);
         let answer = own.into_iter().find_map(|item| match &item.content {
             Content::AgentMessage { text } => Some(text.as_str()),

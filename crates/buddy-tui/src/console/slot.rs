@@ -5,7 +5,7 @@ use buddy_protocol::{ApprovalPolicy, Content, ItemStatus, PlanStepState, ToolKin
 use super::card::WIDEST;
 use super::state::Console;
 use crate::amounts::{describe_elapsed, describe_span};
-use crate::retrying::read_seconds_left;
+use crate::retrying::read_retry;
 use crate::text::{Paint, StyledLine, TerminalLook};
 
 /// In a lower window the input has no frame.
@@ -122,8 +122,12 @@ impl Console {
     fn doing(&self) -> String {
         let reader = &self.front().reader;
         if let Some(text) = reader.retry(self.now) {
-            let left = read_seconds_left(&text).map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
-            return format!("Trying again{left}");
+            let retry = read_retry(&text);
+            let left = retry.as_ref().and_then(|retry| retry.seconds);
+            let left = left.map(|seconds| format!(" in {seconds}s")).unwrap_or_default();
+            let attempt = retry.filter(|_| self.columns >= NARROW);
+            let attempt = attempt.map(|retry| format!(", {}", retry.attempt)).unwrap_or_default();
+            return format!("Trying again{left}{attempt}");
         }
         let items = reader.transcript().items();
         // The plan of an earlier turn says nothing about this one.

@@ -34,7 +34,7 @@ pub(super) struct CountedTurn {
 
 /// A conversation on a screen.
 pub(super) struct Console {
-    /// What it has line by line; none on a screen.
+    /// Its state line by line; none on a screen.
     pub(super) by_line: Option<LineFace>,
     /// The conversation that is shown comes first; the others run beside it.
     pub(super) tasks: Vec<SessionTask>,
@@ -324,7 +324,7 @@ impl Console {
         }
         for line in text.lines() {
             let next = indent.clone().and_line(find_hanging_indent(line));
-            let rows = wrap(&StyledLine::told(line, style), self.columns, lead, &next);
+            let rows = wrap(&StyledLine::sentence(line, style), self.columns, lead, &next);
             self.show(rows);
             lead = &indent;
         }
@@ -359,7 +359,7 @@ impl Console {
     fn event(&mut self, session: &SessionId, event: &buddy_protocol::Event) {
         let Some(place) = self.tasks.iter().position(|task| task.session == *session) else { return };
         if place == 0 {
-            // What buddy said itself comes before what happens next.
+            // Buddy's own words come before later events.
             let rows = self.take_rows();
             self.rows = rows;
         }

@@ -1,4 +1,4 @@
-//! What a result comes to, in one line. It is told by the shape of the result and not by the name of the tool, so that tools
+//! The sum of a result, in one line. It is told by the shape of the result and not by the name of the tool, so that tools
 //! of other agents that answer alike are shown alike.
 
 use serde_json::Value;

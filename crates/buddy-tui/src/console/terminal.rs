@@ -80,7 +80,7 @@ impl HeldTerminal {
 
     /// Rings, and tells terminals that show notifications, of which there are two kinds. The text is buddy's own.
     pub(super) fn ring(&mut self, text: &str) -> io::Result<()> {
-        self.write(&format!("\u{7}\u{1b}]9;{text}\u{7}\u{1b}]777;notify;buddy;{text}\u{7}"))
+        self.write(&encode_ring(text))
     }
 
     /// The title of the window. The text is buddy's own.
@@ -89,8 +89,17 @@ impl HeldTerminal {
             return Ok(());
         }
         title.clone_into(&mut self.title);
-        self.write(&format!("\u{1b}]2;{title}\u{7}"))
+        self.write(&encode_title(title))
     }
+}
+
+/// The bell, and the notifications of OSC 9 and OSC 777.
+fn encode_ring(text: &str) -> String {
+    format!("\u{7}\u{1b}]9;{text}\u{7}\u{1b}]777;notify;buddy;{text}\u{7}")
+}
+
+fn encode_title(title: &str) -> String {
+    format!("\u{1b}]2;{title}\u{7}")
 }
 
 /// The sequence that asks a terminal to put a text on its clipboard; none if the text is too long.
@@ -130,5 +139,19 @@ pub(super) fn give_back_on_panic() {
             give_back();
             next(info);
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_a_bell_and_both_kinds_that_terminals_show() {
+        assert_eq!(
+            encode_ring("buddy is done"),
+            "\x07\x1b]9;buddy is done\x07\x1b]777;notify;buddy;buddy is done\x07"
+        );
+        assert_eq!(encode_title("▲ buddy waits"), "\x1b]2;▲ buddy waits\x07");
     }
 }

@@ -3,6 +3,7 @@
 mod by_line;
 mod card_text;
 mod cards;
+mod notifications;
 mod scenes;
 mod tasks;
 mod undoing;
@@ -137,7 +138,7 @@ impl Seat {
         self.fact(1, Fact::TurnEnded(ended))
     }
 
-    /// What is finished since the last time.
+    /// The rows that are finished since the last time.
     fn rows(&mut self) -> Vec<String> {
         self.console.take_rows().iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect()
     }
@@ -471,7 +472,7 @@ fn an_interrupt_at_the_question_of_a_task_stops_that_task() {
     seat.fact(2, begun());
     seat.fact(2, asked("mkdir a"));
     seat.wait(1100);
-    assert!(is_shown(&seat, "task 1 asks: count them"));
+    assert!(is_shown(&seat, "task 1 wants to run a command"));
     assert_eq!(seat.press("ctrl-c"), [ConsoleEffect::Send(session(2), Command::interrupt())]);
 }
 

@@ -71,7 +71,7 @@ impl Console {
             let is_path = line.starts_with("  ");
             let (lead, row) = match word {
                 _ if place == 0 => {
-                    let (title, facts) = line.split_at(line.rfind("  (").unwrap_or(line.len()));
+                    let (title, facts) = line.split_at(line.rfind("  ").unwrap_or(line.len()));
                     (StyledLine::plain("  "), StyledLine::styled(title, strong).and(facts, dim))
                 }
                 "kept" if is_path => (

@@ -36,7 +36,11 @@ impl ApprovalWords {
         if approval.is_editable {
             return match approval.actor.as_str() {
                 "buddy" => once("Run this command?"),
-                actor => Self { title: format!("{actor} wants to run a command"), ..once("") },
+                actor => {
+                    let whole = format!("{actor} wants to run a command");
+                    let title = if fits(&whole) { whole } else { format!("{actor} wants to run") };
+                    Self { title, ..once("") }
+                }
             };
         }
         if let Some(diff) = &approval.diff {

@@ -1,4 +1,4 @@
-//! What diffs look like.
+//! The looks of diffs.
 
 use proptest::prelude::*;
 

@@ -71,7 +71,7 @@ impl TextDraft {
     /// Takes the text out and starts afresh.
     pub(crate) fn take(&mut self) -> String {
         let whole = self.whole();
-        // What stands for a paste means nothing without it.
+        // The mark of a paste means nothing without it.
         let cut = self.pastes.expand(&self.cut);
         *self = Self { cut, ..Self::default() };
         whole

@@ -1,4 +1,4 @@
-//! What a run prints, on a thread of its own: a reader that is slow or stands still keeps neither the time limit nor a signal
+//! The output of a run, on a thread of its own: a reader that is slow or stands still keeps neither the time limit nor a signal
 //! from being heeded.
 //!
 //! Pieces are printed in the order in which they were said. Whoever says them waits for room before it goes on, so that a slow

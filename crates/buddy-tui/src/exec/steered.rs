@@ -3,7 +3,7 @@
 //! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
 //! why not. What waits for a user waits for an answer as long as the input lasts, and is denied when it has ended.
 
-use buddy_protocol::{Answer, AskId, Command, SessionsError};
+use buddy_protocol::{Answer, AskId, Command, Principal, SessionsError};
 use serde::Serialize;
 
 use super::ExecRun;
@@ -29,7 +29,7 @@ impl ExecRun<'_> {
     pub(super) async fn hear(&mut self, line: NumberedLine) -> Result<(), SessionsError> {
         let refusal = match read_command(&line) {
             Ok(None) => return Ok(()),
-            Ok(Some(command)) => match self.obey(command).await {
+            Ok(Some(command)) => match self.obey_as(&program_of(&self.request.who), command).await {
                 Err(
                     error @ (SessionsError::Conflict(_)
                     | SessionsError::Invalid(_)
@@ -46,9 +46,14 @@ impl ExecRun<'_> {
     }
 
     pub(super) async fn obey(&mut self, command: Command) -> Result<(), SessionsError> {
+        let request = self.request;
+        self.obey_as(&request.who, command).await
+    }
+
+    async fn obey_as(&mut self, who: &Principal, command: Command) -> Result<(), SessionsError> {
         // A prompt becomes a message, a command of the user's own ends as one, and a call ends as a call of its own.
         let is_said = matches!(command, Command::Prompt { .. } | Command::Run { .. } | Command::Call { .. });
-        self.sessions.send(&self.request.who, &self.session, command).await?;
+        self.sessions.send(who, &self.session, command).await?;
         self.steering.unseen += usize::from(is_said);
         Ok(())
     }
@@ -82,6 +87,11 @@ impl ExecRun<'_> {
             sent => sent,
         }
     }
+}
+
+/// The author of commands that come in: it has the rights of the user that runs it, and the log does not take it for them.
+fn program_of(who: &Principal) -> Principal {
+    Principal { name: format!("a program of {}", who.name), ..who.clone() }
 }
 
 /// The command of a line; none of an empty one.

@@ -1,6 +1,6 @@
 //! The blocks of a text, line by line: which quotes, lists and blocks of code are open, and what is finished.
 //!
-//! What is held is bounded: code and HTML are given line by line, and a paragraph or table that grows too long is given in
+//! The held text is bounded: code and HTML are given line by line, and a paragraph or table that grows too long is given in
 //! parts.
 
 use super::piece::{BlockPart, ItemMark, Joint, NestStep, SettledPiece, SourceText};

@@ -7,7 +7,7 @@ use crate::text::{StyledLine, TerminalLook};
 
 /// Markdown that comes in pieces.
 ///
-/// What was given out is held no longer, and what is still open is bounded.
+/// Finished text is held no longer, and the open rest is bounded.
 #[derive(Clone, Default)]
 pub(crate) struct Markdown {
     source: UnreadSource,
@@ -35,11 +35,6 @@ impl Markdown {
             rows.extend(self.finished(look, width));
         }
         rows
-    }
-
-    /// Whether what is open goes on a line of which the first rows are finished.
-    pub(crate) fn is_in_line(&self) -> bool {
-        self.source.is_in_line()
     }
 
     fn next_part(&mut self) -> Option<GivenLine> {

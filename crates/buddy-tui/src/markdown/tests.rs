@@ -1,4 +1,4 @@
-//! What answers look like, and that it does not matter how they come in.
+//! The looks of answers, and that it does not matter how they come in.
 
 mod answers;
 mod blocks;

@@ -1,4 +1,4 @@
-//! What output looks like.
+//! The looks of output.
 
 use proptest::prelude::*;
 

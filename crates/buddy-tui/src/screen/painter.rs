@@ -119,7 +119,7 @@ impl ScreenPainter {
         let rows = finished.iter().chain(&frame.rows);
         for (index, row) in rows.enumerate() {
             let row = row.cut(self.columns, "");
-            // What is higher than the window would be drawn over what is below it.
+            // A picture higher than the window would be drawn over the rows below it.
             let row = if row.drawn_rows() > self.height { row.undrawn() } else { row };
             match self.shown.rows.get(index) {
                 Some(old) if *old == row => {}
@@ -175,7 +175,7 @@ impl ScreenPainter {
         let shows = |part: &QuestionPart| {
             frame.rows.iter().skip(part.at.start).take(part.at.len()).all(|row| row.width() <= self.columns)
         };
-        // What a row has beyond the window nobody has seen.
+        // Nobody has seen the part of a row beyond the window.
         frame.question = frame.question.take().filter(shows);
         for row in &mut frame.rows {
             if row.width() > self.columns {

@@ -36,7 +36,7 @@ pub(crate) fn encode(line: &StyledLine, look: &TerminalLook, out: &mut String) {
 
 /// Writes what is different in `line` from `old`, with the cursor in the row of `old`.
 ///
-/// What they begin with in common stays as it is, up to the first character made of several: terminals do not agree on how
+/// Their common beginning stays as it is, up to the first character made of several: terminals do not agree on how
 /// many columns such a one takes. A row that gets shorter is written anew: tmux takes what was only cleared at its end for a
 /// part of it, and breaks it when the window gets narrower.
 pub(crate) fn encode_from(old: &StyledLine, line: &StyledLine, look: &TerminalLook, out: &mut String) {

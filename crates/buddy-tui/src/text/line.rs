@@ -96,7 +96,7 @@ impl StyledLine {
     }
 
     /// A line of a sentence in one style, in which commands are to be copied.
-    pub(crate) fn told(text: &str, style: Style) -> Self {
+    pub(crate) fn sentence(text: &str, style: Style) -> Self {
         let mut line = Self::default();
         for (part, is_copied) in parts(text) {
             let span = Span::new(&part, style);

@@ -83,7 +83,7 @@ pub(crate) fn tell_text(
     first: &StyledLine,
     next: &StyledLine,
 ) -> Vec<StyledLine> {
-    wrap_lines(text.lines().map(|line| StyledLine::told(line, style)), width, first, next)
+    wrap_lines(text.lines().map(|line| StyledLine::sentence(line, style)), width, first, next)
 }
 
 fn wrap_lines(
@@ -116,7 +116,7 @@ pub(crate) fn wrap_printed(text: &str, width: usize, overlong: Overlong) -> Vec<
         let has_room = next.width() + LEAST_ROOM.min(width) <= width;
         let next = if has_room { next } else { StyledLine::default() };
         let rows = Rows { overlong, ..Rows::new(width, StyledLine::default(), &next) };
-        rows_of(&StyledLine::told(line, Style::new()), rows)
+        rows_of(&StyledLine::sentence(line, Style::new()), rows)
     };
     text.split('\n').flat_map(rows).collect()
 }

@@ -251,7 +251,7 @@ pub(super) enum Via {
 }
 
 impl Via {
-    /// What is sent first, of what the server is to be sent first.
+    /// The part that is sent first, of the bytes for the server.
     pub(super) fn first(&self, wanted: &Wanted, forward: Vec<u8>) -> Vec<u8> {
         let Self::Proxy(authorization) = self else { return forward };
         let text = forward.splitn(2, |&byte| byte == b' ').collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What is in `auth.json`.
+//! The content of `auth.json`.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl StoredLogin {
         }
     }
 
-    /// What a request carries.
+    /// The parts that a request carries.
     pub(super) fn token(&self) -> LoginToken {
         LoginToken { secret: self.access.0.clone(), account_id: self.account_id.clone() }
     }

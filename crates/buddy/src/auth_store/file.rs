@@ -58,7 +58,7 @@ impl AuthStore {
         &self.directory
     }
 
-    /// What is in it; nothing when there is no file.
+    /// Its content; nothing when there is no file.
     pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         let path = self.path();
         let file = match open(&path) {

@@ -42,7 +42,7 @@ impl AuthStore {
 }
 
 impl Locked {
-    /// What is in the file now.
+    /// The present content of the file.
     pub(crate) fn read(&self) -> Result<AuthContents, AuthStoreError> {
         self.store.read()
     }

@@ -64,7 +64,7 @@ impl Logins {
         Ok(kept.map(|kept| kept.key.0))
     }
 
-    /// What the user should know about the file.
+    /// Warnings about the file, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.store.as_ref().map(AuthStore::close_to_others).unwrap_or_default()
     }

@@ -29,7 +29,7 @@ pub(crate) struct LoginSection {
     pub(crate) device_url: Option<String>,
     /// Where tokens are given back at `buddy logout`.
     pub(crate) revoke_url: Option<String>,
-    /// What the tokens are for.
+    /// The purpose of the tokens.
     pub(crate) scopes: Vec<String>,
     /// The API that the tokens are for, where the provider wants that said.
     pub(crate) audience: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct LoginSection {
     pub(crate) redirect_port: Option<u16>,
     /// The path that the browser comes back to; absent takes `/callback`.
     pub(crate) redirect_path: Option<String>,
-    /// What the provider must call itself when the browser comes back.
+    /// The name that the provider must give itself when the browser comes back.
     pub(crate) issuer: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct LoginTokens {
     refreshes: Mutex<JoinSet<()>>,
 }
 
-/// What a refresh needs.
+/// The parts that a refresh needs.
 pub(super) struct Renewer {
     pub(super) store: AuthStore,
     pub(super) provider: LoginProvider,
@@ -43,7 +43,7 @@ impl LoginTokens {
         let mut refreshes = self.refreshes.lock().unwrap_or_else(PoisonError::into_inner);
         while refreshes.try_join_next().is_some() {}
         refreshes.spawn(async move {
-            // Whoever asked may be gone; the file has the tokens all the same.
+            // The caller may be gone; the file has the tokens all the same.
             let _ = sender.send(renewer.renew(stale.as_ref()).await);
         });
         receiver

@@ -94,7 +94,7 @@ fn printing(words: Vec<OsString>) -> Vec<OsString> {
     meant.remove(place);
     meant.insert(1.min(meant.len()), OsString::from("exec"));
     match Cli::try_parse_from(before) {
-        // What stands before it makes sense by itself: options, or a command that has `-p` or has it not.
+        // The words before it make sense by themselves: options, or a command with or without `-p`.
         Ok(cli) if cli.command.is_none() => meant,
         Ok(_) => words,
         // A command stays one, also where something is missing or wrong about it: its name is never sent to the model.

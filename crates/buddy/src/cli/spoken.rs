@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::Cli;
 use super::own_help::own_help;
 
-/// What is said below the error about a word that is neither.
+/// The hint below the error about a word that is neither.
 const ONE_WORD: &str = "  tip: to say one word to the agent: buddy exec";
 
 impl Cli {
@@ -46,7 +46,7 @@ impl Cli {
         Err(error)
     }
 
-    /// What helps somebody who gave a word that is no command; none for other errors.
+    /// The hint for somebody who gave a word that is no command; none for other errors.
     pub(crate) fn tip(error: &clap::Error) -> Option<String> {
         match error.get(ContextKind::InvalidSubcommand) {
             Some(ContextValue::String(word)) if error.kind() == ErrorKind::InvalidSubcommand => {

@@ -186,13 +186,13 @@ async fn apply_change(buddy: &Buddy, session: &SessionId, change: Change) -> any
 struct Talk<'a> {
     setup: &'a Setup,
     environment: &'a Environment,
-    /// What becomes of calls that need an approval.
+    /// The treatment of calls that need an approval.
     approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
     /// The text about what the command line wanted of a session that another process works on.
     unapplied: Option<String>,
-    /// What is said first.
+    /// The first message.
     prompt: Option<String>,
 }
 

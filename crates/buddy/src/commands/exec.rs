@@ -61,7 +61,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: ExecFlags) -> anyhow::
             return Ok(Exit::Timeout);
         }
     }
-    // What the model is told about the schema is part of the prompt.
+    // The text about the schema is part of the prompt.
     if let (Some(prompt), Some(schema)) = (&prompt, &schema) {
         fits(&schema.asked(prompt))?;
     }
@@ -134,7 +134,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         max_steps: exec.max_turns.or(setup.loaded.config.agent.max_iterations).unwrap_or(u32::MAX),
         ..wishes
     };
-    // What goes on knows its own hosts; that one is away is told in the session.
+    // A session that goes on knows its own hosts; that one is away is told in the session.
     let beginning = match exec.resume {
         Some(_) => None,
         None => Some(hosts.begin().await?),
@@ -179,7 +179,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     };
     tokio::select! {
         outcome = run => outcome,
-        // What is cut off here is closed when the session is taken up again; commands end with this process.
+        // An item that is cut off here is closed when the session is taken up again; commands end with this process.
         () = at_once.cancelled() => {
             Ok(ExecOutcome { exit: Exit::Interrupted, last_message: String::new() })
         }

@@ -18,7 +18,7 @@ use crate::wiring::open_store;
 /// How much of a file's complaints is told.
 const TOLD: usize = 5;
 
-/// What became of a file.
+/// The outcome of a file.
 enum ImportOutcome {
     Imported { session: String, not_understood: Vec<String> },
     Known,

@@ -62,7 +62,7 @@ pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> an
     interruptible(log_out).await
 }
 
-/// What the user asked for; else a browser where there is a screen, else a code, where the provider has codes.
+/// The way that the user asked for; else a browser where there is a screen, else a code, where the provider has codes.
 fn flow(arguments: &LoginFlags, section: &LoginSection, environment: &Environment) -> LoginFlow {
     let has_screen = browser::has_screen(environment) && section.authorize_url.is_some();
     match section.device_url {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
+use buddy_protocol::{SearchQuery, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
 use buddy_tui::{Exit, OutputClosed, Printer, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
@@ -55,12 +55,9 @@ async fn search(
     invocation: &Invocation<'_>,
     list: &List,
 ) -> anyhow::Result<Exit> {
-    let most = most(list);
-    let limit = if here.is_some() { 0 } else { most };
-    let found = buddy.hub.search(&buddy.who, words, limit).await?;
+    let query = SearchQuery { cwd: here.map(str::to_owned), limit: most(list), ..SearchQuery::new(words) };
+    let found = buddy.hub.search(&buddy.who, query).await?.found;
     buddy.close().await?;
-    let is_meant = |found: &Found| here.is_none_or(|here| found.summary.cwd == here);
-    let found: Vec<Found> = found.into_iter().filter(is_meant).take(most).collect();
     listing::print(invocation, &list.listing, found, show_found)
 }
 
@@ -86,7 +83,7 @@ pub(crate) async fn show(
         let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {
             Ok(page) if page.is_empty() => break None,
             Ok(page) => page,
-            // What comes before the damage is shown all the same.
+            // The part before the damage is shown all the same.
             Err(error @ SessionsError::Store(StoreError::Corrupt(_))) => break Some(error),
             Err(error) => return Err(error.into()),
         };

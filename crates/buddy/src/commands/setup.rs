@@ -1,12 +1,12 @@
-//! What commands that talk to a model need: the configuration, read, and the models in it.
+//! The needs of commands that talk to a model: the configuration, read, and the models in it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buddy_agent::{Budget, GateSwitches, Limit};
+use buddy_agent::{Budget, GateSwitches};
 use buddy_calls::{EditCheck, TextLimits};
 use buddy_policy::Attendance;
-use buddy_protocol::{ApprovalPolicy, MicroUsd, Principal};
+use buddy_protocol::{ApprovalPolicy, MicroUsd, Principal, SpendingLimit};
 use buddy_web::{UpstreamProxy, Web};
 
 use crate::config::{
@@ -26,16 +26,16 @@ use buddy_tui::Printer;
 /// The model calls of a turn in a conversation, if nobody sets a limit.
 const CONVERSATION_CALLS: u32 = 200;
 
-/// What is said at the start where commands have no bounds.
+/// The warning at the start where commands have no bounds.
 const FULL_ACCESS: &str = "Production mode: commands run with your full permissions. Only secrets, buddy's own files and your other sessions are hidden from them.";
 
-/// What is said at the start in a place that is thrown away.
+/// The warning at the start in a place that is thrown away.
 const THROWAWAY: &str = "Throwaway mode: commands run without a sandbox and without approval, and processes that they start keep running.";
 
-/// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
+/// The warning where buddy runs in a terminal that other programs type into, by the variable that tells it.
 const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
 
-/// What is told on the standard error.
+/// The words for stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notes {
     /// Warnings, and which model was found.
@@ -140,12 +140,12 @@ impl Setup {
     fn budget(&self) -> Budget {
         let budget = &self.loaded.config.budget;
         Budget {
-            session: Limit {
+            session: SpendingLimit {
                 cost: budget.max_cost_per_session.map(money),
                 tokens: budget.max_tokens,
                 calls: budget.max_turns.map(u64::from),
             },
-            day: Limit { cost: budget.max_cost_per_day.map(money), ..Limit::default() },
+            day: SpendingLimit { cost: budget.max_cost_per_day.map(money), ..SpendingLimit::default() },
         }
     }
 
@@ -175,7 +175,7 @@ impl Setup {
         }))
     }
 
-    /// What the configuration wants of the agent.
+    /// The settings of the agent in the configuration.
     pub(crate) fn wishes(&self, invocation: &Invocation<'_>, hosts: Arc<RunHosts>) -> anyhow::Result<Wishes> {
         // An agent begins by asking, and a window opens beside that.
         let (approvals, window) = match self.approvals(invocation.policy.approve) {
@@ -215,7 +215,7 @@ impl Setup {
         })
     }
 
-    /// What becomes of calls that need an approval.
+    /// The treatment of calls that need an approval.
     pub(crate) fn approvals(&self, wish: Option<ApprovalPolicy>) -> ApprovalPolicy {
         let config = &self.loaded.config;
         wish.unwrap_or(match config.approvals.policy {

@@ -28,7 +28,8 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: Store) -> anyhow::R
             let verdict =
                 if findings.is_empty() { "No problems found.".to_owned() } else { findings.join("\n") };
             let exit = if report.findings.is_empty() { Exit::Ok } else { Exit::Failed };
-            (format!("{counted}\n{verdict}\n"), exit)
+            let note = describe_new_anchors(&report, &view).map(|note| note + "\n").unwrap_or_default();
+            (format!("{counted}\n{verdict}\n{note}"), exit)
         }
         Store::Rebuild => {
             let rebuilt = store.rebuild().await?;
@@ -49,6 +50,14 @@ pub(crate) async fn run(invocation: &Invocation<'_>, action: Store) -> anyhow::R
     Ok(if is_printed { exit } else { Exit::OutputClosed })
 }
 
+/// That nothing shows whether sessions were whole at some time, if the anchors were made anew then.
+fn describe_new_anchors(report: &CheckReport, view: &ListView) -> Option<String> {
+    let made = view.time(report.anchored_anew?);
+    Some(format!(
+        "The anchors were made anew ({made}): events cut from the end of a session before are not noticed."
+    ))
+}
+
 /// Prints the outcome of a check on a terminal: the numbers, then one row for each problem.
 fn print_report(report: &CheckReport, view: &ListView) -> anyhow::Result<Exit> {
     let mut printer = Printer::standard();
@@ -60,6 +69,9 @@ fn print_report(report: &CheckReport, view: &ListView) -> anyhow::Result<Exit> {
     };
     table.add([report.sessions.to_string().into(), report.events.to_string().into(), problems]);
     table.print(view, &mut printer)?;
+    if let Some(note) = describe_new_anchors(report, view) {
+        printer.answer(&format!("\n{note}\n"))?;
+    }
     if report.findings.is_empty() {
         return Ok(Exit::Ok);
     }

@@ -90,7 +90,7 @@ fn show(changes: &[UntrustedChange]) {
     }
 }
 
-/// What became of the question.
+/// The outcome of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offered {
     /// It was answered, or there was nothing to ask.

@@ -53,7 +53,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, undo: &Undo) -> anyhow::Res
         }
         seen = Some(preview);
     }
-    // What was seen is undone, and nothing newer.
+    // The change that was shown is undone, and nothing newer.
     let choice = seen.as_ref().map_or(choice, |preview| UndoChoice::Change(preview.header.id.clone()));
     let previewed = seen.clone();
     let request = UndoChange {

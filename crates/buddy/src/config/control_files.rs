@@ -35,7 +35,7 @@ const TRIES: usize = 128;
 /// The most lines of a change that are shown at once.
 const MAX_LINES: usize = 60;
 
-/// What is at the name of a control file.
+/// The object at the name of a control file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ControlFileContent {
     /// Nothing.
@@ -63,7 +63,7 @@ pub(crate) struct UntrustedChange {
     pub(crate) name: &'static str,
     /// The text that the user trusted and that takes effect.
     pub(crate) trusted: Option<String>,
-    /// What is there now.
+    /// The object that is there now.
     pub(crate) now: ControlFileContent,
 }
 
@@ -93,7 +93,7 @@ impl UntrustedChange {
         }
     }
 
-    /// What holds and why, for the standard error.
+    /// The values in force and their sources, for stderr.
     pub(crate) fn warning(&self, folder: &Path) -> String {
         let path = folder.join(self.name);
         let path = path.display();
@@ -187,7 +187,7 @@ impl Folder {
         Self::open(directory)
     }
 
-    /// What is at a name in it.
+    /// The object at a name in it.
     pub(super) fn read(&self, name: &str) -> ControlFileContent {
         match self.text(name) {
             Ok(text) => ControlFileContent::Text(text),

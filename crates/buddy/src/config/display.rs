@@ -1,10 +1,10 @@
-//! What the terminal shows.
+//! The settings of the display.
 
 use buddy_tui::{KeyStyle, StatusPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the terminal shows.
+/// The settings of the display.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct DisplaySection {

@@ -13,7 +13,7 @@ use super::keys::{KnownKey, know, written};
 pub(crate) struct ConfigError {
     /// `file:line`, or the name of a variable or option.
     pub(crate) place: String,
-    /// What is wrong there.
+    /// The fault there.
     pub(crate) message: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Unknown {
     pub(crate) number: usize,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Default)]
 pub(crate) struct DocumentContents {
     pub(crate) lines: Vec<DocumentLine>,

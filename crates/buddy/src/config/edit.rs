@@ -47,7 +47,7 @@ pub(crate) fn path(key: &str) -> Result<Vec<String>, String> {
     Ok(keys.iter().map(|key| key.get().to_owned()).collect())
 }
 
-/// What is wrong with the name of a single value.
+/// The fault in the name of a single value.
 pub(crate) fn lookup(path: &[String]) -> DocumentContents {
     let mut contents = DocumentContents::default();
     let unknown = |meant| Unknown { key: written(path), meant, number: 0 };

@@ -21,7 +21,7 @@ pub(crate) fn schema() -> &'static Value {
     &TREE
 }
 
-/// What a path is.
+/// The kinds of path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum KnownKey {
     /// A value.
@@ -32,7 +32,7 @@ pub(crate) enum KnownKey {
     Unknown { meant: Option<String> },
 }
 
-/// What this path is.
+/// The kind of this path.
 pub(crate) fn know(path: &[String]) -> KnownKey {
     let mut node = schema();
     for (depth, name) in path.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(crate) fn below(path: &[&str]) -> Vec<String> {
     properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// What the schema says about a key.
+/// The entry of a key in the schema.
 #[cfg(test)]
 pub(crate) fn description(path: &[&str]) -> String {
     let node = path.iter().try_fold(schema(), |node, name| child(node, name)).unwrap();

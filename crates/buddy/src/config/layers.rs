@@ -48,11 +48,11 @@ pub(crate) struct LayerSetting {
     pub(crate) origin: SettingOrigin,
 }
 
-/// What holds, and why.
+/// The values in force, each with its source.
 #[derive(Clone, Default)]
 pub(crate) struct Effective {
     settings: BTreeMap<Vec<String>, (Value, SettingOrigin)>,
-    /// What the user should know about the merge.
+    /// Warnings about the merge, for the user.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Effective {
         self.settings.get(&path).map_or(SettingOrigin::Default, |(_, origin)| origin.clone())
     }
 
-    /// What was set, by whom.
+    /// The settings and who made them.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Vec<String>, &Value, &SettingOrigin)> {
         self.settings.iter().map(|(path, (value, origin))| (path, value, origin))

@@ -21,7 +21,7 @@ use super::variables::{ChosenModel, ENVIRONMENT_PROFILE};
 use super::{edit, template, variables};
 use crate::environment::Environment;
 
-/// What the command line says about the configuration.
+/// The wishes of the command line about the configuration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConfigRequest {
     /// The one file to read.
@@ -40,13 +40,13 @@ pub(crate) struct Loaded {
     pub(crate) config: Config,
     /// The same, with who set them.
     pub(crate) effective: Effective,
-    /// What the user should know; lines for the standard error.
+    /// Warnings for the user; lines for the standard error.
     pub(crate) warnings: Vec<String>,
     /// The address that `BUDDY_API_KEY` belongs to: that of the profile in use before the command line has its say.
     pub(crate) key_home: Option<String>,
-    /// What is known about models by their names: the user's own rules, then the built-in ones.
+    /// The facts about models by their names: the user's own rules, then the built-in ones.
     pub(crate) catalogue: Catalogue,
-    /// What a project set and may not.
+    /// The settings of a project that it may not make.
     pub(crate) ignored: Vec<IgnoredKey>,
 }
 
@@ -193,7 +193,7 @@ impl Loader {
         self.effective.add(layer)
     }
 
-    /// What becomes of one setting of a project where these values hold.
+    /// The effect of one setting of a project where these values hold.
     fn rule(&self, held: &Config, values: &Value, setting: &LayerSetting) -> Result<Ruling, ConfigError> {
         let may = project_may(&setting.path);
         if !matches!(may, ProjectMay::Never(_)) {

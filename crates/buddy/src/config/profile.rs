@@ -16,7 +16,7 @@ use super::wait::WaitTime;
 pub(crate) struct Profile {
     /// The address of the provider's API. A path without a version gets `/v1`.
     pub(crate) api_base_url: Option<String>,
-    /// What the server speaks: `completions`, `responses`, `messages` or `ollama`.
+    /// The protocol of the server: `completions`, `responses`, `messages` or `ollama`.
     pub(crate) api: Api,
     /// How a request proves who pays: `api-key`, `login` or `none`.
     pub(crate) auth: AuthKind,
@@ -40,7 +40,7 @@ pub(crate) struct Profile {
     pub(crate) thinking_budget: Option<u64>,
     /// The most tokens in one answer.
     pub(crate) max_output_tokens: Option<u64>,
-    /// What the bound on the answer is called on the wire: `max_tokens` or `max_completion_tokens`.
+    /// The name of the bound on the answer on the wire: `max_tokens` or `max_completion_tokens`.
     #[schemars(with = "String")]
     pub(crate) max_tokens_field: MaxTokensField,
     /// Which earlier reasoning is sent back: `off`, `tool-turns` or `all`; absent does what the model is known to want.

@@ -1,4 +1,4 @@
-//! What a project's own file may set: one table with every key.
+//! The settings that a project's own file may make: one table with every key.
 //!
 //! Trusting a folder lets its files be changed. It does not hand over what belongs to the user: addresses, keys, programs that
 //! run outside the jail, approvals and limits. So a project makes such a setting stricter or has no say in it. A key that is
@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-/// What a project's file may do with a key.
+/// The rights of a project's file over a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProjectMay {
     /// Set it.
@@ -38,7 +38,7 @@ pub(crate) enum TighteningOrder {
     Narrows,
 }
 
-/// What becomes of a project's value.
+/// The effect of a project's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ruling {
     /// This value holds.
@@ -191,7 +191,7 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("update.address", Never(UPDATE)),
 ];
 
-/// What a project may do with a key.
+/// The rights of a project over a key.
 pub(super) fn project_may(path: &[String]) -> ProjectMay {
     let is_it = |key: &str| {
         let names: Vec<&str> = key.split('.').collect();
@@ -206,7 +206,7 @@ pub(super) fn project_may(path: &[String]) -> ProjectMay {
 }
 
 impl TighteningOrder {
-    /// What becomes of a project's value where this one holds.
+    /// The effect of a project's value where this one holds.
     pub(super) fn rule(self, held: &Value, wanted: &Value) -> Ruling {
         if held == wanted {
             return Ruling::Same;

@@ -9,7 +9,7 @@ use super::document::ConfigError;
 use super::trust::TrustStore;
 use crate::environment::Environment;
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConfigFileRole {
     /// Named by the user; no other file is read.

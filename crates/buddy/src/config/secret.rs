@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What stands in the place of a secret.
+/// The text in the place of a secret.
 pub(crate) const HIDDEN: &str = "***";
 
 /// A secret in the configuration.

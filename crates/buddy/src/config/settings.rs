@@ -22,7 +22,7 @@ pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
 /// Commands that no answer lets run, unless the user has a list of their own: they end the machine or what is on its disks.
 const DENYLIST: &[&str] = &["rm -rf /", "mkfs", "wipefs", "dd if=", "shutdown", "reboot", "halt", "poweroff"];
 
-/// What `tools.shell_enabled` turns off: every way to a command.
+/// The tools that `tools.shell_enabled` turns off: every way to a command.
 const SHELL_TOOLS: &[&str] = &[
     "run_shell",
     "process_start",
@@ -37,7 +37,7 @@ const SHELL_TOOLS: &[&str] = &[
     "tmux_kill_pane",
 ];
 
-/// What `tools.files_enabled` turns off.
+/// The tools that `tools.files_enabled` turns off.
 const FILE_TOOLS: &[&str] = &[
     "read_file",
     "write_file",
@@ -50,7 +50,7 @@ const FILE_TOOLS: &[&str] = &[
     "glob",
 ];
 
-/// What `tools.search_enabled` turns off.
+/// The tools that `tools.search_enabled` turns off.
 const SEARCH_TOOLS: &[&str] = &["web_search", "search_youtube", "grep", "glob"];
 
 /// Everything that can be set in `buddy.toml`.
@@ -63,11 +63,11 @@ pub(crate) struct Config {
     pub(crate) login: BTreeMap<String, LoginSection>,
     /// buddy's own agent.
     pub(crate) agent: AgentSection,
-    /// What the agent may use.
+    /// The means of the agent.
     pub(crate) tools: ToolsSection,
     /// Which variables commands get.
     pub(crate) environment: EnvironmentSection,
-    /// What the jail of commands leaves open, in every project.
+    /// The openings in the jail of commands, in every project.
     pub(crate) jail: JailSection,
     /// The same for single projects, by their directories.
     pub(crate) projects: BTreeMap<String, JailSection>,
@@ -75,15 +75,15 @@ pub(crate) struct Config {
     pub(crate) checks: BTreeMap<String, CheckSection>,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
-    /// What tools fetch from the web.
+    /// The settings of tools that fetch from the web.
     pub(crate) web: WebSection,
-    /// What the terminal shows.
+    /// The settings of the display.
     pub(crate) display: DisplaySection,
     /// Terminals that agents share with people.
     pub(crate) tmux: TmuxSection,
-    /// What becomes of calls that a user would have to approve.
+    /// The treatment of calls that a user would have to approve.
     pub(crate) approvals: ApprovalsSection,
-    /// What a session or a day may cost.
+    /// The most that a session or a day may cost.
     pub(crate) budget: BudgetSection,
     /// How buddy learns of newer versions.
     pub(crate) update: UpdateSection,
@@ -106,7 +106,7 @@ impl Config {
 pub(crate) struct AgentSection {
     /// The profile to use: its name, `profile/model`, or a model of the default profile.
     pub(crate) model: String,
-    /// What the agent calls itself.
+    /// The name of the agent.
     pub(crate) name: String,
     /// `development` works in a jail, where `auto` asks only about risks; `production` has the whole host and asks when in doubt.
     pub(crate) environment: WorkEnvironment,
@@ -175,7 +175,7 @@ impl WorkEnvironment {
     }
 }
 
-/// What the agent may use.
+/// The means of the agent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ToolsSection {
@@ -379,7 +379,7 @@ impl Default for TmuxSection {
     }
 }
 
-/// What becomes of calls that a user would have to approve.
+/// The treatment of calls that a user would have to approve.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
@@ -391,7 +391,7 @@ pub(crate) struct ApprovalsSection {
     pub(crate) timeout: Option<WaitTime>,
 }
 
-/// What a session or a day may cost.
+/// The most that a session or a day may cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the names are the keys of the file")]

@@ -291,7 +291,7 @@ impl TrustFile {
     }
 }
 
-/// What was said about this very folder.
+/// The answer about this very folder.
 fn find<'a>(list: &'a [Trusted], folder: &Folder) -> Option<&'a Trusted> {
     let identity = (&folder.path, folder.device, folder.inode, folder.born_ns);
     list.iter().find(|known| (&known.path, known.device, known.inode, known.born_ns) == identity)

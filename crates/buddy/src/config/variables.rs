@@ -1,4 +1,4 @@
-//! What environment variables set. `AGENT_…` is the older name of each `BUDDY_…`.
+//! The settings from environment variables. `AGENT_…` is the older name of each `BUDDY_…`.
 
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::wait::WaitTime;
 
-/// What tools fetch from the web.
+/// The settings of tools that fetch from the web.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct WebSection {

@@ -1,4 +1,4 @@
-//! What was sent before, in a file of the user's own: one JSON string a line, the newest last.
+//! The prompts of before, in a file of the user's own: one JSON string a line, the newest last.
 
 use std::fs::OpenOptions;
 use std::io::Write;

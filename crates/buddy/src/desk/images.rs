@@ -29,7 +29,7 @@ const CLIPBOARDS: [(&str, &[&str]); 3] = [
 /// A file of this machine, to be given with a prompt.
 pub(crate) fn local(path: &Path) -> Result<Attachment, String> {
     let failed = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
-    // Whoever opens a pipe may wait for ever.
+    // The opener of a pipe may wait for ever.
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(format!("`{}` is not a file", path.display()));
     }
@@ -77,7 +77,7 @@ pub(super) async fn pasted(environment: &Environment, here: &dyn Target) -> Resu
     Err(format!("no image was found on the clipboard with {}", tried.join(", ")))
 }
 
-/// What a program prints; none where it does not run or fails.
+/// The output of a program; none where it does not run or fails.
 async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) -> Option<Vec<u8>> {
     let exec = Exec {
         argv: argv.iter().map(|&word| word.to_owned()).collect(),

@@ -53,7 +53,7 @@ pub(crate) fn follows_ground(environment: &Environment, display: &DisplaySection
     is_open && may_answer && colors(environment, display) > Colors::Mono
 }
 
-/// What the user chose, or what fits the ground that the terminal tells of.
+/// The user's choice, or a theme that fits the ground that the terminal tells of.
 fn theme(environment: &Environment, display: &DisplaySection) -> Theme {
     match display.theme {
         ThemeChoice::Auto => {}

@@ -117,7 +117,7 @@ impl<O: Operations> SlashCommands<'_, O> {
         take_text(&captured, exit)
     }
 
-    /// What changed in the repository.
+    /// The changes in the repository.
     async fn show_diff(&self, target: &SessionTarget) -> Result<String, String> {
         let request = FindDiff { target: target.clone() };
         let found = self.operations.find_diff(self.who, request).await.map_err(|error| error.message)?;
@@ -277,7 +277,7 @@ fn refusal(error: &OperationError) -> String {
     format!("buddy: {error}\n")
 }
 
-/// What was printed; an error if the command failed.
+/// The printed text; an error if the command failed.
 fn take_text(captured: &CapturedText, exit: Exit) -> Result<String, String> {
     if exit == Exit::Ok { Ok(captured.text()) } else { Err(captured.text()) }
 }

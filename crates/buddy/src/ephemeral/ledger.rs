@@ -1,4 +1,4 @@
-//! What was spent today, for a run of which nothing stays: what other sessions spent counts for it too.
+//! The money spent today, for a run of which nothing stays: what other sessions spent counts for it too.
 
 use std::path::Path;
 use std::sync::Arc;

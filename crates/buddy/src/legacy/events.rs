@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::read::{Legacy, LegacyCall, LegacyMessage, LegacyRole};
 
-/// What the facts that are kept as they came say of their source.
+/// The statement about their source in facts that are kept as they came.
 const SOURCE: &str = "legacy-session";
 
 /// The code of the notice at its beginning.
@@ -84,9 +84,9 @@ struct LegacyLog {
     items: u32,
     /// Calls that have no result yet: where their facts are.
     open: HashMap<String, usize>,
-    /// What has no place in the log, kept as it came.
+    /// Material that has no place in the log, kept as it came.
     kept: Vec<Value>,
-    /// What ids are made of, as the messages are taken out one by one.
+    /// The source of ids, as the messages are taken out one by one.
     seed: Legacy,
 }
 
@@ -260,7 +260,7 @@ fn kind(name: &str) -> ToolKind {
     }
 }
 
-/// What a result says. Older results may be envelopes of their own.
+/// The text of a result. Older results may be envelopes of their own.
 fn outcome(text: &str) -> Result<Value, ToolFailure> {
     let value = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     let Some(value) = value else { return Ok(json!({ "stdout": text })) };

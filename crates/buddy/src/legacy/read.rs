@@ -16,9 +16,9 @@ pub(crate) struct Legacy {
     pub(crate) created: Option<UnixMillis>,
     pub(crate) updated: Option<UnixMillis>,
     pub(crate) messages: Vec<LegacyMessage>,
-    /// What has no place here, kept as it was.
+    /// Material that has no place here, kept as it was.
     pub(crate) rest: Map<String, Value>,
-    /// What was left out, for people.
+    /// The material that was left out, for people.
     pub(crate) not_understood: Vec<String>,
 }
 

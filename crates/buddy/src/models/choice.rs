@@ -1,6 +1,6 @@
 //! Which model is used when nobody chose one.
 //!
-//! What the user chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
+//! The user's choice is taken, whether it works or not. Else the built-in default is taken if its key is there; else
 //! a vendor's key in the environment, else a login or a kept key, else a server on this machine. The network is asked only in the last case.
 
 use buddy_model::Endpoint;
@@ -118,7 +118,7 @@ fn vendor(environment: &Environment) -> Option<StartChoice> {
         let address = |url: &str| Endpoint::parse(url).ok().map(|endpoint| endpoint.to_string());
         let is_elsewhere = address(base_url) != profile.api_base_url.as_deref().and_then(address);
         if is_elsewhere && profile.api == Api::Responses {
-            // What calls itself compatible is so on this wire.
+            // A server that calls itself compatible is so on this wire.
             profile.api = Api::Completions;
         }
         profile.api_base_url = Some(base_url.to_owned());

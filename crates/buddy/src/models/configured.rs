@@ -7,7 +7,7 @@ use futures::{StreamExt, stream};
 
 use super::key::KeyCommand;
 
-/// What prompts get that say nothing themselves.
+/// The defaults of prompts that set nothing themselves.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PromptDefaults {
     pub(crate) max_output_tokens: Option<u64>,

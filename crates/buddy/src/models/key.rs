@@ -20,7 +20,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 /// The most that such a command may print; keys have a few hundred bytes.
 const MAX_KEY_BYTES: usize = 64 * 1024;
 
-/// What is said of a key that buddy keeps.
+/// The words about a key that buddy keeps.
 pub(crate) const KEPT_KEY: &str = "buddy login";
 
 /// A key of a profile.
@@ -36,7 +36,7 @@ pub(crate) enum ModelKey {
     Login(Arc<dyn TokenSource>),
 }
 
-/// What is known of a key without asking for it.
+/// The facts about a key without asking for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyState {
     /// It is there.
@@ -134,7 +134,7 @@ impl ModelKeys {
         if leads_nowhere { self.logins.key(name, address) } else { Ok(None) }
     }
 
-    /// What is known of the key of a profile, and where it would come from.
+    /// The facts about the key of a profile, and where it would come from.
     pub(crate) fn state(&self, name: &str, profile: &Profile, address: &str) -> (KeyState, String) {
         let source = match profile.key_source() {
             _ if profile.auth == AuthKind::None => "-".to_owned(),
@@ -207,7 +207,7 @@ pub(crate) struct KeyCommand {
     cwd: PathBuf,
     env: Vec<(String, String)>,
     target: Arc<dyn Target>,
-    /// What it printed.
+    /// Its output.
     key: OnceCell<SecretString>,
 }
 
@@ -233,7 +233,7 @@ impl KeyCommand {
         let cannot = |error: &dyn fmt::Display| format!("the command for the key cannot be run: {error}");
         let mut running = self.target.start(exec).await.map_err(|error| cannot(&error))?;
         let exit = running.wait().await.map_err(|error| cannot(&error))?;
-        // What it printed stays out of messages: some of it may be the key.
+        // Its output stays out of messages: some of it may be the key.
         match exit.ended {
             Ended::Exited if exit.code == Some(0) => {}
             Ended::TimedOut => {

@@ -1,16 +1,16 @@
-//! What is known about a model apart from its profile, and who says so.
+//! The facts about a model apart from its profile, and who says so.
 
 use buddy_model::{ModelFacts, Switches};
 use buddy_protocol::operations::WindowSource;
 
-/// What is known about one model of one profile.
+/// The facts about one model of one profile.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownModel {
-    /// What sessions go by; the context window is that of `window`.
+    /// The facts that sessions use; the context window is that of `window`.
     pub(crate) facts: ModelFacts,
     /// The context window and who says so; none when nobody does.
     pub(crate) window: Option<Window>,
-    /// What doctor found its server to need, where the configuration leaves it open.
+    /// The needs of its server, as doctor found them, where the configuration leaves it open.
     pub(crate) switches: Switches,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Window {
     pub(crate) source: WindowSource,
 }
 
-/// What each of them says.
+/// The statement of each.
 pub(crate) struct Windows {
     pub(crate) config: Option<u64>,
     pub(crate) server: Option<u64>,

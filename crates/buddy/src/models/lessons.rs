@@ -1,4 +1,4 @@
-//! What doctor learned about models, kept in `models.json` among the data.
+//! The lessons of doctor about models, kept in `models.json` among the data.
 //!
 //! One entry for each profile, base URL and model; the newest examination wins. Nothing secret is in it. Two doctors at
 //! the same time leave a whole file, with the entry of the one that wrote last.
@@ -56,19 +56,19 @@ impl Lessons {
         }
     }
 
-    /// What should be said about the file.
+    /// Warnings about the file.
     pub(crate) fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
 
-    /// What was learned about a model of a profile at its present address.
+    /// The lessons about a model of a profile at its present address.
     pub(crate) fn about(&self, name: &str, profile: &Profile, model: &str) -> Option<&Lesson> {
         let key = (name, profile.shown_base_url(), model);
         self.file.models.iter().find(|lesson| lesson.key() == key)
     }
 }
 
-/// What was learned about one model at one place.
+/// The lessons about one model at one place.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Lesson {
     profile: String,
@@ -80,7 +80,7 @@ pub(crate) struct Lesson {
     verdicts: BTreeMap<String, Value>,
     /// By the server's own word.
     pub(crate) context_window: Option<u64>,
-    /// What calls need.
+    /// The needs of calls.
     #[serde(default)]
     pub(crate) switches: Switches,
     quirks: Vec<String>,

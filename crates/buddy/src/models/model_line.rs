@@ -10,6 +10,6 @@ pub(crate) struct ModelLine {
     /// The address as configured, without a query, which may hold a secret.
     pub(crate) base_url: String,
     pub(crate) model: String,
-    /// What can be examined, or why there is no key for it.
+    /// The model to examine, or why there is no key for it.
     pub(crate) subject: Result<Subject, Failure>,
 }

@@ -1,4 +1,4 @@
-//! What a model's name means: a profile, `profile/model`, or a model of the active profile.
+//! The meaning of a model's name: a profile, `profile/model`, or a model of the active profile.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(crate) fn explicit(name: &str, profiles: &BTreeMap<String, Profile>) -> Opti
     is_there.then(|| Reference { profile: profile.to_owned(), model: Some(model.to_owned()) })
 }
 
-/// What a name means while this profile is active.
+/// The meaning of a name while this profile is active.
 pub(crate) fn resolve(
     name: &str,
     profiles: &BTreeMap<String, Profile>,

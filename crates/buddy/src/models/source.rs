@@ -77,7 +77,7 @@ impl Models {
         self.model(None).map(drop)
     }
 
-    /// What was found and why, when the user did not choose; one line.
+    /// The model that was found and why, when the user did not choose; one line.
     pub(crate) fn describe_choice(&self) -> Option<String> {
         if self.choice == ChoiceKind::Demo {
             let text = "No API key or local model found, so the built-in demo is answering. Type `tour`, or run `buddy login` to connect a model.";
@@ -97,7 +97,7 @@ impl Models {
         self.resolve(name).map(|reference| reference.name())
     }
 
-    /// What should be said about the keys that are in use.
+    /// Warnings about the keys that are in use.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let profile =
             self.active.as_ref().and_then(|active| self.config.models.get_key_value(&active.profile));
@@ -156,12 +156,12 @@ impl Models {
         }
     }
 
-    /// What is known about a model apart from its profile.
+    /// The facts about a model apart from its profile.
     fn find_known(&self, reference: &Reference, profile: &Profile) -> Result<KnownModel, Failure> {
         let model = Self::model_name(reference, profile)?;
         let mut facts = self.catalogue.facts(&model);
         let lesson = self.lessons.about(&reference.profile, profile, &model);
-        // What a call of Ollama asks for is what it gets, so nobody's guess may ask for more than is sensible.
+        // A call of Ollama gets the window that it asks for, so nobody's guess may ask for more than is sensible.
         let is_asked_for = profile.api == Api::Ollama && self.is_near(reference);
         let sensible = |tokens: u64| if is_asked_for { tokens.min(OLLAMA_WINDOW) } else { tokens };
         let windows = Windows {
@@ -238,7 +238,7 @@ impl Models {
         command: Arc<super::key::KeyCommand>,
         defaults: PromptDefaults,
     ) -> Result<Arc<dyn Model>, Failure> {
-        // What is wrong with the profile apart from its key is said now.
+        // Faults of the profile apart from its key are told now.
         let known = self.find_known(reference, profile)?;
         route(&reference.profile, profile, &self.config, None, &known)?;
         let (name, profile, config) = (reference.profile.clone(), profile.clone(), self.config.clone());

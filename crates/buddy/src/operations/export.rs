@@ -51,7 +51,7 @@ async fn read(
         match sessions.events(who, &summary.id, events.len() as u64, PAGE).await {
             Ok(page) if page.is_empty() => return Ok((summary, events, None)),
             Ok(page) => events.extend(page),
-            // What comes before the damage is exported all the same.
+            // The part before the damage is exported all the same.
             Err(error @ SessionsError::Store(StoreError::Corrupt(_))) => {
                 return Ok((summary, events, Some(error)));
             }

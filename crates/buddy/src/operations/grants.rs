@@ -9,7 +9,7 @@ use buddy_protocol::{MAX_GRANT_SECONDS, OperationError, OperationErrorCode};
 
 use super::place::OperationPlace;
 use crate::environment::Environment;
-use crate::policy::{GrantBook, Kept};
+use crate::policy::{GrantBook, KeptGrant};
 use crate::system::SystemClock;
 
 /// The target that grants of the command line are about.
@@ -51,7 +51,7 @@ fn book(environment: &Environment) -> GrantBook {
     GrantBook::new(&environment.data, Arc::new(SystemClock))
 }
 
-fn saved_grant(kept: Kept) -> anyhow::Result<SavedGrant> {
+fn saved_grant(kept: KeptGrant) -> anyhow::Result<SavedGrant> {
     Ok(SavedGrant {
         allows: kept.grant.to_string(),
         target: kept.grant.target.clone(),

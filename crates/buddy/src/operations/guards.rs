@@ -7,7 +7,7 @@ use super::failure::failure_of;
 use crate::environment::Environment;
 use crate::policy::{Guards, Pending, check_guards};
 
-/// What takes effect, and what waits for approval.
+/// The guards in force, and those that wait for approval.
 pub(super) fn show(environment: &Environment) -> anyhow::Result<GuardsView> {
     let guards = Guards::new(&environment.data);
     let standing = guards.standing()?;

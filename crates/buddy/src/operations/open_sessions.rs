@@ -11,7 +11,7 @@ use crate::wiring::{Buddy, Wishes, wire};
 pub(super) struct OpenSessions {
     pub(super) sessions: Arc<dyn Sessions>,
     pub(super) who: Principal,
-    /// What has to be closed afterwards.
+    /// The buddy to close afterwards.
     opened: Option<Buddy>,
 }
 

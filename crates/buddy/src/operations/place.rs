@@ -22,11 +22,11 @@ pub(crate) struct OperationPlace {
     pub(crate) cwd: PathBuf,
     /// The model that the user named.
     pub(crate) model: Option<String>,
-    /// What belongs to the conversation that they are called from; none on the command line.
+    /// The parts that belong to the conversation that they are called from; none on the command line.
     pub(crate) conversation: Option<OperationConversation>,
 }
 
-/// What a running conversation has already.
+/// The parts that a running conversation has already.
 pub(crate) struct OperationConversation {
     pub(crate) hosts: Arc<dyn Hosts>,
     pub(crate) sessions: Arc<dyn Sessions>,

@@ -24,7 +24,7 @@ pub(super) fn list(place: &OperationPlace) -> anyhow::Result<Vec<TrustedFolder>>
     Ok(listed.collect())
 }
 
-/// What changed in a folder since it was trusted.
+/// The changes in a folder since it was trusted.
 pub(super) fn review(place: &OperationPlace, folder: &str) -> Vec<ControlFileChange> {
     let changes = store(place).reviewable(&place.path(folder));
     changes.iter().map(control_file_change).collect()

@@ -8,7 +8,7 @@ use buddy_exec::undo::{
     AppliedUndo, Header, PathText, ProjectLock, UndoError, UndoPlan, UndoStore, Which, project_root,
 };
 use buddy_protocol::operations::{UndoChange, UndoChoice, UndoOutcome, UndoPreview};
-use buddy_protocol::{Clock, Ids, OperationError, OperationErrorCode, UnixMillis};
+use buddy_protocol::{Clock, Ids, OperationError, OperationErrorCode, Principal, UnixMillis};
 
 use super::changes::{entries, left_of_prompt, newest_undo};
 use super::place::OperationPlace;
@@ -19,7 +19,7 @@ use crate::local_machine::undo_store;
 use crate::session_choice::short_id;
 use crate::system::{SystemClock, SystemIds};
 
-/// What an undo would do now.
+/// The effect of an undo now.
 pub(super) async fn preview(
     place: &OperationPlace,
     choice: &UndoChoice,
@@ -28,8 +28,12 @@ pub(super) async fn preview(
     Ok(Some(preview_of(&work.plan().await?)))
 }
 
-/// Undoes a change.
-pub(super) async fn undo(place: &OperationPlace, request: &UndoChange) -> anyhow::Result<UndoOutcome> {
+/// Undoes a change for a principal.
+pub(super) async fn undo(
+    place: &OperationPlace,
+    who: &Principal,
+    request: &UndoChange,
+) -> anyhow::Result<UndoOutcome> {
     let Some(work) = UndoWork::of(place, &request.choice).await? else {
         return Ok(UndoOutcome::Nothing { project: PathText(project_root(&place.cwd)) });
     };
@@ -50,7 +54,7 @@ pub(super) async fn undo(place: &OperationPlace, request: &UndoChange) -> anyhow
         return Ok(UndoOutcome::Conflicts { preview });
     }
     let id = format!("undo_{:032x}", SystemIds.next());
-    let header = header_of_undo(&id, &plan, request);
+    let header = header_of_undo(&id, &plan, who, request);
     if plan.is_beyond_undo() {
         if request.passes_over {
             work.apply(&plan.passing_over(), header).await.context("the undo broke off")?;
@@ -136,7 +140,7 @@ async fn reach(environment: &Environment, header: &Header) -> anyhow::Result<Opt
 }
 
 /// The header of an undo. It belongs to the conversation in which it was typed: a copy redoes its own undos.
-fn header_of_undo(id: &str, plan: &UndoPlan, request: &UndoChange) -> Header {
+fn header_of_undo(id: &str, plan: &UndoPlan, who: &Principal, request: &UndoChange) -> Header {
     let UnixMillis(unix_ms) = SystemClock.now();
     let conversation = request.conversation.as_ref().map(ToString::to_string);
     Header {
@@ -147,6 +151,7 @@ fn header_of_undo(id: &str, plan: &UndoPlan, request: &UndoChange) -> Header {
         unix_ms,
         undoes: None,
         target: plan.header.target.clone(),
+        by: Some(who.clone()),
     }
 }
 

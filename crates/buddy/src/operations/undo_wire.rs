@@ -4,8 +4,8 @@ use buddy_exec::undo::{Header, NotCovered, PathText, State, Step, UndoPlan};
 use buddy_protocol::operations::{ChangeHeader, PathState, UncoveredChange, UndoPreview, UndoStep};
 
 pub(super) fn header_of(header: &Header) -> ChangeHeader {
-    let Header { id, label, session, workspace, unix_ms, undoes, target } = header.clone();
-    ChangeHeader { id, label, session, workspace, unix_ms, undoes, target }
+    let Header { id, label, session, workspace, unix_ms, undoes, target, by } = header.clone();
+    ChangeHeader { id, label, session, workspace, unix_ms, undoes, target, by }
 }
 
 pub(super) fn preview_of(plan: &UndoPlan) -> UndoPreview {

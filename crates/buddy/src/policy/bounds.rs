@@ -41,7 +41,7 @@ pub(super) struct Ground {
     /// The directories of buddy itself. Whatever is in them says who may do what, or what happened, also files that buddy has not made
     /// yet.
     pub(super) own: Vec<PathBuf>,
-    /// What agents may read in there.
+    /// The parts of it that agents may read.
     pub(super) own_readable: Vec<PathBuf>,
     /// Where files are written that nobody keeps, and those that agents share with people.
     pub(super) scratch: Vec<PathBuf>,
@@ -144,7 +144,7 @@ impl Ground {
     }
 }
 
-/// What a call may touch under a policy.
+/// The reach of a call under a policy.
 pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, network: bool) -> Bounds {
     let needs = call.needs;
     let is_thought_about = call.by == AllowedBy::Person || (needs.runs && needs.is_ruled);
@@ -339,7 +339,7 @@ fn is_real(path: &Path) -> bool {
         .is_some_and(|(above, real)| above == real)
 }
 
-/// What is free for this call: what a lasting rule opens, and what the user was asked about. Commands get nothing that is hidden
+/// The places that are free for this call: what a lasting rule opens, and what the user was asked about. Commands get nothing that is hidden
 /// from them in development, where they are confined whatever was approved.
 fn opened(needs: &Needs, by: AllowedBy, is_production: bool, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let asked = needs.asked.iter().filter(|_| by == AllowedBy::Person);

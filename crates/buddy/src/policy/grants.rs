@@ -24,14 +24,14 @@ const MAX_GRANTS: usize = 500;
 /// The grants of a user.
 pub(crate) struct GrantBook {
     path: PathBuf,
-    kept: KeptRead<Vec<Kept>>,
+    kept: KeptRead<Vec<KeptGrant>>,
     clock: Arc<dyn Clock>,
 }
 
 /// A grant that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    /// What is allowed.
+pub(crate) struct KeptGrant {
+    /// The allowed call.
     pub(crate) grant: Grant,
     /// The directory it holds in, with all below it; none means everywhere.
     pub(crate) project: Option<PathBuf>,
@@ -53,10 +53,10 @@ pub(crate) struct Uptime {
 #[derive(Serialize, Deserialize)]
 struct GrantFile {
     version: u32,
-    grants: Vec<Kept>,
+    grants: Vec<KeptGrant>,
 }
 
-impl Kept {
+impl KeptGrant {
     fn holds(&self, UnixMillis(now): UnixMillis, uptime: Option<&Uptime>) -> bool {
         let by_wall = self.granted.0 <= now && now < self.expires.0;
         let by_uptime = match (&self.uptime, uptime) {
@@ -77,16 +77,16 @@ impl GrantBook {
         Self { path: data.join("grants.json"), kept: KeptRead::default(), clock }
     }
 
-    /// What holds now in a directory, by its name without links. A file that cannot be read grants nothing.
+    /// The grants in force in a directory, by its name without links. A file that cannot be read grants nothing.
     pub(crate) fn holding(&self, directory: &Path) -> Vec<Grant> {
         let Ok(kept) = self.kept.get([self.path.as_path()], || self.read()) else { return Vec::new() };
         let (now, uptime) = (self.clock.now(), uptime());
-        let holds = |kept: &&Kept| kept.is_for(directory) && kept.holds(now, uptime.as_ref());
+        let holds = |kept: &&KeptGrant| kept.is_for(directory) && kept.holds(now, uptime.as_ref());
         kept.iter().filter(holds).map(|kept| kept.grant.clone()).collect()
     }
 
     /// All that hold now.
-    pub(crate) fn list(&self) -> anyhow::Result<Vec<Kept>> {
+    pub(crate) fn list(&self) -> anyhow::Result<Vec<KeptGrant>> {
         let (now, uptime) = (self.clock.now(), uptime());
         let grants = self.read()?.into_iter();
         Ok(grants.filter(|kept| kept.holds(now, uptime.as_ref())).collect())
@@ -99,13 +99,13 @@ impl GrantBook {
         let granted = self.clock.now();
         let expires = UnixMillis(granted.0.saturating_add(millis));
         let uptime = uptime().map(|now| Uptime { millis: now.millis.saturating_add(millis), boot: now.boot });
-        let new = Kept { grant, project, granted, expires, uptime };
+        let new = KeptGrant { grant, project, granted, expires, uptime };
         self.change(|grants| {
             // A program that has changed since is replaced too. Other trips of git are allowed beside each other.
-            let trips = |kept: &Kept| -> Vec<GitTrip> {
+            let trips = |kept: &KeptGrant| -> Vec<GitTrip> {
                 kept.grant.destinations.iter().map(|pinned| pinned.trip.clone()).collect()
             };
-            let is_same = |kept: &Kept| {
+            let is_same = |kept: &KeptGrant| {
                 (&kept.grant.target, &kept.grant.scope, &kept.project)
                     == (&new.grant.target, &new.grant.scope, &new.project)
                     && (kept.grant.destinations.is_empty() || trips(kept) == trips(&new))
@@ -131,7 +131,7 @@ impl GrantBook {
     }
 
     /// Changes the grants that hold; those that ended are dropped on the way.
-    fn change(&self, change: impl FnOnce(&mut Vec<Kept>)) -> anyhow::Result<()> {
+    fn change(&self, change: impl FnOnce(&mut Vec<KeptGrant>)) -> anyhow::Result<()> {
         let _lock =
             private_file::lock(&self.path).with_context(|| format!("cannot lock {}", self.path.display()))?;
         let mut grants = self.list()?;
@@ -146,7 +146,7 @@ impl GrantBook {
             .with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    fn read(&self) -> anyhow::Result<Vec<Kept>> {
+    fn read(&self) -> anyhow::Result<Vec<KeptGrant>> {
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

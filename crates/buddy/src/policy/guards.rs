@@ -1,6 +1,6 @@
 //! The guards file: the user's own patterns for commands to ask about or to deny.
 //!
-//! What takes effect is the text that the user approved, of which a copy is kept. A file that was changed since, by
+//! The text that the user approved takes effect, and a copy of it is kept. A file that was changed since, by
 //! whomever, changes nothing until it is approved, also after a restart.
 
 use std::io;
@@ -23,9 +23,9 @@ pub(crate) struct Guards {
 /// How the file stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// What takes effect.
+    /// The guards in force.
     pub(crate) approved: Option<String>,
-    /// What the file says, where that is something else.
+    /// The content of the file, where it differs.
     pub(crate) pending: Option<Pending>,
 }
 
@@ -55,14 +55,14 @@ impl Guards {
         &self.approved
     }
 
-    /// What takes effect, and what waits to be approved.
+    /// The guards in force, and those that wait to be approved.
     pub(crate) fn standing(&self) -> anyhow::Result<Standing> {
         let (approved, current) = (read(&self.approved)?, read(&self.file)?);
         let pending = (approved != current).then(|| current.map_or(Pending::Removal, Pending::Text));
         Ok(Standing { approved, pending })
     }
 
-    /// What a user is to know of the file before a session: that a change has no effect yet. A file that cannot be understood is an
+    /// The warning about the file before a session: that a change has no effect yet. A file that cannot be understood is an
     /// error, because whoever wrote it means to be guarded.
     pub(crate) fn notice(&self) -> Result<Option<String>, ConfigError> {
         let failed =

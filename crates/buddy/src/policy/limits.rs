@@ -6,7 +6,7 @@ use buddy_policy::Limits;
 
 use crate::config::ToolsSection;
 
-/// What `tools.files_allowed_paths` and `tools.fetch_allowed_hosts` list, checked.
+/// The entries of `tools.files_allowed_paths` and `tools.fetch_allowed_hosts`, checked.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LimitSettings {
     files: Option<Vec<PathBuf>>,

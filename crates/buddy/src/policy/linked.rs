@@ -41,7 +41,7 @@ const PASSED: &[&str] = &[".git", "node_modules", "site-packages", "target"];
 #[derive(Default)]
 pub(super) struct LinkedTargets {
     /// By the home and the directories that were opened. Held for a look only.
-    kept: Mutex<Option<(Vec<PathBuf>, Arc<Found>)>>,
+    kept: Mutex<Option<(Vec<PathBuf>, Arc<FoundLinks>)>>,
 }
 
 /// How far one look for links goes.
@@ -54,7 +54,7 @@ struct LookBounds {
 
 /// Targets, and the directories that were looked through with their times.
 #[derive(Default)]
-struct Found {
+struct FoundLinks {
     targets: BTreeMap<PathBuf, Vec<Keeps>>,
     seen: BTreeMap<PathBuf, Option<SystemTime>>,
 }
@@ -85,7 +85,7 @@ impl LinkedTargets {
         linked
     }
 
-    fn found(&self, tops: &[PathBuf], places: &Places) -> Arc<Found> {
+    fn found(&self, tops: &[PathBuf], places: &Places) -> Arc<FoundLinks> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept().as_ref().filter(|(of, _)| of == tops).map(|(_, found)| found.clone());
         if let Some(found) = known.filter(|found| found.seen.iter().all(|(at, time)| changed(at) == *time)) {
@@ -111,8 +111,8 @@ fn changed(directory: &Path) -> Option<SystemTime> {
     fs::metadata(directory).ok()?.modified().ok()
 }
 
-fn look(places: &Places) -> Found {
-    let mut found = Found::default();
+fn look(places: &Places) -> FoundLinks {
+    let mut found = FoundLinks::default();
     if let Some(home) = &places.home {
         let real_home = follow_links(home).real;
         for (name, keeps) in home_places() {
@@ -151,7 +151,7 @@ fn by_name(root: &Path, path: &Path) -> Vec<Keeps> {
     orders.into_iter().chain(secrets).collect()
 }
 
-impl Found {
+impl FoundLinks {
     /// Looks at one place of the home: whether a link leads to it, and at the links in it.
     fn look_at(&mut self, named: &Path, real: &Path, keeps: &[Keeps]) {
         // A new link shows in the time of its directory.

@@ -1,4 +1,4 @@
-//! What a project tells agents: `AGENTS.md`, or `CLAUDE.md` where there is none, from the project's root down.
+//! The instructions of a project for agents: `AGENTS.md`, or `CLAUDE.md` where there is none, from the project's root down.
 //!
 //! Read only in directories that the user trusts, and only from regular files without further names: one of those could be `.env`.
 

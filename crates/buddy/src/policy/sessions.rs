@@ -35,7 +35,7 @@ pub(super) struct OtherSessions {
 #[derive(Debug, Default)]
 pub(super) struct Ways {
     pub(super) closed: Vec<PathBuf>,
-    /// What is reached inside of these.
+    /// The paths that are reached inside of these.
     pub(super) kept: Vec<PathBuf>,
 }
 
@@ -183,7 +183,7 @@ fn own_console() -> Option<PathBuf> {
     (!path.starts_with("/dev/pts")).then_some(path)
 }
 
-/// What fills the places of the table.
+/// The values for the places of the table.
 struct Templates<'a> {
     environment: &'a Environment,
     account: u32,

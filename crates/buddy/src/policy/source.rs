@@ -49,7 +49,7 @@ pub(crate) struct Policies {
     linked: LinkedTargets,
 }
 
-/// What a configuration says about policy, on every host.
+/// The configured part of policy, on every host.
 #[derive(Clone)]
 pub(crate) struct PolicySettings {
     mode: Mode,
@@ -63,7 +63,7 @@ pub(crate) struct PolicySettings {
     searches: Vec<String>,
     /// The only files and hosts.
     limits: LimitSettings,
-    /// What the jail leaves open on this machine.
+    /// The openings in the jail on this machine.
     jail: JailSettings,
     /// Rules of this run.
     rules: Rules,
@@ -204,13 +204,13 @@ impl Policies {
         git_order_names(home)
     }
 
-    /// What settings of git name in what is worked on. Another host is not asked: that would take as long as a call.
+    /// The paths that settings of git name in what is worked on. Another host is not asked: that would take as long as a call.
     fn git_orders(&self, places: &Places) -> Vec<PathBuf> {
         if self.remote.is_some() {
             return Vec::new();
         }
         let home = GitHome { home: places.home.as_deref(), config: self.environment.config_home.as_deref() };
-        // What is judged is beneath the name that the user gave, which may be a link.
+        // The judged path is beneath the name that the user gave, which may be a link.
         let opened = places.workspace.iter().chain(&places.scratch);
         let roots: Vec<(&PathBuf, PathBuf)> = opened.map(|root| (root, self.real(root))).collect();
         let below = |path: &Path| -> Vec<PathBuf> {

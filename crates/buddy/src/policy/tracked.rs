@@ -26,15 +26,15 @@ const MAX_REMEMBERED: usize = 10_000;
 /// The most that is read of a small file of a repository.
 const MAX_SMALL: u64 = 65_536;
 
-/// What the indexes said, as long as they stay as they are.
+/// The contents of the indexes, as long as they stay as they are.
 #[derive(Default)]
 pub(super) struct TrackedSecrets {
     /// By the path of the index. Held for a look only.
-    kept: Mutex<HashMap<PathBuf, Kept>>,
+    kept: Mutex<HashMap<PathBuf, KnownIndex>>,
 }
 
-/// What an index said.
-struct Kept {
+/// The content of an index.
+struct KnownIndex {
     /// When it changed last, and its length.
     state: (SystemTime, u64),
     /// Those that it has and had.
@@ -78,7 +78,7 @@ impl TrackedSecrets {
             kept.retain(|_, known| !known.names.is_empty());
         }
         if kept.len() < 2 * MAX_KEPT || kept.contains_key(index) {
-            kept.insert(index.to_owned(), Kept { state, names: names.clone() });
+            kept.insert(index.to_owned(), KnownIndex { state, names: names.clone() });
         }
         names
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_tui::Printer;
 
-/// What was printed on both streams, in its order.
+/// The output on both streams, in its order.
 #[derive(Clone, Default)]
 pub(crate) struct CapturedText {
     /// Held for a write or a look only.

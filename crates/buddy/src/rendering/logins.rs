@@ -1,4 +1,4 @@
-//! What was deleted when the user logged out.
+//! The parts that were deleted when the user logged out.
 
 use buddy_protocol::operations::{LogOutReport, TokenRevocation};
 use buddy_tui::{Exit, Printer};

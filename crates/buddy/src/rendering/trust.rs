@@ -1,4 +1,4 @@
-//! What became of the trust in a folder.
+//! The outcome of the trust in a folder.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The list of changes, and what became of an undo.
 
-use buddy_protocol::UnixMillis;
-use buddy_protocol::operations::{ChangeList, UndoOutcome, UndoPreview, UndoableChange};
+use buddy_protocol::operations::{ChangeHeader, ChangeList, UndoOutcome, UndoPreview, UndoableChange};
+use buddy_protocol::{PrincipalKind, UnixMillis};
 use buddy_tui::{Exit, ListView, Printer, Table, TableCell, TableColumn};
 
 use super::undo_rows::{Tense, count_paths, preview_rows};
@@ -37,10 +37,19 @@ pub(crate) fn changes_table(list: &ChangeList, changes: &[UndoableChange], view:
             status,
             header.target.as_ref().map(|target| target.name.clone()).unwrap_or_default().into(),
             elsewhere.map(|workspace| view.path(&workspace.to_string())).unwrap_or_default().into(),
-            header.label.replace('\n', "⏎").into(),
+            label_of(header).into(),
         ]);
     }
     table
+}
+
+/// The call, and the client that made it. The user who reads the list did or let do all else.
+fn label_of(header: &ChangeHeader) -> String {
+    let label = header.label.replace('\n', "⏎");
+    match header.by.as_ref().filter(|by| by.kind() == PrincipalKind::Agent) {
+        Some(client) => format!("{label}  (by {})", client.name),
+        None => label,
+    }
 }
 
 /// Where an undo is asked for, which decides the words.

@@ -39,7 +39,7 @@ pub(super) fn preview_rows(preview: &UndoPreview, tense: Tense) -> Vec<String> {
 }
 
 fn render_head(preview: &UndoPreview, tense: Tense) -> String {
-    let label = preview.header.subject().replace('\n', "⏎");
+    let label = without_size(preview.header.subject()).replace('\n', "⏎");
     let is_redo = preview.header.is_redo();
     let verb = match tense {
         _ if preview.is_beyond_undo() => "undo cannot restore this change",
@@ -54,7 +54,13 @@ fn render_head(preview: &UndoPreview, tense: Tense) -> String {
     let time = time_of_day(preview.header.unix_ms).map(|time| format!("from {time}"));
     let facts: Vec<String> = count.into_iter().chain(time).collect();
     let target = preview.header.target.as_ref().map(|target| format!("  on {}", target.name));
-    format!("{verb}: {label}{}  ({})", target.unwrap_or_default(), facts.join(", "))
+    format!("{verb}: {label}{}  {}", target.unwrap_or_default(), facts.join(", "))
+}
+
+/// The title of a call without how long the file is that it writes.
+fn without_size(label: &str) -> &str {
+    let size = |end: &str| [" byte)", " bytes)"].iter().any(|unit| end.ends_with(unit));
+    label.rsplit_once(" (").filter(|(_, end)| size(end)).map_or(label, |(name, _)| name)
 }
 
 /// How many paths an undo restored, and how many it removed. The state of git is restored as a whole, whichever of its files go.

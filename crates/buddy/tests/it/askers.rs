@@ -53,7 +53,7 @@ fn script() -> Vec<Turn> {
     turns
 }
 
-/// What is true wherever they ran.
+/// Checks that hold wherever they ran.
 fn check(stage: &Stage) -> Vec<Value> {
     let mut results = stage.results();
     assert_eq!(results.remove(0)["result"]["exit_code"], 0);

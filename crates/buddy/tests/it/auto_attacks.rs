@@ -235,17 +235,28 @@ async fn no_orders_are_left_to_other_programs() {
     });
     let write = |name: &&str| turn().call("write_file", json!({"path": name, "content": "evil"}));
     let steering = ["AGENTS.md", "CLAUDE.md", ".npmrc", ".github/workflows/ci.yml"];
-    let by_tool = ORDERS.iter().chain(&steering).map(write);
+    // Whoever accepts edits has accepted code, and `auto` takes these for code.
+    let like_code = ["package.json", "Makefile", "build.rs", "pyproject.toml"];
     let by_words =
         steering.iter().map(|name| run(&format!("mkdir -p .github/workflows; echo evil >> {name}")));
-    let stage = repository(by_command.chain(by_tool).chain(by_words).chain([done()]).collect()).await;
-    stage
-        .buddy(["exec", "--trust", "--permission-mode", "auto", "-c", "agent.max_iterations=100", "go"])
-        .run()
-        .await;
-    assert_eq!(stage.results().len(), (ORDERS.len() + steering.len()) * 2);
-    for name in ORDERS.iter().chain(&steering) {
-        assert!(!holds(&stage.home.work().join(name)), "{name}");
+    let by_command: Vec<Turn> = by_command.chain(by_words).collect();
+    for mode in ["auto", "edits"] {
+        let names = ORDERS.iter().chain(&steering);
+        let names: Vec<&&str> = names.chain(like_code.iter().filter(|_| mode == "edits")).collect();
+        let by_tool = names.iter().map(|name| write(name));
+        let plain = turn().call("write_file", json!({"path": "src/plain.rs", "content": "evil"}));
+        let calls: Vec<Turn> = by_command.iter().cloned().chain(by_tool).chain([plain]).collect();
+        let count = calls.len();
+        let stage = repository(calls.into_iter().chain([done()]).collect()).await;
+        stage
+            .buddy(["exec", "--trust", "--permission-mode", mode, "-c", "agent.max_iterations=100", "go"])
+            .run()
+            .await;
+        assert_eq!(stage.results().len(), count);
+        for name in names {
+            assert!(!holds(&stage.home.work().join(name)), "{mode}: {name}");
+        }
+        assert!(holds(&stage.home.work().join("src/plain.rs")), "{mode}: ordinary code is written unasked");
     }
 }
 

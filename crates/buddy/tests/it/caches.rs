@@ -42,6 +42,45 @@ async fn a_cache_in_the_home_is_changed_in_a_layer_that_the_next_command_sees() 
     assert!(told.contains("used for 1 workspace,"), "{told}");
 }
 
+/// Toolchains of version managers, as they lie in a home: a program, and what stands for it on the path.
+const TOOLCHAINS: &[(&str, &str)] = &[
+    (".nvm/versions/node/v22.1.0/bin/node", ".nvm/versions/node/v22.1.0/bin"),
+    (".pyenv/versions/3.12.1/bin/python3.12", ".pyenv/versions/3.12.1/bin"),
+    (".pyenv/shims/pyenv-python", ".pyenv/shims"),
+    (".rustup/toolchains/stable/bin/rustc", ".rustup/toolchains/stable/bin"),
+    (".asdf/installs/ruby/3.3.0/bin/ruby", ".asdf/installs/ruby/3.3.0/bin"),
+    (".sdkman/candidates/java/21/bin/java", ".sdkman/candidates/java/21/bin"),
+    ("go/bin/gopls", "go/bin"),
+];
+
+#[tokio::test]
+async fn toolchains_of_version_managers_run_in_the_jail_and_keep_their_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = Stage::apart(vec![run("sh tools.sh"), done()]).await;
+    let home = stage.home.path();
+    let (mut script, mut path) = (String::new(), String::new());
+    for (program, directory) in TOOLCHAINS {
+        let (file, name) = (home.join(program), program.rsplit('/').next().unwrap());
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::create_dir_all(home.join(directory).join("../lib")).unwrap();
+        fs::write(home.join(directory).join("../lib").join(name), format!("library of {name}\n")).unwrap();
+        fs::write(&file, "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/$(basename \"$0\")\"\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        script.push_str(&format!("{name} >> said; echo evil >> {}\n", file.display()));
+        path.push_str(&format!("{}:", home.join(directory).display()));
+    }
+    fs::write(stage.home.work().join("tools.sh"), script).unwrap();
+    let program = stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]);
+    program.env("PATH", format!("{path}/usr/local/bin:/usr/bin:/bin")).run().await;
+    let said = fs::read_to_string(stage.home.work().join("said")).unwrap_or_default();
+    for (program, _) in TOOLCHAINS {
+        let name = program.rsplit('/').next().unwrap();
+        assert!(said.contains(&format!("library of {name}\n")), "{name}: {said} {:#?}", stage.results());
+        let text = fs::read_to_string(home.join(program)).unwrap();
+        assert!(!text.contains("evil"), "{name} was changed");
+    }
+}
+
 #[tokio::test]
 async fn a_plan_and_production_have_no_layers() {
     for mode in ["plan", "production"] {

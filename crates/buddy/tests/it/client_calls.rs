@@ -83,6 +83,7 @@ async fn a_call_of_a_client_is_asked_about_confined_and_undone() {
         unix_ms: 1_000,
         undoes: Some(item.id.to_string()),
         target: None,
+        by: Some(ann.clone()),
     };
     office.undo.apply(&plan, header).unwrap();
     assert!(!office.workspace.join("made.txt").exists(), "it is undone");

@@ -148,7 +148,7 @@ fn own(server: &ModelServer) -> String {
     )
 }
 
-/// What a stranger's repository would like to have.
+/// Settings that a stranger's repository would like to have.
 fn greedy(server: &ModelServer) -> String {
     let url = server.url();
     format!(

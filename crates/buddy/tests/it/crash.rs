@@ -29,7 +29,7 @@ enum Kill {
     WhileToolRuns,
 }
 
-/// What became of the one call of a round.
+/// The outcome of the one call of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     /// The kill came before the call was in the log; the model made it again after the restart.

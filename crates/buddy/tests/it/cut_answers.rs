@@ -13,7 +13,7 @@ const BOUND: Duration = Duration::from_mins(1);
 
 const MIB: u64 = 1024 * 1024;
 
-/// What an endless answer may leave on the disk: its text in the log, in the index of words and in the log ahead.
+/// The most that an endless answer may leave on the disk: its text in the log, in the index of words and in the log ahead.
 const MAX_STORED: u64 = 64 * MIB;
 
 fn write_sentinel() -> Turn {
@@ -22,8 +22,11 @@ fn write_sentinel() -> Turn {
 
 #[tokio::test]
 async fn a_whole_call_in_an_answer_that_was_cut_does_not_run() {
-    for reason in ["length", "content_filter", "nobody_knows"] {
-        let stage = Stage::new([write_sentinel().stop(reason), turn().text("I stop here.")]).await;
+    let cut = ["length", "content_filter", "refusal", "nobody_knows"];
+    let cut = cut.map(|reason| (reason, write_sentinel().stop(reason)));
+    let refused = ("a refusal beside it", write_sentinel().refusal("I will not."));
+    for (reason, answer) in cut.into_iter().chain([refused]) {
+        let stage = Stage::new([answer, turn().text("I stop here.")]).await;
         let finished = stage.exec(["go"]).within(BOUND).run().await.expect_code(0);
         assert_eq!(finished.stdout, b"I stop here.\n", "{reason}: {finished}");
         assert!(!stage.home.work().join("sentinel").exists(), "{reason}: {finished}");

@@ -1,4 +1,4 @@
-//! What the jail stops is told to the user and the model, and can be run once outside by a user who is asked.
+//! Accesses that the jail stops are told to the user and the model, and can be run once outside by a user who is asked.
 
 use std::fs;
 

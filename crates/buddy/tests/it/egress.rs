@@ -384,7 +384,32 @@ async fn the_log_names_the_person_who_decided_and_policy_where_it_did() {
         shown.contains("touch two [not allowed by ") && !shown.contains("touch two [not allowed by policy"),
         "{shown}"
     );
-    assert!(shown.contains("rm three [not allowed by policy]"), "{shown}");
+    assert!(shown.contains("rm three [not allowed by policy: "), "{shown}");
+}
+
+#[tokio::test]
+async fn the_log_says_that_plan_mode_denied_a_call_and_names_nobody() {
+    let write = turn().call("write_file", json!({"path": "x", "content": "x"}));
+    let stage = Stage::new(vec![write, run("touch y"), done()]).await;
+    stage.exec(["--trust", "--plan", "go"]).run().await.expect_code(5);
+    let log = stage.only_log().await;
+    assert_eq!(answers(&log), [], "nobody was asked and nobody answered");
+    for (item, call) in log.calls() {
+        assert_eq!(item.status, ItemStatus::Denied, "{}", call.title);
+        assert!(log.transcript.decided_by(&item.id).is_none(), "{}", call.title);
+        let denied = log.events.iter().find(|event| match &event.fact {
+            Fact::ItemEnded(ended) => ended.item.id == item.id,
+            _ => false,
+        });
+        assert!(denied.unwrap().by.as_ref().is_none_or(|by| by.kind() != PrincipalKind::Person));
+    }
+    let session = log.session.to_string();
+    for command in ["show", "export"] {
+        let shown = stage.buddy([command, &session]).run().await.expect_code(0).text();
+        let told = shown.lines().filter(|line| line.contains("not allowed by policy: ")).count();
+        assert_eq!(told, 2, "{command}: {shown}");
+        assert!(shown.contains("plan mode"), "{command}: {shown}");
+    }
 }
 
 #[tokio::test]

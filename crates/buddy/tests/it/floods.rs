@@ -15,19 +15,19 @@ use crate::stage::{Stage, shell};
 
 const MIB: u64 = 1024 * 1024;
 
-/// What a flood may take above a run whose command prints nothing.
+/// The most memory that a flood may take above a run whose command prints nothing.
 const MORE_MEMORY: u64 = 50 * MIB;
 
 /// The cap on the log of one command.
 const LOG_CAP: u64 = 64 * MIB;
 
-/// What a pane's stream may take on its way.
+/// The most memory that a pane's stream may take on its way.
 const SPOOL_CAP: u64 = 9 * 8 * MIB;
 
 /// Far more than any of this takes on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(110);
 
-/// What a flood came to.
+/// The figures of a flood.
 struct Flood {
     result: Value,
     finished: Finished,

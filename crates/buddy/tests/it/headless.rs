@@ -1,10 +1,11 @@
-//! What a script can ask of one run: how it is called, what it may do, what it prints and what it leaves.
+//! The options of one run for scripts: how it is called, what it may do, what it prints and what it leaves.
 
 mod answers;
 mod calls;
 mod configuration;
 mod ephemeral;
 mod lists;
+mod not_jailed;
 mod print;
 mod results;
 mod rights;

@@ -53,7 +53,7 @@ impl Moment {
         }
     }
 
-    /// What must be true of the log whatever face it was.
+    /// Checks of the log whatever face it was.
     fn check(self, log: &Log) {
         assert_eq!(log.transcript.open_items().count(), 0, "{self:?}");
         assert!(log.transcript.asks().is_empty(), "{self:?}");

@@ -4,6 +4,7 @@ use buddy_testkit::model::{Turn, turn};
 use serde_json::{Value, json};
 
 use crate::git::bash;
+use crate::programs::put_program;
 use crate::stage::{APPROVE, Stage, conversation, done, prompt, run, said, sent, shell};
 
 /// The newest text that the model was sent outside tool results, by the number of the request.
@@ -51,6 +52,23 @@ async fn the_first_message_tells_the_environment_and_later_ones_its_changes() {
     let third = sent(&stage.requests()[2].body, "user");
     let change = "<environment changed=\"true\">\ngit branch: fix\n</environment>";
     assert_eq!(third, [block, "one", "two", change, "three"]);
+}
+
+/// A `git` that never ends leaves out its facts and delays the first request by two seconds at most.
+#[tokio::test]
+async fn a_program_that_hangs_keeps_no_request_back() {
+    // A program that commands can change is skipped, so the home is not in a directory for temporary files.
+    let stage = Stage::apart(vec![turn().text("One.")]).await;
+    let (work, home) = (stage.home.work(), stage.home.path());
+    bash(&work, home, "git init -q -b main").await;
+    let programs = stage.home.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    put_program(&programs.join("git"), "#!/bin/sh\nexec sleep 600\n");
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
+    stage.exec(["one"]).env("PATH", path).run().await.expect_code(0);
+    let block = sent(&stage.requests()[0].body, "user").remove(0);
+    assert!(block.contains("\nfiles at the start: ") || block.contains("\nprograms: "), "{block}");
+    assert!(!block.contains("git branch"), "{block}");
 }
 
 #[tokio::test]
@@ -138,7 +156,9 @@ async fn a_question_says_that_the_risk_is_not_stated() {
         let (stage, mut started) = conversation([turn().call("run_shell", call), done()]).await;
         started.write(b"go\n").await;
         started.stderr.wait_for(APPROVE, 1).await;
-        assert_eq!(started.stderr.text().contains("risk not stated by the model"), is_told);
+        let asked = started.stderr.text();
+        assert_eq!(asked.contains("risk not stated by the model"), is_told);
+        assert!(asked.contains("Medium risk"), "unstated counts as medium: {asked}");
         assert!(!stage.home.work().join("made").exists(), "it asks all the same");
         started.write(b"n\n").await;
         started.stdout.wait_for("So be it.", 1).await;

@@ -143,7 +143,7 @@ async fn no_tool_and_no_command_changes_a_file_that_is_not_listed() {
     }
 }
 
-/// What a command does not name, the kernel holds.
+/// The kernel holds places that a command does not name.
 #[tokio::test]
 async fn the_jail_holds_commands_to_the_files_that_are_listed() {
     let script =

@@ -68,7 +68,7 @@ impl Scene {
         self.directory().join("auth.json")
     }
 
-    /// What is in `auth.json`.
+    /// The content of `auth.json`.
     fn kept(&self) -> Value {
         serde_json::from_str(&std::fs::read_to_string(self.file()).unwrap()).unwrap()
     }

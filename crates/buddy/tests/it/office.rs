@@ -11,9 +11,10 @@ use buddy_agent::{AgentSettings, BuddyAgent, Budget, GateSwitches, ModelSource};
 use buddy_calls::{
     BuiltInTools, CallRights, CallSettings, Host, Hosts, PolicyKey, PolicySource, TextLimits, ToolSource,
 };
+use buddy_exec::managed::{ManagedProcesses, ManagedSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::{
-    Bounds, DEFAULT_GRACE, Description, HostMeans, LocalSettings, LocalTarget, ProgramPath, Reach,
+    Bounds, DEFAULT_GRACE, Description, HostMeans, Limits, LocalSettings, LocalTarget, ProgramPath, Reach,
     SupervisorCommand,
 };
 use buddy_hub::{Hub, HubLimits, HubParts};
@@ -125,6 +126,8 @@ impl PolicySource for Workspace {
 
 struct ThisHost {
     workspace: PathBuf,
+    processes: PathBuf,
+    ids: Arc<Counter>,
     undo: UndoStore,
     reach: Arc<Reachability>,
 }
@@ -173,7 +176,17 @@ impl Hosts for ThisHost {
             means: HostMeans::default(),
         };
         let supervisor = SupervisorCommand { program: BUDDY.into(), args: vec!["__supervise".to_owned()] };
+        let keeper = SupervisorCommand { program: BUDDY.into(), args: vec!["__keep".to_owned()] };
+        let managed = ManagedProcesses::new(ManagedSettings {
+            directory: self.processes.clone(),
+            keeper,
+            grace: DEFAULT_GRACE,
+            limits: Limits::usual(),
+            clock: Arc::new(Still),
+            ids: self.ids.clone(),
+        });
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace: DEFAULT_GRACE });
+        let target = target.with_managed(managed);
         Ok(Host {
             target: Arc::new(target),
             is_remote: false,
@@ -209,6 +222,15 @@ impl Office {
     }
 
     pub(crate) fn with(models: Arc<dyn ModelSource>, tools: Arc<dyn ToolSource>) -> Self {
+        Self::limited(models, tools, HubLimits::default())
+    }
+
+    /// An office without a model whose hub has these limits.
+    pub(crate) fn with_limits(limits: HubLimits) -> Self {
+        Self::limited(Arc::new(Modelless), Arc::new(BuiltInTools), limits)
+    }
+
+    fn limited(models: Arc<dyn ModelSource>, tools: Arc<dyn ToolSource>, limits: HubLimits) -> Self {
         let reach = Arc::new(Reachability::default());
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
@@ -224,6 +246,8 @@ impl Office {
         let calls = Arc::new(CallSettings {
             hosts: Arc::new(ThisHost {
                 workspace: workspace.clone(),
+                processes: top.join("processes"),
+                ids: ids.clone(),
                 undo: undo.clone(),
                 reach: reach.clone(),
             }),
@@ -260,13 +284,24 @@ impl Office {
             ids,
             members: Arc::new(SingleUser),
             keys: store,
-            limits: HubLimits::default(),
+            limits,
         });
         Self { hub, undo, workspace, outside, reach, _temporary: temporary }
     }
 
     pub(crate) async fn begin(&self, who: &Principal, terms: SessionTerms) -> (SessionId, Subscription) {
-        let new = NewSession { terms, ..NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy()) };
+        self.begin_below(who, None, terms).await
+    }
+
+    /// A session below another one.
+    pub(crate) async fn begin_below(
+        &self,
+        who: &Principal,
+        parent: Option<&SessionId>,
+        terms: SessionTerms,
+    ) -> (SessionId, Subscription) {
+        let new = NewSession::new(BuddyAgent::NAME, self.workspace.to_string_lossy());
+        let new = NewSession { terms, parent: parent.cloned(), ..new };
         let session = self.hub.create(who, new).await.unwrap();
         let events = self.hub.subscribe(who, &session, 0).await.unwrap();
         (session, events)

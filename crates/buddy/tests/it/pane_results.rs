@@ -1,4 +1,4 @@
-//! What the model is given of a shared pane: plain texts, ids that the next tool takes, and nothing of other people's sessions.
+//! The view of a shared pane for the model: plain texts, ids that the next tool takes, and nothing of other people's sessions.
 
 use std::time::Duration;
 

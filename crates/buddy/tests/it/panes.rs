@@ -44,7 +44,7 @@ impl PaneStage {
         }
     }
 
-    /// What tmux says on the server of this stage.
+    /// The answer of tmux on the server of this stage.
     pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         tmux(&self.socket(), arguments)
     }
@@ -224,7 +224,7 @@ async fn without_panes_their_tools_are_not_offered() {
     assert!(!stage.socket().exists(), "a pipe is no terminal, so nothing is shared");
 }
 
-/// What a command finds out about the server that its terminal belongs to.
+/// The facts that a command finds out about the server that its terminal belongs to.
 const REACH: &str = r#"echo "tmux=${TMUX-none} ${TMUX_PANE-none}"
 ls "$BUDDY_RUN" 2>/dev/null | wc -l
 tmux -S "$BUDDY_RUN/tmux/socket" list-sessions >/dev/null 2>&1 && echo reached
@@ -404,7 +404,7 @@ async fn a_run_without_a_user_is_told_that_jobs_of_its_pane_go_on() {
     stage.until_clean().await;
 }
 
-/// What the agent is to see after a user typed into the interpreter that it started.
+/// The screen for the agent after a user typed into the interpreter that it started.
 const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a user does in a conversation besides talking: running commands, changing one before it runs, accepting edits.
+//! Actions of a user in a conversation besides talking: running commands, changing one before it runs, accepting edits.
 
 use buddy_protocol::{Answer, Content, Fact, ItemStatus};
 use buddy_testkit::model::turn;

@@ -1,6 +1,8 @@
 //! Production keeps buddy's own directories from commands that nobody was asked about, and your other sessions from all commands: with
 //! bubblewrap, without it, and where no mount can be made.
 
+mod gnu_screen;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use crate::stage::{Stage, done, shell};
 /// How long something that has to happen may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a machine has to hide files with.
+/// The means of a machine to hide files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Machine {
     Bubblewrap,
@@ -71,6 +73,76 @@ fn planting(stage: &Stage) -> Vec<String> {
         "echo ran > ran.txt".to_owned(),
         format!("echo kept > {data}/shared/note.txt"),
     ]
+}
+
+/// Programs that write into a directory, or through a link, as they are given: each overwrites buddy's files and its log.
+fn unpacking(stage: &Stage) -> Vec<String> {
+    let (data, config) = (stage.home.data(), stage.home.path().join(".config/buddy"));
+    let (data, config) = (data.display(), config.display());
+    vec![
+        format!("tar xf evil.tar -C {data}"),
+        format!("tar xf evil.tar -C {config}"),
+        format!("tar cf - -C evil . | tar xf - -C {data}"),
+        format!("unzip -oq evil.zip -d {data}"),
+        format!("cd {data} && unzip -oq {}/evil.zip", stage.home.work().display()),
+        format!("rsync -a evil/ {data}/"),
+        format!("rsync -a --delete evil/ {data}/"),
+        format!("rsync -a --remove-source-files {data}/ taken/"),
+        format!("sqlite3 {data}/buddy.db \"PRAGMA writable_schema = ON; DELETE FROM events\""),
+        format!("sqlite3 {data}/buddy.db .dump > dump.sql"),
+        format!("sqlite3 evil.db \"ATTACH '{data}/buddy.db' AS own; DROP TABLE own.events\""),
+        format!("cp -a evil/. {data}/"),
+        format!("ln -sfn {data} own; cp evil/grants.json own/"),
+        format!("ln -f {data}/buddy.db twin.db; sqlite3 twin.db 'DELETE FROM events'"),
+        format!("bsdtar xf evil.tar -C {data}"),
+        format!("cd evil && find . | cpio -pdum {data}"),
+        format!("install -m 644 evil/grants.json {data}/grants.json"),
+        format!("dd if=evil/grants.json of={data}/buddy.db conv=notrunc"),
+    ]
+}
+
+/// An archive of each kind with files of buddy's own names, and a makefile that runs these commands.
+async fn add_archives(stage: &Stage, commands: &[String]) {
+    let make = "mkdir -p evil/config && for f in grants.json trusted.json anchors buddy.db rules.toml config.toml config/guards.toml; \
+                do echo all > evil/$f; done && tar cf evil.tar -C evil . && (cd evil && zip -qr ../evil.zip .)";
+    stage.in_bash(make).run().await.expect_code(0);
+    let rows: String = commands.iter().map(|line| format!("\t-{}\n", line.replace('$', "$$"))).collect();
+    fs::write(stage.home.work().join("Makefile"), format!("all:\n{rows}\techo built > built.txt\n")).unwrap();
+}
+
+#[tokio::test]
+async fn no_archiver_copier_or_database_writes_files_of_buddys_own_unasked() {
+    for machine in [Machine::Bubblewrap, Machine::OnlyNamespaces, Machine::Nothing] {
+        let mut stage = stage(&[]).await;
+        let commands = unpacking(&stage);
+        add_archives(&stage, &commands).await;
+        let calls = commands.iter().map(|line| turn().call("run_shell", shell(line)));
+        let make = turn().call("run_shell", shell("make"));
+        stage.server = ModelServer::start(calls.chain([make, done()]).collect::<Vec<Turn>>()).await;
+        let (data, config) = (stage.home.data(), stage.home.path().join(".config/buddy"));
+        let before = fs::read(data.join("trusted.json")).unwrap();
+        buddy(&stage, machine, "exec -c agent.max_iterations=200 go").run().await;
+        // This reads the log and checks it.
+        let results = stage.results();
+        assert_eq!(results.len(), commands.len() + 1, "{machine:?}: {results:?}");
+        assert_eq!(fs::read(data.join("trusted.json")).unwrap(), before, "{machine:?}: {results:?}");
+        for name in ["grants.json", "config/guards.toml", "rules.toml", "config.toml"] {
+            assert!(
+                !data.join(name).exists() && !config.join(name).exists(),
+                "{machine:?}: {name}: {results:?}"
+            );
+        }
+        let work = stage.home.work();
+        assert!(!work.join("taken/trusted.json").exists(), "{machine:?}: {results:?}");
+        let dumped = fs::read_to_string(work.join("dump.sql")).unwrap_or_default();
+        assert!(!dumped.contains("CREATE TABLE events"), "{machine:?}: {dumped}");
+        let is_built = work.join("built.txt").exists();
+        assert_eq!(
+            is_built,
+            machine != Machine::Nothing,
+            "{machine:?}: the makefile ran them all: {results:?}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -207,7 +279,7 @@ impl Server {
         );
     }
 
-    /// What was typed, once a line of the user's own has arrived.
+    /// The typed text, once a line of the user's own has arrived.
     async fn typed(&self) -> String {
         self.tmux(&["send-keys", "-t", "mine", "end-of-test", "Enter"]);
         let end = Instant::now() + PATIENCE;

@@ -33,7 +33,7 @@ touch planting
 const SECOND: &str =
     "git status --short > seen; ls ~/.cargo/bin >> seen; touch ~/.cargo/bin/new; echo x > ~/.cargo/more";
 
-fn put_program(at: &Path, text: &str) {
+pub(crate) fn put_program(at: &Path, text: &str) {
     fs::create_dir_all(at.parent().unwrap()).unwrap();
     fs::write(at, text).unwrap();
     fs::set_permissions(at, fs::Permissions::from_mode(0o755)).unwrap();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::stage::{APPROVE, Stage, done, run, shell};
 
-/// What is in every secret.
+/// The text in every secret.
 const VALUE: &str = "sesame-4711";
 
 /// Secrets in the home, and in the workspace.
@@ -174,7 +174,7 @@ async fn buddys_own_files_are_hidden_from_commands_in_production_too() {
     assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
 }
 
-/// What a user types to allow the question that was put last: a key, or its word.
+/// The keys of a user to allow the question that was put last: a key, or its word.
 fn yes_to(asked: &str) -> String {
     let (_, last) = asked.rsplit_once("-- approve? [").unwrap();
     last.split_once("/n]").unwrap().0.to_owned()

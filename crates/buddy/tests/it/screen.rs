@@ -142,7 +142,7 @@ impl Screen {
         self.tmux_at(&self.socket.display().to_string(), arguments)
     }
 
-    /// What a tmux server says.
+    /// The answer of a tmux server.
     #[expect(clippy::disallowed_methods, reason = "the terminal of the test is tmux's")]
     fn tmux_at(&self, socket: &str, arguments: &[&str]) -> Output {
         let mut command = std::process::Command::new("tmux");
@@ -178,7 +178,7 @@ impl Screen {
         self.tmux(&["paste-buffer", "-p", "-t", "screen"]);
     }
 
-    /// What is on the screen, with what differs from run to run taken out.
+    /// The text on the screen without the parts that differ from run to run.
     fn screen(&self) -> String {
         self.captured(&["capture-pane", "-p", "-t", "screen"])
     }

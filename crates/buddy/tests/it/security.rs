@@ -1,4 +1,4 @@
-//! What nobody allowed does not happen: held against effects, on the real program in its real jail.
+//! Actions that nobody allowed do not happen: held against effects, on the real program in its real jail.
 
 use buddy_protocol::{Fact, ItemStatus};
 use buddy_testkit::model::{ModelServer, Turn, turn};
@@ -120,7 +120,7 @@ async fn the_jail_holds_when_nobody_is_asked() {
     }
 }
 
-/// What decides about agents is out of their reach, by tool and by command, whatever is approved.
+/// Files that decide about agents are out of their reach, by tool and by command, whatever is approved.
 #[tokio::test]
 async fn an_agent_cannot_change_what_it_may_do() {
     let mut stage = Stage::apart(vec![done()]).await;

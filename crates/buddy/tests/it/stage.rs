@@ -120,7 +120,7 @@ impl Stage {
         assert!(is_there, "{file} is not made");
     }
 
-    /// What is in the store.
+    /// The content of the store.
     pub(crate) async fn log(&self) -> Vec<Log> {
         logs(&self.home.data()).await
     }
@@ -178,7 +178,7 @@ pub(crate) fn shell(command: &str) -> Value {
     json!({"command": command, "why": "the test", "risk": "low", "mutation": true, "privesc": false})
 }
 
-/// What `--json` printed.
+/// The output of `--json`.
 #[derive(Debug)]
 pub(crate) struct Printed {
     pub(crate) events: Vec<Event>,

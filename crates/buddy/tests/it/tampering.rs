@@ -78,7 +78,15 @@ async fn a_database_that_is_put_back_is_found() {
     assert!(shown.text().contains("One.") && !shown.text().contains("Two."), "{shown}");
     stage.exec(["three", "--resume", &session]).run().await.expect_code(1).expect_stderr("--fork");
     assert_eq!(stage.requests().len(), 2);
-    // Who means it takes the anchors away too.
+    // Who means it takes the anchors away too, and that is told at once and with every check.
     fs::remove_file(data.join("anchors")).unwrap();
-    stage.buddy(["store", "check"]).run().await.expect_code(0);
+    let opened = stage.buddy(["sessions"]).run().await.expect_code(0);
+    assert!(opened.stderr.contains("`anchors` was missing"), "{opened}");
+    for _ in 0..2 {
+        let checked = stage.buddy(["store", "check"]).run().await.expect_code(0);
+        assert!(checked.text().contains("anchors were made anew"), "{checked}");
+        assert!(!checked.stderr.contains("was missing"), "{checked}");
+    }
+    let examined = stage.buddy(["doctor"]).run().await;
+    assert!(examined.text().contains("anchors were made anew"), "{examined}");
 }

@@ -25,6 +25,7 @@ async fn takes_back_what_a_call_changed_and_gives_it_again() {
     let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
     let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!((&entries[0]["changes"], &entries[0]["header"]["label"]), (&json!(1), &json!("edit a.txt")));
+    assert_eq!(entries[0]["header"].get("by"), None, "the agent's own call");
     // Nobody can be asked here, so nothing happens without `--yes`.
     stage.buddy(["undo"]).run().await.expect_code(1);
     assert_eq!(text(&stage), "two\n");
@@ -34,6 +35,12 @@ async fn takes_back_what_a_call_changed_and_gives_it_again() {
     assert_eq!(report["done"], json!(true));
     stage.buddy(["undo", report["id"].as_str().unwrap(), "--yes"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "two\n");
+    let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
+    let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let owner = &stage.only_log().await.events[0].by;
+    let kinds: Vec<bool> =
+        entries.as_array().unwrap().iter().map(|entry| entry["header"]["by"] == json!(owner)).collect();
+    assert_eq!(kinds, [true, true, false], "undo and redo are the user's: {entries:#}");
 }
 
 #[tokio::test]

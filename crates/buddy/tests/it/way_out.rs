@@ -276,6 +276,43 @@ async fn a_server_of_this_machine_is_reached_after_one_question() {
     }
 }
 
+/// A program that speaks SOCKS finds the broker at the address of its proxy, by a name and by an address.
+#[tokio::test]
+async fn a_program_that_speaks_socks_is_asked_about_too() {
+    let scene = Scene::new(|_| vec![run("sh socks.sh"), run("sh socks.sh"), done()]).await;
+    let port = scene.other.url().rsplit(':').next().unwrap().to_owned();
+    let curl = "curl -s -S -m 20 --noproxy ''";
+    let script = format!(
+        "{curl} --socks5-hostname \"${{ALL_PROXY#http://}}\" http://localhost:{port}/name
+         {curl} --socks5 \"${{ALL_PROXY#http://}}\" http://127.0.0.1:{port}/address
+         {curl} --proxy \"socks5h${{ALL_PROXY#http}}\" http://localhost:{port}/scheme"
+    );
+    fs::write(scene.stage.home.work().join("socks.sh"), script).unwrap();
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    // One call: the name, and the address. The other call: neither.
+    for (count, line) in (1..).zip(["y", "y", "n", "n"]) {
+        answered(&mut started, count, line).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stderr.matches(APPROVE).count(), 4, "{finished}");
+    assert_eq!(scene.connections(), [0, 0, 3], "{finished}");
+    let results = scene.stage.results();
+    let rows = |at: usize| -> Vec<(String, String)> {
+        let rows = results[at]["result"]["connections"].as_array().unwrap();
+        let text = |row: &serde_json::Value, name: &str| row[name].as_str().unwrap().to_owned();
+        rows.iter().map(|row| (text(row, "host"), text(row, "outcome"))).collect()
+    };
+    for (at, outcome) in [(0, "made"), (1, "refused")] {
+        let rows = rows(at);
+        assert!(rows.iter().all(|(_, told)| told == outcome), "{at}: {results:#?}");
+        for host in ["localhost", "127.0.0.1"] {
+            assert!(rows.iter().any(|(told, _)| told == host), "{at} {host}: {results:#?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_host_that_the_user_named_is_reached_by_the_proxy_and_opens_no_other() {
     for mode in ["auto", "all"] {

@@ -78,10 +78,10 @@ fn words_from_before_an_earlier_summary_stay_word_for_word() {
 }
 
 #[test]
-fn files_and_processes_survive_a_summary() {
+fn files_processes_the_plan_and_failures_survive_a_summary() {
     let mut bench = Bench::new(99);
     bench.prompt("go");
-    let mut call = |name: &str, input: Value, result: Value| {
+    let mut call = |name: &str, input: Value, outcome: Result<Value, ToolFailure>| {
         let Value::Object(value) = input else { panic!("{input}") };
         let arguments = Arguments::Object { value, repaired: false };
         let id = format!("c{}", bench.facts.len());
@@ -89,15 +89,23 @@ fn files_and_processes_survive_a_summary() {
         let reply = Reply { items: vec![call], stop: StopReason::ToolUse, usage: None, model: None };
         bench.feed(Input::Answered(answered(reply)));
         let item = bench.calls.pop().expect("a call");
-        let item = Item { status: ItemStatus::Completed, ..item }
-            .with_output(Envelope::new(UnixMillis(1), Ok(result)));
+        let status = if outcome.is_ok() { ItemStatus::Completed } else { ItemStatus::Failed };
+        let item = Item { status, ..item }.with_output(Envelope::new(UnixMillis(1), outcome));
         bench.feed(Input::CallEnded(item));
     };
-    call("write_file", json!({"path": "a.rs", "content": "x"}), json!({"path": "/w/a.rs"}));
-    call("apply_patch", json!({"patch": "x"}), json!({"files": ["/w/b.rs"]}));
-    call("process_start", json!({"command": "serve"}), json!({"id": "p1"}));
-    call("process_start", json!({"command": "watch"}), json!({"id": "p2"}));
-    call("process_stop", json!({"id": "p2"}), json!({"id": "p2"}));
+    call("write_file", json!({"path": "a.rs", "content": "x"}), Ok(json!({"path": "/w/a.rs"})));
+    call("apply_patch", json!({"patch": "x"}), Ok(json!({"files": ["/w/b.rs"]})));
+    call("process_start", json!({"command": "serve"}), Ok(json!({"id": "p1"})));
+    call("process_start", json!({"command": "watch"}), Ok(json!({"id": "p2"})));
+    call("process_stop", json!({"id": "p2"}), Ok(json!({"id": "p2"})));
+    let steps =
+        json!([{"text": "read the tests", "state": "done"}, {"text": "mend the parser", "state": "active"}]);
+    call("update_plan", json!({"steps": steps}), Ok(json!({"steps": 2})));
+    call(
+        "run_shell",
+        json!({"command": "make"}),
+        Err(ToolFailure::new("not_found", "there is no `make` here")),
+    );
     bench.reply("done", &[]);
     bench.feed(Input::CompactRequested { by: Principal::person("ann"), window: 100 });
     bench.feed(Input::Summarised { summary: Some("short".to_owned()), bills: Vec::new() });
@@ -105,4 +113,8 @@ fn files_and_processes_survive_a_summary() {
     let told = texts(&bench);
     assert!(["/w/a.rs", "/w/b.rs", "`p1`"].iter().all(|name| told.contains(name)), "{told}");
     assert!(!told.contains("`p2`"), "{told}");
+    let plan = "The plan:\n- [Done] read the tests\n- [Active] mend the parser";
+    assert!(told.contains(plan), "{told}");
+    assert!(told.contains("Calls that did not work:\n- run_shell: "), "{told}");
+    assert!(told.contains("there is no `make` here"), "{told}");
 }

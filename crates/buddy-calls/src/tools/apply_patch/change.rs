@@ -1,4 +1,4 @@
-//! What a patch wants of one file.
+//! The change that a patch makes to one file.
 
 use buddy_protocol::ToolFailure;
 
@@ -12,7 +12,7 @@ pub(super) struct Change {
     pub(super) edit: Edit,
 }
 
-/// What becomes of the file.
+/// The change of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edit {
     /// It is made.

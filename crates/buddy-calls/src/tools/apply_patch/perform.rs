@@ -174,7 +174,7 @@ impl Operation {
         outcome.map_err(|_| path.clone())
     }
 
-    /// What was done, for the model.
+    /// The change that was made, for the model.
     pub(super) fn described(&self) -> Value {
         match self {
             Self::Add { path, .. } => json!({"path": show_path(path), "change": "added"}),
@@ -186,7 +186,7 @@ impl Operation {
         }
     }
 
-    /// What was done, as a diff.
+    /// The change that was made, as a diff.
     pub(super) fn diff(&self) -> String {
         match self {
             Self::Add { path, content } => unified(&show_path(path), "", content),

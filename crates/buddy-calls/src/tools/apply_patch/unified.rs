@@ -5,7 +5,7 @@ use buddy_protocol::ToolFailure;
 use super::change::{Change, Edit, Hunks, bad};
 use crate::tools::closest::hint_for_missing;
 
-/// What stands for a file that does not exist.
+/// The name in the place of a file that does not exist.
 const NOTHING: &str = "/dev/null";
 
 /// Reads a diff of any number of files.

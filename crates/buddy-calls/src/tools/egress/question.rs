@@ -43,7 +43,7 @@ pub(super) struct NewHost {
     pub(super) host: String,
     /// The port of an index at this host; none where that is not known.
     pub(super) port: Option<u16>,
-    /// What the gate says about it.
+    /// The gate's verdict on it.
     pub(super) decision: Decision,
 }
 
@@ -175,7 +175,7 @@ impl HostsQuestion {
         reasons
     }
 
-    /// What can be allowed for longer: all of it, and nothing else.
+    /// The lasting permission: all of it, and nothing else.
     pub(super) fn offers(&self, target: &str) -> Vec<Offer> {
         let mut offers = self.offers_of_hosts(target);
         for offer in offers.iter_mut().filter(|_| self.index_of().is_some()) {
@@ -185,7 +185,7 @@ impl HostsQuestion {
         offers
     }
 
-    /// What is saved for all of it and for these hosts for downloads.
+    /// The permission that is saved for all of it and for these hosts for downloads.
     pub(super) fn grant_with(&self, downloads: &[String], target: &str) -> Grant {
         let fetches =
             self.hosts.iter().map(|new| new.host.clone()).chain(downloads.iter().cloned()).collect();

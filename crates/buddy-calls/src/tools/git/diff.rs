@@ -22,7 +22,7 @@ pub(crate) struct GitDiffInput {
     /// A directory of the repository, the working directory by default.
     #[serde(default)]
     path: Option<String>,
-    /// What is staged for the next commit, and not what is in the work tree.
+    /// Whether it shows the changes that are staged for the next commit instead of those in the work tree.
     #[serde(default)]
     staged: bool,
     /// A commit or branch to compare with, or two of them as `a..b`.

@@ -62,7 +62,7 @@ impl GitPushInput {
         self.path.as_deref().unwrap_or(".")
     }
 
-    /// What comes after `git`.
+    /// The words after `git`.
     fn arguments(&self) -> Vec<String> {
         let mut arguments = vec![
             "push",

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// A setting of our own, looked for in what `git` lists: it is there when `git` takes the shield.
 pub(super) const MARK: &str = "buddy.shield";
 
-/// What is off in every call.
+/// The settings that are off in every call.
 const OFF: &[(&str, &str)] = &[
     (MARK, "true"),
     // Programs that watch, show, edit and page.
@@ -47,7 +47,7 @@ const OFF: &[(&str, &str)] = &[
     ("protocol.ext.allow", "never"),
 ];
 
-/// What is off besides where nothing is to be connected to.
+/// The settings that are off too where nothing is to be connected to.
 const OFFLINE: &[(&str, &str)] = &[
     ("core.sshCommand", "false"),
     ("core.askPass", "true"),
@@ -55,7 +55,7 @@ const OFFLINE: &[(&str, &str)] = &[
     ("credential.helper", ""),
 ];
 
-/// What a driver's programs are called, by the section that they stand in, and what takes them away.
+/// The names of a driver's programs, by the section that they stand in, and the settings that take them away.
 const DRIVERS: &[(&str, &[(&str, &str)])] = &[
     ("diff", &[("command", ""), ("textconv", "")]),
     ("filter", &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]),
@@ -66,7 +66,7 @@ const DRIVERS: &[(&str, &[(&str, &str)])] = &[
 /// Protocols that a push may use. Not `git`, which may go through a program, and not those of helpers.
 const PROTOCOLS: &str = "https:ssh:http:file";
 
-/// What a call of `git` is for.
+/// The purpose of a call of `git`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The repository, which is only read.

@@ -20,7 +20,7 @@ const PUSH_WAIT: Duration = Duration::from_mins(5);
 /// Bytes of output that are kept, from the beginning. The pipeline clips what the model sees of them further.
 const KEEP: usize = 1024 * 1024;
 
-/// What `git` is to do.
+/// The work for `git`.
 pub(super) struct Call<'a> {
     pub(super) work: Work,
     pub(super) cwd: &'a Path,
@@ -59,7 +59,7 @@ impl Work {
 /// The record between the outputs of a pair.
 const BETWEEN: &str = "buddy: the second of two";
 
-/// What `git` said.
+/// The output of `git`.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) code: Option<i32>,
@@ -82,7 +82,7 @@ impl Said {
     pub(super) fn records(&self) -> Vec<String> {
         let text = self.text();
         let mut records: Vec<String> = text.split('\0').map(str::to_owned).collect();
-        // What follows the last NUL is empty when the output is whole, and a fragment when it is not.
+        // The part after the last NUL is empty when the output is whole, and a fragment when it is not.
         records.pop();
         records
     }
@@ -230,18 +230,18 @@ async fn start(start: Start<'_>, context: &dyn Surroundings) -> Result<Said, Too
     };
     let exit = exit.map_err(|error| target_failure(&error))?;
     match exit.ended {
-        Ended::Exited => Ok(said(exit)),
+        Ended::Exited => Ok(read_output(exit)),
         Ended::TimedOut => Err(ToolFailure::new("timed_out", "git did not come to an end in time")),
         Ended::Stopped => Err(interrupted()),
     }
 }
 
-fn said(exit: Exit) -> Said {
+fn read_output(exit: Exit) -> Said {
     let is_cut = exit.stdout.omitted() > 0;
     Said { code: exit.code, stderr: exit.stderr.text(), stdout: exit.stdout.head, is_cut }
 }
 
-/// What `git` would not do, with what the model can do about it.
+/// The refusal of `git`, with what the model can do about it.
 pub(super) fn failure(said: &Said) -> ToolFailure {
     let message = said.stderr.trim();
     let (code, hint) = if message.contains("not a git repository") {

@@ -4,7 +4,7 @@ use buddy_exec::Ended;
 use buddy_exec::managed::{State, Status};
 use serde_json::{Value, json};
 
-/// What the model needs to go on.
+/// The facts with which the model can go on.
 pub(crate) fn shown(status: &Status) -> Value {
     let record = &status.record;
     let mut value = json!({

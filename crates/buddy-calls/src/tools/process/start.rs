@@ -29,7 +29,7 @@ const MAX_READY: u64 = 120;
 const DEFAULT_READY: u64 = 10;
 /// How often the check is made meanwhile.
 const CHECK_PAUSE: Duration = Duration::from_millis(100);
-/// What a process that fails at once has to show for it, so that the first answer already tells.
+/// The output of a process that fails at once, so that the first answer already tells.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
 /// Lines of output in the answer.
 const FIRST_LINES: usize = 20;
@@ -43,7 +43,7 @@ pub(crate) struct ProcessStart;
 pub(crate) struct ProcessStartInput {
     /// The command line, as typed into the shell. It must stay in the foreground.
     command: String,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,
@@ -51,7 +51,7 @@ pub(crate) struct ProcessStartInput {
     mutation: bool,
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
-    /// What to call it.
+    /// Its name.
     #[serde(default)]
     name: Option<String>,
     /// The directory to run in, the working directory by default.

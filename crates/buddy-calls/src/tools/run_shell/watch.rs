@@ -8,7 +8,7 @@ use buddy_protocol::{DeltaStream, ToolFailure, sealed_line};
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
-use crate::tools::outside::{JAIL, told};
+use crate::tools::outside::{JAIL, add_lines};
 use crate::tools::path_text::show_files;
 use crate::tools::tool::ToolContext;
 
@@ -47,7 +47,7 @@ pub(super) fn limits(context: &ToolContext) -> OutputLimits {
     OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) }
 }
 
-/// What came of waiting for a command.
+/// The outcome of waiting for a command.
 pub(super) enum Waited {
     /// It has ended.
     Ended(Box<Exit>),
@@ -150,5 +150,5 @@ pub(super) fn outcome(exit: &Exit, timeout: Duration) -> Value {
     }
     // Faces show the lines of the jail below the call, so that a file which vanished is not a riddle.
     let swept: Vec<String> = exit.swept.iter().map(ToString::to_string).collect();
-    told(result, JAIL, &swept)
+    add_lines(result, JAIL, &swept)
 }

@@ -12,7 +12,7 @@ use crate::tools::egress::CallEgress;
 
 /// Variables that programs read the address of their proxy from, in either case, as they do not agree on it.
 const PROXIES: &[&str] = &["http_proxy", "https_proxy", "all_proxy"];
-/// What a command reaches in its own network, without a proxy.
+/// The servers that a command reaches in its own network, without a proxy.
 const INSIDE: &str = "localhost,127.0.0.1,::1";
 /// Variables that add to the words of programs on a Java machine, which know no others.
 const JAVA: &[&str] = &["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"];

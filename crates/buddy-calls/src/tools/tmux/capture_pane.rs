@@ -48,7 +48,7 @@ pub(crate) struct CapturePaneInput {
     /// Show what cannot be printed as octal numbers.
     #[serde(default)]
     escape_non_printable: bool,
-    /// What is below a program that takes the whole screen, where there is one.
+    /// The screen below a program that takes the whole screen, where there is one.
     #[serde(default)]
     include_alternate_screen: bool,
     /// How long to wait before looking, such as "2s".
@@ -137,7 +137,7 @@ impl Tool for CapturePane {
             result["note"] = json!("the screen is the same as at the last capture");
             return Ok(result);
         }
-        // What steers a terminal is shown and does not steer.
+        // Sequences that steer a terminal are shown and do not steer.
         let seen = screen.text.replace('\u{1b}', "\\e");
         let (text, left_out) = tail(&seen, context.text_limit);
         result["text"] = json!(text);

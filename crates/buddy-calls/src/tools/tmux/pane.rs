@@ -25,7 +25,7 @@ pub(crate) struct PaneInput {
     /// The session, the shared one by default.
     #[serde(default)]
     session: Option<String>,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,

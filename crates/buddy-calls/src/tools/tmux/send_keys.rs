@@ -42,7 +42,7 @@ pub(crate) struct SendKeysInput {
     /// The pane, the shared one by default.
     #[serde(default)]
     pane: Option<String>,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,
@@ -64,7 +64,7 @@ fn read_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::
     words.into_iter().map(read).collect()
 }
 
-/// What the keys are to those who judge them. A line that is not sent becomes what is typed after it.
+/// The intent of the keys, for the judgement. A line that is not sent becomes what is typed after it.
 fn typing(keys: &Keys) -> Typing {
     match keys.plain_text() {
         Some(text) if text.ends_with('\n') => Typing::Lines(text),

@@ -22,7 +22,7 @@ pub(crate) struct KillSession;
 pub(crate) struct SessionInput {
     /// The name of the session: letters, digits, `-` and `_`.
     session: String,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     why: String,
     /// How risky it is.
     risk: Risk,

@@ -35,7 +35,16 @@ impl Yard {
 
     fn header(id: &str) -> Header {
         let (label, session) = ("a call".to_owned(), "s".to_owned());
-        Header { id: id.to_owned(), label, session, workspace: None, unix_ms: 1, undoes: None, target: None }
+        Header {
+            id: id.to_owned(),
+            label,
+            session,
+            workspace: None,
+            unix_ms: 1,
+            undoes: None,
+            target: None,
+            by: None,
+        }
     }
 
     fn recorder(&self, id: &str) -> Recorder {

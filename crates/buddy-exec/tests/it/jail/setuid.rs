@@ -2,24 +2,52 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use buddy_exec::Bounds;
+
 use super::cell::{ALL, Cell};
+
+/// Ways to give a file `x` the bit, by calls whose arguments a filter sees.
+const SETTING: &[&str] = &[
+    "cp /bin/true x; chmod 4755 x",
+    "cp /bin/true x; chmod u+s x",
+    "install -m 4755 /bin/true x",
+    "python3 -c 'import os; os.close(os.open(\"x\", os.O_CREAT | os.O_WRONLY, 0o4755))'",
+    "python3 -c 'import os; os.mknod(\"x\", 0o104755)'",
+    "python3 -c 'import os; f = os.open(\"x\", os.O_CREAT | os.O_WRONLY); os.fchmod(f, 0o4755)'",
+    "python3 -c 'import os; f = os.open(\".\", os.O_TMPFILE | os.O_WRONLY, 0o4755); \
+     os.link(f\"/proc/self/fd/{f}\", \"x\", follow_symlinks=True)'",
+];
+
+/// `openat2`, whose mode is in memory.
+const UNSEEN: &str = "python3 -c 'import ctypes; l = ctypes.CDLL(None, use_errno=True); \
+     how = (ctypes.c_uint64 * 3)(0o101, 0o4755, 0); l.syscall(437, -100, b\"x\", how, 24)'; test -e x";
+
+fn bit(cell: &Cell) -> u32 {
+    cell.ws("x").metadata().map_or(0, |found| found.permissions().mode()) & 0o4000
+}
+
+/// The bounds of production: some files are hidden, and everything may be written.
+#[tokio::test]
+async fn nor_does_one_in_the_light_jail() {
+    for kind in ALL {
+        for script in SETTING {
+            let cell = Cell::new(kind);
+            let bounds = Bounds { hidden: vec![cell.out("secret")], ..Bounds::open() };
+            cell.run_in(bounds, &format!("umask 0; {script}")).await;
+            assert_eq!(bit(&cell), 0, "{kind:?}: {script}");
+        }
+        let cell = Cell::new(kind);
+        let bounds = Bounds { hidden: vec![cell.out("secret")], ..Bounds::open() };
+        let script = "set -e; mkdir d; chmod 2775 d; cp /bin/true y; chmod 755 y; ./y";
+        let exit = cell.run_in(bounds, script).await;
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+    }
+}
 
 #[tokio::test]
 async fn no_way_leads_to_a_program_that_runs_as_its_owner() {
     for kind in ALL {
-        for script in [
-            "cp /bin/true x; chmod 4755 x",
-            "cp /bin/true x; chmod u+s x",
-            "install -m 4755 /bin/true x",
-            "python3 -c 'import os; os.close(os.open(\"x\", os.O_CREAT | os.O_WRONLY, 0o4755))'",
-            "python3 -c 'import os; os.mknod(\"x\", 0o104755)'",
-            "python3 -c 'import os; f = os.open(\"x\", os.O_CREAT | os.O_WRONLY); os.fchmod(f, 0o4755)'",
-            "python3 -c 'import os; f = os.open(\".\", os.O_TMPFILE | os.O_WRONLY, 0o4755); \
-             os.link(f\"/proc/self/fd/{f}\", \"x\", follow_symlinks=True)'",
-            // `openat2`, whose mode is in memory.
-            "python3 -c 'import ctypes; l = ctypes.CDLL(None, use_errno=True); how = (ctypes.c_uint64 * 3)(0o101, 0o4755, 0); \
-             l.syscall(437, -100, b\"x\", how, 24)'; test -e x",
-        ] {
+        for script in SETTING.iter().chain([&UNSEEN]) {
             let cell = Cell::new(kind);
             let exit = cell.run(script).await;
             assert!(
@@ -27,8 +55,7 @@ async fn no_way_leads_to_a_program_that_runs_as_its_owner() {
                 "{kind:?}: {}",
                 exit.stderr.text()
             );
-            let mode = cell.ws("x").metadata().map_or(0, |found| found.permissions().mode());
-            assert_eq!(mode & 0o4000, 0, "{kind:?}: {script}");
+            assert_eq!(bit(&cell), 0, "{kind:?}: {script}");
         }
         let cell = Cell::new(kind);
         let exit =

@@ -87,7 +87,7 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     if !prompt.system.is_empty() {
         messages.push(json!({ "role": "system", "content": prompt.system }));
     }
-    let mut answer = Answer::default();
+    let mut answer = ChatAnswer::default();
     for (place, item) in prompt.items.iter().enumerate() {
         match item {
             PromptItem::User { text, images } => {
@@ -133,7 +133,7 @@ fn own<'a>(private: Option<&'a Private>, model: &str, options: &Options) -> Opti
 
 /// Adjacent items of the model, which this wire needs as one message.
 #[derive(Default)]
-struct Answer<'a> {
+struct ChatAnswer<'a> {
     text: String,
     reasoning: Vec<(&'a str, &'a Private)>,
     calls: Vec<Value>,
@@ -141,7 +141,7 @@ struct Answer<'a> {
     extras: Map<String, Value>,
 }
 
-impl Answer<'_> {
+impl ChatAnswer<'_> {
     fn say(&mut self, text: &str, own: Option<&Private>) {
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push_str("\n\n");

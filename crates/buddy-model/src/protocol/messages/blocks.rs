@@ -89,8 +89,8 @@ impl Blocks {
         let block = Block { index, fields: fields.clone(), input: String::new(), closed: false };
         let place = self.list.len();
         let deltas = match block.kind() {
-            "text" => self.said(place, block.text("text"), Delta::Text),
-            "thinking" => self.said(place, block.text("thinking"), Delta::Reasoning),
+            "text" => self.take_text(place, block.text("text"), Delta::Text),
+            "thinking" => self.take_text(place, block.text("thinking"), Delta::Reasoning),
             "tool_use" => {
                 let text = block.input_text();
                 vec![Delta::ToolArguments { index: self.calls(), name: name_of(&block), text }]
@@ -127,11 +127,11 @@ impl Blocks {
         let (bytes, shown) = match piece {
             Piece::Text(text) => {
                 block.grow("text", text);
-                (text.len(), self.said(position, text, Delta::Text))
+                (text.len(), self.take_text(position, text, Delta::Text))
             }
             Piece::Thinking(text) => {
                 block.grow("thinking", text);
-                (text.len(), self.said(position, text, Delta::Reasoning))
+                (text.len(), self.take_text(position, text, Delta::Reasoning))
             }
             Piece::Signature(text) => {
                 block.fields.insert("signature".to_owned(), json!(text));
@@ -155,7 +155,7 @@ impl Blocks {
     }
 
     /// The deltas for new text of the block at this position, if there is any.
-    fn said(&mut self, place: usize, text: &str, delta: impl Fn(String) -> Delta) -> Vec<Delta> {
+    fn take_text(&mut self, place: usize, text: &str, delta: impl Fn(String) -> Delta) -> Vec<Delta> {
         if text.is_empty() {
             return Vec::new();
         }

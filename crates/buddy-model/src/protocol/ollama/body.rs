@@ -69,7 +69,7 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     if !prompt.system.is_empty() {
         messages.push(json!({ "role": "system", "content": prompt.system }));
     }
-    let mut answer = Answer::default();
+    let mut answer = OllamaAnswer::default();
     for (place, item) in prompt.items.iter().enumerate() {
         match item {
             PromptItem::User { text, images } => {
@@ -106,13 +106,13 @@ fn user(text: &str, images: &[Image]) -> Value {
 
 /// Adjacent items of the model, which this wire needs as one message.
 #[derive(Default)]
-struct Answer {
+struct OllamaAnswer {
     text: String,
     thinking: String,
     calls: Vec<Value>,
 }
 
-impl Answer {
+impl OllamaAnswer {
     fn call(&mut self, name: &str, arguments: &str) {
         let arguments: Value = serde_json::from_str(safe_arguments(arguments)).unwrap_or_else(|_| json!({}));
         self.calls.push(json!({ "function": { "name": safe_name(name), "arguments": arguments } }));

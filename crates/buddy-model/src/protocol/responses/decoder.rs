@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::clean::clipped;
 use crate::protocol::bounded::grow;
-use crate::protocol::responses::items::{Answer, has_refusal, is_refusal, message_text, reasoning_text};
+use crate::protocol::responses::items::{
+    ResponsesAnswer, has_refusal, is_refusal, message_text, reasoning_text,
+};
 use crate::protocol::responses::usage;
 use crate::protocol::speaker::Speaker;
 use crate::protocol::{
@@ -237,7 +239,7 @@ impl Decoder for ResponsesDecoder {
         let Some(End { incomplete, output, usage }) = self.end.take() else {
             return Err(WireError::Truncated);
         };
-        let mut answer = Answer::default();
+        let mut answer = ResponsesAnswer::default();
         let items = self.whole_items(output);
         let last = items.len().saturating_sub(1);
         for (position, item) in items.into_iter().enumerate() {

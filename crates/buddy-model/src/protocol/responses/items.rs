@@ -27,7 +27,7 @@ const UNSENT: [&str; 2] = ["created_by", "parsed_arguments"];
 
 /// The items of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ResponsesAnswer {
     pub(super) items: Vec<ReplyItem>,
     pub(super) calls: CallList,
     pub(super) refused: bool,
@@ -35,7 +35,7 @@ pub(super) struct Answer {
     pub(super) is_cut: bool,
 }
 
-impl Answer {
+impl ResponsesAnswer {
     /// Takes a whole item; `cut` means that the answer ended inside it.
     pub(super) fn take(&mut self, item: Value, cut: bool, context: &mut DecoderContext) {
         let Value::Object(mut item) = item else { return };

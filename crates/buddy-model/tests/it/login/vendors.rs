@@ -38,7 +38,7 @@ async fn with_account(polls: Vec<Poll>) -> OAuthServer {
     OAuthServer::start(OAuthScript { polls, plan_account, ..OAuthScript::default() }).await
 }
 
-/// What a login gives whose page a browser opens and follows.
+/// The tokens of a login whose page a browser opens and follows.
 async fn browsed(login: &Login) -> Result<LoginGrant, buddy_model::LoginError> {
     let (opened, address) = oneshot::channel();
     let open = |url: &url::Url| opened.send(url.to_string()).unwrap();

@@ -121,11 +121,31 @@ async fn filter(wire: &Wire) {
 
 /// A whole call does not run if the answer is incomplete.
 async fn cut_calls(wire: &Wire) {
-    for reason in ["length", "content_filter", "nobody_knows"] {
+    for reason in ["length", "content_filter", "refusal", "nobody_knows"] {
         let call = turn().call("read_file", json!({"path": "a"})).stop(reason);
         let (outcome, _server) = wire.ask([call]).await;
         let reply = outcome.end.unwrap();
         assert!(!reply.stop.lets_calls_run(), "{wire} {reason}: {:?}", reply.stop);
+    }
+}
+
+/// Nor does one if the model refuses in the same answer, before or after it.
+async fn refused_calls(wire: &Wire) {
+    let call = || turn().call("read_file", json!({"path": "a"}));
+    let mut answers = vec![
+        turn().refusal("I will not.").call("read_file", json!({"path": "a"})),
+        call().refusal("I will not."),
+    ];
+    if matches!(wire.name, "chat" | "responses") {
+        // A refusal has a field of its own there, whatever the reason of the end says.
+        answers.push(call().refusal("I will not.").stop("tool_calls"));
+    }
+    for answer in answers {
+        let (outcome, _server) = wire.ask([answer]).await;
+        let reply = outcome.end.unwrap();
+        assert_eq!(calls(&reply).len(), 1, "{wire}: the call was whole");
+        // A wire without refusals has ordinary text in their place.
+        assert_eq!(reply.stop.lets_calls_run(), wire.refusal.is_none(), "{wire}: {:?}", reply.stop);
     }
 }
 
@@ -184,5 +204,5 @@ macro_rules! on_every_wire {
 }
 
 on_every_wire! {
-    plain whole_documents tools parallel_tools reasoning refusal length filter cut_calls no_usage fields_of_one_call
+    plain whole_documents tools parallel_tools reasoning refusal length filter cut_calls refused_calls no_usage fields_of_one_call
 }

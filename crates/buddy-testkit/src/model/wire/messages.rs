@@ -217,8 +217,9 @@ fn stop_reason(turn: &Turn) -> &str {
         Some("stop") => "end_turn",
         Some("tool_calls") => "tool_use",
         Some(other) => other,
-        None if has(|part| matches!(part, Part::Call { .. })) => "tool_use",
+        // The only sign of a refusal, whatever else came.
         None if has(|part| matches!(part, Part::Refusal(_))) => "refusal",
+        None if has(|part| matches!(part, Part::Call { .. })) => "tool_use",
         None => "end_turn",
     }
 }

@@ -278,7 +278,7 @@ impl LineDriver<'_> {
         let order = LaneOrder::new(&self.console, session, command);
         let report = send_order(&*self.sessions, &*self.desk, &self.who, order).await;
         self.is_refused |= matches!(&report, LaneReport::Refused { error: SessionsError::Busy { .. }, .. });
-        report.told()
+        report.into_reply()
     }
 
     async fn run(&mut self, errand: Errand) -> EffectReply {

@@ -22,7 +22,7 @@ impl StreamedAnswers {
         self.is_held = true;
     }
 
-    /// What streams from now on is whole again.
+    /// Streams are whole again from now on.
     pub(super) fn begin_turn(&mut self) {
         *self = Self::default();
     }

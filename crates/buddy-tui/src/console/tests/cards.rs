@@ -323,8 +323,62 @@ fn an_edit_is_its_diff() {
 
 #[test]
 fn several_edits() {
-    let other = Approval { action: "Write .githooks/pre-commit".to_owned(), risk: Risk::High, ..editing() };
-    check("batch", &Question::Batch { approvals: vec![editing(), other] }, &["2"]);
+    check("batch", &several(), &["2"]);
+}
+
+/// Two edits, of which git runs one.
+fn several() -> Question {
+    let other = Approval {
+        action: "Write .githooks/pre-commit".to_owned(),
+        risk: Risk::High,
+        reasons: vec![
+            "it writes `.githooks/pre-commit`".to_owned(),
+            "git runs `.githooks/pre-commit` on every commit".to_owned(),
+        ],
+        ..editing()
+    };
+    Question::Batch { approvals: vec![editing(), other] }
+}
+
+#[test]
+fn in_a_narrow_window_every_file_of_several_is_listed_first() {
+    let shown: Vec<String> =
+        rows(&seat(&looks(), (40, 15), several())).iter().map(StyledLine::text).collect();
+    let place = |text: &str| shown.iter().position(|row| row.contains(text));
+    let (first, second, diff) =
+        (place("src/parser.rs"), place(".githooks/pre-commit"), place("fn parse_number"));
+    assert!(first < second && second.is_some(), "{shown:#?}");
+    assert!(diff.is_none() || second < diff, "{shown:#?}");
+    assert!(place(" d  Reject").is_some_and(|row| shown[row].starts_with("▌  d")), "{shown:#?}");
+}
+
+/// Every question at every depth of colour, on both grounds and in ASCII, in windows of every size: no row is too wide and none too many.
+#[test]
+fn every_card_fits_every_window_at_every_depth() {
+    let depths = [Colors::True, Colors::Palette, Colors::Sixteen, Colors::Mono, Colors::None];
+    let grounds = depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)]);
+    let all = grounds.flat_map(|(colors, theme)| {
+        [false, true].map(|is_ascii| TerminalLook { colors, theme, is_ascii, ..looks() })
+    });
+    let words = Question::Text { text: "Where should the cache live?".to_owned(), options: places() };
+    let questions: Vec<Question> =
+        kinds().into_iter().chain([Question::Approval(long()), several(), words]).collect();
+    for look in all {
+        for (size, question) in
+            SIZES.into_iter().flat_map(|size| questions.iter().map(move |one| (size, one)))
+        {
+            for keys in [&[][..], &["?"], &["p"], &["n"]] {
+                let mut seat = seat(&look, size, question.clone());
+                for key in keys {
+                    seat.press(key);
+                }
+                let rows = rows(&seat);
+                assert!(rows.len() <= size.1, "{size:?} {keys:?}: {} rows", rows.len());
+                let wide = rows.iter().find(|row| row.width() > size.0);
+                assert!(wide.is_none(), "{size:?} {keys:?}: {wide:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -367,14 +421,22 @@ fn a_word_in_production() {
     check("word", &Question::Approval(Approval { word, ..forcing() }), &["y"]);
 }
 
+/// Answers to pick from, with what is said about each.
+fn places() -> Vec<String> {
+    [
+        "In memory: fast, gone on restart; nothing to configure",
+        "On disk, in ~/.cache/app: survives restarts; needs eviction",
+        "Redis: shared by both binaries; adds a dependency",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
 #[test]
 fn a_question_in_words() {
-    let options = ["In memory", "On disk, in ~/.cache/app", "Redis"].map(str::to_owned).to_vec();
-    check(
-        "question",
-        &Question::Text { text: "Where should the cache live?".to_owned(), options },
-        &["down"],
-    );
+    let question = Question::Text { text: "Where should the cache live?".to_owned(), options: places() };
+    check("question", &question, &["down"]);
+    check("question_own_words", &question, &["a", "s", "k"]);
 }
 
 #[test]

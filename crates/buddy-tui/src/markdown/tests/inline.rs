@@ -1,4 +1,4 @@
-//! What is inside of a paragraph.
+//! The inside of a paragraph.
 
 use super::{check, colored, rows, shown};
 use crate::text::{Colors, TerminalLook};

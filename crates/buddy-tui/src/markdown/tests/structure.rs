@@ -90,7 +90,7 @@ fn found(text: &str) -> Vec<String> {
         let signs = piece.path.iter().map(|step| if *step == NestStep::Quote { '>' } else { '-' });
         let path: String = signs.collect();
         match piece.part {
-            // What looks like one paragraph by its lines may be several blocks, or none.
+            // Lines that look like one paragraph may be several blocks, or none.
             BlockPart::Text(text) => {
                 found.extend(expected(&text.source).iter().map(|block| path.clone() + block));
             }

@@ -5,7 +5,7 @@ use buddy_exec::open_page;
 use crate::environment::Environment;
 use buddy_tui::Printer;
 
-/// What a program of the desktop needs besides what commands get.
+/// Variables that a program of the desktop needs and commands do not get.
 const DESKTOP: &[&str] =
     &["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"];
 

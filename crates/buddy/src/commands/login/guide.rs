@@ -32,7 +32,7 @@ const GREETED: &str = "greeted";
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 /// Tokens of its answer: the least that every provider takes.
 const TRIAL_TOKENS: u64 = 16;
-/// What people call the providers of the built-in profiles.
+/// The names that people give the providers of the built-in profiles.
 const PROVIDERS: [(&str, &str); 3] =
     [("api.anthropic.com", "Anthropic"), ("api.openai.com", "OpenAI"), ("openrouter.ai", "OpenRouter")];
 
@@ -51,7 +51,7 @@ pub(super) enum GuideStep {
     Done(Exit),
 }
 
-/// What became of a welcome.
+/// The outcome of a welcome.
 pub(crate) enum Welcomed {
     /// There was no need for one.
     Before,
@@ -139,7 +139,7 @@ pub(super) struct Untried {
     pub(super) file_before: Option<FileBefore>,
 }
 
-/// What the first question offers.
+/// The answers to the first question.
 #[derive(Clone, Copy)]
 enum GuideWay {
     Key,
@@ -273,7 +273,7 @@ impl Guide<'_> {
         }
     }
 
-    /// What did not work is not kept, and what was there before is.
+    /// A key that does not work is not kept, and the one before stays.
     pub(super) async fn put_back(&self) -> anyhow::Result<()> {
         let Some(Untried { name, key_before, file_before }) = self.untried.take() else { return Ok(()) };
         if let Some(before) = file_before {
@@ -343,7 +343,7 @@ impl Guide<'_> {
         profile.map(|(name, _)| name.as_str())
     }
 
-    /// What the first question says about a login.
+    /// The words of the first question about a login.
     fn login_words(&self, name: &str) -> (String, String) {
         let protocol = self.config().login.get(name).map(|section| section.protocol);
         let (label, note) = match protocol.unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What the user types: an address, a name, or a key that is not shown.
+//! Input of the user: an address, a name, or a key that is not shown.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const MAX_LINE: u64 = 64 * 1024;
 /// How often a wait for a line looks whether it is still wanted.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What a line that is waited for may be.
+/// The kinds of line that are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pasted {
     /// The first one that has something in it.

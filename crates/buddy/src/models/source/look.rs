@@ -27,12 +27,12 @@ impl Models {
         if !is_open || !self.looks.begin(&name) {
             return;
         }
-        // What is wrong with a profile is told by the call that follows.
+        // The call that follows tells faults of the profile.
         let Some((route, model)) = self.short_way(reference, profile) else { return };
         match probe::window(&route, &model).await {
             Ok(window) => {
                 self.looks.end(&name, window);
-                // Whoever was connected before did not know.
+                // Earlier connections did not know.
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
             }
             Err(error) => {

@@ -1,4 +1,4 @@
-//! What servers said about their context windows in this run.
+//! The statements of servers about their context windows in this run.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// How often a server that does not answer in time is asked in one run.
 const MAX_LOOKS: u32 = 3;
 
-/// What servers said, by the names of models.
+/// The statements of servers, by the names of models.
 #[derive(Default)]
 pub(super) struct Looks {
     /// Held for a look or a note only.
@@ -21,7 +21,7 @@ struct ServerLook {
 }
 
 impl Looks {
-    /// What the server said about this model.
+    /// The statement of the server about this model.
     pub(super) fn window(&self, name: &str) -> Option<u64> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(name)?.window
     }

@@ -21,7 +21,7 @@ pub(crate) struct OfferedModel {
     pub(crate) name: String,
     /// The model, as its provider names it.
     pub(crate) model: String,
-    /// What is said about it.
+    /// The words about it.
     pub(crate) note: String,
 }
 

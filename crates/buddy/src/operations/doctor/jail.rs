@@ -18,7 +18,7 @@ fn check(layer: Layer) -> Check {
     }
 }
 
-/// What a user can do about a layer that is not there or does not work.
+/// The remedies for a layer that is not there or does not work.
 fn next(name: &str) -> &'static str {
     match name {
         "bubblewrap" => "install the package `bubblewrap`, and check that this account can create namespaces",

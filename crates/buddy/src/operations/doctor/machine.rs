@@ -7,8 +7,8 @@ use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
 use buddy_policy::Withheld;
 use buddy_protocol::operations::{DoctorFact, DoctorReport};
-use buddy_store::{SqliteStore, StoreRole, StoreSettings};
-use buddy_tui::counted;
+use buddy_store::{CheckReport, SqliteStore, StoreRole, StoreSettings};
+use buddy_tui::{ListView, counted};
 use serde_json::json;
 
 use super::{doctor_check, jail, programs};
@@ -68,7 +68,7 @@ async fn store(environment: &Environment) -> Check {
     let Ok(metadata) = path.metadata() else {
         return Check::ok("store", format!("none yet; the first session creates {}", path.display()));
     };
-    // What was written last may still be in the log ahead.
+    // The last writes may still be in the log ahead.
     let ahead = environment.data.join("buddy.db-wal").metadata().map_or(0, |ahead| ahead.len());
     let length = metadata.len().saturating_add(ahead);
     let size = bytes(length);
@@ -92,6 +92,14 @@ async fn store(environment: &Environment) -> Check {
             let first = report.findings.first().map(ToString::to_string).unwrap_or_default();
             Check::fail("store", format!("{} problems, such as: {first}", report.findings.len()), next)
         }
+        Ok(CheckReport { anchored_anew: Some(made), .. }) => Check::warn(
+            "store",
+            format!(
+                "the anchors were made anew ({}), so events cut before are not noticed",
+                ListView::plain().time(made)
+            ),
+            "nothing to do if you restored a backup then; otherwise compare with your own backups",
+        ),
         Ok(report) => Check::ok(
             "store",
             format!(

@@ -78,7 +78,7 @@ fn report(line: &ModelLine, diagnosis: Diagnosis) -> DoctorReport {
     }
 }
 
-/// What sessions do differently from now on, as names and values.
+/// Changes for sessions from now on, as names and values.
 fn describe_switches(diagnosis: &Diagnosis) -> Vec<String> {
     let switches = json!(diagnosis.switches);
     let turned = switches.as_object().into_iter().flatten();

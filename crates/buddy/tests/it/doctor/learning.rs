@@ -1,4 +1,4 @@
-//! What doctor and servers say about a model is what later sessions go by, unless the configuration says otherwise.
+//! Later sessions use the statements of doctor and servers about a model, unless the configuration says otherwise.
 
 use buddy_testkit::home::Home;
 use buddy_testkit::model::{ModelServer, Script, Turn, turn};

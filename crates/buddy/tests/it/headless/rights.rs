@@ -1,4 +1,4 @@
-//! What one run may do: modes, rules and further directories.
+//! The rights of one run: modes, rules and further directories.
 
 use buddy_testkit::model::{Turn, turn};
 use serde_json::json;

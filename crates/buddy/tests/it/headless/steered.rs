@@ -104,6 +104,14 @@ async fn what_needs_an_approval_is_asked_for() {
     assert_eq!(told(&finished)[0]["status"], "approval_needed");
     assert!(stage.home.work().join("yes").exists() && !stage.home.work().join("no").exists());
     assert!(stage.results()[1].to_string().contains("not that"), "{:#?}", stage.results());
+    // The log takes the program for no person who was there.
+    let log = stage.only_log().await;
+    let answers = log.events.iter().filter(|event| matches!(event.fact, Fact::Answered(_)));
+    let names: Vec<&str> = answers.map(|event| event.by.as_ref().unwrap().name.as_str()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| name.starts_with("a program of ")), "{names:?}");
+    let shown = stage.buddy(["show", &log.session.to_string()]).run().await.expect_code(0).text();
+    assert!(shown.contains("touch yes [allowed by a program of "), "{shown}");
+    assert!(shown.contains("touch no [not allowed by a program of "), "{shown}");
 }
 
 #[tokio::test]
@@ -259,7 +267,7 @@ async fn a_reader_that_leaves_stops_the_persons_own_command_too() {
     say(&mut started, json!({"type": "run", "command": "touch began; sleep 60"})).await;
     crate::exec_stops::begun(&stage).await;
     started.leave_outputs().await;
-    // What is said now finds nobody who reads it.
+    // A message finds no reader now.
     say(&mut started, saying("first")).await;
     let finished = started.finish_with_open_input().await.expect_code(141);
     assert!(finished.took < std::time::Duration::from_secs(20), "{finished}");

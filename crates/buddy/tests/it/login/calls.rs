@@ -104,7 +104,7 @@ async fn eight_refused_processes_use_no_refresh_token_twice() {
     scene.logged_in(3600);
     let runs = (0..8).map(|_| scene.run(["exec", "hi"]));
     for finished in futures::future::join_all(runs).await {
-        // Whoever meets a second refusal of the script has done nothing wrong.
+        // A caller that meets a second refusal of the script has done nothing wrong.
         assert!(matches!(finished.code, Some(0 | 6)), "{finished}");
     }
     assert_eq!(scene.provider.live_logins(), 1, "one that is used twice ends the login");

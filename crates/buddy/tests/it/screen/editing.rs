@@ -9,7 +9,7 @@ fn answers(count: usize) -> Vec<buddy_testkit::model::Turn> {
     (1..=count).map(|number| turn().text(format!("Answer {number}."))).collect()
 }
 
-/// What the model was told last.
+/// The last message to the model.
 fn last_prompt(screen: &Screen) -> String {
     let requests = screen.stage.requests();
     let messages = requests.last().unwrap().body["messages"].as_array().unwrap().clone();

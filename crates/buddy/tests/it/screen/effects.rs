@@ -1,4 +1,4 @@
-//! What commands that begin with `/` do, besides what they say.
+//! The effects of commands that begin with `/`, besides their words.
 
 mod conversations;
 mod files;

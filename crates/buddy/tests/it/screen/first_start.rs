@@ -22,7 +22,7 @@ impl Screen {
         let config = stage.home.path().join(".config/buddy");
         std::fs::create_dir_all(&config).unwrap();
         let text = format!(
-            "[models.claude]\napi_base_url = \"{}/v1\"\napi = \"completions\"\n[network]\nlocal_servers = false\n",
+            "[models.claude]\napi_base_url = \"{}/v1\"\napi = \"completions\"\napi_key_env = \"ANTHROPIC_API_KEY\"\n[network]\nlocal_servers = false\n",
             stage.server.url()
         );
         std::fs::write(config.join("buddy.toml"), text).unwrap();

@@ -1,4 +1,4 @@
-//! What is left behind: the terminal as it was, whatever ended the conversation, and what goes to the clipboard.
+//! The state after the end: the terminal as it was, whatever ended the conversation, and what goes to the clipboard.
 
 use buddy_testkit::model::turn;
 
@@ -108,7 +108,7 @@ async fn an_answer_goes_to_the_clipboard_of_the_terminal() {
     assert_eq!(kept, "A word to copy.");
 }
 
-/// What panics beside the conversation gives the terminal back, as it cannot know that somebody goes on with it.
+/// A panic beside the conversation gives the terminal back, as it cannot know that somebody goes on with it.
 #[tokio::test]
 async fn a_panic_that_is_caught_leaves_a_screen_that_works() {
     let stage = Stage::new([turn().text("Here I am.")]).await;

@@ -18,7 +18,8 @@ at_each_size!(
     models,
     store_check,
     targets,
-    doctor_within
+    doctor_within,
+    help
 );
 
 /// A stage in which there is something to list.
@@ -89,6 +90,11 @@ async fn processes(size: Size) {
     let shown = printed(size, &["ps"], &[]).await;
     assert!(shown.starts_with("ID ") && shown.contains("buddy logs ID"), "{shown}");
     assert!(shown.lines().nth(1).is_some_and(|row| row.contains("exit 0")), "{shown}");
+    size.check("list_processes", &shown);
+}
+
+async fn help(size: Size) {
+    size.check("list_help", &printed(size, &["--help"], &[]).await);
 }
 
 async fn config(size: Size) {

@@ -91,7 +91,9 @@ async fn a_screen_that_is_read_aloud_is_never_painted_over() {
     screen.line("hi");
     screen.wait_for("Hello.").await;
     let said = std::fs::read_to_string(screen.stage.home.path().join("said")).unwrap();
-    assert!(!said.contains("\u{1b}["), "no sequence moves the cursor: {said:?}");
+    for sequence in ["\u{1b}[", "\u{1b}]"] {
+        assert!(!said.contains(sequence), "nothing moves the cursor or changes the title: {said:?}");
+    }
     assert!(said.contains("failed: read missing.txt, failed"), "signs are words: {said:?}");
     assert!(!said.contains('✗'), "{said:?}");
 }

@@ -1,4 +1,4 @@
-//! What a user does besides talking, on a screen.
+//! Actions of a user besides talking, on a screen.
 
 use buddy_testkit::model::turn;
 use serde_json::json;
@@ -71,7 +71,7 @@ async fn a_command_of_the_person_goes_to_the_background_and_is_told_to_the_agent
     screen.keys(&["C-b"]);
     let shown = screen.wait_for("task 1 runs in the background").await;
     assert!(!shown.contains("esc stops it"), "{shown}");
-    // What stops is for what is in the foreground.
+    // The stop is for the command in the foreground.
     screen.keys(&["C-c"]);
     screen.wait_for("Press ctrl+c again to leave").await;
     screen.line("/ps");

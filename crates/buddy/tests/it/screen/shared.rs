@@ -1,4 +1,4 @@
-//! What is told about shared terminals while rows are painted: it is a notice of the session, and nothing writes past the
+//! Messages about shared terminals while rows are painted: each is a notice of the session, and nothing writes past the
 //! screen.
 
 use buddy_protocol::Fact;

@@ -15,6 +15,7 @@ pub(super) struct Size {
 impl Size {
     pub(super) const NARROW: Self = Self { columns: 40, rows: 15, name: "narrow" };
     pub(super) const USUAL: Self = Self { columns: 80, rows: 24, name: "usual" };
+    pub(super) const ROOMY: Self = Self { columns: 100, rows: 30, name: "roomy" };
     pub(super) const WIDE: Self = Self { columns: 200, rows: 50, name: "wide" };
 
     /// A conversation in a trusted directory, in a window of this size.
@@ -43,6 +44,11 @@ macro_rules! at_each_size {
             #[tokio::test]
             async fn usual() {
                 super::$scene(Size::USUAL).await;
+            }
+
+            #[tokio::test]
+            async fn roomy() {
+                super::$scene(Size::ROOMY).await;
             }
 
             #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a user sees of things that take long: a model that is overloaded, and commands in the background.
+//! The screen during things that take long: a model that is overloaded, and commands in the background.
 
 use buddy_testkit::model::{Turn, turn};
 use serde_json::json;
@@ -18,11 +18,13 @@ async fn an_overload_is_one_row_that_counts_down_and_goes() {
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("hello");
     let shown = screen.wait_for("attempt 5").await;
-    let rows: Vec<&str> = shown.lines().filter(|row| row.contains("trying again")).collect();
-    assert_eq!(rows.len(), 1, "{shown}");
-    assert!(rows[0].starts_with("▲ trying again in ") && rows[0].ends_with('…'), "{shown}");
+    let rows = |begin: &str| shown.lines().filter(|row| row.starts_with(begin)).collect::<Vec<_>>();
+    let (why, rule) = (rows("▲ "), rows("● Trying again in "));
+    assert_eq!((why.len(), rule.len()), (1, 1), "{shown}");
+    assert!(why[0].contains("cannot answer now (529): a long") && why[0].ends_with('…'), "{shown}");
+    assert!(rule[0].contains("s, attempt 5"), "{shown}");
     let whole = screen.wait_for("Here I am.").await;
-    assert!(!whole.contains("trying again") && !screen.everything().contains("Overloaded"), "{whole}");
+    assert!(!whole.contains("rying again") && !screen.everything().contains("Overloaded"), "{whole}");
 }
 
 #[tokio::test]

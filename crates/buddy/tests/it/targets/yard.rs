@@ -22,7 +22,7 @@ impl Machine {
         Self { host: SshHost::start().unwrap(), folder }
     }
 
-    /// What the flag and `/target add ssh` take.
+    /// The words that the flag and `/target add ssh` take.
     pub(crate) fn flag(&self) -> String {
         format!("machine:{}", self.path("").display())
     }

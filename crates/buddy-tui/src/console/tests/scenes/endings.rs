@@ -4,7 +4,7 @@ use buddy_protocol::{ApprovalPolicy, Failure, FailureKind, Notice, NoticeLevel};
 
 use super::*;
 
-fn turn_done(stage: &mut SceneStage) {
+pub(super) fn turn_done(stage: &mut SceneStage) {
     stage.prompt("fix the overflow in parse_number");
     stage.facts([
         edited(1, "src/parser.rs", HUNK),
@@ -145,37 +145,47 @@ fn broken(message: &str, hint: Option<&str>) -> TurnEnded {
     TurnEnded { turn: turn(), outcome: TurnOutcome::Failed, stop_reason: None, failure: Some(failure) }
 }
 
+pub(super) fn notices(stage: &mut SceneStage) {
+    stage.prompt("explain the scheduler");
+    stage.facts([
+        started(1, message("")),
+        delta(1, "The scheduler has two queues: a local one per worker and a"),
+        ended(1, message("The scheduler has two queues: a local one per worker and a")),
+    ]);
+    let notice = |level, code: &str, text: &str| {
+        Fact::Notice(Notice { level, code: code.to_owned(), text: text.to_owned() })
+    };
+    stage.facts([
+        notice(NoticeLevel::Warning, "context_nearly_full", "Context is 82% full. buddy makes room at 85%."),
+        ended(2, Content::Compaction { summary: "Rename Token.".to_owned(), kept_from: None }),
+    ]);
+    stage.used(164_000, 80_000);
+    let failed = broken(
+        "the model server cannot answer now (529): Overloaded",
+        Some("try again in a moment, or choose another model"),
+    );
+    stage.fact(Fact::TurnEnded(failed));
+}
+
+/// The same words come from the model and the agent in `buddy/tests/it/screen/scenes/trouble.rs`.
 #[test]
-fn notices() {
-    check_once("notices", |stage| {
-        stage.prompt("explain the scheduler");
-        stage.facts([
-            started(1, message("")),
-            delta(1, "The scheduler has two queues: a local one per worker and a"),
-        ]);
-        let notice = |level, code: &str, text: &str| {
-            Fact::Notice(Notice { level, code: code.to_owned(), text: text.to_owned() })
-        };
-        stage.facts([
-            ended(1, message("The scheduler has two queues: a local one per worker and a")),
-            notice(NoticeLevel::Warning, "context", "Context is 91% full. buddy summarises at 95%."),
-            ended(2, Content::Compaction { summary: "Rename Token.".to_owned(), kept_from: None }),
-        ]);
-        stage.used(182_000, 80_000);
-        let failed = broken("api.example.com returned 529 (overloaded)", Some("Your prompt is saved."));
-        stage.fact(Fact::TurnEnded(failed));
-    });
+fn each_notice_stands_alone() {
+    check("notices", notices);
+}
+
+pub(super) fn retrying(stage: &mut SceneStage) {
+    stage.prompt("explain the scheduler");
+    let text =
+        "trying again in 4.0 s, attempt 2: the model server cannot answer now (529): Overloaded".to_owned();
+    let code = "model_retry".to_owned();
+    stage.used(36_000, 80_000);
+    stage.fact(Fact::Notice(Notice { level: NoticeLevel::Info, code, text }));
+    stage.seat.wait(1_000);
 }
 
 #[test]
 fn a_model_that_is_asked_again() {
-    check_once("retry", |stage| {
-        stage.prompt("explain the scheduler");
-        let text = "trying again in 4.0 s, attempt 2: api.example.com returned 529".to_owned();
-        let code = "model_retry".to_owned();
-        stage.fact(Fact::Notice(Notice { level: NoticeLevel::Info, code, text }));
-        stage.seat.wait(1_000);
-    });
+    check("retry", retrying);
 }
 
 #[test]

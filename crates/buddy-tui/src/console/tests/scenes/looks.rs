@@ -1,6 +1,7 @@
 //! The same conversation at every depth of colour, on both grounds, and in ASCII.
 
-use super::working::streaming;
+use super::endings::{notices, retrying, turn_done};
+use super::working::{planned, steered, streaming, tools};
 use super::*;
 use crate::text::Theme;
 
@@ -44,4 +45,25 @@ fn in_ascii() {
     let own = shown.replace('’', "'");
     assert!(own.is_ascii(), "{own}");
     insta::assert_snapshot!("ascii", shown);
+}
+
+/// Every scene at every depth of colour, on both grounds and in ASCII, in windows of every size. The stage fails for a row that is
+/// too wide and for rows that are too many.
+#[test]
+fn every_scene_fits_every_window_at_every_depth() {
+    let scenes: [fn(&mut SceneStage); 8] =
+        [short, streaming, tools, planned, steered, turn_done, notices, retrying];
+    let depths = [Colors::True, Colors::Palette, Colors::Sixteen, Colors::Mono, Colors::None];
+    let looks = depths.into_iter().flat_map(|colors| [(colors, Theme::Dark), (colors, Theme::Light)]);
+    let looks: Vec<TerminalLook> =
+        looks.map(|(colors, theme)| TerminalLook { colors, theme, ..palette() }).collect();
+    for (scene, size) in scenes.into_iter().flat_map(|scene| SIZES.map(|size| (scene, size))) {
+        for look in &looks {
+            for is_ascii in [false, true] {
+                let mut stage = SceneStage::new(&TerminalLook { is_ascii, ..look.clone() }, size);
+                scene(&mut stage);
+                assert!(!stage.texts().is_empty());
+            }
+        }
+    }
 }

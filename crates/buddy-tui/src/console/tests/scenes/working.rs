@@ -4,7 +4,7 @@ use super::*;
 
 const CLIPPY: &str = "    Checking parser v0.4.0\nerror: unused variable: `tail`\n  --> src/parser.rs:57:9\n   |\n57 |     let tail = 1;\n   |         ^^^^\n   = note: `-D unused-variables`\nerror: could not compile `parser` (lib)\n";
 
-fn tools(stage: &mut SceneStage) {
+pub(super) fn tools(stage: &mut SceneStage) {
     stage.prompt("fix the overflow in parse_number and make sure clippy is clean");
     let found = json!({"matches": "a:1: x\na:2: x\nb:1: x", "files": 2});
     let process = json!({"id": "proc-1f00a2c4", "condition": "running"});
@@ -117,7 +117,7 @@ fn a_silent_command_says_so_and_how_to_send_it_away() {
     assert_eq!(shown(12), "  ● Run     make  12s, quiet 12s   ctrl+b background");
 }
 
-fn planned(stage: &mut SceneStage) {
+pub(super) fn planned(stage: &mut SceneStage) {
     stage.prompt("add rate limiting to the public API");
     stage.fact(Fact::SessionChanged(SessionChanged {
         approvals: Some(buddy_protocol::ApprovalPolicy::Edits),
@@ -187,7 +187,7 @@ fn a_long_plan_shows_the_steps_around_the_current_one() {
     );
 }
 
-fn steered(stage: &mut SceneStage) {
+pub(super) fn steered(stage: &mut SceneStage) {
     stage.prompt("add an integration test for the limiter");
     stage.facts([
         ended(1, message("I’ll start a server on a free port and send it a burst.")),

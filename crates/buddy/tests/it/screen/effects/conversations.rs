@@ -16,7 +16,7 @@ async fn talked() -> Screen {
     screen
 }
 
-/// What the user said in the last request, without the remarks of buddy's own.
+/// The user's words in the last request, without the remarks of buddy's own.
 fn last_said(screen: &Screen) -> Vec<String> {
     let request = screen.stage.requests().pop().unwrap().body;
     said(&request, "user")

@@ -1,4 +1,4 @@
-//! What becomes of calls: `/approve` and `/plan`.
+//! The treatment of calls: `/approve` and `/plan`.
 
 use buddy_testkit::model::turn;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use buddy_testkit::model::turn;
 
 use crate::screen::size::{Size, at_each_size};
-use crate::screen::{Screen, flowing, has_prompt};
+use crate::screen::{Screen, has_prompt};
 use crate::stage::{Stage, shell};
 use crate::targets::yard::Machine;
 
@@ -18,7 +18,9 @@ async fn remote_prompt(size: Size) {
     let flag = machine.flag();
     let screen = knowing(&machine, stage, &["--ssh", &flag, "-c", "tmux.enabled=true"], size);
     screen.wait_for("(ssh machine)› ").await;
-    let shared = Shared::told(&screen.wait_for_words("attach -t buddy-buddy").await);
+    // A row may end anywhere in a command that is longer than it.
+    let is_told = |shown: &str| unbroken(shown).contains(ATTACH);
+    let shared = Shared::told(&screen.wait_until("the command to attach", is_told).await);
     screen.line("!pwd; echo $((6 * 7))");
     // While it still runs, what is said next would stand above it.
     let has_ended = |shown: &str| shown.lines().any(|line| line == "  42") && !shown.contains("esc stops");
@@ -28,7 +30,7 @@ async fn remote_prompt(size: Size) {
     let shown = screen.wait_idle().await;
     assert!(machine.path("made").is_dir(), "the call ran on the other host");
     assert!(shared.shown(&screen).contains("mkdir made"), "the user sees there what the agent typed");
-    // What comes before is about folders with names that differ from run to run.
+    // The part before is about folders with names that differ from run to run.
     let (_, talk) = shown.split_at(shown.find("! pwd").unwrap());
     size.check("remote_prompt", talk);
     screen.leave().await;
@@ -68,16 +70,24 @@ async fn the_prompt_and_what_the_person_runs_follow_the_target() {
     assert_eq!(screen.stage.only_log().await.transcript.targets().len(), 1);
 }
 
+/// The end of the command to attach, as [`unbroken`] gives it.
+const ATTACH: &str = "attach-tbuddy-buddy";
+
+/// A screen without its spaces and ends of rows.
+fn unbroken(screen: &str) -> String {
+    screen.split_whitespace().collect()
+}
+
 /// The terminal that the agent shares with the user on the other host.
 struct Shared(PathBuf);
 
 impl Shared {
-    /// As the screen tells how to attach to it. In a narrow window the path is broken in two.
+    /// As the screen tells how to attach to it.
     fn told(screen: &str) -> Self {
-        let told = flowing(screen);
-        let (_, rest) = told.split_once("ssh -t machine tmux -S ").unwrap();
-        let (socket, _) = rest.split_once(" attach -t buddy-buddy").unwrap();
-        Self(socket.replace(' ', "").into())
+        let told = unbroken(screen);
+        let (_, rest) = told.split_once("ssh-tmachinetmux-S").unwrap();
+        let (socket, _) = rest.split_once(ATTACH).unwrap();
+        Self(socket.into())
     }
 
     fn shown(&self, screen: &Screen) -> String {

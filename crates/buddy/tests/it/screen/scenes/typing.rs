@@ -1,4 +1,4 @@
-//! What is typed and pasted, whatever it consists of.
+//! Typed and pasted text of any kind.
 
 use buddy_testkit::model::turn;
 
