@@ -119,6 +119,25 @@ async fn the_first_event_tells_the_conditions_and_usage_its_step() {
 }
 
 #[tokio::test]
+async fn usage_has_the_cost_of_its_call_if_the_price_is_known() {
+    for (model, is_priced) in [("gpt-5", true), ("scripted", false)] {
+        let stage = Stage::new([run("echo one"), turn().text("Done.")]).await;
+        let program = stage.exec(["go", "--json"]).env("BUDDY_MODEL", model);
+        let printed = Printed::of(&program.run().await.expect_code(0));
+        let costs = printed.events.iter().filter_map(|event| match &event.fact {
+            Fact::UsageReported(report) => Some(report.cost),
+            _ => None,
+        });
+        let costs: Vec<_> = costs.collect();
+        assert_eq!(costs.iter().map(Option::is_some).collect::<Vec<_>>(), [is_priced; 2], "{model}");
+        let sum: u64 = costs.iter().flatten().map(|cost| cost.0).sum();
+        let total = printed.result["cost"].as_f64().map(|dollars| (dollars * 1e6).round());
+        assert_eq!(total, is_priced.then_some(sum as f64), "{model}");
+        assert!(!is_priced || sum > 0);
+    }
+}
+
+#[tokio::test]
 async fn a_prompt_may_begin_with_a_dash() {
     let stage = Stage::new([turn().text("Done.")]).await;
     stage.exec(["- fix this\n- and that", "--json"]).run().await.expect_code(0);
