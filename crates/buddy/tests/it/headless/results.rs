@@ -1,6 +1,6 @@
 //! The result of a run, as a program reads it: also of a run that did not begin.
 
-use buddy_protocol::Fact;
+use buddy_protocol::{Fact, MicroUsd};
 use buddy_testkit::home::Home;
 use buddy_testkit::model::turn;
 use buddy_testkit::program::{Finished, Program};
@@ -130,10 +130,10 @@ async fn usage_has_the_cost_of_its_call_if_the_price_is_known() {
         });
         let costs: Vec<_> = costs.collect();
         assert_eq!(costs.iter().map(Option::is_some).collect::<Vec<_>>(), [is_priced; 2], "{model}");
-        let sum: u64 = costs.iter().flatten().map(|cost| cost.0).sum();
-        let total = printed.result["cost"].as_f64().map(|dollars| (dollars * 1e6).round());
-        assert_eq!(total, is_priced.then_some(sum as f64), "{model}");
-        assert!(!is_priced || sum > 0);
+        let sum = MicroUsd(costs.iter().flatten().map(|cost| cost.0).sum());
+        let total = printed.result["cost"].as_f64().and_then(MicroUsd::from_dollars);
+        assert_eq!(total, is_priced.then_some(sum), "{model}");
+        assert!(!is_priced || sum > MicroUsd(0));
     }
 }
 
