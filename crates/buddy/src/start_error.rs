@@ -37,6 +37,20 @@ impl StartError {
         };
         Self { exit: Exit::Auth, failure }
     }
+
+    /// `BUDDY_BASE_URL` names a server, and nothing names a model there.
+    pub(crate) fn no_model_at_address() -> Self {
+        let message = "no model is named for the server of BUDDY_BASE_URL. Set BUDDY_MODEL to one that it has, or pass \
+                       --model environment/NAME";
+        let hint = "to see buddy work without a model: buddy exec --model demo \"hello\"";
+        let failure = Failure {
+            kind: FailureKind::ModelMissing,
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+            http_status: None,
+        };
+        Self { exit: Exit::Auth, failure }
+    }
 }
 
 impl From<Failure> for StartError {

@@ -30,8 +30,6 @@ pub(crate) struct Reply {
 
 /// This machine, as programs know it.
 pub(crate) const HERE: &str = "127.0.0.1";
-/// A loopback address that no program takes for this machine: it stands for another one.
-pub(crate) const ELSEWHERE: &str = "127.0.0.2";
 
 /// A server on its own port. Dropping it stops it.
 pub(crate) struct Server {

@@ -29,7 +29,7 @@ use crate::targets::Attached;
 use crate::tools::person::Person;
 use crate::tools::pipeline_parts::PipelineParts;
 use crate::tools::secret_watch::SecretWatch;
-pub(crate) use connections::{CONNECTIONS, Connections, NETWORK};
+pub(crate) use connections::{CONNECTIONS, Connections, DIRECT_NETWORK, NETWORK, NOT_OBSERVED};
 use program_name::name_program;
 use question::{HostsQuestion, NearbyHost, NewHost};
 pub(crate) use standing::LateAnswers;

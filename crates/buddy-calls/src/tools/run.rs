@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::undo::{Header, PathText};
-use buddy_exec::{Denial, Kept, Recorder};
+use buddy_exec::{Denial, Kept, Reach, Recorder};
 use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{
     Content, DeltaStream, Envelope, Fact, Image, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus,
@@ -28,7 +28,7 @@ use crate::tools::clip::clipped;
 use crate::tools::command_changes::{keep_after_failure, receiver};
 use crate::tools::credentials::without_credentials;
 use crate::tools::description::fit_advice;
-use crate::tools::egress::{CONNECTIONS, CallEgress, EgressSession, NETWORK};
+use crate::tools::egress::{CONNECTIONS, CallEgress, DIRECT_NETWORK, EgressSession, NETWORK, NOT_OBSERVED};
 use crate::tools::failure::target_failure;
 use crate::tools::opens::Closed;
 use crate::tools::outside::{self, JailRules};
@@ -482,6 +482,7 @@ impl Pipeline {
         let connections = egress.and_then(CallEgress::rows);
         result.map(|value| {
             let value = outside::with_denied_hosts(connected(value, connections), &refused, text);
+            let value = with_direct_network(value, egress.is_none() && text.is_some_and(has_direct_network));
             outside::add_lines(outside::add_lines(value, NETWORK, &failures), outside::JAIL, &lines)
         })
     }
@@ -659,6 +660,19 @@ fn undo_status(entry: &ToolEntry, recorder: &Recorder) -> Option<&'static str> {
 fn connected(mut result: Value, connections: Option<Value>) -> Value {
     if let (Some(fields), Some(connections)) = (result.as_object_mut(), connections) {
         fields.insert(CONNECTIONS.to_owned(), connections);
+    }
+    result
+}
+
+/// Whether a command that is confined otherwise had the whole network: where it connects, nobody sees.
+fn has_direct_network(text: &CommandText) -> bool {
+    text.bounds.network && matches!(text.bounds.write, Reach::Beneath(_))
+}
+
+/// A result that says so, as every connection is a fact.
+fn with_direct_network(mut result: Value, is_direct: bool) -> Value {
+    if let Some(fields) = result.as_object_mut().filter(|_| is_direct) {
+        fields.insert(DIRECT_NETWORK.to_owned(), Value::String(NOT_OBSERVED.to_owned()));
     }
     result
 }

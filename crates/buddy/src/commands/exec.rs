@@ -100,16 +100,26 @@ struct Wanted {
     is_steered: bool,
 }
 
+/// Whether there is a model besides the demo. A new session needs one that has a name.
+fn has_model(setup: &Setup, named: Option<&str>, exec: &ExecFlags) -> Result<bool, StartError> {
+    let (models, is_new) = (setup.models.now(), exec.resume.is_none() && !exec.last);
+    let has_model = named.is_some() || !models.is_demo(None);
+    if is_new && !has_model {
+        return Err(StartError::no_model());
+    }
+    if is_new && named.is_none() && models.lacks_name() {
+        return Err(StartError::no_model_at_address());
+    }
+    Ok(has_model)
+}
+
 async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result<ExecOutcome> {
     let Wanted { exec, prompt, typed, images, schema, format, timeout, is_steered } = wanted;
     let began = Instant::now();
     let notes = if matches!(format, OutputFormat::Text) { Notes::Headless } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let has_model = model.is_some() || !setup.models.now().is_demo(None);
-    if !has_model && exec.resume.is_none() && !exec.last {
-        return Err(StartError::no_model().into());
-    }
+    let has_model = has_model(&setup, model.as_deref(), &exec)?;
     // Nobody looks at a terminal of a run that did not ask for one.
     let is_shared = matches!(invocation.tmux, TmuxWish::Wanted(_));
     if is_shared {

@@ -77,6 +77,15 @@ impl Models {
         self.model(None).map(drop)
     }
 
+    /// Whether `BUDDY_BASE_URL` names a server and nothing names a model there.
+    pub(crate) fn lacks_name(&self) -> bool {
+        let Some(active) = self.active.as_ref().filter(|active| active.profile == ENVIRONMENT_PROFILE) else {
+            return false;
+        };
+        let profile = self.config.models.get(ENVIRONMENT_PROFILE);
+        profile.is_some_and(|profile| Self::model_name(active, profile).is_err())
+    }
+
     /// The model that was found and why, when the user did not choose; one line.
     pub(crate) fn describe_choice(&self) -> Option<String> {
         if self.choice == ChoiceKind::Demo {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use buddy_protocol::{Answer, Content, Fact, ItemStatus, PlanStepState, Question, Unfit};
-use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::model::{ModelServer, NEWEST_PROCESS, Turn, turn};
 use serde_json::json;
 
 use crate::stage::{APPROVE, Stage, conversation, done, run, shell};
@@ -234,7 +234,13 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     std::fs::write(config.join("guards.json"), guards).unwrap();
     let finished = stage.exec(["go"]).run().await.expect_code(0);
     assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
-    finished.expect_stderr("guards.json has changes that you have not approved, so they have no effect");
+    let pending = "guards.json has changes that you have not approved, so they have no effect";
+    finished.expect_stderr(pending);
+    let mut conversation = stage.buddy([]).converse();
+    conversation.stderr.wait_for(pending, 1).await;
+    conversation.finish().await.expect_code(0);
+    let doctor = stage.buddy(["doctor"]).run().await;
+    assert!(doctor.text().contains(pending), "{doctor}");
     let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
     assert!(refused.stderr.contains("user at a terminal"), "{refused}");
     // As the approval leaves it.
@@ -422,14 +428,22 @@ async fn a_question_says_in_the_words_of_its_tool_what_a_yes_covers() {
         ("delete_path", json!({"path": "new.txt"}), "Delete new.txt"),
         ("read_file", json!({"path": ".env"}), "Read .env"),
     ];
-    let turns = calls.iter().map(|(name, input, _)| turn().call(name, input.clone())).chain([done()]);
-    let stage = Stage::new(turns.collect::<Vec<_>>()).await;
+    let mut stage = Stage::new(vec![done()]).await;
     let work = stage.home.work();
+    let remote = stage.home.path().join("remote.git").display().to_string();
+    let pushed = format!("Push main to origin? ({remote})");
+    let push = json!({"remote": "origin", "branch": "main", "url": remote});
+    // Before the secret is read: nothing leaves unasked after that, whatever the tool.
+    let push = [("git_push", push, pushed.as_str())];
+    let calls: Vec<_> = push.into_iter().chain(calls).collect();
+    let turns = calls.iter().map(|(name, input, _)| turn().call(name, input.clone())).chain([done()]);
+    stage.server = ModelServer::start(turns.collect::<Vec<_>>()).await;
     fs::create_dir(work.join("src")).unwrap();
     fs::write(work.join("src/lib.rs"), "one\n").unwrap();
     fs::write(work.join(".env"), "x\n").unwrap();
     let author = "git config user.email a@b.c && git config user.name a";
-    stage.in_bash(&format!("git init -q && {author}")).run().await.expect_code(0);
+    let remote = "git init -q --bare -b main ../remote.git && git remote add origin \"$(cd .. && pwd)/remote.git\" && git commit -q --allow-empty -m begin";
+    stage.in_bash(&format!("git init -q -b main && {author} && {remote}")).run().await.expect_code(0);
     let mut started = stage.buddy(["--trust"]).converse();
     started.write(b"go\n").await;
     for count in 1..=calls.len() {
@@ -448,6 +462,23 @@ async fn a_question_says_in_the_words_of_its_tool_what_a_yes_covers() {
     });
     let expected: Vec<&str> = calls.iter().map(|(_, _, question)| *question).collect();
     assert_eq!(asked.collect::<Vec<_>>(), expected);
+    assert!(stage.results().iter().all(|result| result["ok"] == true), "{:#?}", stage.results());
+}
+
+#[tokio::test]
+async fn a_question_about_a_process_names_what_becomes_of_it() {
+    let start =
+        json!({"command": "sleep 300", "why": "w", "risk": "low", "mutation": true, "privesc": false});
+    let stop = json!({"id": NEWEST_PROCESS, "why": "w", "force": true});
+    let turns = vec![turn().call("process_start", start), turn().call("process_stop", stop), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"go\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let asked = finished.stderr.rsplit_once("End the process proc-");
+    assert!(asked.is_some_and(|(_, id)| id.contains(", with all that it started, at once")), "{finished}");
     assert!(stage.results().iter().all(|result| result["ok"] == true), "{:#?}", stage.results());
 }
 

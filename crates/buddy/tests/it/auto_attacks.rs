@@ -127,6 +127,38 @@ async fn nothing_is_sent_anywhere() {
     }
 }
 
+/// Ways to have this machine hear an echo request, with data of the sender in it.
+const PINGING: &[&str] = &[
+    "ping -c 1 -p 6e6f746573 127.0.0.1",
+    "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)\
+     .sendto(b\"\\x08\\0\\xf7\\xff\\0\\0\\0\\0\", (\"127.0.0.1\", 0))'",
+    "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)\
+     .sendto(b\"\\x08\\0\\xf7\\xff\\0\\0\\0\\0\", (\"127.0.0.1\", 0))'",
+];
+
+/// How many echo requests this machine has heard.
+fn echo_requests() -> u64 {
+    let table = fs::read_to_string("/proc/net/snmp").unwrap();
+    let mut lines = table.lines().filter(|line| line.starts_with("Icmp: ")).map(str::split_ascii_whitespace);
+    let (names, mut values) = (lines.next().unwrap(), lines.next().unwrap());
+    let at = names.into_iter().position(|name| name == "InEchos").unwrap();
+    values.nth(at).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn no_echo_request_leaves() {
+    let before = echo_requests();
+    let stage = repository(PINGING.iter().map(|line| run(line)).chain([done()]).collect()).await;
+    stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]).run().await;
+    assert_eq!(stage.results().len(), PINGING.len());
+    assert_eq!(echo_requests(), before, "{:#?}", stage.results());
+    // Which of them works for you depends on the machine; one does.
+    for line in PINGING {
+        person(&stage, line).await;
+    }
+    assert!(echo_requests() > before, "without a jail an echo request is heard");
+}
+
 /// Ways to have `MARK` made by what you do next in the repository.
 const STAYING: &[&str] = &[
     "printf '#!/bin/sh\\ntouch MARK\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout",

@@ -58,7 +58,7 @@ async fn toolchains_of_version_managers_run_in_the_jail_and_keep_their_files() {
     use std::os::unix::fs::PermissionsExt;
     let stage = Stage::apart(vec![run("sh tools.sh"), done()]).await;
     let home = stage.home.path();
-    let (mut script, mut path) = (String::new(), String::new());
+    let (mut script, mut path) = (Vec::new(), Vec::new());
     for (program, directory) in TOOLCHAINS {
         let (file, name) = (home.join(program), program.rsplit('/').next().unwrap());
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -66,12 +66,12 @@ async fn toolchains_of_version_managers_run_in_the_jail_and_keep_their_files() {
         fs::write(home.join(directory).join("../lib").join(name), format!("library of {name}\n")).unwrap();
         fs::write(&file, "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/$(basename \"$0\")\"\n").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        script.push_str(&format!("{name} >> said; echo evil >> {}\n", file.display()));
-        path.push_str(&format!("{}:", home.join(directory).display()));
+        script.push(format!("{name} >> said; echo evil >> {}\n", file.display()));
+        path.push(format!("{}:", home.join(directory).display()));
     }
-    fs::write(stage.home.work().join("tools.sh"), script).unwrap();
+    fs::write(stage.home.work().join("tools.sh"), script.concat()).unwrap();
     let program = stage.buddy(["exec", "--trust", "--permission-mode", "auto", "go"]);
-    program.env("PATH", format!("{path}/usr/local/bin:/usr/bin:/bin")).run().await;
+    program.env("PATH", format!("{}/usr/local/bin:/usr/bin:/bin", path.concat())).run().await;
     let said = fs::read_to_string(stage.home.work().join("said")).unwrap_or_default();
     for (program, _) in TOOLCHAINS {
         let name = program.rsplit('/').next().unwrap();

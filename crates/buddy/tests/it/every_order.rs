@@ -93,8 +93,8 @@ fn places(top: &str) -> Vec<PathBuf> {
 /// Runs a command over these places in `auto`, and returns how many it heard of and how many of them it had made when it ended.
 async fn plant(stage: &Stage, places: &[PathBuf], has_bubblewrap: bool) -> (usize, usize) {
     let work = stage.home.work();
-    let list: String = places.iter().map(|place| format!("{}\n", place.display())).collect();
-    fs::write(work.join("list.txt"), list).unwrap();
+    let list: Vec<String> = places.iter().map(|place| format!("{}\n", place.display())).collect();
+    fs::write(work.join("list.txt"), list.concat()).unwrap();
     fs::write(work.join("evil.txt"), EVIL).unwrap();
     fs::write(work.join("plant.py"), PLANT).unwrap();
     // Without mounts, nothing can be made beside a protected file.

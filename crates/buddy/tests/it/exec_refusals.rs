@@ -130,10 +130,13 @@ async fn a_home_that_cannot_be_written_is_named() {
 #[tokio::test]
 async fn a_model_that_is_not_configured_is_explained() {
     let stage = Stage::new([]).await;
-    let finished = stage.exec(["hi"]).env_remove("BUDDY_MODEL").run().await.expect_code(1);
-    let finished = finished.expect_stderr("is configured").expect_stderr("set BUDDY_BASE_URL");
+    let finished = stage.exec(["hi"]).env_remove("BUDDY_MODEL").run().await.expect_code(6);
     assert!(finished.stdout.is_empty(), "{finished}");
+    let lines: Vec<&str> = finished.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{finished}");
+    assert!(lines[0].contains("Set BUDDY_MODEL") && lines[1].contains("--model demo"), "{finished}");
     assert!(stage.requests().is_empty());
+    assert!(!stage.home.data().join("buddy.db").exists(), "no session is made");
 }
 
 #[tokio::test]

@@ -106,7 +106,8 @@ async fn add_archives(stage: &Stage, commands: &[String]) {
     let make = "mkdir -p evil/config && for f in grants.json trusted.json anchors buddy.db rules.toml config.toml config/guards.toml; \
                 do echo all > evil/$f; done && tar cf evil.tar -C evil . && (cd evil && zip -qr ../evil.zip .)";
     stage.in_bash(make).run().await.expect_code(0);
-    let rows: String = commands.iter().map(|line| format!("\t-{}\n", line.replace('$', "$$"))).collect();
+    let rows: Vec<String> = commands.iter().map(|line| format!("\t-{}\n", line.replace('$', "$$"))).collect();
+    let rows = rows.concat();
     fs::write(stage.home.work().join("Makefile"), format!("all:\n{rows}\techo built > built.txt\n")).unwrap();
 }
 

@@ -391,6 +391,32 @@ async fn a_model_that_the_server_does_not_have_is_refused_with_the_nearest_name(
 }
 
 #[tokio::test]
+async fn a_number_picks_the_model_that_the_list_has_there() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let config = stage.home.path().join(".config/buddy");
+    std::fs::create_dir_all(&config).unwrap();
+    let profile = |name: &str| {
+        let url = stage.server.url();
+        format!(
+            "[models.{name}]\napi_base_url = '{url}/v1'\napi = 'completions'\nauth = 'none'\nmodel = 'of-{name}'\n"
+        )
+    };
+    let text: String = ["aaa", "aab", "aac", "aad"].map(profile).concat();
+    std::fs::write(config.join("buddy.toml"), text).unwrap();
+    let mut started = stage.buddy([]).converse();
+    started.write(b"/model\n").await;
+    started.stderr.wait_for("Switch with /model NAME", 1).await;
+    let listed = started.stderr.text();
+    let third = listed.lines().find_map(|line| line.trim_start().strip_prefix("3  ")).unwrap();
+    let name = third.split_whitespace().next().unwrap().to_owned();
+    assert_eq!(name, "aac", "{listed}");
+    started.write(b"/model 3\nhi\n").await;
+    started.stdout.wait_for("Hello.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.requests()[0].body["model"], format!("of-{name}"));
+}
+
+#[tokio::test]
 async fn a_task_beside_the_conversation_is_waited_for_and_told() {
     let (stage, mut started) =
         stage([turn().text("Three").gate("rest").text(" of them."), turn().text("Here.")]).await;

@@ -162,6 +162,28 @@ async fn an_answer_for_the_project_holds_in_its_next_session_until_it_is_revoked
 }
 
 #[tokio::test]
+async fn an_answer_for_all_projects_holds_in_another_one() {
+    for (line, is_everywhere) in [("p 2", false), ("p 3", true)] {
+        let scene = Scene::new(|scene| {
+            let command = format!("./npm {}/a {}/b", scene.index.url(), scene.files());
+            (0..2).flat_map(|_| [run(&command), done()]).collect()
+        })
+        .await;
+        let mut started = scene.stage.usual([]).converse();
+        started.write(b"go\n").await;
+        answered(&mut started, 1, line).await;
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        assert_eq!(scene.connections(), [1, 1, 0], "{line}");
+        scene.stage.in_bash("mkdir ../other && cp -a npm ../other").run().await.expect_code(0);
+        let other = scene.stage.home.path().join("other");
+        scene.stage.usual(["exec", "--trust", "go"]).cwd(&other).run().await;
+        let count = if is_everywhere { 2 } else { 1 };
+        assert_eq!(scene.connections(), [count, count, 0], "{line}: {:#?}", scene.stage.results());
+    }
+}
+
+#[tokio::test]
 async fn a_project_names_hosts_but_the_question_says_so() {
     let scene = Scene::new(|scene| vec![run(&format!("./npm {}/c", scene.other.url())), done()]).await;
     let settings = format!("registry={}/\n", scene.other.url());
@@ -311,6 +333,38 @@ async fn a_program_that_speaks_socks_is_asked_about_too() {
             assert!(rows.iter().any(|(told, _)| told == host), "{at} {host}: {results:#?}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_command_with_the_whole_network_leaves_a_fact_that_nobody_watched() {
+    let scene = Scene::new(|scene| {
+        let far = "ssh -o BatchMode=yes -o ConnectTimeout=1 far.test true";
+        let start = json!({
+            "command": far, "why": "the test", "risk": "low", "mutation": true, "privesc": false
+        });
+        let unasked = run("echo inside > file");
+        vec![
+            run(far),
+            turn().call("process_start", start),
+            unasked,
+            run(&format!("curl -s {}/a", scene.index.url())),
+            done(),
+        ]
+    })
+    .await;
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    for count in 1..=3 {
+        answered(&mut started, count, "y").await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stderr.matches(APPROVE).count(), 3, "{finished}");
+    let results = scene.stage.results();
+    let told: Vec<_> = results.iter().map(|result| result["result"]["direct_network"].as_str()).collect();
+    // The proxy lists what the last one did.
+    assert_eq!(told, [Some("not observed"), Some("not observed"), None, None], "{results:#?}");
+    assert_eq!(results[3]["result"]["connections"][0]["outcome"], "made", "{results:#?}");
 }
 
 #[tokio::test]

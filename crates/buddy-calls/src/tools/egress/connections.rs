@@ -113,6 +113,9 @@ fn connection_row(row: &Connection, count: u64) -> Value {
 pub(crate) const CONNECTIONS: &str = "connections";
 /// Where results tell which hosts could not be reached, and why.
 pub(crate) const NETWORK: &str = "network";
+/// Where results tell that a command used no proxy, in these words: its connections are in no list.
+pub(crate) const DIRECT_NETWORK: &str = "direct_network";
+pub(crate) const NOT_OBSERVED: &str = "not observed";
 
 #[cfg(test)]
 mod tests {

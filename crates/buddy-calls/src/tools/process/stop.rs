@@ -55,6 +55,11 @@ impl Tool for ProcessStop {
         Intent::nothing()
     }
 
+    fn question(input: &ProcessStopInput, _: &CallPlace) -> Option<String> {
+        let how = if input.force { ", at once" } else { "" };
+        Some(format!("End the process {}, with all that it started{how}", input.id))
+    }
+
     fn stops(input: &ProcessStopInput) -> Option<&str> {
         Some(&input.id)
     }

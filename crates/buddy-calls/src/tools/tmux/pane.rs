@@ -43,6 +43,12 @@ fn intent(input: &PaneInput, verb: &str) -> Intent {
     Intent { claims: Some(claims), ..Intent::of(action) }
 }
 
+/// A pane as a question names it.
+fn place_of(input: &PaneInput) -> String {
+    let session = input.session.as_ref().map(|session| format!(" of the tmux session {session}"));
+    format!("{}{}", input.pane, session.unwrap_or_default())
+}
+
 #[async_trait]
 impl Tool for CreatePane {
     type Input = PaneInput;
@@ -68,6 +74,10 @@ impl Tool for CreatePane {
 
     fn intent(input: &PaneInput, _: &CallPlace) -> Intent {
         intent(input, "split-window -t")
+    }
+
+    fn question(input: &PaneInput, _: &CallPlace) -> Option<String> {
+        Some(format!("Make the pane {}", place_of(input)))
     }
 
     async fn run(input: PaneInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -103,10 +113,37 @@ impl Tool for KillPane {
         intent(input, "kill-pane -t")
     }
 
+    fn question(input: &PaneInput, _: &CallPlace) -> Option<String> {
+        Some(format!("End the pane {}, with what runs in it", place_of(input)))
+    }
+
     async fn run(input: PaneInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let selector = selector(input.session.as_ref(), Some(&input.pane));
         let ended = panes(context)?.kill_pane(&context.bounds, &selector).await;
         ended.map_err(|error| target_failure(&error))?;
         Ok(json!({"pane": input.pane, "ended": true}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_the_pane_and_what_becomes_of_it() {
+        let asked = |session: Option<&str>| {
+            let fields = json!({"pane": "build", "session": session, "why": "w", "risk": "low", "mutation": true, "privesc": false});
+            let input: PaneInput = serde_json::from_value(fields).unwrap();
+            let place = CallPlace {
+                cwd: "/w".into(),
+                home: None,
+                endpoints: buddy_web::Endpoints::usual().unwrap(),
+                links: buddy_exec::link_lookup(),
+                has_panes: true,
+            };
+            [CreatePane::question(&input, &place), KillPane::question(&input, &place)].map(Option::unwrap)
+        };
+        assert_eq!(asked(None), ["Make the pane build", "End the pane build, with what runs in it"]);
+        assert_eq!(asked(Some("ci"))[0], "Make the pane build of the tmux session ci");
     }
 }

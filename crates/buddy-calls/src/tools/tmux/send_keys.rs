@@ -106,6 +106,13 @@ impl Tool for SendKeys {
         Intent { claims: Some(claims), ..Intent::of(action) }
     }
 
+    /// Whole lines are shown as the command that they are.
+    fn question(input: &SendKeysInput, _: &CallPlace) -> Option<String> {
+        let place = pane_place(input.session.as_deref(), input.pane.as_deref());
+        let is_line = matches!(typing(&input.keys()), Typing::Lines(text) if !text.trim().is_empty());
+        (!is_line).then(|| format!("Type {} into {place}", input.keys()))
+    }
+
     async fn run(input: SendKeysInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         if input.literal_text.is_none() && input.keys.is_empty() && !input.enter {
             return Err(ToolFailure::new("invalid_input", "there is nothing to type")

@@ -66,6 +66,10 @@ impl Tool for CreateSession {
         intent(input, "new-session -d -s")
     }
 
+    fn question(input: &SessionInput, _: &CallPlace) -> Option<String> {
+        Some(format!("Make the tmux session {}", input.session))
+    }
+
     async fn run(input: SessionInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let made = panes(context)?.create_session(&context.bounds, &input.session).await;
         let is_new = made.map_err(|error| target_failure(&error))?;
@@ -97,6 +101,10 @@ impl Tool for KillSession {
 
     fn intent(input: &SessionInput, _: &CallPlace) -> Intent {
         intent(input, "kill-session -t")
+    }
+
+    fn question(input: &SessionInput, _: &CallPlace) -> Option<String> {
+        Some(format!("End the tmux session {}, with all that runs in it", input.session))
     }
 
     async fn run(input: SessionInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -1,6 +1,6 @@
 //! The result of a run, as a program reads it: also of a run that did not begin.
 
-use buddy_protocol::Fact;
+use buddy_protocol::{Fact, MicroUsd};
 use buddy_testkit::home::Home;
 use buddy_testkit::model::turn;
 use buddy_testkit::program::{Finished, Program};
@@ -116,6 +116,25 @@ async fn the_first_event_tells_the_conditions_and_usage_its_step() {
         _ => None,
     });
     assert_eq!(steps.collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[tokio::test]
+async fn usage_has_the_cost_of_its_call_if_the_price_is_known() {
+    for (model, is_priced) in [("gpt-5", true), ("scripted", false)] {
+        let stage = Stage::new([run("echo one"), turn().text("Done.")]).await;
+        let program = stage.exec(["go", "--json"]).env("BUDDY_MODEL", model);
+        let printed = Printed::of(&program.run().await.expect_code(0));
+        let costs = printed.events.iter().filter_map(|event| match &event.fact {
+            Fact::UsageReported(report) => Some(report.cost),
+            _ => None,
+        });
+        let costs: Vec<_> = costs.collect();
+        assert_eq!(costs.iter().map(Option::is_some).collect::<Vec<_>>(), [is_priced; 2], "{model}");
+        let sum = MicroUsd(costs.iter().flatten().map(|cost| cost.0).sum());
+        let total = printed.result["cost"].as_f64().and_then(MicroUsd::from_dollars);
+        assert_eq!(total, is_priced.then_some(sum), "{model}");
+        assert!(!is_priced || sum > MicroUsd(0));
+    }
 }
 
 #[tokio::test]
