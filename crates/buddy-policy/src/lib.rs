@@ -34,8 +34,8 @@ mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{
-    connects_with_git, decide, discarded, git_trips, named, openable_directory, outside, program_uses,
-    recalled, removed, touched, written,
+    carried, connects_with_git, decide, discarded, git_trips, named, openable_directory, outside,
+    program_uses, recalled, removed, touched, written,
 };
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;
@@ -53,7 +53,7 @@ pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use places::{LinkedPlaces, Places};
-pub use policy::{Attendance, CommandMode, Discarded, Mode, Now, Policy};
+pub use policy::{Attendance, Carried, CommandMode, Discarded, Mode, Now, Policy};
 pub use probe::CallClass;
 pub use program::{ChangeableProgram, ProgramUse};
 pub use reference::command_reference;

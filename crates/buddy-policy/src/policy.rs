@@ -115,6 +115,24 @@ pub enum Discarded {
     WorkTree(PathBuf),
 }
 
+/// Files that a command moves or copies with the links among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carried {
+    /// This one, with everything beneath it.
+    Named(PathBuf),
+    /// Some in this directory, each with everything beneath it.
+    Matched(PathBuf),
+}
+
+impl Carried {
+    /// The file, or the directory that it is in.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Named(path) | Self::Matched(path) => path,
+        }
+    }
+}
+
 /// The state at the moment of a decision. The caller has the clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
@@ -130,6 +148,9 @@ pub struct Now<'a> {
     pub links: &'a [(PathBuf, PathBuf)],
     /// The same of every path that the words of commands could name.
     pub named_links: &'a [(PathBuf, PathBuf)],
+    /// The files that it moves or copies before it changes something where they come to, and that are or hold links which could
+    /// lead elsewhere there.
+    pub carried: &'a [Carried],
     /// Tracked files that can hold secrets, of the repositories that the command reads from.
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
@@ -178,6 +199,7 @@ impl Now<'_> {
             trail: &BLANK,
             links: &[],
             named_links: &[],
+            carried: &[],
             tracked: &[],
             lost: &[],
             lost_to_git: &[],

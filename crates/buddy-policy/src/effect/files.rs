@@ -6,6 +6,7 @@
 //! a row does not list could mean anything, so then every word counts as written.
 
 mod archives;
+mod brought;
 mod compilers;
 mod compressors;
 mod copies;
@@ -23,6 +24,7 @@ mod weigh;
 mod tests;
 
 pub(crate) use git::{GitPlace, stripped as git_words};
+pub(crate) use brought::Brought;
 pub(crate) use row::FileRow;
 pub(crate) use runners::{RUNNERS, passes_variables_on};
 pub(crate) use weigh::{WeighOutcome, WeighScope, outcome};

@@ -107,6 +107,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["index-file"], Does::Writes),
             (RUNS, Does::Runs),
         ])
+        .brings_links()
         .changes(&[
             "tar xf t.tar",
             "tar -xf t.tar -C empty",
@@ -152,6 +153,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["l", "t", "v", "p", "c", "z", "Z"], Does::OnlyReads),
         ])
         .changes(&[
+        .brings_links()
             "unzip -q t.zip",
             "unzip -o t.zip -d empty",
             "unzip -qo t.zip m/one.txt",
@@ -164,6 +166,7 @@ pub(super) const ROWS: &[FileRow] = &[
             Flags::of("xXRe", "").long(&["extract", "vextract", "raw-extract", "control", "no-check"], &[]),
         )
         .changes(&[
+        .brings_links()
             "dpkg-deb -x t.deb empty",
             "dpkg -x t.deb new",
             "dpkg-deb --raw-extract t.deb new",
@@ -200,6 +203,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .flags(Flags::of("tmpyrbsxia", "").long(&["bd", "y", "r"], &[]))
         .with(&[(&["o"], Does::WritesWithin), (&["so"], Does::OnlyReads), (&["spf"], Does::Anywhere)])
         .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
+        .brings_links()
         .reads(&["7zz x -so t.zip"]),
     row(SEVEN, RowOperands::Each(TouchAccess::Read))
         .when(RowCondition::Word(&["l", "t", "h", "i"]))
@@ -231,12 +235,14 @@ pub(super) const ROWS: &[FileRow] = &[
         ])
         .check(absolute_names)
         .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
+        .brings_links()
         .reads(&["cpio -it < t.cpio"]),
     row(&["cpio"], RowOperands::Each(TouchAccess::Write))
         .when(RowCondition::Option(&["p", "pass-through"]))
         .flags(Flags::of("0adlLmuvV", "R"))
         .with(&[(&["D", "directory"], Does::Base)])
         .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
+        .brings_links()
     row(&["ar"], RowOperands::Pack).when(RowCondition::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
         "ar rcs new.a a.txt",
         "ar -q lib.a b.txt",

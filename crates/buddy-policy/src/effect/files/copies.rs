@@ -259,6 +259,7 @@ pub(super) const ROWS: &[FileRow] = &[
             "patch -o new a.txt p.patch",
             "patch -p0 < p.patch",
             "patch -b a.txt p.patch",
+        .brings_links()
             "patch -d dir -i ../c.patch",
         ])
         .reads(&["patch --dry-run a.txt p.patch"]),

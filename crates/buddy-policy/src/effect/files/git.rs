@@ -183,6 +183,7 @@ pub(super) const ROWS: &[FileRow] = &[
             &["branch", "name", "reference", "depth", "ref-format"],
         ))
         .lenient()
+        .brings_links()
         .changes(&[
             "cd repo && git -c protocol.file.allow=always submodule add -q -b other ./. lib",
             "cd repo && git -c protocol.file.allow=always submodule add -q {here}/repo/.git",
@@ -195,6 +196,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&[
             "cd repo && git checkout -- one.txt",
             "cd repo && git checkout other",
+        .brings_links()
             "cd repo && git reset --hard",
             "cd repo && git stash",
             "git -C repo checkout one.txt",
@@ -212,6 +214,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&[
             "cd repo && git checkout-index --prefix=../empty/ -a",
             "cd repo && git checkout-index -f one.txt",
+        .brings_links()
             "cd repo && git checkout-index --prefix ../x- two.txt",
         ]),
     row(&["git"], RowOperands::Text)
@@ -265,6 +268,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&["cd repo && git restore one.txt", "cd repo && git restore -s HEAD one.txt"])
         .reads(&["cd repo && git restore --staged one.txt"]),
     row(&["git"], RowOperands::Text)
+        .brings_links()
         .when(RowCondition::Word(&["clean"]))
         .flags(Flags::of("qdxX", "e").long(&["quiet"], &["exclude"]))
         .with(&[(&["n", "dry-run"], Does::Keeps), (&["f", "force", "i", "interactive"], Does::Discards)])
@@ -300,6 +304,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&["cd repo && git apply two.diff"])
         .reads(&["cd repo && git apply --check two.diff"]),
     row(&["git"], RowOperands::First(TouchAccess::Write))
+        .brings_links()
         .when(RowCondition::Word(&["init", "init-db"]))
         .flags(
             Flags::of("q", "b")
@@ -342,6 +347,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&[
             "git clone -q repo copy",
             "git clone -q --depth 1 -b other repo copy",
+        .brings_links()
             "git clone -q --separate-git-dir empty/store repo copy",
             "cd empty && git clone -q ../repo/.git",
             "git -C empty clone -q ../repo",
@@ -367,6 +373,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .changes(&[
             "cd repo && git worktree add -q wt",
             "cd repo && git worktree add -q -b side ../wt other",
+        .brings_links()
             "git -C repo worktree add -q ../wt",
         ]),
     row(&["git"], RowOperands::Each(TouchAccess::Delete))

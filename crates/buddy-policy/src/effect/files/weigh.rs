@@ -1,5 +1,6 @@
 //! A row applied to words: the files that are touched.
 
+use super::brought::{Brought, brought};
 use super::parse::{Parsed, parse};
 use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands};
 use super::{git, git_options, passes_variables_on, rows, runners};
@@ -11,6 +12,8 @@ use crate::shell::ShellWord;
 pub(crate) struct WeighOutcome {
     pub(crate) touched: Vec<Touched>,
     pub(crate) dangers: Vec<&'static str>,
+    /// The places to which it brings links, if it is given any.
+    pub(crate) brought: Vec<Brought>,
     /// Whether git throws away changes of the work tree.
     pub(crate) discards: bool,
     /// Whether git changes the store that `--git-dir` names.
@@ -69,6 +72,7 @@ pub(crate) fn outcome(program: &str, arguments: &[ShellWord]) -> Option<WeighOut
             weigher.touch(TouchAccess::Followed, &word, WeighScope::Itself);
         }
     }
+    weigher.outcome.brought = brought(program, row, arguments, &weigher.parsed, &weigher.outcome.touched);
     if program == "git" {
         weigher.store();
     }
@@ -142,7 +146,7 @@ impl Weigher {
         }
         self.operands();
         self.options();
-        for word in std::mem::take(&mut self.parsed.loose).iter().flat_map(named_in) {
+        for word in self.parsed.loose.clone().iter().flat_map(named_in) {
             self.touch(TouchAccess::Perhaps, &word, WeighScope::Itself);
         }
     }
