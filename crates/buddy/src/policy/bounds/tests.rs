@@ -117,36 +117,43 @@ fn example(name: &str) -> String {
     name.replace('*', "x")
 }
 
-#[tokio::test]
-async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_it() {
-    for mode in [Mode::Development, Mode::Production] {
-        for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
-            let is_secret = match row.keeps {
-                Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles => true,
-                Keeps::NoSecrets => false,
-                Keeps::Orders | Keeps::OrdersIn(_) | Keeps::OrderFiles => continue,
-            };
-            // A home of its own for each row, so that one row's file is not another row's directory.
-            let yard = Yard::new(mode);
-            let home = yard.ground.home.clone().unwrap();
-            let inside = |top: &Path| vec![top.join(example(row.name))];
-            let mut paths = inside(&yard.work("sub"));
-            if matches!(row.keeps, Keeps::Secrets | Keeps::ToolSecrets) {
-                paths.extend(inside(&home));
-            }
-            for path in paths {
-                plant(&path);
-                let is_own = path.starts_with(home.join(".config/buddy"));
-                let (verdict, is_read) = yard.reads(&path, AllowedBy::Nobody).await;
-                let is_closed = row.keeps == Keeps::Secrets && !path.starts_with(yard.work("sub"));
-                let stopped = if is_closed || is_own { Verdict::Deny } else { Verdict::Ask };
-                assert_eq!(verdict == stopped, is_secret, "policy, {mode:?}: {}", path.display());
-                assert_eq!(is_read, !is_secret, "bounds, {mode:?}: {}", path.display());
-                let (_, is_read) = yard.reads(&path, AllowedBy::Person).await;
-                assert!(is_read || is_own || is_closed, "{mode:?}: an approved read of {}", path.display());
-            }
+async fn check_reads(mode: Mode) {
+    for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
+        let is_secret = match row.keeps {
+            Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles => true,
+            Keeps::NoSecrets => false,
+            Keeps::Orders | Keeps::OrdersIn(_) | Keeps::OrderFiles => continue,
+        };
+        // A home of its own for each row, so that one row's file is not another row's directory.
+        let yard = Yard::new(mode);
+        let home = yard.ground.home.clone().unwrap();
+        let inside = |top: &Path| vec![top.join(example(row.name))];
+        let mut paths = inside(&yard.work("sub"));
+        if matches!(row.keeps, Keeps::Secrets | Keeps::ToolSecrets) {
+            paths.extend(inside(&home));
+        }
+        for path in paths {
+            plant(&path);
+            let is_own = path.starts_with(home.join(".config/buddy"));
+            let (verdict, is_read) = yard.reads(&path, AllowedBy::Nobody).await;
+            let is_closed = row.keeps == Keeps::Secrets && !path.starts_with(yard.work("sub"));
+            let stopped = if is_closed || is_own { Verdict::Deny } else { Verdict::Ask };
+            assert_eq!(verdict == stopped, is_secret, "policy, {mode:?}: {}", path.display());
+            assert_eq!(is_read, !is_secret, "bounds, {mode:?}: {}", path.display());
+            let (_, is_read) = yard.reads(&path, AllowedBy::Person).await;
+            assert!(is_read || is_own || is_closed, "{mode:?}: an approved read of {}", path.display());
         }
     }
+}
+
+#[tokio::test]
+async fn what_development_asks_for_before_it_is_read_is_closed_until_a_person_allows_it() {
+    check_reads(Mode::Development).await;
+}
+
+#[tokio::test]
+async fn what_production_asks_for_before_it_is_read_is_closed_until_a_person_allows_it() {
+    check_reads(Mode::Production).await;
 }
 
 #[tokio::test]
@@ -321,6 +328,30 @@ fn where_nothing_can_be_hidden_a_command_that_was_allowed_has_open_bounds() {
         );
         let (_, bounds) = yard.judge(Action::Read(yard.work("file")), AllowedBy::Nobody);
         assert!(!bounds.is_open(), "{mode:?}: tools keep to their bounds");
+    }
+}
+
+/// Programs spell these with capitals, and a file system of Linux tells them apart.
+#[test]
+fn places_of_the_home_are_hidden_in_the_spelling_of_their_programs() {
+    let yard = Yard::new(Mode::Development);
+    let home = yard.ground.home.clone().unwrap();
+    for place in [
+        ".config/BraveSoftware/Brave-Browser/Default/Cookies",
+        ".config/Code/User/globalStorage/state.vscdb",
+        ".config/Cursor/User/globalStorage/state.vscdb",
+        ".config/Bitwarden CLI/data.json",
+        ".config/Signal/config.json",
+        ".config/Slack/Cookies",
+        ".local/share/TelegramDesktop/tdata/key_datas",
+        ".local/share/DBeaverData/workspace6/x",
+        ".nuget/NuGet/NuGet.Config",
+        ".local/share/mkcert/rootCA-key.pem",
+    ] {
+        let file = home.join(place);
+        plant(&file);
+        let hidden = yard.ground.secrets(home_secrets().chain(tool_secrets()));
+        assert!(hidden.iter().any(|hidden| file.starts_with(hidden)), "{place} can be read");
     }
 }
 
