@@ -18,16 +18,18 @@ mod parse;
 mod python_modules;
 mod row;
 mod runners;
+mod untried;
 mod weigh;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use git::{GitPlace, stripped as git_words};
 pub(crate) use brought::Brought;
+pub(crate) use git::{GitPlace, stripped as git_words};
 pub(crate) use row::FileRow;
 pub(crate) use runners::{RUNNERS, passes_variables_on};
-pub(crate) use weigh::{WeighOutcome, WeighScope, outcome};
+pub(crate) use untried::UNTRIED;
+pub(crate) use weigh::{Touched, WeighOutcome, WeighScope, outcome};
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static FileRow> {

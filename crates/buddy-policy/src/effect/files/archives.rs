@@ -104,7 +104,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["C", "directory"], Does::Base),
             (&["P", "absolute-names", "transform", "xform", "s"], Does::Anywhere),
             (&["O", "to-stdout"], Does::OnlyReads),
-            (&["index-file"], Does::Writes),
+            (&["index-file"], Does::AlsoWrites),
             (RUNS, Does::Runs),
         ])
         .brings_links()
@@ -116,6 +116,7 @@ pub(super) const ROWS: &[FileRow] = &[
             "tar xfC t.tar empty",
             "bsdtar -xf t.tar -C dir",
             "bsdtar -xf t.zip",
+            "tar xvf t.tar --index-file=list",
         ])
         .reads(&["tar xOf t.tar", "tar -xf t.tar --to-stdout m/one.txt"]),
     row(&["tar", "gtar", "bsdtar"], RowOperands::Members)
@@ -152,8 +153,8 @@ pub(super) const ROWS: &[FileRow] = &[
             (&[":"], Does::Anywhere),
             (&["l", "t", "v", "p", "c", "z", "Z"], Does::OnlyReads),
         ])
-        .changes(&[
         .brings_links()
+        .changes(&[
             "unzip -q t.zip",
             "unzip -o t.zip -d empty",
             "unzip -qo t.zip m/one.txt",
@@ -165,8 +166,8 @@ pub(super) const ROWS: &[FileRow] = &[
         .flags(
             Flags::of("xXRe", "").long(&["extract", "vextract", "raw-extract", "control", "no-check"], &[]),
         )
-        .changes(&[
         .brings_links()
+        .changes(&[
             "dpkg-deb -x t.deb empty",
             "dpkg -x t.deb new",
             "dpkg-deb --raw-extract t.deb new",
@@ -177,7 +178,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .flags(
             Flags::of("b", "zZS").long(&["build", "root-owner-group", "nocheck", "uniform-compression"], &[]),
         )
-        .untried(&["dpkg-deb -b dir new.deb"]),
+        .changes(&["mkdir -m 755 p p/DEBIAN; printf 'Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <a@b>\nDescription: x\n' > p/DEBIAN/control; dpkg-deb -b p new.deb"]),
     row(DEB, RowOperands::Each(TouchAccess::Read))
         .when(RowCondition::Option(&[
             "c",
@@ -202,8 +203,8 @@ pub(super) const ROWS: &[FileRow] = &[
         .form(OperandForm::Single)
         .flags(Flags::of("tmpyrbsxia", "").long(&["bd", "y", "r"], &[]))
         .with(&[(&["o"], Does::WritesWithin), (&["so"], Does::OnlyReads), (&["spf"], Does::Anywhere)])
-        .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
         .brings_links()
+        .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
         .reads(&["7zz x -so t.zip"]),
     row(SEVEN, RowOperands::Each(TouchAccess::Read))
         .when(RowCondition::Word(&["l", "t", "h", "i"]))
@@ -234,15 +235,15 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["absolute-filenames"], Does::Anywhere),
         ])
         .check(absolute_names)
-        .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
         .brings_links()
+        .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
         .reads(&["cpio -it < t.cpio"]),
     row(&["cpio"], RowOperands::Each(TouchAccess::Write))
         .when(RowCondition::Option(&["p", "pass-through"]))
         .flags(Flags::of("0adlLmuvV", "R"))
         .with(&[(&["D", "directory"], Does::Base)])
-        .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
         .brings_links()
+        .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
     row(&["ar"], RowOperands::Pack).when(RowCondition::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
         "ar rcs new.a a.txt",
         "ar -q lib.a b.txt",

@@ -199,6 +199,8 @@ pub(crate) enum RowOperands {
 pub(crate) enum Does {
     /// Its value is written.
     Writes,
+    /// Its value is written besides what is written without it.
+    AlsoWrites,
     /// Files beneath its value are written.
     WritesWithin,
     /// Its value is written, which has to be joined to it by `=`.
@@ -241,7 +243,13 @@ impl Does {
     pub(super) fn takes_value(self) -> bool {
         matches!(
             self,
-            Self::Writes | Self::WritesWithin | Self::WritesBeside | Self::Removes | Self::Base | Self::Into
+            Self::Writes
+                | Self::AlsoWrites
+                | Self::WritesWithin
+                | Self::WritesBeside
+                | Self::Removes
+                | Self::Base
+                | Self::Into
         )
     }
 }

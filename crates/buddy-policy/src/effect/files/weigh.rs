@@ -349,7 +349,9 @@ impl Weigher {
         let value = value.unwrap_or_else(|| ShellWord::Literal(".".to_owned()));
         let operands = self.parsed.operands.clone();
         match does {
-            Does::Writes | Does::WritesJoined => self.touch(TouchAccess::Write, &value, WeighScope::Itself),
+            Does::Writes | Does::AlsoWrites | Does::WritesJoined => {
+                self.touch(TouchAccess::Write, &value, WeighScope::Itself)
+            }
             Does::WritesWithin | Does::Into => self.touch(TouchAccess::Write, &value, WeighScope::Within),
             Does::WritesBeside => self.touch(TouchAccess::Write, &value, WeighScope::Beside),
             Does::Removes => self.touch(TouchAccess::Delete, &value, WeighScope::Itself),
