@@ -39,7 +39,7 @@ pub use decide::{
 };
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;
-pub use effect::ENGINE_VARIABLES;
+pub use effect::{ENGINE_VARIABLES, EVALUATED_FORMS, EvaluatedForms, ZSH_FORMS};
 pub use git_trip::{GitDestination, GitTrip, PinnedTrip, TripEnd, TripRemote, without_login};
 pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};
 pub use guarded::{

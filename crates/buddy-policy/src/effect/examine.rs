@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::{Climbed, ClimbedBy, RemoteQuery, RemoteUse};
 
-use super::files::{Brought, GitPlace, WeighScope, git_words, outcome, passes_variables_on};
+use super::files::{Brought, GitPlace, Touched, WeighScope, git_words, outcome, passes_variables_on};
 use super::interpreters::{
-    GivenProgram, given, is_interpreter, is_shell, module_program, module_words,
+    GivenProgram, evaluates_more, given, is_interpreter, is_shell, module_program, module_words,
 };
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
@@ -539,9 +539,9 @@ impl<'a> Examiner<'a> {
                 self.touch_as(TouchAccess::Write, &folder, WeighScope::Within);
             }
         }
+        let brings = outcome.as_ref().is_some_and(|outcome| !outcome.brought.is_empty());
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
-            self.is_git_tree = program == "git"
-                && (touched.scope == WeighScope::Within || touched.access == TouchAccess::Delete);
+            self.is_git_tree = program == "git" && is_in_tree(touched, arguments, brings);
             self.touch_as(touched.access, &touched.word, touched.scope);
             self.is_git_tree = false;
         }
@@ -728,7 +728,7 @@ impl<'a> Examiner<'a> {
         match given {
             GivenProgram::Text(ShellWord::Literal(text)) => {
                 self.text(&text, depth)?;
-                return Ok(true);
+                return Ok(self.is_read_as_bash(program));
             }
             GivenProgram::Text(_) | GivenProgram::Unclear => {
                 self.unclear(format!("what `{program}` runs is computed"));
@@ -746,6 +746,15 @@ impl<'a> Examiner<'a> {
             GivenProgram::Input => return self.reads_program(program, simple, upstream, depth),
         }
         Ok(false)
+    }
+
+    /// Whether a text does in this shell what it does in bash, as which it is judged.
+    fn is_read_as_bash(&mut self, program: &str) -> bool {
+        let is_certain = !evaluates_more(program);
+        if !is_certain {
+            self.unclear(format!("`{program}` evaluates texts that other shells take as they are"));
+        }
+        is_certain
     }
 
     fn reads_program(
@@ -770,7 +779,7 @@ impl<'a> Examiner<'a> {
         match text {
             Some(text) if is_shell(program) => {
                 self.text(&text, depth)?;
-                Ok(true)
+                Ok(self.is_read_as_bash(program))
             }
             _ => {
                 self.unclear(format!("`{program}` runs what it reads"));
@@ -1078,6 +1087,15 @@ impl<'a> Examiner<'a> {
         let cwds = self.cwds.as_ref()?;
         Some(cwds.iter().map(|cwd| cwd.join(&text)).collect())
     }
+}
+
+/// Whether git does this in the work tree that it is in, where it goes through no link. A directory that `-C` names may be behind one, but
+/// for what changes the tree.
+fn is_in_tree(touched: &Touched, arguments: &[ShellWord], brings: bool) -> bool {
+    let (words, places) = git_words(arguments);
+    let makes_one = words.first().and_then(ShellWord::literal).is_some_and(|word| word.starts_with("init"));
+    let is_here = touched.scope == WeighScope::Within && touched.word.literal() == Some(".");
+    (brings || places.is_empty()) && !makes_one && (is_here || touched.access == TouchAccess::Delete)
 }
 
 /// Files that set up a shell and leave it where it is.

@@ -96,6 +96,17 @@ fn a_change_where_a_link_was_brought_asks() {
         "git rebase B && cp a out/f",
         "git worktree add wt B && cp a wt/out/f",
         "git clone ../x y && cp a y/out/f",
+        "tar xf a.tar && git -C out init",
+        "tar xf a.tar && git -C out add .",
+        "tar xf a.tar && git format-patch -o out -1",
+        "tar xf a.tar && git archive -o out/x.tar HEAD",
+        "tar xf a.tar && find . -fprint out/f",
+        "tar xf a.tar && openssl rand -out out/k 8",
+        "tar cf - d | tar xf - -C e; echo x > e/out/f",
+        "busybox mv lf g; echo x > g",
+        "find . -name lf -execdir mv {} g \\; ; echo x > g",
+        "git submodule update --init; echo x > lib/f",
+        "git subtree pull --prefix=a ../x B; echo x > a/out/f",
     ];
     let unasked: Vec<&&str> = lines.iter().filter(|line| verdict(line) != Verdict::Ask).collect();
     assert!(unasked.is_empty(), "{unasked:#?}");
@@ -131,6 +142,11 @@ fn lines_that_bring_no_link_or_change_nothing_there_run() {
         "git add f && git commit -m x && echo x > f",
         "git apply --check a.diff && echo x > f",
         "git diff > a.diff && git apply a.diff",
+        "git -C sub stash && git -C sub checkout main && git -C sub stash pop",
+        "cd sub && git pull && git add -A && git commit -m x",
+        "cp --preserve=all lf g; echo x > g",
+        "jar xf a.jar; echo x > out/f",
+        "gunzip a.gz; echo x > a",
         "ln -s /w/src near && cp a near/f",
         "ln -s src link && cp a link/f",
     ];
