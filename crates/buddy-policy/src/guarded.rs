@@ -206,12 +206,12 @@ pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {
 
 /// Whether a directory holds a place of the home or of the system that is protected, or of buddy itself.
 pub(crate) fn holds_protected(path: &Path, places: &Places) -> bool {
-    let path = clean(path);
-    let holds = |place: &Path| clean(place).starts_with(&path);
     static NAMES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
         let names = PROTECTED.iter().map(|row| Path::new(row.name)).filter(|name| name.is_relative());
         names.map(fold_path).collect()
     });
+    let path = clean(path);
+    let holds = |place: &Path| clean(place).starts_with(&path);
     // A file system may not tell spellings apart.
     let below = |home: &PathBuf| path.strip_prefix(clean(home)).map(fold_path).ok();
     let in_home = |below: Vec<String>| NAMES.iter().any(|name| name.starts_with(&below));

@@ -6,6 +6,7 @@
 //! Nothing here does I/O, reads a clock or knows who executes.
 
 mod caches;
+mod carried_links;
 mod decide;
 mod decision;
 mod display;
@@ -33,6 +34,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
+pub use carried_links::Carried;
 pub use decide::{
     carried, connects_with_git, decide, discarded, git_trips, named, openable_directory, outside,
     program_uses, recalled, removed, touched, written,
@@ -53,7 +55,7 @@ pub use limits::Limits;
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use places::{LinkedPlaces, Places};
-pub use policy::{Attendance, Carried, CommandMode, Discarded, Mode, Now, Policy};
+pub use policy::{Attendance, CommandMode, Discarded, Mode, Now, Policy};
 pub use probe::CallClass;
 pub use program::{ChangeableProgram, ProgramUse};
 pub use reference::command_reference;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
+use crate::carried_links::Carried;
 use crate::places::is_untrusted;
 use crate::trail::BLANK;
 use crate::{
@@ -113,24 +114,6 @@ pub enum Discarded {
     Files(PathBuf),
     /// Any in the work tree that this directory is in.
     WorkTree(PathBuf),
-}
-
-/// Files that a command moves or copies with the links among them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Carried {
-    /// This one, with everything beneath it.
-    Named(PathBuf),
-    /// Some in this directory, each with everything beneath it.
-    Matched(PathBuf),
-}
-
-impl Carried {
-    /// The file, or the directory that it is in.
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Named(path) | Self::Matched(path) => path,
-        }
-    }
 }
 
 /// The state at the moment of a decision. The caller has the clock.

@@ -51,7 +51,7 @@ pub fn command_reference() -> String {
 const EVALUATED: &str = "
 ## Text that a shell evaluates again
 
-A quoted text runs a command in these places, so in production buddy asks about the line. In development the jail holds what it runs, and approval mode `auto` does not ask.
+A quoted text can run a command in these places, so in production buddy asks about the line. In development the jail holds what it runs, and approval mode `auto` does not ask.
 `PAYLOAD` stands for `x[$(command)]`. A test runs each form in bash, dash, busybox ash and zsh: buddy must ask wherever the command runs, or judge the command itself. A text for `zsh -c`,
 `ksh -c` or `mksh -c` always asks, because these shells evaluate more.
 

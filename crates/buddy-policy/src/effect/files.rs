@@ -18,6 +18,7 @@ mod parse;
 mod python_modules;
 mod row;
 mod runners;
+mod touched;
 mod untried;
 mod weigh;
 
@@ -28,8 +29,9 @@ pub(crate) use brought::Brought;
 pub(crate) use git::{GitPlace, stripped as git_words};
 pub(crate) use row::FileRow;
 pub(crate) use runners::{RUNNERS, passes_variables_on};
+pub(crate) use touched::{Touched, WeighScope};
 pub(crate) use untried::UNTRIED;
-pub(crate) use weigh::{Touched, WeighOutcome, WeighScope, outcome};
+pub(crate) use weigh::{WeighOutcome, outcome};
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static FileRow> {

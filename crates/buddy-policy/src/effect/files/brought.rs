@@ -3,7 +3,7 @@
 
 use super::parse::Parsed;
 use super::row::{Does, FileRow, RowOperands};
-use super::weigh::{Touched, WeighScope};
+use super::touched::{Touched, WeighScope};
 use crate::effect::TouchAccess;
 use crate::shell::ShellWord;
 
@@ -46,10 +46,9 @@ pub(super) fn brought(
         return written.map(|touched| Brought::unknown(&touched.word, touched.scope)).collect();
     }
     match row.operands {
-        RowOperands::MoveTo => carried(parsed),
         RowOperands::CopyTo if copies_links(program, parsed) => carried(parsed),
         RowOperands::LinkTo if gives(parsed, "s", &["symbolic"]) => linked(parsed),
-        RowOperands::LinkTo => carried(parsed),
+        RowOperands::MoveTo | RowOperands::LinkTo => carried(parsed),
         RowOperands::Patterns => renamed(parsed),
         _ => Vec::new(),
     }

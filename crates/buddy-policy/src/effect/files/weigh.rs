@@ -3,6 +3,7 @@
 use super::brought::{Brought, brought};
 use super::parse::{Parsed, parse};
 use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands};
+use super::touched::{Touched, WeighScope};
 use super::{git, git_options, passes_variables_on, rows, runners};
 use crate::effect::TouchAccess;
 use crate::shell::ShellWord;
@@ -18,25 +19,6 @@ pub(crate) struct WeighOutcome {
     pub(crate) discards: bool,
     /// Whether git changes the store that `--git-dir` names.
     pub(crate) changes_store: bool,
-}
-
-/// A word that names a file, and the access to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Touched {
-    pub(crate) access: TouchAccess,
-    pub(crate) word: ShellWord,
-    pub(crate) scope: WeighScope,
-}
-
-/// The extent of a touch around the file that a word names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WeighScope {
-    /// The file itself.
-    Itself,
-    /// Files in the same directory.
-    Beside,
-    /// Files in it and beneath it.
-    Within,
 }
 
 /// The outcome by the table; `None` if no row is about this use of the program.
@@ -350,7 +332,7 @@ impl Weigher {
         let operands = self.parsed.operands.clone();
         match does {
             Does::Writes | Does::AlsoWrites | Does::WritesJoined => {
-                self.touch(TouchAccess::Write, &value, WeighScope::Itself)
+                self.touch(TouchAccess::Write, &value, WeighScope::Itself);
             }
             Does::WritesWithin | Does::Into => self.touch(TouchAccess::Write, &value, WeighScope::Within),
             Does::WritesBeside => self.touch(TouchAccess::Write, &value, WeighScope::Beside),
