@@ -80,8 +80,7 @@ impl Guards {
         }
         // No other command starts until this one has published its baseline.
         let (turn, register, others) = join(scene);
-        let budget = if sealed.is_empty() { Budget::usual() } else { Budget::for_secrets() };
-        let mut sights = look(&roots, &orders, &sealed, &past, budget);
+        let mut sights = look(&roots, &orders, &sealed, &past, budget_for(&sealed));
         sights.orders.retain(|path| !clear_left_behind(path));
         for other in &others {
             restrict_ground(ground, other);
@@ -161,6 +160,11 @@ fn clear_parts_left_behind(gits: &BTreeSet<PathBuf>, orders: &Names) {
 /// The parts of repositories that git takes orders from, whether they are there or not.
 fn parts_of(gits: &BTreeSet<PathBuf>, orders: &Names) -> impl Iterator<Item = PathBuf> {
     gits.iter().flat_map(|git| orders.git_parts().iter().map(|part| git.join(part)))
+}
+
+/// The budget of a search for orders, and for secrets of these names if there are any.
+fn budget_for(sealed: &Names) -> Budget {
+    if sealed.is_empty() { Budget::usual() } else { Budget::for_secrets() }
 }
 
 /// Refuses a command that could read secrets among names which are too many to look at.
