@@ -225,10 +225,11 @@ async fn a_row_holds_where_its_name_begins_above_the_workspace() {
     assert!(count > 80, "{count} rows have a name of several parts");
 }
 
-/// Policy and the bounds leave a workspace alone that lies at or below a protected name.
-#[tokio::test]
-async fn a_workspace_is_not_protected_by_its_own_name() {
-    for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/') && !row.name.contains('*')) {
+/// Policy and the bounds leave a workspace alone that lies at or below a protected name. Every second row is tried, from the first or the
+/// second on: each needs a home of its own.
+async fn check_own_names(first: usize) {
+    let rows = PROTECTED.iter().skip(first).step_by(2);
+    for row in rows.filter(|row| !row.name.starts_with('/') && !row.name.contains('*')) {
         if !matches!(row.keeps, Keeps::Orders | Keeps::Secrets | Keeps::ToolSecrets) {
             continue;
         }
@@ -238,6 +239,16 @@ async fn a_workspace_is_not_protected_by_its_own_name() {
         assert_eq!(yard.reads(&path, AllowedBy::Nobody).await, (Verdict::Allow, true), "{}", path.display());
         yard.writes(&path, AllowedBy::Nobody).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_workspace_is_not_protected_by_its_own_name() {
+    check_own_names(0).await;
+}
+
+#[tokio::test]
+async fn a_workspace_is_not_protected_by_its_own_name_either() {
+    check_own_names(1).await;
 }
 
 #[test]
