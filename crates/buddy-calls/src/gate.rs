@@ -13,8 +13,8 @@ use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
     Action, Attendance, CallClass, ChangeableProgram, Decision, Discarded, GitDestination, GitTrip, Grant,
-    Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, decide, discarded, git_trips, named, outside,
-    program_uses, recalled, removed, reword, touched, written,
+    Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, carried, decide, discarded, git_trips, named,
+    outside, program_uses, recalled, removed, reword, touched, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, PrincipalId, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
@@ -244,6 +244,10 @@ impl Gate {
         let approvals = self.approvals_on(intent, policy);
         let links = ground.source.links(policy, &touched(intent, policy));
         let named_links = ground.source.named_links(policy, &named(intent, policy));
+        let carried = match carried(intent, policy) {
+            files if files.is_empty() => files,
+            files => ground.source.carried(policy, &files),
+        };
         let tracked = ground.source.tracked(&recalled(intent, policy));
         let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
         let remover = if is_tool { Remover::Tool } else { Remover::Command };
@@ -269,6 +273,7 @@ impl Gate {
             trail: &trail,
             links: &links,
             named_links: &named_links,
+            carried: &carried,
             tracked: &tracked,
             lost: &lost,
             lost_to_git: &lost_to_git,

@@ -18,11 +18,11 @@ use buddy_protocol::{ClimbedBy, RemoteLookup, Risk};
 use crate::path::{clean, shown};
 use crate::places::is_open;
 use crate::{
-    Action, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
+    Action, Carried, Decision, Discarded, GitTrip, Intent, Mode, NamedPaths, Now, Policy, ProgramUse,
     RepositoryChange, Tier, Typing,
 };
 use advice::{AdvisedRule, AdvisedWay, JudgeOnce, advise};
-use command::{JudgedLine, MAX_TOUCHED};
+use command::{JudgedLine, MAX_CARRIED, MAX_TOUCHED};
 pub(crate) use egress::Destination;
 pub use outside::openable_directory;
 use sheet::{Sheet, Weight};
@@ -154,6 +154,21 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
     paths.truncate(MAX_TOUCHED);
     paths
+}
+
+/// The files that an intent's commands move or copy before they change something where these come to: the host says whether they
+/// are or hold links.
+pub fn carried(intent: &Intent, policy: &Policy) -> Vec<Carried> {
+    let of = |(command, cwd): (&str, Option<&Path>)| command::carried(command, cwd, policy);
+    let mut found: Vec<Carried> = Vec::new();
+    for one in commands(intent).flat_map(of) {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    // Beyond the bound the line asks without a look.
+    found.truncate(MAX_CARRIED);
+    found
 }
 
 /// The paths that the words of an intent's commands could name: a grant covers no command that names one outside.

@@ -26,6 +26,7 @@ mod recipes;
 mod remotes;
 mod risky;
 mod sed;
+mod steps;
 mod telling;
 mod touch;
 mod trips;
@@ -33,11 +34,12 @@ mod wrappers;
 
 pub use barred::ENGINE_VARIABLES;
 pub(crate) use barred::{barred_in_jail, names_engine};
+pub use evaluated::{EVALUATED_FORMS, EvaluatedForms, ZSH_FORMS};
 pub(crate) use examination::{
     Class, CommandConcern, CommandEffect, CommandExamination, CommandLeaf, GivenVariable,
 };
 pub(crate) use examine::{examine, examine_words, reads_variables};
-pub(crate) use files::{RUNNERS, rows};
+pub(crate) use files::{RUNNERS, UNTRIED, rows};
 pub(crate) use flags::might_give;
 pub(crate) use git::{
     alias as git_alias, changes_own_settings, changes_settings, only_adds_remote, publishes,
@@ -52,6 +54,7 @@ pub(crate) use names::PLAIN as PLAIN_VARIABLES;
 pub(crate) use readers::READERS;
 pub(crate) use recipes::RECIPES;
 pub(crate) use risky::risky_words;
+pub(crate) use steps::LineSteps;
 pub(crate) use telling::TELLING;
 pub(crate) use touch::{Touch, TouchAccess, TouchReach};
 pub(crate) use trips::{LineTrips, leaf_trips, line_trips};

@@ -165,7 +165,13 @@ pub(crate) fn is_sensitive(path: &Path, places: &Places) -> bool {
 /// Whether a path is at one of the places of the home that hold secrets, also where the home itself is worked on.
 fn is_home_secret(path: &Path, places: &Places) -> bool {
     let below = places.home.as_deref().and_then(|home| path.strip_prefix(clean(home)).ok()).map(fold_path);
-    below.is_some_and(|below| home_secrets().any(|place| below.starts_with(&fold_path(place))))
+    below.is_some_and(|below| folded_home_secrets().iter().any(|place| below.starts_with(place)))
+}
+
+/// The places of the home that hold secrets, folded once: there are hundreds, and each touched file is compared with all.
+fn folded_home_secrets() -> &'static [Vec<String>] {
+    static PLACES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| home_secrets().map(fold_path).collect());
+    &PLACES
 }
 
 /// Names of directories and files that hold keys and passwords, wherever they stand.
@@ -200,12 +206,15 @@ pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {
 
 /// Whether a directory holds a place of the home or of the system that is protected, or of buddy itself.
 pub(crate) fn holds_protected(path: &Path, places: &Places) -> bool {
+    static NAMES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+        let names = PROTECTED.iter().map(|row| Path::new(row.name)).filter(|name| name.is_relative());
+        names.map(fold_path).collect()
+    });
     let path = clean(path);
     let holds = |place: &Path| clean(place).starts_with(&path);
-    let names = || PROTECTED.iter().map(|row| Path::new(row.name)).filter(|name| name.is_relative());
     // A file system may not tell spellings apart.
     let below = |home: &PathBuf| path.strip_prefix(clean(home)).map(fold_path).ok();
-    let in_home = |below: Vec<String>| names().any(|name| fold_path(name).starts_with(&below));
+    let in_home = |below: Vec<String>| NAMES.iter().any(|name| name.starts_with(&below));
     places.own.iter().any(|place| holds(place))
         || PROTECTED.iter().any(|row| row.name.starts_with('/') && holds(Path::new(row.name)))
         || places.home.iter().filter_map(below).any(in_home)

@@ -6,6 +6,7 @@
 //! Nothing here does I/O, reads a clock or knows who executes.
 
 mod caches;
+mod carried_links;
 mod decide;
 mod decision;
 mod display;
@@ -33,13 +34,14 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
+pub use carried_links::Carried;
 pub use decide::{
-    connects_with_git, decide, discarded, git_trips, named, openable_directory, outside, program_uses,
-    recalled, removed, touched, written,
+    carried, connects_with_git, decide, discarded, git_trips, named, openable_directory, outside,
+    program_uses, recalled, removed, touched, written,
 };
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;
-pub use effect::ENGINE_VARIABLES;
+pub use effect::{ENGINE_VARIABLES, EVALUATED_FORMS, EvaluatedForms, ZSH_FORMS};
 pub use git_trip::{GitDestination, GitTrip, PinnedTrip, TripEnd, TripRemote, without_login};
 pub use grant::{Grant, NamedPaths, Offer, PinnedProgram, Scope, hosts_offer, nearby_offer};
 pub use guarded::{

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
+use crate::carried_links::Carried;
 use crate::places::is_untrusted;
 use crate::trail::BLANK;
 use crate::{
@@ -130,6 +131,9 @@ pub struct Now<'a> {
     pub links: &'a [(PathBuf, PathBuf)],
     /// The same of every path that the words of commands could name.
     pub named_links: &'a [(PathBuf, PathBuf)],
+    /// The files that it moves or copies before it changes something where they come to, and that are or hold links which could
+    /// lead elsewhere there.
+    pub carried: &'a [Carried],
     /// Tracked files that can hold secrets, of the repositories that the command reads from.
     pub tracked: &'a [PathBuf],
     /// The paths that it removes and that undo would not bring back.
@@ -178,6 +182,7 @@ impl Now<'_> {
             trail: &BLANK,
             links: &[],
             named_links: &[],
+            carried: &[],
             tracked: &[],
             lost: &[],
             lost_to_git: &[],

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::Places;
 use crate::effect::{
-    GIT_READERS, PLAIN_VARIABLES, READERS, RECIPES, RUNNERS, TELLING, TouchAccess, TouchReach, examine,
-    launcher_uses, rows,
+    EVALUATED_FORMS, GIT_READERS, PLAIN_VARIABLES, READERS, RECIPES, RUNNERS, TELLING, TouchAccess,
+    TouchReach, UNTRIED, ZSH_FORMS, examine, launcher_uses, rows,
 };
 use crate::later::{LATER, Later};
 
@@ -33,6 +33,7 @@ pub fn command_reference() -> String {
     let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
     let _ = write!(page, "\n## Programs that run a command\n\n{}\n", codes(&uses));
     let _ = write!(page, "\n## Variables that steer and do no more\n\n{}\n", codes(PLAIN_VARIABLES));
+    evaluated(&mut page);
     let recipes = RECIPES.iter().map(|recipe| (recipe.names, recipe.files));
     page.push_str("\n## Files that buddy pins\n\n| program | files in its directory |\n|---|---|\n");
     for (names, files) in recipes {
@@ -45,6 +46,26 @@ pub fn command_reference() -> String {
         let _ = writeln!(page, "| {} | {asks} | {} |", kind.title, codes(kind.names));
     }
     page
+}
+
+const EVALUATED: &str = "
+## Text that a shell evaluates again
+
+A quoted text can run a command in these places, so in production buddy asks about the line. In development the jail holds what it runs, and approval mode `auto` does not ask.
+`PAYLOAD` stands for `x[$(command)]`. A test runs each form in bash, dash, busybox ash and zsh: buddy must ask wherever the command runs, or judge the command itself. A text for `zsh -c`,
+`ksh -c` or `mksh -c` always asks, because these shells evaluate more.
+
+| kind | forms |
+|---|---|
+";
+
+fn evaluated(page: &mut String) {
+    page.push_str(EVALUATED);
+    for kind in EVALUATED_FORMS.iter().chain([&ZSH_FORMS]) {
+        let forms: Vec<String> = kind.forms.iter().map(|form| form.replace('\n', "⏎")).collect();
+        let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+        let _ = writeln!(page, "| {} | {} |", kind.title, codes(&forms));
+    }
 }
 
 fn readers(page: &mut String) {
@@ -87,7 +108,17 @@ fn code(text: &str) -> String {
 }
 
 fn effects(page: &mut String) {
-    page.push_str("## Effects on files\n\n| program | example | effect |\n|---|---|---|\n");
+    page.push_str("## Effects on files\n\n");
+    let examples = rows().map(|row| row.changes.len() + row.reads.len()).sum::<usize>();
+    let only_said = rows().map(|row| row.untried.len()).sum::<usize>();
+    let _ = write!(
+        page,
+        "A test runs {examples} examples of this table. It does not run the {only_said} that say so, and these programs have no example that it runs:\n\n",
+    );
+    for (why, programs) in UNTRIED {
+        let _ = writeln!(page, "- {} {why}.", codes(programs));
+    }
+    page.push_str("\n| program | example | effect |\n|---|---|---|\n");
     for row in rows() {
         let mut names = codes(row.names);
         for line in row.changes.iter().chain(row.reads) {
@@ -96,7 +127,7 @@ fn effects(page: &mut String) {
             names.clear();
         }
         for line in row.untried {
-            let _ = writeln!(page, "| {names} | {} (not run by the test) | {} |", code(line), effect(line));
+            let _ = writeln!(page, "| {names} | {} (not run) | {} |", code(line), effect(line));
             names.clear();
         }
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    ChangeableProgram, Decision, Grant, Landing, NamedPaths, Needs, Policy, ProgramUse, Registry, Verdict,
+    Carried, ChangeableProgram, Decision, Grant, Landing, NamedPaths, Needs, Policy, ProgramUse, Registry,
+    Verdict,
 };
 use buddy_protocol::{GrantScope, PrincipalId};
 
@@ -39,6 +40,12 @@ pub trait PolicySource: Send + Sync {
 
     /// The same of paths that the words of commands could name, and of names in directories that patterns choose from.
     fn named_links(&self, _: &Policy, _: &NamedPaths) -> Vec<(PathBuf, PathBuf)> {
+        Vec::new()
+    }
+
+    /// Of these files that a command moves or copies, those that are or hold links which could lead elsewhere in another place. Where the
+    /// host is not looked at, none.
+    fn carried(&self, _: &Policy, _: &[Carried]) -> Vec<Carried> {
         Vec::new()
     }
 

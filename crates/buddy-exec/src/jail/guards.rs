@@ -9,7 +9,9 @@ use super::baselines::{Baseline, Register, Turn};
 use super::config_writes::{CONFIG, ConfigWrites};
 use super::ground::Ground;
 use super::links::{led_to, links_on_the_way, without_links};
-use super::look::{Sights, files_beneath, linked_objects, look, look_home, names_in_home, names_of_objects};
+use super::look::{
+    Sights, files_beneath, linked_objects, look, look_home, names_in_home, names_of_objects, secret_names_of,
+};
 use super::names::{GIT, Names};
 use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
@@ -78,7 +80,7 @@ impl Guards {
         }
         // No other command starts until this one has published its baseline.
         let (turn, register, others) = join(scene);
-        let mut sights = look(&roots, &orders, &sealed, &past, Budget::usual());
+        let mut sights = look(&roots, &orders, &sealed, &past, budget_for(&sealed));
         sights.orders.retain(|path| !clear_left_behind(path));
         for other in &others {
             restrict_ground(ground, other);
@@ -158,6 +160,11 @@ fn clear_parts_left_behind(gits: &BTreeSet<PathBuf>, orders: &Names) {
 /// The parts of repositories that git takes orders from, whether they are there or not.
 fn parts_of(gits: &BTreeSet<PathBuf>, orders: &Names) -> impl Iterator<Item = PathBuf> {
     gits.iter().flat_map(|git| orders.git_parts().iter().map(|part| git.join(part)))
+}
+
+/// The budget of a search for orders, and for secrets of these names if there are any.
+fn budget_for(sealed: &Names) -> Budget {
+    if sealed.is_empty() { Budget::usual() } else { Budget::for_secrets() }
 }
 
 /// Refuses a command that could read secrets among names which are too many to look at.
@@ -251,7 +258,7 @@ fn seal(
         found.into_iter().chain(by_place.filter(|path| !is_link(path))).collect();
     let here = read_here(bounds, roots, scene);
     if !names.is_empty() {
-        let sights = look(&here, &Names::default(), names, past, Budget::usual());
+        let sights = look(&here, &Names::default(), names, past, Budget::for_secrets());
         if let Some(unseen) = sights.unseen.filter(Unseen::is_flood) {
             return Err(too_many_names(&unseen));
         }
@@ -278,7 +285,7 @@ fn seal(
             ground.searched = seen.iter().cloned().chain(searched).collect();
         }
     }
-    seal_further_names(bounds, ground, scene, roots, searched.past);
+    seal_further_names(bounds, ground, scene, roots, searched.past)?;
     if let Some(home) = &home {
         let linked = linked_objects(ground.sealed.iter().chain(&ground.sealed_by_rules));
         let further = names_in_home(home, &linked, &past).into_iter().filter(is_closed);
@@ -351,7 +358,7 @@ fn seal_further_names(
     scene: &Scene<'_>,
     roots: &[PathBuf],
     past: &[PathBuf],
-) {
+) -> Result<(), Refusal> {
     let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
     let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
     let linked = linked_objects(ground.sealed.iter().chain(&hidden));
@@ -362,14 +369,19 @@ fn seal_further_names(
         .chain([scene.cwd.to_owned()])
         .collect();
     let opened = roots_to_watch(&opened, scene.cwd);
-    let mut everywhere: Vec<PathBuf> =
-        roots.iter().cloned().chain(opened).chain(shared_roots(&ground.write)).collect();
+    let mut everywhere: Vec<PathBuf> = roots.iter().cloned().chain(opened).collect();
     everywhere.sort();
     everywhere.dedup_by(|inner, outer| inner.starts_with(&*outer));
-    let further = names_of_objects(&everywhere, &linked, past);
+    let further = secret_names_of(&everywhere, &linked, past);
+    let mut further = further.map_err(|unseen| too_many_names(&unseen))?;
+    // Other programs fill these.
+    let mut shared: Vec<PathBuf> = shared_roots(&ground.write);
+    shared.retain(|path| !everywhere.iter().any(|root| path.starts_with(root)));
+    further.extend(names_of_objects(&shared, &linked, past));
     ground.sealed.extend(further.into_iter().filter(|path| is_closed(path, bounds)));
     ground.sealed.sort();
     ground.sealed.dedup();
+    Ok(())
 }
 
 /// Whether a file that holds secrets stays closed to the command.
@@ -387,7 +399,7 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     let wanted: Vec<PathBuf> = real.iter().map(|(_, real)| real.clone()).collect();
     let names = Names::of(&bounds.sealed_names);
     let wanted = roots_to_watch(&wanted, Path::new("/"));
-    let mut found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
+    let mut found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::for_secrets()).sealed;
     let is_wanted = |path: &&PathBuf| is_there(path) && wanted.iter().any(|root| path.starts_with(root));
     found.extend(bounds.sealed.iter().filter(is_wanted).flat_map(|path| files_beneath(path)));
     let is_closed = |path: &PathBuf| is_closed(path, bounds);
@@ -530,7 +542,7 @@ fn secrets_searched(
     if searched.is_empty() || sealed.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let sights = look(&searched, &Names::default(), sealed, past, Budget::usual());
+    let sights = look(&searched, &Names::default(), sealed, past, Budget::for_secrets());
     if let Some(unseen) = sights.unseen {
         return Err(Refusal::new(BOUNDS, format!("{unseen}; name a smaller directory")));
     }
@@ -551,4 +563,23 @@ fn without_opened(path: &Path, opened: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
 
 fn is_opened(path: &Path, bounds: &Bounds) -> bool {
     bounds.opened.iter().any(|opened| opened == path || opened.canonicalize().is_ok_and(|real| real == path))
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_protocol::NameSet;
+
+    use super::super::walk::UnseenReason;
+    use super::*;
+
+    #[test]
+    fn a_search_for_secrets_that_ends_early_lets_no_command_start_that_must_not_read_them() {
+        let cut = |why| Sights { unseen: Some(Unseen { at: "/w/a".into(), why }), ..Sights::default() };
+        let names = Names::of(&NameSet::trees([".env"]));
+        for why in [UnseenReason::TooManyNames, UnseenReason::TooSlow] {
+            assert!(refuse_flood(&cut(why), &names).is_err(), "{why}");
+            assert!(refuse_flood(&cut(why), &Names::default()).is_ok(), "nothing is kept from it: {why}");
+        }
+        assert!(refuse_flood(&Sights::default(), &names).is_ok());
+    }
 }

@@ -220,13 +220,32 @@ pub(super) fn names_of_objects(
     objects: &HashSet<(u64, u64)>,
     past: &[PathBuf],
 ) -> BTreeSet<PathBuf> {
+    find_names(roots, objects, past, &mut Budget::usual())
+}
+
+/// The same for files with secrets, or the place where a search for all of them ended.
+pub(super) fn secret_names_of(
+    roots: &[PathBuf],
+    objects: &HashSet<(u64, u64)>,
+    past: &[PathBuf],
+) -> Result<BTreeSet<PathBuf>, Unseen> {
+    let mut budget = Budget::for_secrets();
+    let found = find_names(roots, objects, past, &mut budget);
+    budget.unseen.filter(Unseen::is_flood).map_or(Ok(found), Err)
+}
+
+fn find_names(
+    roots: &[PathBuf],
+    objects: &HashSet<(u64, u64)>,
+    past: &[PathBuf],
+    budget: &mut Budget,
+) -> BTreeSet<PathBuf> {
     let mut finder = Finder::new(objects, past);
     if objects.is_empty() {
         return finder.found;
     }
-    let mut budget = Budget::usual();
     for root in roots {
-        walk(root, &mut budget, &mut finder);
+        walk(root, budget, &mut finder);
     }
     finder.found
 }

@@ -13,17 +13,54 @@ use rustix::fs::OFlags;
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// Files that have nothing but credentials, by a part of their name.
-const NEVER_PLAIN: &[&str] = &["credential", ".pypirc", "auth.json", "settings-security"];
+const NEVER_PLAIN: &[&str] = &[
+    "credential",
+    ".pypirc",
+    "auth.json",
+    "settings-security",
+    // Their keys or their form do not show which value is a secret.
+    "hex.config",
+    ".aider.conf",
+    ".renviron",
+];
 
 /// Parts of a key whose value is a secret.
 const SECRET_WORDS: &[&str] =
     &["auth", "token", "password", "passwd", "passphrase", "secret", "credential", "key", "cert", "pwd"];
 
+/// Options of `curl` that carry a login, by a part of their name, and their letters.
+const CURL_WORDS: &[&str] =
+    &["user", "header", "cookie", "oauth", "bearer", "pass", "-u", "-h", "-b", "-e", "-k", "netrc"];
+
+/// The beginnings of tokens that say themselves what they are.
+const TOKENS: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "npm_",
+    "pypi-",
+    "sk-",
+    "xoxb-",
+    "xoxp-",
+    "akia",
+    "hf_",
+    "dop_v1_",
+    "dckr_pat_",
+];
+
+/// The fewest characters of a token after its beginning.
+const TOKEN_LENGTH: usize = 16;
+
 /// The beginnings of settings in XML and JSON.
 const MARKUP: &[&str] = &["<?xml", "<settings", "<configuration", "{"];
 
 /// Values that are no secrets.
-const HARMLESS: &[&str] = &["", "true", "false", "null"];
+const HARMLESS: &[&str] =
+    &["", "true", "false", "null", "always", "never", "auto", "import", "subprocess", "disabled"];
 
 /// Whether a file with a name of `names` holds no secret, as far as its content tells.
 pub(super) fn is_plain(path: &Path, names: &NameSet) -> bool {
@@ -31,7 +68,9 @@ pub(super) fn is_plain(path: &Path, names: &NameSet) -> bool {
     if !names.covers(path) || NEVER_PLAIN.iter().any(|part| name.contains(part)) {
         return false;
     }
-    read(path).is_some_and(|text| is_settings(&text) && !has_secret(&text))
+    let is_of_curl = name.contains("curlrc");
+    let is_open = |text: &str| is_settings(text) && !has_secret(text) && !(is_of_curl && has_login(text));
+    read(path).is_some_and(|text| is_open(&text))
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -60,6 +99,7 @@ fn has_secret(text: &str) -> bool {
     let text = without_references(&text.to_lowercase());
     text.contains("-----begin")
         || has_password_in_address(&text)
+        || has_token(&text)
         || SECRET_WORDS.iter().any(|word| is_set(&text, word))
 }
 
@@ -82,6 +122,23 @@ fn has_password_in_address(text: &str) -> bool {
         let authority = authority.split_whitespace().next().unwrap_or_default();
         authority.rsplit_once('@').is_some_and(|(user, _)| user != "true:true" && user != "git")
     })
+}
+
+/// Whether a word is a token, by its beginning, or a part of an address as Anaconda has it: `https://host/t/TOKEN/channel`.
+fn has_token(text: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let words = text.split(|letter| !is_of_word(letter));
+    let is_token = |word: &str| {
+        TOKENS.iter().any(|start| word.strip_prefix(start).is_some_and(|rest| rest.len() >= TOKEN_LENGTH))
+    };
+    words.into_iter().any(is_token) || text.split("://").skip(1).any(|rest| rest.contains("/t/"))
+}
+
+/// Whether settings of `curl` have an option that carries a login.
+fn has_login(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    lines.into_iter().any(|line| CURL_WORDS.iter().any(|word| line.contains(word)))
 }
 
 /// Whether a key with this word in its name has a value.
@@ -114,6 +171,9 @@ mod tests {
             "<settings><mirrors><mirror><url>https://m.example/maven2</url></mirror></mirrors></settings>",
             "<settings><server><id>a</id><password>${env.PW}</password></server></settings>",
             "org.gradle.jvmargs=-Xmx2g\norg.gradle.caching=true\n",
+            "[global]\nindex-url = https://mirror.example/simple\nextra-index-url =\n    https://b.example/simple\n",
+            "[[index]]\nurl = \"https://m.example/simple\"\nauthenticate = \"always\"\nkeyring-provider = \"subprocess\"\n",
+            "channels:\n  - conda-forge\nssl_verify: true\nchannel_alias: https://conda.example/\n",
         ] {
             assert!(is_settings(text) && !has_secret(text), "{text}");
         }
@@ -134,6 +194,10 @@ mod tests {
             "<privateKey>/home/ann/key</privateKey>",
             "signing.password=abc\n",
             "_authToken=${A}abc\n",
+            "[global]\nindex-url = https://ann:pw@m.example/simple\n",
+            "channels:\n  - https://ann:pw@conda.example/c\n",
+            "channels:\n  - https://conda.example/t/ab-0123/c\n",
+            "pat = ghp_0123456789abcdef0123\n",
             "_password=${unclosed\n",
             "token: ${TOKEN:-abc}\n",
             "{\"auths\": {\"r.example\": {\"auth\": \"YWJj\"}}}",
@@ -156,6 +220,13 @@ mod tests {
         assert!(!is_plain(&path("a/.npmrc", "_auth=x\n"), &names));
         assert!(!is_plain(&path("c/.npmrc", "no form at all\n"), &names));
         assert!(!is_plain(&path(".env", "fund=false\n"), &names));
+        let more = NameSet::trees([".curlrc", ".renviron", ".hex/hex.config", ".aider.conf.yml"]);
+        assert!(is_plain(&path(".curlrc", "--silent\nproxy = http://p.example:3128\n"), &more));
+        assert!(!is_plain(&path("d/.curlrc", "user = ann:pw\n"), &more));
+        assert!(!is_plain(&path("e/.curlrc", "-u ann:pw\n"), &more));
+        assert!(!is_plain(&path(".Renviron", "GITHUB_PAT=abc\n"), &more));
+        assert!(!is_plain(&path(".hex/hex.config", "{'$write_key',<<\"abc\">>}.\n"), &more));
+        assert!(!is_plain(&path(".aider.conf.yml", "api-key:\n  - openai=abc\n"), &more));
         assert!(!is_plain(&path(".cargo/credentials.toml", ""), &names));
         std::os::unix::fs::symlink(folder.path().join(".npmrc"), folder.path().join("a/link")).unwrap();
         std::fs::create_dir(folder.path().join("b")).unwrap();

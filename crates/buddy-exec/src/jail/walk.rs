@@ -21,8 +21,12 @@ use super::closed::{Unlocked, is_writable, open_bare};
 /// packages has.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// The time limit of one search, so that a slow disk does not keep a command from starting.
+/// The time limit of one search, so that a slow disk does not keep a sweep from its end.
 const MAX_TIME: Duration = Duration::from_secs(3);
+
+/// The time limit of a search for secrets. It is not cut short: a command that has to be kept from them does not start without it. A million
+/// names take some 10 seconds.
+const MAX_SECRETS_TIME: Duration = Duration::from_secs(20);
 
 /// Directories further down than this are not searched.
 const MAX_DEPTH: usize = 64;
@@ -83,9 +87,9 @@ impl fmt::Display for UnseenReason {
 }
 
 impl Unseen {
-    /// Whether names were left out because there are so many.
+    /// Whether names were left out because there are so many that the search or its time did not go so far. A command can make that so.
     pub(super) fn is_flood(&self) -> bool {
-        self.why == UnseenReason::TooManyNames
+        matches!(self.why, UnseenReason::TooManyNames | UnseenReason::TooSlow)
     }
 }
 
@@ -111,6 +115,11 @@ impl Budget {
             too_deep: Vec::new(),
             unsearched: Vec::new(),
         }
+    }
+
+    /// The same with the time that a search for secrets has.
+    pub(super) fn for_secrets() -> Self {
+        Self { until: Instant::now() + MAX_SECRETS_TIME, ..Self::usual() }
     }
 
     /// A smaller one, for places that are searched beside.

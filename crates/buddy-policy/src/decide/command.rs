@@ -3,6 +3,7 @@
 //! Long because the parts of a line are judged together.
 
 mod asked_host;
+mod crossings;
 mod network;
 mod possible;
 mod programs;
@@ -15,8 +16,10 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{ApprovalPolicy, Risk};
 
 pub(super) use asked_host::{
-    MAX_TOUCHED, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
+    MAX_TOUCHED, carried, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed,
+    touched,
 };
+pub(super) use crossings::MAX_CARRIED;
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
 use publication::{ask_about_publishing, sent_work};
@@ -197,6 +200,7 @@ impl Judge<'_> {
             }
             sheet.mark_since(before, touch.risky.as_deref());
         }
+        self.crossings(&examination.steps, sheet);
         sheet.needs.removed = self.removed(&examination);
         sheet.sends = sheet.sends.or_else(|| sent_work(&examination));
         let is_held = self.policy.holds_to_reading() && self.policy.places.untrusted.is_none();

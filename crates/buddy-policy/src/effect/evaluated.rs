@@ -4,6 +4,10 @@
 //! `read 'x[$(touch y)]'` runs `touch y`, though the word is quoted. So a word that a builtin takes as a name
 //! has to be a plain name, and a computed word may not stand where an option could say that a name follows.
 
+mod forms;
+
+pub use forms::{EVALUATED_FORMS, EvaluatedForms, ZSH_FORMS};
+
 use crate::shell::{ShellWord, is_counted};
 
 /// The words of a builtin that are names.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::recall::Recall;
+use super::steps::LineSteps;
 use super::touch::Touch;
 use crate::shell::ShellWord;
 
@@ -13,6 +14,8 @@ pub(crate) struct CommandExamination {
     pub(crate) leaves: Vec<CommandLeaf>,
     /// Every file that is known to be touched.
     pub(crate) touches: Vec<Touch>,
+    /// Its changes in their order, with the steps that could bring links.
+    pub(crate) steps: LineSteps,
     /// Findings that always need the user.
     pub(crate) concerns: Vec<CommandConcern>,
     /// The words of the commands that these come from.

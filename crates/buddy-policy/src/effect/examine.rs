@@ -8,14 +8,17 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::{Climbed, ClimbedBy, RemoteQuery, RemoteUse};
 
-use super::files::{GitPlace, WeighScope, git_words, outcome, passes_variables_on};
-use super::interpreters::{GivenProgram, given, is_interpreter, is_shell, module_program, module_words};
+use super::files::{Brought, GitPlace, Touched, WeighScope, git_words, outcome, passes_variables_on};
+use super::interpreters::{
+    GivenProgram, evaluates_more, given, is_interpreter, is_shell, module_program, module_words,
+};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{loose_reading, never_writes, only_looks, reading};
 use super::recall::{Recall, recalled};
 use super::remotes::remote_meant;
 use super::risky::risky_words;
+use super::steps::{BringingStep, ChangingStep, Level};
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{
     Class, CommandConcern, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, Touch, TouchAccess,
@@ -24,12 +27,12 @@ use super::{
 use super::{
     evaluated, find, git, git_reading, guards, in_place, lookalikes, names, recipes, telling, wrappers,
 };
-use crate::Places;
 use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
 use crate::shell::{
     self, Direction, MAX_LEAVES, MAX_WRAPPERS, ShellScript, ShellWord, Simple, UnreadableScript,
 };
+use crate::{Carried, Places};
 
 /// Directories of programs that come with the system.
 const SYSTEM_PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
@@ -43,6 +46,24 @@ const DOWNLOADS: &[&str] =
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 /// Builtins that declare variables.
 const DECLARING: &[&str] = &["export", "declare", "typeset", "local", "readonly", "unset"];
+
+/// Programs that run a command once for each word that they read.
+const FEEDING: &[&str] = &["xargs", "parallel", "sem", "watch"];
+
+/// Programs after which the command that they run goes on by itself.
+const LEAVING: &[&str] = &[
+    "coproc",
+    "setsid",
+    "daemon",
+    "daemonize",
+    "start-stop-daemon",
+    "systemd-run",
+    "dtach",
+    "tmux",
+    "screen",
+    "at",
+    "batch",
+];
 
 /// The program that makes links.
 const LINK_MAKER: &str = "ln";
@@ -106,6 +127,10 @@ struct Examiner<'a> {
     makes_links: bool,
     /// Variables that are certain to be plain words.
     tame: Vec<String>,
+    /// The place of the present command: in its script, and of that script in the ones around it.
+    levels: Vec<Level>,
+    /// Whether the present command is git at work in its work tree, where it goes through no link.
+    is_git_tree: bool,
     /// Whether a file that the shell read may have changed the directory.
     is_moved: bool,
     /// The words that the risk of the present command comes from.
@@ -125,6 +150,8 @@ impl<'a> Examiner<'a> {
             in_place: false,
             makes_links: false,
             tame: Vec::new(),
+            levels: Vec::new(),
+            is_git_tree: false,
             is_moved: false,
             risky: None,
         }
@@ -168,6 +195,9 @@ impl<'a> Examiner<'a> {
         let words = || script.commands.iter().flat_map(|simple| &simple.words);
         self.makes_links |=
             words().filter_map(ShellWord::literal).any(|word| program_name(word) == LINK_MAKER);
+        let leaves_behind =
+            words().filter_map(ShellWord::literal).any(|word| LEAVING.contains(&program_name(word)));
+        self.found.steps.has_background |= script.runs_beside || leaves_behind;
         for simple in &script.commands {
             self.change_directory(simple);
         }
@@ -181,9 +211,11 @@ impl<'a> Examiner<'a> {
         if script.repeats && script.commands.iter().any(moves) {
             self.cwds = None;
         }
-        for simple in &script.commands {
+        for (at, simple) in script.commands.iter().enumerate() {
             let upstream = simple.upstream.clone().and_then(|range| script.commands.get(range));
-            self.simple(simple, upstream.unwrap_or_default(), depth)?;
+            self.at(Level::of(script, at), |found| {
+                found.simple(simple, upstream.unwrap_or_default(), depth)
+            })?;
         }
         for redirect in &script.redirects {
             let access = match redirect.direction {
@@ -191,7 +223,7 @@ impl<'a> Examiner<'a> {
                 Direction::Write => TouchAccess::Write,
             };
             self.in_place = true;
-            self.touch(access, &redirect.file);
+            self.at(Level::of(script, redirect.before), |found| found.touch(access, &redirect.file));
             self.in_place = false;
             let runs = |simple: &Simple| {
                 let first = simple.words.first().and_then(ShellWord::literal).map(program_name);
@@ -202,6 +234,14 @@ impl<'a> Examiner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Does something for the command at this place.
+    fn at<T>(&mut self, level: Level, act: impl FnOnce(&mut Self) -> T) -> T {
+        self.levels.push(level);
+        let done = act(self);
+        self.levels.pop();
+        done
     }
 
     /// The directories that commands could run in after this one. A `cd` may fail, so that both are
@@ -499,8 +539,14 @@ impl<'a> Examiner<'a> {
                 self.touch_as(TouchAccess::Write, &folder, WeighScope::Within);
             }
         }
+        let brings = outcome.as_ref().is_some_and(|outcome| !outcome.brought.is_empty());
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
+            self.is_git_tree = program == "git" && is_in_tree(touched, arguments, brings);
             self.touch_as(touched.access, &touched.word, touched.scope);
+            self.is_git_tree = false;
+        }
+        for brought in outcome.iter().flat_map(|outcome| &outcome.brought) {
+            self.bring(program, brought);
         }
         self.cwds = shell_cwds;
         self.in_place = false;
@@ -581,8 +627,9 @@ impl<'a> Examiner<'a> {
         depth: usize,
     ) -> Result<InnerCommand, UnreadableScript> {
         if program == "find" {
-            for words in find::find(arguments).commands {
-                self.command(&Simple { words, ..Simple::default() }, &[], depth + 1)?;
+            for (at, words) in find::find(arguments).commands.into_iter().enumerate() {
+                let inner = Simple { words, ..Simple::default() };
+                self.at(Level::repeated(at), |found| found.command(&inner, &[], depth + 1))?;
             }
             return Ok(InnerCommand::Part);
         }
@@ -637,11 +684,15 @@ impl<'a> Examiner<'a> {
                 None => self.unclear(format!("what `{program}` runs is computed")),
             }
         }
-        for words in unwrapped.commands {
+        for (at, words) in unwrapped.commands.into_iter().enumerate() {
             self.give(&unwrapped.assignments, &words);
             let inner = Simple { words, input: simple.input.clone(), ..Simple::default() };
             self.change_directory(&inner);
-            self.command(&inner, upstream, depth + 1)?;
+            if FEEDING.contains(&program) {
+                self.at(Level::repeated(at), |found| found.command(&inner, upstream, depth + 1))?;
+            } else {
+                self.command(&inner, upstream, depth + 1)?;
+            }
             if let Some(leaf) = self.found.leaves.last_mut().filter(|_| unwrapped.is_of_project) {
                 leaf.is_known = true;
             }
@@ -677,7 +728,7 @@ impl<'a> Examiner<'a> {
         match given {
             GivenProgram::Text(ShellWord::Literal(text)) => {
                 self.text(&text, depth)?;
-                return Ok(true);
+                return Ok(self.is_read_as_bash(program));
             }
             GivenProgram::Text(_) | GivenProgram::Unclear => {
                 self.unclear(format!("what `{program}` runs is computed"));
@@ -695,6 +746,15 @@ impl<'a> Examiner<'a> {
             GivenProgram::Input => return self.reads_program(program, simple, upstream, depth),
         }
         Ok(false)
+    }
+
+    /// Whether a text does in this shell what it does in bash, as which it is judged.
+    fn is_read_as_bash(&mut self, program: &str) -> bool {
+        let is_certain = !evaluates_more(program);
+        if !is_certain {
+            self.unclear(format!("`{program}` evaluates texts that other shells take as they are"));
+        }
+        is_certain
     }
 
     fn reads_program(
@@ -719,7 +779,7 @@ impl<'a> Examiner<'a> {
         match text {
             Some(text) if is_shell(program) => {
                 self.text(&text, depth)?;
-                Ok(true)
+                Ok(self.is_read_as_bash(program))
             }
             _ => {
                 self.unclear(format!("`{program}` runs what it reads"));
@@ -932,10 +992,56 @@ impl<'a> Examiner<'a> {
         self.note(access, reaches);
     }
 
+    /// Notes the places where a program may leave links.
+    fn bring(&mut self, program: &str, brought: &Brought) {
+        // Git changes its whole work tree, wherever in it it works.
+        let root = |path: &PathBuf| {
+            let holding = self.places.workspace.iter().filter(|root| path.starts_with(root));
+            holding.min_by_key(|root| root.components().count()).cloned()
+        };
+        let is_whole = program == "git" && brought.scope == WeighScope::Within;
+        let reach = |path: PathBuf| match brought.scope {
+            WeighScope::Within if is_whole => TouchReach::Beneath(root(&path).unwrap_or(path)),
+            WeighScope::Within => TouchReach::Beneath(path),
+            WeighScope::Beside => {
+                TouchReach::Beneath(path.parent().map_or_else(|| path.clone(), Path::to_path_buf))
+            }
+            WeighScope::Itself => TouchReach::Path(path),
+        };
+        let mut is_unknown = brought.is_unknown;
+        let mut from = Vec::new();
+        for word in &brought.from {
+            let kind = if matches!(word, ShellWord::Glob(_)) { Carried::Matched } else { Carried::Named };
+            match self.paths(word) {
+                Some(paths) => from.extend(paths.into_iter().map(kind)),
+                None => is_unknown = true,
+            }
+        }
+        let leads_to: Vec<PathBuf> =
+            brought.leads_to.iter().filter_map(|word| self.paths(word)).flatten().collect();
+        let steps = self.paths(&brought.to).into_iter().flatten().map(|to| BringingStep {
+            at: self.levels.clone(),
+            to: reach(to),
+            from: from.clone(),
+            is_unknown,
+            leads_to: leads_to.clone(),
+        });
+        let steps: Vec<BringingStep> = steps.collect();
+        self.found.steps.brings.extend(steps);
+    }
+
     fn note(&mut self, access: TouchAccess, reaches: Vec<TouchReach>) {
         let is_alternative = reaches.len() > 1;
+        let goes_through = matches!(
+            access,
+            TouchAccess::Write | TouchAccess::Perhaps | TouchAccess::Delete | TouchAccess::Followed
+        );
         for reach in reaches {
             let risky = self.risky.clone();
+            if goes_through && !self.is_git_tree {
+                let (at, reach, risky) = (self.levels.clone(), reach.clone(), risky.clone());
+                self.found.steps.changes.push(ChangingStep { at, access, reach, risky });
+            }
             let touch = Touch { access, reach, in_place: self.in_place, is_alternative, risky };
             if !self.found.touches.contains(&touch) {
                 self.found.touches.push(touch);
@@ -981,6 +1087,15 @@ impl<'a> Examiner<'a> {
         let cwds = self.cwds.as_ref()?;
         Some(cwds.iter().map(|cwd| cwd.join(&text)).collect())
     }
+}
+
+/// Whether git does this in the work tree that it is in, where it goes through no link. A directory that `-C` names may be behind one, but
+/// for what changes the tree.
+fn is_in_tree(touched: &Touched, arguments: &[ShellWord], brings: bool) -> bool {
+    let (words, places) = git_words(arguments);
+    let makes_one = words.first().and_then(ShellWord::literal).is_some_and(|word| word.starts_with("init"));
+    let is_here = touched.scope == WeighScope::Within && touched.word.literal() == Some(".");
+    (brings || places.is_empty()) && !makes_one && (is_here || touched.access == TouchAccess::Delete)
 }
 
 /// Files that set up a shell and leave it where it is.

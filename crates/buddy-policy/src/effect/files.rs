@@ -6,6 +6,7 @@
 //! a row does not list could mean anything, so then every word counts as written.
 
 mod archives;
+mod brought;
 mod compilers;
 mod compressors;
 mod copies;
@@ -17,15 +18,20 @@ mod parse;
 mod python_modules;
 mod row;
 mod runners;
+mod touched;
+mod untried;
 mod weigh;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use brought::Brought;
 pub(crate) use git::{GitPlace, stripped as git_words};
 pub(crate) use row::FileRow;
 pub(crate) use runners::{RUNNERS, passes_variables_on};
-pub(crate) use weigh::{WeighOutcome, WeighScope, outcome};
+pub(crate) use touched::{Touched, WeighScope};
+pub(crate) use untried::UNTRIED;
+pub(crate) use weigh::{WeighOutcome, outcome};
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static FileRow> {

@@ -6,6 +6,9 @@ use crate::shell::ShellWord;
 /// Shells that read roughly the same language as `sh`.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"];
 
+/// Those that evaluate more texts than bash does: patterns with code in them, numbers of builtins, more expansions.
+const EVALUATING: &[&str] = &["zsh", "ksh", "mksh"];
+
 /// A language, by the beginnings of its programs' names.
 struct Language {
     name: &'static str,
@@ -160,6 +163,11 @@ pub(crate) enum GivenProgram {
     Module,
     /// It is not certain.
     Unclear,
+}
+
+/// Whether a program is a shell that evaluates more texts than bash does.
+pub(crate) fn evaluates_more(program: &str) -> bool {
+    EVALUATING.contains(&program)
 }
 
 /// Whether a program is a shell.

@@ -46,6 +46,10 @@ struct ShellReader<'a> {
     settings: Vec<(&'a str, bool)>,
 }
 
+/// Statements that hold others. A redirection of a list or a pipeline belongs to its last command.
+const BLOCKS: &[&str] =
+    &["subshell", "compound_statement", "if_statement", "while_statement", "for_statement", "case_statement"];
+
 /// Programs after which any variable can have any value.
 const SETTING_ANY: &[&str] = &["eval", "source", ".", "command", "builtin"];
 
@@ -153,7 +157,9 @@ impl<'a> ShellReader<'a> {
     /// A node that only holds others.
     fn structure(&mut self, node: Node<'_>, depth: usize) -> Result<(), UnreadableScript> {
         self.gaps(node, Gaps::Lines);
+        self.script.runs_beside |= node.kind() == "process_substitution";
         for child in children(node) {
+            self.script.runs_beside |= child.kind() == "&";
             if child.is_named() {
                 self.visit(child, depth + 1)?;
             } else if !TOKENS.contains(&child.kind()) {
@@ -167,6 +173,7 @@ impl<'a> ShellReader<'a> {
         self.gaps(node, Gaps::Line);
         let mut simple = Simple::default();
         let mut last_word_end = None;
+        let own_redirects = self.script.redirects.len();
         for child in children(node) {
             let is_word_like = match child.kind() {
                 "file_redirect" => {
@@ -209,6 +216,7 @@ impl<'a> ShellReader<'a> {
                 last_word_end = Some(child.end_byte());
             }
         }
+        self.open_before(own_redirects, self.script.commands.len());
         self.script.commands.push(simple);
         Ok(())
     }
@@ -233,6 +241,7 @@ impl<'a> ShellReader<'a> {
             for command in self.script.commands.iter_mut().skip(before) {
                 command.upstream.get_or_insert(start..before);
             }
+            self.script.overlaps.push((start..before, before..self.script.commands.len()));
         }
         Ok(())
     }
@@ -241,8 +250,17 @@ impl<'a> ShellReader<'a> {
         self.gaps(node, Gaps::Line);
         let start = self.script.commands.len();
         let body = node.child_by_field_name("body");
+        // A shell expands the words of a simple command first. Around a block it opens the file before all of it.
+        let is_block = body.is_some_and(|body| BLOCKS.contains(&body.kind()));
+        let (mut own_redirects, mut before) = (self.script.redirects.len(), start);
         for child in children(node) {
             match child.kind() {
+                _ if body.is_some_and(|body| body.id() == child.id()) => {
+                    self.visit(child, depth + 1)?;
+                    let last = self.script.commands.len().saturating_sub(1);
+                    before = if is_block { start } else { last };
+                    own_redirects = self.script.redirects.len();
+                }
                 "heredoc_redirect" => self.heredoc(child, depth + 1, Some(start))?,
                 "herestring_redirect" => {
                     let input = self.herestring(child, depth + 1)?;
@@ -251,7 +269,15 @@ impl<'a> ShellReader<'a> {
                 _ => self.visit(child, depth + 1)?,
             }
         }
+        self.open_before(own_redirects, before);
         Ok(())
+    }
+
+    /// Notes the command before which redirections are opened, for those from the given place on.
+    fn open_before(&mut self, redirects: usize, command: usize) {
+        for redirect in self.script.redirects.iter_mut().skip(redirects) {
+            redirect.before = command;
+        }
     }
 
     /// Sets the input of the one command of a redirected statement.
@@ -339,7 +365,8 @@ impl<'a> ShellReader<'a> {
         };
         let is_copy = may_copy && file.literal().is_some_and(is_descriptor);
         if !is_copy {
-            self.script.redirects.push(Redirect { direction, file });
+            let before = self.script.commands.len();
+            self.script.redirects.push(Redirect { direction, file, before });
         }
         Ok(())
     }

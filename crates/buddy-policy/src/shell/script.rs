@@ -15,6 +15,10 @@ pub(crate) struct ShellScript {
     pub(crate) bombs: Vec<String>,
     /// Whether it has loops or functions, so that a command can run after one that stands below it.
     pub(crate) repeats: bool,
+    /// Whether a part runs beside what stands after it: in the background, or in a process substitution.
+    pub(crate) runs_beside: bool,
+    /// Parts of pipelines, each with the parts after it that run at the same time, by their places in `commands`.
+    pub(crate) overlaps: Vec<(Range<usize>, Range<usize>)>,
     /// Variables that it sets to nothing but plain words and numbers.
     pub(crate) tame: Vec<String>,
     /// Whether it is one simple command with nothing around it.
@@ -61,6 +65,8 @@ pub(crate) enum Direction {
 pub(crate) struct Redirect {
     pub(crate) direction: Direction,
     pub(crate) file: ShellWord,
+    /// The command before which it is opened, by its place in [`ShellScript::commands`].
+    pub(crate) before: usize,
 }
 
 /// The reason why a command line cannot be judged at all. It must not run.

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use buddy_policy::Now;
+use buddy_policy::{EVALUATED_FORMS, EvaluatedForms, Now, ZSH_FORMS};
 use buddy_policy::{Mode, Scope, Verdict, decide};
 use buddy_protocol::{ApprovalPolicy, Risk};
 
@@ -194,6 +194,22 @@ fn places_that_are_guarded_are_not_reached_through_options() {
 }
 
 #[test]
+fn a_second_output_hides_no_first_one() {
+    for line in [
+        "patch -r rejected -p0 < p",
+        "tar xf a.tar --index-file=/w/list",
+        "gcc -aux-info /w/list /w/x.c",
+        "gcc -c -MF /w/deps /w/x.c",
+        "ld -r -Map /w/map /w/x.o",
+        "as --MD /w/deps /w/x.s",
+        "yasm -l /w/list /w/x.asm",
+    ] {
+        check(Mode::Production, line, Verdict::Allow);
+        check(Mode::Production, &format!("cd ~/other && {line}"), Verdict::Ask);
+    }
+}
+
+#[test]
 fn programs_in_options_and_text_in_no_file_ask_in_production() {
     for line in [
         "git fetch-pack --exec='rm -rf x #' . HEAD",
@@ -283,274 +299,26 @@ fn work_that_nothing_holds_is_not_thrown_away_unseen() {
     }
 }
 
-/// Ways in which a shell evaluates an argument again. `PAYLOAD` stands for text that makes a file when that happens.
-const EVALUATED: &[&str] = &[
-    "(( PAYLOAD ))",
-    "x=$(( PAYLOAD ))",
-    "echo $(( PAYLOAD ))",
-    "echo $[ PAYLOAD ]",
-    "let PAYLOAD",
-    "let 'PAYLOAD'",
-    "let y='PAYLOAD'",
-    "[[ -v 'PAYLOAD' ]]",
-    "[[ -v PAYLOAD ]]",
-    "[[ 'PAYLOAD' -eq 0 ]]",
-    "[[ 0 -lt 'PAYLOAD' ]]",
-    "test -v 'PAYLOAD'",
-    "[ -v 'PAYLOAD' ]",
-    "[ \"-v\" 'PAYLOAD' ]",
-    "test ! -v 'PAYLOAD'",
-    "test a = a -a -v 'PAYLOAD'",
-    "/usr/bin/env bash -c \"test -v 'PAYLOAD'\"",
-    "command test -v 'PAYLOAD'",
-    "builtin test -v 'PAYLOAD'",
-    "read 'PAYLOAD' <<< x",
-    "read -r 'PAYLOAD' < a",
-    "printf -v 'PAYLOAD' x",
-    "printf -v'PAYLOAD' x",
-    "unset 'PAYLOAD'",
-    "unset -v 'PAYLOAD'",
-    "declare 'PAYLOAD=1'",
-    "typeset 'PAYLOAD=1'",
-    "declare -a 'PAYLOAD=1'",
-    "export 'PAYLOAD=1'",
-    "readonly 'PAYLOAD=1'",
-    "f() { local 'PAYLOAD=1'; }; f",
-    "declare -i n='PAYLOAD'",
-    "x[PAYLOAD]=1",
-    "x=([PAYLOAD]=1)",
-    "echo ${x[PAYLOAD]}",
-    "y=abc; echo ${y:PAYLOAD}",
-    "y=abc; echo ${y:0:PAYLOAD}",
-    "mapfile -C 'touch OUT #' -c 1 < a",
-    "readarray -C 'touch OUT #' -c 1 < a",
-    "p='PAYLOAD'; (( p ))",
-    "p='PAYLOAD'; echo $(( p ))",
-    "p='PAYLOAD'; [[ p -eq 0 ]]",
-    "p='PAYLOAD'; [[ $p -eq 0 ]]",
-    "p='PAYLOAD'; echo ${x[p]}",
-    "p='PAYLOAD'; echo ${x[$p]}",
-    "p='PAYLOAD'; y=abc; echo ${y:p}",
-    "p='PAYLOAD'; y=abc; echo ${y:$p}",
-    "p='PAYLOAD'; echo ${!p}",
-    "p='PAYLOAD'; read \"$p\" < a",
-    "p='PAYLOAD'; read $p < a",
-    "p='PAYLOAD'; printf -v \"$p\" x",
-    "p='PAYLOAD'; unset \"$p\"",
-    "p='PAYLOAD'; declare \"$p=1\"",
-    "p='PAYLOAD'; export \"$p=1\"",
-    "p='PAYLOAD'; test -v \"$p\"",
-    "p='PAYLOAD'; [ -v $p ]",
-    "p='PAYLOAD'; for ((i=p; i<1; i++)); do :; done",
-    "p='PAYLOAD'; wait -n -p \"$p\" & wait",
-    "sleep 0 & wait -n -p 'PAYLOAD'",
-    "p='$(touch OUT)'; echo ${p@P}",
-    "PS4='$(touch OUT)'; set -x; :",
-    "PROMPT_COMMAND='touch OUT' bash -i < a",
-    "trap 'touch OUT' EXIT",
-    "trap 'touch OUT' DEBUG; :",
-    "eval 'touch OUT'",
-    "source <(echo touch OUT)",
-    ". <(echo touch OUT)",
-    "getopts a 'PAYLOAD' -a",
-    "select 'x' in a; do touch OUT; break; done <<< 1",
-    "coproc touch OUT; wait",
-    "compgen -C 'touch OUT #'",
-    "compgen -W '$(touch OUT)'",
-    "compgen -F 'touch' OUT",
-    "exec {PAYLOAD}>a",
-    "bind -x '\"a\": touch OUT'",
-    "alias ls='touch OUT'; shopt -s expand_aliases",
-    "ulimit 'PAYLOAD'",
-    "return 'PAYLOAD'",
-    "exit 'PAYLOAD'",
-    "shift 'PAYLOAD'",
-    "fc -e 'touch OUT'",
-    "p='PAYLOAD'; y=([p]=1)",
-    "p='PAYLOAD'; y+=([p]=1)",
-    "p='PAYLOAD'; y=(1 [p]=2 3)",
-    "p='PAYLOAD'; y=([p]+=2)",
-    "p='PAYLOAD'; y=([\"$p\"]=1)",
-    "p='PAYLOAD'; y=([$(echo p)]=1)",
-    "p='PAYLOAD'; readonly y=([p]=1)",
-    "p='PAYLOAD'; export y=([p]=1)",
-    "p='PAYLOAD'; typeset y=([p]=1)",
-    "p='PAYLOAD'; declare y=([p]=1)",
-    "p='PAYLOAD'; f() { local y=([p]=1); }; f",
-    "p='PAYLOAD'; ls | y=([p]=1)",
-    "p='PAYLOAD'; { y=([p]=1); }",
-    "p='PAYLOAD'; if true; then y=([p]=1); fi",
-    "p='PAYLOAD'; y=([p]=1) ls",
-    "p='PAYLOAD'; RANDOM=$p",
-    "p='PAYLOAD'; RANDOM=p",
-    "p='PAYLOAD'; RANDOM+=p",
-    "p='PAYLOAD'; RANDOM=(p)",
-    "p='PAYLOAD'; RANDOM=([0]=p)",
-    "p='PAYLOAD'; RANDOM[0]=p",
-    "p='PAYLOAD'; OPTIND=$p",
-    "p='PAYLOAD'; OPTIND=$p ls",
-    "p='PAYLOAD'; HISTCMD=$p",
-    "p='PAYLOAD'; SRANDOM=$p",
-    "p='PAYLOAD'; SECONDS=$p",
-    "p='PAYLOAD'; declare SECONDS=$p",
-    "p='PAYLOAD'; export SECONDS=$p",
-    "p='PAYLOAD'; LINENO=$p",
-    "p='PAYLOAD'; EPOCHSECONDS=$p",
-    "p='PAYLOAD'; EPOCHREALTIME=$p",
-    "p='PAYLOAD'; BASHPID=$p",
-    "p='PAYLOAD'; BASH_SUBSHELL=$p",
-    "p='PAYLOAD'; OPTERR=$p",
-    "p='PAYLOAD'; COLUMNS=$p",
-    "p='PAYLOAD'; LINES=$p",
-    "p='PAYLOAD'; TMOUT=$p",
-    "p='PAYLOAD'; HISTSIZE=$p",
-    "p='PAYLOAD'; FUNCNEST=$p",
-    "p='PAYLOAD'; MAILCHECK=$p",
-    "p='PAYLOAD'; BASH_COMPAT=$p",
-    "p='PAYLOAD'; BASH_XTRACEFD=$p",
-    "p='PAYLOAD'; COMP_CWORD=$p",
-    "p='PAYLOAD'; SHLVL=$p",
-    "p='PAYLOAD'; UID=$p",
-    "p='PAYLOAD'; export OPTIND=$p",
-    "p='PAYLOAD'; readonly RANDOM=$p",
-    "p='PAYLOAD'; export 'RANDOM=p'",
-    "p='PAYLOAD'; builtin declare RANDOM=p",
-    "p='PAYLOAD'; command export RANDOM=p",
-    "p='PAYLOAD'; export OPTIND; OPTIND=p",
-    "p='PAYLOAD'; for RANDOM in $p; do :; done",
-    "p='PAYLOAD'; read RANDOM <<< \"$p\"",
-    "p='PAYLOAD'; while read OPTIND; do :; done <<< \"$p\"",
-    "p='PAYLOAD'; printf -v RANDOM %s \"$p\"",
-    "p='PAYLOAD'; mapfile -t RANDOM <<< \"$p\"",
-    "p='PAYLOAD'; : {y[p]}>a",
-    "p='PAYLOAD'; exec {y[p]}>a",
-    "p='PAYLOAD'; {y[p]}>a ls",
-    "p='PAYLOAD'; { ls; } {y[p]}>a",
-    "p='PAYLOAD'; (ls) {y[p]}>&1",
-    "p='PAYLOAD'; if ls; then ls; fi {y[p]}>a",
-    "p='PAYLOAD'; ls | cat {y[p]}>a",
-    "p='PAYLOAD'; ! ls {y[p]}>a",
-    "p='PAYLOAD'; time ls {y[p]}>a",
-    "p='PAYLOAD'; cat {y[p]}<<< 1",
-    "p='PAYLOAD'; cat {y[p]}<<E\nE",
-    "p='PAYLOAD'; cat {y[p]}<a",
-    "p='PAYLOAD'; ls {y[p]}>>a",
-    "p='PAYLOAD'; let p",
-    "p='PAYLOAD'; builtin let p",
-    "p='PAYLOAD'; echo $[p]",
-    "p='PAYLOAD'; echo $(( $p ))",
-    "p='PAYLOAD'; [[ x[p] -eq 0 ]]",
-    "p='PAYLOAD'; [[ (p -lt 1) ]]",
-    "p='PAYLOAD'; [[ ! -v x[p] ]]",
-    "p='PAYLOAD'; [[ -v $p ]]",
-    "p='PAYLOAD'; echo ${-:p}",
-    "p='PAYLOAD'; echo ${?:p}",
-    "p='PAYLOAD'; echo ${$:p}",
-    "p='PAYLOAD'; echo ${_:p}",
-    "p='PAYLOAD'; echo ${*:p}",
-    "p='PAYLOAD'; echo ${@:p}",
-    "p='PAYLOAD'; echo ${#:p}",
-    "p='PAYLOAD'; echo ${0:p}",
-    "p='PAYLOAD'; echo \"${BASH:0:p}\"",
-    "p='PAYLOAD'; echo ${BASH:\"$p\"}",
-    "p='PAYLOAD'; echo ${BASH:(p)}",
-    "p='PAYLOAD'; echo ${BASH:1?p:1}",
-    "p='PAYLOAD'; echo ${zz:-${BASH:p}}",
-    "p='PAYLOAD'; echo \"${zz:-${BASH:p}}\"",
-    "p='PAYLOAD'; echo ${zz:-${-:p}}",
-    "p='PAYLOAD'; echo ${zz:-${!p}}",
-    "p='PAYLOAD'; echo ${BASH/a/${BASH:p}}",
-    "p='PAYLOAD'; echo ${BASH%${BASH:p}}",
-    "p='PAYLOAD'; cat <<E\n${BASH:p}\nE",
-    "p='PAYLOAD'; cat <<E\n${y[p]}\nE",
-    "p='PAYLOAD'; cat <<< ${y[p]}",
-    "p='PAYLOAD'; case ${y[p]} in a) ;; esac",
-    "p='PAYLOAD'; case a in ${y[p]}) ;; esac",
-    "p='PAYLOAD'; for i in ${y[p]}; do :; done",
-    "p='PAYLOAD'; ls > ${y[p]}",
-    "p='PAYLOAD'; [ -n ${y[p]} ]",
-    "p='PAYLOAD'; [[ -n ${y[p]} ]]",
-    "p='PAYLOAD'; q=${y[p]}",
-    "p='PAYLOAD'; q=(${y[p]})",
-    "p='PAYLOAD'; echo ${y[p]:=1}",
-    "p='PAYLOAD'; echo ${y[p]+1}",
-    "p='PAYLOAD'; echo ${#y[p]}",
-    "p='PAYLOAD'; echo ${y[p]@Q}",
-    "p='PAYLOAD'; y=1; unset y[p]",
-    "p='PAYLOAD'; y=1; builtin unset 'y[p]'",
-    "p='PAYLOAD'; v=-v; [ $v \"$p\" ]",
-    "p='PAYLOAD'; v=-v; [ \"$v\" \"$p\" ]",
-    "p='PAYLOAD'; [ \"-v\" \"$p\" ]",
-    "p='PAYLOAD'; [ -\"v\" \"$p\" ]",
-    "p='PAYLOAD'; v=-v; test $v \"$p\"",
-    "p='PAYLOAD'; v=-v; test \"$v\" \"$p\"",
-    "p='PAYLOAD'; v=-v; command test \"$v\" \"$p\"",
-    "p='PAYLOAD'; set -- -v \"$p\"; [ \"$@\" ]",
-    "p='PAYLOAD'; set -- -v \"$p\"; test \"$@\"",
-    "p='PAYLOAD'; set -- -v \"$p\"; [ \"$1\" \"$2\" ]",
-    "p='PAYLOAD'; set -- -v \"$p\"; [ ! \"$1\" \"$2\" ]",
-    "p='PAYLOAD'; set -- -v \"$p\"; [ a = a -a \"$1\" \"$2\" ]",
-    "v='-v x[$(touch${IFS}OUT)]'; [ $v ]",
-    "v='-v x[$(touch${IFS}OUT)] -o y'; [ $v = y ]",
-    "v='y -o -v x[$(touch${IFS}OUT)]'; [ -n $v ]",
-    "v='y -o -v x[$(touch${IFS}OUT)]'; test -n $v",
-    "p='PAYLOAD'; printf \"-v$p\" 1",
-    "p='PAYLOAD'; y=\"-v$p\"; printf \"$y\" 1",
-    "p='PAYLOAD'; y=-v; printf \"$y\" \"$p\" 1",
-    "p='PAYLOAD'; y=-v; printf $y \"$p\" 1",
-    "y='-v x[$(touch${IFS}OUT)] 1'; printf $y",
-    "y='-n -p x[$(touch${IFS}OUT)]'; sleep 0 & wait $y",
-    "p='PAYLOAD'; y=\"-p$p\"; sleep 0 & wait -n \"$y\"",
-    "p='PAYLOAD'; y=\"-p$p\"; sleep 0 & wait \"$y\" $!",
-    "p='PAYLOAD'; y=1; eval 'y=\"-p$p\"'; sleep 0 & wait \"$y\" $!",
-    "p='PAYLOAD'; y=1; read y <<< \"-p$p\"; sleep 0 & wait \"$y\" $!",
-    "declare PIPESTATUS='($(touch OUT))'",
-    "y=(1); declare y='($(touch OUT))'",
-    "y=(1); typeset y='(`touch OUT`)'",
-    "y=(1); q='($(touch OUT))'; declare y=$q",
-    "y=(1); q='($(touch OUT))'; declare y=\"$q\"",
-    "y=(1); q='($(touch OUT))'; declare -g y=\"$q\"",
-    "y=(1); q='($(touch OUT))'; declare -x y=\"$q\"",
-    "y=(1); q='($(touch OUT))'; builtin declare y=\"$q\"",
-    "y=(1); q='($(touch OUT))'; export y=\"$q\"",
-    "y=(1); q='($(touch OUT))'; readonly y=\"$q\"",
-    "q=-a; declare $q y='($(touch OUT))'",
-    "readonly -a y='($(touch OUT))'",
-    "export -a y='($(touch OUT))'",
-    "typeset -A y='([a]=$(touch OUT))'",
-    "p='PAYLOAD'; declare -n r=$p; echo $r",
-    "p='PAYLOAD'; declare -n r; r=$p; r=1",
-    "p='PAYLOAD'; declare -i y; y=p",
-    "p='PAYLOAD'; declare -i y; echo ${y:=$p}",
-    "p='PAYLOAD'; declare -i y; read y <<< p",
-    "history -s 'touch OUT'; fc -s",
-    "mapfile -C'touch OUT #' -c1 y < a",
-    "p='touch OUT #'; mapfile -C \"$p\" -c1 y < a",
-    "p='-Ctouch${IFS}OUT;: -c1'; mapfile $p y < a",
-    "p='-Ctouch OUT;:'; mapfile \"$p\" -c1 y < a",
-    "p='PAYLOAD'; mapfile -O \"$p\" y < a",
-    "p='PAYLOAD'; shift $p",
-    "p='PAYLOAD'; exit $p",
-    "p='PAYLOAD'; for i in 1; do break $p; done",
-    "p='PAYLOAD'; ulimit -n $p",
-    "p='PAYLOAD'; umask $p",
-    "p='PAYLOAD'; kill -$p 1",
-    "p='PAYLOAD'; read -t $p y < a",
-    "p='PAYLOAD'; read -n $p y < a",
-    "p='PAYLOAD'; read -a \"$p\" < a",
-    "p='PAYLOAD'; printf '%d' \"$p\"",
-    "p='PAYLOAD'; printf '%*d' \"$p\" 1",
-    "p='PAYLOAD'; coproc \"$p\" { :; }",
-    "p='PAYLOAD'; PS4=$p; set -x; :",
-    "p='PAYLOAD'; PS1=$p bash -i < a",
+/// Shells in which the forms are tried, with texts that hold a command, and the fewest lines that each evaluates.
+const SHELLS: &[(&[&str], &[&str], usize)] = &[
+    (&["bash", "--norc", "--noprofile"], &["x[$(touch OUT)]", "x[`touch OUT`]", "x[y=$(touch OUT)]"], 350),
+    (&["dash"], &["x[$(touch OUT)]"], 8),
+    (&["busybox", "ash"], &["x[$(touch OUT)]"], 8),
+    (&["zsh", "-f"], OF_ZSH, 30),
 ];
 
-#[expect(clippy::disallowed_methods, reason = "the test holds the judge against the real shell")]
-fn makes_the_file(line: &str, directory: &Path) -> bool {
+/// In zsh the variable has to be there.
+const OF_ZSH: &[&str] = &["x[$(touch OUT)]", "path[$(touch OUT)]"];
+
+#[expect(clippy::disallowed_methods, reason = "the test holds the judge against the real shells")]
+fn makes_the_file(shell: &[&str], line: &str, directory: &Path) -> bool {
     let out = directory.join("OUT");
     std::fs::write(directory.join("a"), "a\n").expect("a file is written");
-    Command::new("/bin/bash")
-        .args(["--norc", "--noprofile", "-c", line])
+    // Some forms wait for a process that ended or for input.
+    Command::new("timeout")
+        .arg("20")
+        .args(shell)
+        .args(["-c", line])
         .current_dir(directory)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
@@ -558,7 +326,7 @@ fn makes_the_file(line: &str, directory: &Path) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
-        .expect("bash is needed for this test");
+        .expect("the shells are needed for this test");
     let made = out.exists();
     if made {
         std::fs::remove_file(out).expect("the file is removed");
@@ -566,27 +334,52 @@ fn makes_the_file(line: &str, directory: &Path) -> bool {
     made
 }
 
+/// The lines of all forms that a shell evaluates.
+fn evaluated(shell: &[&str], forms: &[EvaluatedForms], payloads: &[&str], directory: &Path) -> Vec<String> {
+    let forms = forms.iter().flat_map(|kind| kind.forms);
+    let lines = forms.flat_map(|form| payloads.iter().map(|payload| form.replace("PAYLOAD", payload)));
+    let mut lines: Vec<String> = lines.collect();
+    lines.dedup();
+    lines.into_iter().filter(|line| makes_the_file(shell, line, directory)).collect()
+}
+
+/// Whether a line runs in production without a question, and without its command among the parts that were judged.
+fn is_missed(line: &str) -> bool {
+    let decision = ask(&run(line), &policy(Mode::Production));
+    decision.verdict == Verdict::Allow && !decision.parts.iter().any(|part| part == "touch OUT")
+}
+
 #[test]
 fn text_that_the_shell_evaluates_again_is_seen_in_production() {
     let directory = tempfile::tempdir().expect("a directory");
-    let mut evaluated = 0;
-    let mut missed = Vec::new();
-    for form in EVALUATED {
-        for payload in ["x[$(touch OUT)]", "x[`touch OUT`]", "x[y=$(touch OUT)]"] {
-            let line = form.replace("PAYLOAD", payload);
-            if !makes_the_file(&line, directory.path()) {
-                continue;
-            }
-            evaluated += 1;
-            if ask(&run(&line), &policy(Mode::Production)).verdict == Verdict::Allow
-                && !ask(&run(&line), &policy(Mode::Production)).parts.iter().any(|part| part == "touch OUT")
-            {
-                missed.push(line);
-            }
+    for (shell, payloads, fewest) in SHELLS {
+        let lines = evaluated(shell, EVALUATED_FORMS, payloads, directory.path());
+        assert!(lines.len() >= *fewest, "{shell:?} evaluates enough of them: {}", lines.len());
+        // Lines run in bash; another shell gets them as a text.
+        let given = |line: &String| format!("{} -c '{}'", shell.join(" "), line.replace('\'', "'\\''"));
+        let is_own = shell.first() == Some(&"bash");
+        let missed: Vec<&String> =
+            lines.iter().filter(|line| is_missed(&given(line)) || (is_own && is_missed(line))).collect();
+        assert!(missed.is_empty(), "{shell:?}: {missed:#?}");
+    }
+}
+
+#[test]
+fn a_text_for_a_shell_that_evaluates_more_asks_in_production() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let lines = evaluated(&["zsh", "-f"], &[ZSH_FORMS], OF_ZSH, directory.path());
+    assert!(lines.len() >= ZSH_FORMS.forms.len(), "{lines:#?}");
+    for line in lines.iter().map(String::as_str).chain(["echo hi"]) {
+        let quoted = line.replace('\'', "'\\''");
+        for shell in ["zsh -c", "zsh -fc", "ksh -c", "mksh -c", "/bin/zsh -c", "timeout 5 zsh -c"] {
+            let line = format!("{shell} '{quoted}'");
+            assert_ne!(ask(&run(&line), &policy(Mode::Production)).verdict, Verdict::Allow, "{line}");
         }
     }
-    assert!(missed.is_empty(), "{missed:#?}");
-    assert!(evaluated > 350, "bash evaluates enough of them: {evaluated}");
+    check(Mode::Production, "echo 'echo hi' | zsh", Verdict::Ask);
+    check(Mode::Production, "zsh <<< 'echo hi'", Verdict::Ask);
+    check(Mode::Production, "sh -c 'echo hi'", Verdict::Allow);
+    check(Mode::Production, "zsh run.zsh", Verdict::Allow);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod advice;
 mod auto;
 mod bash;
+mod brought_links;
 mod builtins;
 mod climbs;
 mod danger;

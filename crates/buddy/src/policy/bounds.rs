@@ -134,7 +134,10 @@ impl Ground {
         let homes = if self.homes.is_empty() { &nowhere[..] } else { &self.homes };
         let is_known = |place: &&Path| !self.homes.is_empty() || place.is_absolute();
         let there = |home: &Path, place: &Path| {
-            let (named, real) = (home.join(place), home.join(place).canonicalize().ok()?);
+            let named = home.join(place);
+            // Most places are missing, and one look says so; to resolve a path takes one for each of its names.
+            named.symlink_metadata().ok()?;
+            let real = named.canonicalize().ok()?;
             let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
             // A link in the home, as people make who keep their settings elsewhere, hides nothing: what it leads to is hidden.
             Some(if real == real_home.join(place) { named } else { real })

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use buddy_exec::follow_links;
-use buddy_policy::Places;
+use buddy_policy::{Carried, Places};
 
 /// How much is looked through for links, how far down, and how many are told.
 const MAX_ENTRIES: usize = 50_000;
@@ -59,6 +59,53 @@ pub(super) fn links_within(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, 
         }
     }
     links
+}
+
+/// Whether a file that is moved or copied is or holds a link that could lead elsewhere in its new place. One whose target comes
+/// along, within the same directory, does not.
+pub(super) fn carries_links(places: &Places, carried: &Carried) -> bool {
+    let mut entries = MAX_ENTRIES;
+    match carried {
+        Carried::Named(path) => is_or_holds_link(places, path, &mut entries),
+        Carried::Matched(directory) => {
+            let names = std::fs::read_dir(directory).into_iter().flatten();
+            names.flatten().any(|entry| is_or_holds_link(places, &entry.path(), &mut entries))
+        }
+    }
+}
+
+/// The same of one file. Beyond a bound it counts as such.
+fn is_or_holds_link(places: &Places, top: &Path, entries: &mut usize) -> bool {
+    // A name that leads through a link on its way is moved from where that leads.
+    let above = top.parent().map_or_else(|| top.to_owned(), real);
+    let top = top.file_name().map_or_else(|| above.clone(), |name| above.join(name));
+    let Ok(kind) = std::fs::symlink_metadata(&top).map(|metadata| metadata.file_type()) else { return false };
+    if kind.is_symlink() {
+        return true;
+    }
+    let is_open = |target: &Path| {
+        places.workspace.iter().chain(&places.scratch).any(|root| target.starts_with(real(root)))
+    };
+    let mut left = if kind.is_dir() { vec![top.clone()] } else { Vec::new() };
+    while let Some(directory) = left.pop() {
+        let Ok(names) = std::fs::read_dir(&directory) else { return true };
+        for entry in names.flatten() {
+            if *entries == 0 {
+                return true;
+            }
+            *entries -= 1;
+            let Ok(kind) = entry.file_type() else { return true };
+            if kind.is_dir() {
+                left.push(entry.path());
+            } else if kind.is_symlink() {
+                let target = real(&entry.path());
+                if !target.starts_with(&top) || !is_open(&target) {
+                    return true;
+                }
+            }
+        }
+    }
+    false
 }
 
 /// The path without links, also where its end does not exist.

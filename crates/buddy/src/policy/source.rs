@@ -13,7 +13,7 @@ use buddy_exec::{
     places_of_remotes, remote_lookup,
 };
 use buddy_policy::{
-    ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing,
+    Carried, ChangeableProgram, CommandMode, CommandPattern, ENGINE_VARIABLES, GIT_ORDERS, Grant, Landing,
     LinkedPlaces, Mode, NamedPaths, Places, Policy, ProgramUse, Registry, RuleSet, Rules, SettingsSource,
     guarded_names, registry_of,
 };
@@ -23,7 +23,7 @@ use super::bounds::{Ground, bounds};
 use super::landings::landing;
 use super::limits::LimitSettings;
 use super::linked::LinkedTargets;
-use super::links::{links, links_within};
+use super::links::{carries_links, links, links_within};
 use super::registries::{list_names, read_settings};
 use super::removals::protected_within;
 use super::rules::FixedRules;
@@ -319,6 +319,12 @@ impl PolicySource for Policies {
         let mut found = links(&policy.places, &named.paths);
         found.extend(links_within(&policy.places, &named.patterns));
         found
+    }
+
+    fn carried(&self, policy: &Policy, files: &[Carried]) -> Vec<Carried> {
+        // As with links, another host is not asked.
+        let files = files.iter().filter(|_| self.remote.is_none());
+        files.filter(|file| carries_links(&policy.places, file)).cloned().collect()
     }
 
     fn tracked(&self, directories: &[PathBuf]) -> Vec<PathBuf> {

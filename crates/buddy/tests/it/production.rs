@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use buddy_testkit::program::Program;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, done, shell};
 
@@ -213,6 +213,95 @@ async fn no_link_carries_a_change_out_of_the_workspace_unasked() {
         assert!(result["error"]["code"] == "approval_needed", "{line}: {result}");
     }
     assert_eq!(fs::read_to_string(outside.join("f.txt")).unwrap(), "kept\n");
+}
+
+/// Lines that bring a tracked link to a place and then change something through it.
+const MOVED_LINKS: &[&str] = &[
+    "mv lf g && echo x > g",
+    "mv lf g; tee g < plain.txt",
+    "mv lf near/ && echo x > near/lf",
+    "mv l* near && echo x > near/lf",
+    "bash -c 'mv lf g'; cat plain.txt > g",
+    "cp -a lf g && echo x > g",
+    "cp -a lf h && mv h g && echo x > g",
+    "cp -r d c; echo x > c/out/f.txt",
+    "cp -r d c && rm c/out/f.txt",
+    "cp -r d c && truncate -s 0 c/out/f.txt",
+    "rsync -a d/ c && echo x > c/out/f.txt",
+    "ln lf g && echo x > g",
+];
+
+/// A repository with links to `../vic`.
+const LINKS: &str = "set -e; git init -q . && git config user.email a@b.example && git config user.name a
+ln -s ../vic/f.txt lf && mkdir d near && ln -s ../../vic d/out && git add -A && git commit -q -m one";
+
+/// The same with links that come out of an archive, from a branch, a stash or a patch.
+const UNPACKED_LINKS: &[&str] = &[
+    "tar xf a.tar && tee out/f.txt < plain.txt",
+    "tar xf a.tar -C sub && cp plain.txt sub/out/f.txt",
+    "tar xf a.tar; cd out; echo x > f.txt",
+    "tar xf a.tar && tar xf b.tar",
+    "(sleep 1; echo x > out/f.txt) & tar xf a.tar; wait",
+    "for i in 1 2; do echo x > out/f.txt; tar xf a.tar; done",
+    "unzip -q a.zip && cp plain.txt out/f.txt",
+    "git checkout -q links && cp plain.txt out/f.txt",
+    "git stash pop -q; cp plain.txt out/f.txt",
+    "git apply links.diff && cp plain.txt out/f.txt",
+    "patch -p1 < links.diff && cp plain.txt out/f.txt",
+];
+
+/// A tree without a link, and archives, a branch, a stash and a patch with links to `../vic`.
+const PACKED: &str = "set -e; git init -q -b main . && git config user.email a@b.example && git config user.name a
+mkdir near sub && echo a > near/a.txt && git add -A && git commit -q -m one
+mkdir packed && (cd packed && ln -s ../vic out && tar cf ../a.tar out && zip -qy ../a.zip out)
+rm -r packed && mkdir -p packed/out && echo x > packed/out/f.txt && tar cf b.tar -C packed out/f.txt && rm -r packed
+git checkout -q -b links && ln -s ../vic out && git add out && git commit -q -m two && git diff HEAD~1 HEAD > links.diff
+git checkout -q main && ln -s ../vic out && git stash push -q -u -- out";
+
+/// buddy's results for lines in a tree that a script makes, beside `vic/f.txt`.
+async fn beside_a_victim(lines: &[&str], tree: &str, words: &str) -> (Vec<Value>, String) {
+    let commands: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    let stage = stage(&commands).await;
+    let victim = stage.home.path().join("vic/f.txt");
+    fs::create_dir_all(victim.parent().unwrap()).unwrap();
+    fs::write(&victim, "kept\n").unwrap();
+    stage.in_bash(tree).run().await.expect_code(0);
+    buddy(&stage, Machine::Bubblewrap, words).run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), lines.len());
+    (results, fs::read_to_string(victim).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn no_link_that_the_line_itself_brings_carries_a_change_out_unasked() {
+    for (lines, tree) in [(MOVED_LINKS, LINKS), (UNPACKED_LINKS, PACKED)] {
+        let (results, victim) = beside_a_victim(lines, tree, "exec -c agent.max_iterations=200 go").await;
+        let refused = |result: &Value| result["error"]["code"] == "approval_needed";
+        let ran: Vec<(&&str, &Value)> =
+            lines.iter().zip(&results).filter(|(_, result)| !refused(result)).collect();
+        assert!(ran.is_empty(), "{ran:#?}");
+        assert_eq!(victim, "kept\n");
+        // The links lead there: once everything is approved, the first line does what it says.
+        let (_, victim) = beside_a_victim(&lines[..1], tree, "exec --approve all go").await;
+        assert_ne!(victim, "kept\n");
+    }
+}
+
+/// The same programs where no link comes.
+#[tokio::test]
+async fn lines_that_bring_no_link_run_unasked() {
+    let lines = [
+        "mv near/a.txt b.txt && echo x > b.txt",
+        "cp -r near far && echo x > far/a.txt",
+        "mkdir -p up && tar xf b.tar -C up",
+        "git checkout -q -b new && echo x > n.txt",
+        "echo x > l2 && mv l2 l3 && rm l3",
+        "tar xf b.tar > log.txt",
+    ];
+    let (results, _) = beside_a_victim(&lines, PACKED, "exec -c agent.max_iterations=200 go").await;
+    for (line, result) in lines.iter().zip(&results) {
+        assert_eq!(result["result"]["exit_code"], 0, "{line}: {result}");
+    }
 }
 
 /// The setting holds where there is no other jail.

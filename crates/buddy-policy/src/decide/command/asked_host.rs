@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::effect::{Touch, TouchAccess, TouchReach, examine, leaf_trips, line_trips};
 use crate::grant::NamedPaths;
-use crate::{Discarded, GitTrip, Places, Policy};
+use crate::{Carried, Discarded, GitTrip, Mode, Places, Policy};
 
 /// The most touched files that are checked for links. Beyond that, a line is judged by its words.
 pub(in crate::decide) const MAX_TOUCHED: usize = 4096;
@@ -14,6 +14,16 @@ pub(in crate::decide) fn touched(command: &str, cwd: Option<&Path>, policy: &Pol
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
+}
+
+/// The files that a command moves or copies before it changes something where they come to.
+pub(in crate::decide) fn carried(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<Carried> {
+    if policy.mode != Mode::Production {
+        return Vec::new();
+    }
+    let examined = examine(command, cwd, &policy.places);
+    let crossings = examined.map(|examination| examination.steps.crossings()).unwrap_or_default();
+    crossings.into_iter().filter_map(|crossing| crossing.carried).flatten().collect()
 }
 
 /// The paths that the words of each simple command could name.

@@ -104,9 +104,10 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["C", "directory"], Does::Base),
             (&["P", "absolute-names", "transform", "xform", "s"], Does::Anywhere),
             (&["O", "to-stdout"], Does::OnlyReads),
-            (&["index-file"], Does::Writes),
+            (&["index-file"], Does::AlsoWrites),
             (RUNS, Does::Runs),
         ])
+        .brings_links()
         .changes(&[
             "tar xf t.tar",
             "tar -xf t.tar -C empty",
@@ -115,6 +116,7 @@ pub(super) const ROWS: &[FileRow] = &[
             "tar xfC t.tar empty",
             "bsdtar -xf t.tar -C dir",
             "bsdtar -xf t.zip",
+            "tar xvf t.tar --index-file=list",
         ])
         .reads(&["tar xOf t.tar", "tar -xf t.tar --to-stdout m/one.txt"]),
     row(&["tar", "gtar", "bsdtar"], RowOperands::Members)
@@ -151,6 +153,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&[":"], Does::Anywhere),
             (&["l", "t", "v", "p", "c", "z", "Z"], Does::OnlyReads),
         ])
+        .brings_links()
         .changes(&[
             "unzip -q t.zip",
             "unzip -o t.zip -d empty",
@@ -163,6 +166,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .flags(
             Flags::of("xXRe", "").long(&["extract", "vextract", "raw-extract", "control", "no-check"], &[]),
         )
+        .brings_links()
         .changes(&[
             "dpkg-deb -x t.deb empty",
             "dpkg -x t.deb new",
@@ -174,7 +178,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .flags(
             Flags::of("b", "zZS").long(&["build", "root-owner-group", "nocheck", "uniform-compression"], &[]),
         )
-        .untried(&["dpkg-deb -b dir new.deb"]),
+        .changes(&["mkdir -m 755 p p/DEBIAN; printf 'Package: x\nVersion: 1\nArchitecture: all\nMaintainer: x <a@b>\nDescription: x\n' > p/DEBIAN/control; dpkg-deb -b p new.deb"]),
     row(DEB, RowOperands::Each(TouchAccess::Read))
         .when(RowCondition::Option(&[
             "c",
@@ -199,6 +203,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .form(OperandForm::Single)
         .flags(Flags::of("tmpyrbsxia", "").long(&["bd", "y", "r"], &[]))
         .with(&[(&["o"], Does::WritesWithin), (&["so"], Does::OnlyReads), (&["spf"], Does::Anywhere)])
+        .brings_links()
         .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
         .reads(&["7zz x -so t.zip"]),
     row(SEVEN, RowOperands::Each(TouchAccess::Read))
@@ -230,12 +235,14 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["absolute-filenames"], Does::Anywhere),
         ])
         .check(absolute_names)
+        .brings_links()
         .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
         .reads(&["cpio -it < t.cpio"]),
     row(&["cpio"], RowOperands::Each(TouchAccess::Write))
         .when(RowCondition::Option(&["p", "pass-through"]))
         .flags(Flags::of("0adlLmuvV", "R"))
         .with(&[(&["D", "directory"], Does::Base)])
+        .brings_links()
         .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
     row(&["ar"], RowOperands::Pack).when(RowCondition::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
         "ar rcs new.a a.txt",

@@ -15,9 +15,10 @@ pub(super) const ROWS: &[FileRow] = &[
         .check(passes_options)
         .flags(Flags::of("IlLDUWfmOgswcSEpMvx", "ILDUx"))
         .with(&[
+            (&["o"], Does::Writes),
             (
-                &["o", "MF", "MJ", "aux-info", "ftime-trace", "serialize-diagnostics", "dependency-file"],
-                Does::Writes,
+                &["MF", "MJ", "aux-info", "ftime-trace", "serialize-diagnostics", "dependency-file"],
+                Does::AlsoWrites,
             ),
             (&["fcrash-diagnostics-dir", "fmodules-cache-path", "index-store-path"], Does::WritesWithin),
             (&["foptimization-record-file", "fprofile-instr-generate"], Does::WritesJoined),
@@ -33,6 +34,9 @@ pub(super) const ROWS: &[FileRow] = &[
             "gcc -MMD -c x.c -o empty/x.o",
             "gcc -oprog x.c",
             "gcc -MD -MF deps -c x.c",
+            "g++ x.c",
+            "gcc -aux-info list x.c",
+            "c++ -o prog x.c",
         ])
         .reads(&["gcc -E x.c", "gcc --version", "gcc -fsyntax-only x.c"]),
     row(&["ld", "ld.lld", "mold", "ld.gold"], RowOperands::Here)
@@ -40,10 +44,9 @@ pub(super) const ROWS: &[FileRow] = &[
         .lenient()
         .check(passes_options)
         .with(&[
+            (&["o", "output"], Does::Writes),
             (
                 &[
-                    "o",
-                    "output",
                     "Map",
                     "dependency-file",
                     "out-implib",
@@ -56,7 +59,7 @@ pub(super) const ROWS: &[FileRow] = &[
                     "print-symbol-order",
                     "opt-remarks-filename",
                 ],
-                Does::Writes,
+                Does::AlsoWrites,
             ),
             (&["plugin"], Does::Runs),
         ])
@@ -64,25 +67,43 @@ pub(super) const ROWS: &[FileRow] = &[
             "ld -r -o new.o x.o",
             "ld -r -Map map -o new.o x.o",
             "ld -r --dependency-file=deps -o new.o x.o",
+            "ld.gold -r -o new.o x.o",
+            "ld -r -Map map x.o",
         ]),
     row(&["as"], RowOperands::Here)
         .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
-        .with(&[(&["o", "MD"], Does::Writes), (&["a"], Does::WritesJoined)])
+        .with(&[(&["o"], Does::Writes), (&["MD"], Does::AlsoWrites), (&["a"], Does::WritesJoined)])
         .changes(&[
             "as -o new.o x.s",
             "as x.s",
             "as -a=list -o new.o x.s",
             "as -aln=list -o empty/x.o x.s",
             "as --MD deps -o new.o x.s",
+            "as --MD deps x.s",
         ]),
-    row(&["nasm", "yasm"], RowOperands::Here)
+    // Its output is beside the source.
+    row(&["nasm"], RowOperands::Beside)
         .form(OperandForm::Single)
         .lenient()
         .check(passes_options)
-        .with(&[(&["o", "l", "MF", "MD", "Z", "E"], Does::Writes)])
-        .untried(&["nasm -l list x.asm"]),
+        .with(&[(&["o"], Does::Writes), (&["l", "MF", "MD", "Z"], Does::AlsoWrites)])
+        .changes(&[
+            "printf 'nop\n' > x.asm; nasm -l list x.asm",
+            "printf 'nop\n' > dir/x.asm; nasm dir/x.asm",
+            "printf 'nop\n' > x.asm; nasm -o new x.asm",
+        ]),
+    row(&["yasm"], RowOperands::Here)
+        .form(OperandForm::Single)
+        .lenient()
+        .check(passes_options)
+        .with(&[(&["o"], Does::Writes), (&["l", "MF", "MD", "Z", "E"], Does::AlsoWrites)])
+        .changes(&[
+            "printf 'nop\n' > x.asm; yasm -o new x.asm",
+            "printf 'nop\n' > dir/x.asm; yasm -f elf dir/x.asm",
+            "printf 'nop\n' > x.asm; yasm -l list x.asm",
+        ]),
     row(&["protoc"], RowOperands::Text)
         .lenient()
         .with(&[
@@ -117,7 +138,7 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["strip", "ranlib", "objcopy"], RowOperands::Each(TouchAccess::Write))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes), (&["dump-section"], Does::Anywhere)])
-        .changes(&["strip -g x.o", "objcopy -g x.o new.o", "strip -o new.o -g x.o"]),
+        .changes(&["strip -g x.o", "objcopy -g x.o new.o", "strip -o new.o -g x.o", "ranlib lib.a"]),
     row(&["javac"], RowOperands::Beside)
         .form(OperandForm::Single)
         .lenient()

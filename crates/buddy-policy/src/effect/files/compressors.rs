@@ -58,22 +58,49 @@ pub(super) const ROWS: &[FileRow] = &[
             "gzip --keep --best a.txt",
             "gzip -d g.gz",
             "gzip -S .zzz a.txt",
+            "pigz a.txt",
+            "pigz -k b.txt",
+            "lzip a.txt",
+            "lzip -k b.txt",
+            "plzip a.txt",
         ])
-        .reads(&["gzip -c a.txt", "gzip -l g.gz", "gzip -t g.gz", "gzip -dc g.gz"]),
+        .reads(&[
+            "gzip -c a.txt",
+            "gzip -l g.gz",
+            "gzip -t g.gz",
+            "gzip -dc g.gz",
+            "pigz -c a.txt",
+            "lzip -c a.txt",
+            "plzip -c a.txt",
+        ]),
     row(&["gunzip", "uncompress", "unpigz"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
-        .changes(&["gunzip g.gz", "gunzip -k g.gz"])
+        .changes(&["gunzip g.gz", "gunzip -k g.gz", "unpigz g.gz", "uncompress g.gz"])
         .reads(&["gunzip -c g.gz"]),
     row(&["bzip2", "bunzip2", "pbzip2", "lbzip2"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
-        .changes(&["bzip2 a.txt", "bzip2 -k b.txt", "bunzip2 h.bz2", "bzip2 -dk h.bz2"])
+        .changes(&[
+            "bzip2 a.txt",
+            "bzip2 -k b.txt",
+            "bunzip2 h.bz2",
+            "bzip2 -dk h.bz2",
+            "pbzip2 -q a.txt",
+            "lbzip2 b.txt",
+        ])
         .reads(&["bzip2 -t h.bz2", "bzip2 -dc h.bz2"]),
     row(&["xz", "unxz", "lzma", "unlzma"], RowOperands::Replaced)
         .flags(REPLACING)
         .with(REPLACING_OPTIONS)
-        .changes(&["xz a.txt", "xz -T 1 -9 b.txt", "unxz i.xz", "xz -dk i.xz", "lzma a.txt"])
+        .changes(&[
+            "xz a.txt",
+            "xz -T 1 -9 b.txt",
+            "unxz i.xz",
+            "xz -dk i.xz",
+            "lzma a.txt",
+            "lzma a.txt && mv a.txt.lzma z.lzma && lzcat z.lzma && unlzma z.lzma",
+        ])
         .reads(&["xz -l i.xz", "xz -dc i.xz"]),
     row(&["lzop"], RowOperands::Beside)
         .flags(KEEPING)
@@ -83,7 +110,8 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["o", "output"], Does::Writes),
             (&["p", "path"], Does::WritesWithin),
         ])
-        .untried(&["lzop -U a.txt"]),
+        .changes(&["lzop a.txt", "lzop -U b.txt"])
+        .reads(&["lzop -c a.txt"]),
     row(&["zstd", "unzstd", "pzstd", "zstdmt"], RowOperands::Beside)
         .flags(KEEPING)
         .with(&[
@@ -100,6 +128,8 @@ pub(super) const ROWS: &[FileRow] = &[
             "zstd -d j.zst",
             "unzstd j.zst",
             "zstd --rm -19 b.txt",
+            "zstdmt a.txt",
+            "pzstd a.txt",
             "zstd -q --output-dir-flat=empty a.txt",
         ])
         .reads(&["zstd -c a.txt", "zstd -t j.zst"]),
@@ -114,6 +144,7 @@ pub(super) const ROWS: &[FileRow] = &[
             "lz4 -q a.txt new.lz4",
             "lz4 -q --rm a.txt new.lz4",
             "lz4 -q -d k.lz4 new",
+            "unlz4 -q k.lz4 new",
             "lz4 -c --rm a.txt",
         ])
         .reads(&["lz4 -c a.txt", "lz4 -t k.lz4"]),
@@ -143,5 +174,5 @@ pub(super) const ROWS: &[FileRow] = &[
     .reads(&["zcat g.gz", "bzcat h.bz2", "xzcat i.xz", "zstdcat j.zst", "lz4cat k.lz4"]),
     row(&["zgrep", "bzgrep", "xzgrep", "zdiff", "zcmp"], RowOperands::AfterFirst(TouchAccess::Read))
         .lenient()
-        .reads(&["zgrep g g.gz"]),
+        .reads(&["zgrep g g.gz", "bzgrep h h.bz2", "xzgrep i i.xz", "zdiff g.gz g.gz", "zcmp g.gz g.gz"]),
 ];

@@ -167,7 +167,7 @@ pub(super) const ROWS: &[FileRow] = &[
         ]),
     row(&["setfacl"], RowOperands::Each(TouchAccess::Write))
         .flags(Flags::of("bkRdn", "mxMX"))
-        .untried(&["setfacl -m u:x:r a.txt"]),
+        .changes(&["setfacl -m u:0:rwx a.txt"]),
     row(&["cp"], RowOperands::CopyTo).flags(COPY).with(COPIES_OR_LINKS).changes(&[
         "cp a.txt new",
         "cp a.txt b.txt dir",
@@ -217,10 +217,15 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["rename", "prename", "file-rename"], RowOperands::Patterns)
         .flags(Flags::of("vfn", "").long(&["verbose", "force", "nono"], &[]))
         .check(plain_expression)
-        .changes(&["rename s/txt/md/ a.txt", "rename -v 's/a/z/' a.txt dir/c.txt b.txt"]),
+        .changes(&[
+            "rename s/txt/md/ a.txt",
+            "rename -v 's/a/z/' a.txt dir/c.txt b.txt",
+            "prename s/txt/md/ a.txt",
+            "file-rename s/txt/md/ b.txt",
+        ]),
     row(&["mmv", "mcp"], RowOperands::Patterns)
         .flags(Flags::of("hdptgvnmrc", ""))
-        .changes(&["mmv '*.txt' '#1.md'"]),
+        .changes(&["mmv '*.txt' '#1.md'", "mcp '*.txt' '#1.md'"]),
     row(&["dd"], RowOperands::Text)
         .form(OperandForm::Assigned)
         .with(&[(&["of"], Does::Writes)])
@@ -247,17 +252,19 @@ pub(super) const ROWS: &[FileRow] = &[
         ))
         .with(&[
             (&["o", "output"], Does::Writes),
-            (&["r", "reject-file"], Does::Writes),
+            (&["r", "reject-file"], Does::AlsoWrites),
             (&["d", "directory"], Does::WritesWithin),
             (&["b", "backup"], Does::Here),
             (&["B", "prefix"], Does::WritesBeside),
             (&["Y", "basename-prefix"], Does::WritesBeside),
             (&["dry-run"], Does::OnlyReads),
         ])
+        .brings_links()
         .changes(&[
             "patch a.txt p.patch",
             "patch -o new a.txt p.patch",
             "patch -p0 < p.patch",
+            "patch -r rejected -p0 < p.patch",
             "patch -b a.txt p.patch",
             "patch -d dir -i ../c.patch",
         ])

@@ -137,11 +137,11 @@ pub(super) const ROWS: &[FileRow] = &[
             "cd repo && git grep -n changed",
             "cd repo && git cat-file -p HEAD",
         ]),
-    row(&["git"], RowOperands::Store)
-        .when(RowCondition::Word(STORE))
-        .lenient()
-        .reads(&["cd repo && git add two.txt"])
-        .untried(&["git fetch", "git commit -m x"]),
+    row(&["git"], RowOperands::Store).when(RowCondition::Word(STORE)).lenient().reads(&[
+        "cd repo && git add two.txt",
+        "cd repo && git fetch -q ../bare.git",
+        "cd repo && git commit -qam x",
+    ]),
     row(&["git"], RowOperands::StoreAndFirst)
         .when(RowCondition::Word(&["push", "send-pack"]))
         .lenient()
@@ -183,6 +183,7 @@ pub(super) const ROWS: &[FileRow] = &[
             &["branch", "name", "reference", "depth", "ref-format"],
         ))
         .lenient()
+        .brings_links()
         .changes(&[
             "cd repo && git -c protocol.file.allow=always submodule add -q -b other ./. lib",
             "cd repo && git -c protocol.file.allow=always submodule add -q {here}/repo/.git",
@@ -190,8 +191,12 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["git"], RowOperands::Here)
         .when(RowCondition::Word(TREE))
         .lenient()
-        .with(&[(&["hard", "f", "force", "discard-changes"], Does::Here), (&["index-output"], Does::Writes)])
+        .with(&[
+            (&["hard", "f", "force", "discard-changes"], Does::Here),
+            (&["index-output"], Does::AlsoWrites),
+        ])
         .discards(discards_all)
+        .brings_links()
         .changes(&[
             "cd repo && git checkout -- one.txt",
             "cd repo && git checkout other",
@@ -209,6 +214,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["a", "all", "temp"], Does::Here),
             (&["stdin"], Does::Anywhere),
         ])
+        .brings_links()
         .changes(&[
             "cd repo && git checkout-index --prefix=../empty/ -a",
             "cd repo && git checkout-index -f one.txt",
@@ -224,7 +230,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .when(RowCondition::Word(&["fast-import"]))
         .lenient()
         .with(&[(&["export-marks", "export-pack-edges"], Does::Writes)])
-        .untried(&["git fast-import --export-marks=marks"]),
+        .changes(&["cd repo && git fast-export HEAD | git fast-import --quiet --force --export-marks=marks"]),
     row(&["git"], RowOperands::Here)
         .when(RowCondition::Word(&["bugreport", "diagnose", "mailsplit", "unpack-file"]))
         .lenient()
@@ -262,6 +268,7 @@ pub(super) const ROWS: &[FileRow] = &[
                 .long(&["staged", "worktree", "quiet", "patch", "ours", "theirs"], &["source"]),
         )
         .discards(restores_all)
+        .brings_links()
         .changes(&["cd repo && git restore one.txt", "cd repo && git restore -s HEAD one.txt"])
         .reads(&["cd repo && git restore --staged one.txt"]),
     row(&["git"], RowOperands::Text)
@@ -297,6 +304,7 @@ pub(super) const ROWS: &[FileRow] = &[
             (&["build-fake-ancestor"], Does::Writes),
             (&["check", "stat", "numstat", "summary"], Does::OnlyReads),
         ])
+        .brings_links()
         .changes(&["cd repo && git apply two.diff"])
         .reads(&["cd repo && git apply --check two.diff"]),
     row(&["git"], RowOperands::First(TouchAccess::Write))
@@ -339,6 +347,7 @@ pub(super) const ROWS: &[FileRow] = &[
         .lenient()
         .leaves_store()
         .with(&[(&["separate-git-dir"], Does::WritesWithin)])
+        .brings_links()
         .changes(&[
             "git clone -q repo copy",
             "git clone -q --depth 1 -b other repo copy",
@@ -364,6 +373,7 @@ pub(super) const ROWS: &[FileRow] = &[
             &["reason"],
         ))
         .lenient()
+        .brings_links()
         .changes(&[
             "cd repo && git worktree add -q wt",
             "cd repo && git worktree add -q -b side ../wt other",
@@ -372,7 +382,7 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["git"], RowOperands::Each(TouchAccess::Delete))
         .when(RowCondition::Pair("worktree", &["remove"]))
         .lenient()
-        .untried(&["git worktree remove ../wt"]),
+        .changes(&["cd repo && git worktree add -q ../wt && touch ../b.txt && git worktree remove ../wt"]),
     row(&["git"], RowOperands::MoveTo)
         .when(RowCondition::Pair("worktree", &["move"]))
         .lenient()
@@ -380,7 +390,7 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["git"], RowOperands::Each(TouchAccess::Write))
         .when(RowCondition::Pair("worktree", &["repair"]))
         .lenient()
-        .untried(&["git worktree repair ../wt"]),
+        .reads(&["cd repo && git worktree repair"]),
     row(&["git"], RowOperands::Text)
         .when(RowCondition::Pair("worktree", &["list"]))
         .lenient()
@@ -401,11 +411,11 @@ pub(super) const ROWS: &[FileRow] = &[
         .when(RowCondition::Pair("bundle", &["verify", "list-heads"]))
         .lenient()
         .leaves_store()
-        .untried(&["git bundle verify x.bundle"]),
+        .reads(&["cd repo && git bundle create -q .git/x.bundle HEAD && git bundle verify -q .git/x.bundle"]),
     row(&["git"], RowOperands::Store)
         .when(RowCondition::Word(&["bundle"]))
         .lenient()
-        .untried(&["git bundle unbundle x.bundle"]),
+        .reads(&["cd repo && git bundle create -q .git/x.bundle HEAD && git bundle unbundle .git/x.bundle"]),
     row(&["git"], RowOperands::Text)
         .when(RowCondition::Word(&["archive"]))
         .lenient()

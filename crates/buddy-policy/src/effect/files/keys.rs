@@ -36,10 +36,10 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["age", "rage", "age-keygen"], RowOperands::Each(TouchAccess::Read))
         .lenient()
         .with(&[(&["o", "output"], Does::Writes)])
-        .untried(&["age-keygen -o new", "age -r x -o new a.txt"]),
+        .changes(&["age-keygen -o new", "age -R ssh.pub -o new a.txt"]),
     row(&["htpasswd"], RowOperands::First(TouchAccess::Write))
         .flags(Flags::of("cbimB2d5sprDv", "C"))
-        .untried(&["htpasswd -cb new name word"]),
+        .changes(&["htpasswd -cbB new name word"]),
     row(&["mkcert"], RowOperands::Here)
         .lenient()
         .with(&[(&["cert-file", "key-file", "p12-file"], Does::Writes)])

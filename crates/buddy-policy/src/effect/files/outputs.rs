@@ -205,6 +205,33 @@ pub(super) const ROWS: &[FileRow] = &[
             "expand a.txt",
             "pr a.txt",
             "factor 6",
+            "yes | head -n 1",
+            "numfmt 1000",
+            "unexpand a.txt",
+            "printf 'a b\\n' | tsort",
+            "getent passwd root",
+            "getconf PATH",
+            "getfacl a.txt",
+            "who",
+            "w",
+            "users",
+            "vmstat",
+            "top -b -n 1",
+            "findmnt /",
+            "mountpoint /",
+            "namei dir/c.txt",
+            "pathchk a.txt",
+            "lsns",
+            "lsipc",
+            "addr2line -e x.o 0",
+            "c++filt _Z1fv",
+            "tput -T xterm cols",
+            "TERM=xterm clear",
+            "whereis ls",
+            "hostid",
+            "diff3 a.txt a.txt a.txt",
+            "echo x | ts",
+            "zipinfo t.zip",
         ]),
     row(&["http", "https", "xh", "xhs"], RowOperands::Text)
         .lenient()
@@ -279,11 +306,12 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["base64", "base32"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("diD", "wb").long(&["decode", "ignore-garbage"], &["wrap"]))
         .with(&[(&["o", "output"], Does::Writes)])
-        .reads(&["base64 a.txt", "base64 -w 0 a.txt"]),
+        .reads(&["base64 a.txt", "base64 -w 0 a.txt", "base32 a.txt"]),
     row(&["tree"], RowOperands::Each(TouchAccess::Read))
         .flags(Flags::of("adfisphuDFqNQCnJX", "LIP"))
         .with(&[(&["o"], Does::Writes)])
-        .untried(&["tree -o new"]),
+        .changes(&["tree -o new"])
+        .reads(&["tree dir"]),
     row(&["xxd"], RowOperands::InOut)
         .form(OperandForm::Single)
         .flags(

@@ -45,6 +45,7 @@ pub(super) const ROWS: &[FileRow] = &[
     row(&["python -m tarfile"], RowOperands::UnpackTo)
         .when(RowCondition::Option(&["e", "extract"]))
         .flags(Flags::of("ev", "").long(&["extract", "verbose"], &["filter"]))
+        .brings_links()
         .changes(&["python3 -m tarfile -e t.tar", "python3 -m tarfile -e t.tar new"]),
     row(&["python -m tarfile"], RowOperands::First(TouchAccess::Write))
         .when(RowCondition::Option(&["c", "create"]))

@@ -23,6 +23,8 @@ pub(crate) struct FileRow {
     pub(super) discards: Option<Discards>,
     /// Whether it removes a link itself and not what the link leads to. A program of which nobody knows that follows links.
     pub(super) keeps_targets: bool,
+    /// Whether the files that it writes can be links whose targets no word tells.
+    pub(super) brings_links: bool,
     /// Whether it does not change the repository that git works in.
     pub(super) leaves_store: bool,
     /// Lines that change the scratch tree of the tests.
@@ -46,6 +48,7 @@ pub(super) const fn row(names: &'static [&'static str], operands: RowOperands) -
         check: None,
         discards: None,
         keeps_targets: false,
+        brings_links: false,
         leaves_store: false,
         changes: &[],
         reads: &[],
@@ -84,6 +87,10 @@ impl FileRow {
 
     pub(super) const fn keeps_targets(self) -> Self {
         Self { keeps_targets: true, ..self }
+    }
+
+    pub(super) const fn brings_links(self) -> Self {
+        Self { brings_links: true, ..self }
     }
 
     pub(super) const fn leaves_store(self) -> Self {
@@ -192,6 +199,8 @@ pub(crate) enum RowOperands {
 pub(crate) enum Does {
     /// Its value is written.
     Writes,
+    /// Its value is written besides what is written without it.
+    AlsoWrites,
     /// Files beneath its value are written.
     WritesWithin,
     /// Its value is written, which has to be joined to it by `=`.
@@ -234,7 +243,13 @@ impl Does {
     pub(super) fn takes_value(self) -> bool {
         matches!(
             self,
-            Self::Writes | Self::WritesWithin | Self::WritesBeside | Self::Removes | Self::Base | Self::Into
+            Self::Writes
+                | Self::AlsoWrites
+                | Self::WritesWithin
+                | Self::WritesBeside
+                | Self::Removes
+                | Self::Base
+                | Self::Into
         )
     }
 }

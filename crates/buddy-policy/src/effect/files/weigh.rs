@@ -1,7 +1,9 @@
 //! A row applied to words: the files that are touched.
 
+use super::brought::{Brought, brought};
 use super::parse::{Parsed, parse};
 use super::row::{Does, FileRow, OperandForm, RowCondition, RowOperands};
+use super::touched::{Touched, WeighScope};
 use super::{git, git_options, passes_variables_on, rows, runners};
 use crate::effect::TouchAccess;
 use crate::shell::ShellWord;
@@ -11,29 +13,12 @@ use crate::shell::ShellWord;
 pub(crate) struct WeighOutcome {
     pub(crate) touched: Vec<Touched>,
     pub(crate) dangers: Vec<&'static str>,
+    /// The places to which it brings links, if it is given any.
+    pub(crate) brought: Vec<Brought>,
     /// Whether git throws away changes of the work tree.
     pub(crate) discards: bool,
     /// Whether git changes the store that `--git-dir` names.
     pub(crate) changes_store: bool,
-}
-
-/// A word that names a file, and the access to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Touched {
-    pub(crate) access: TouchAccess,
-    pub(crate) word: ShellWord,
-    pub(crate) scope: WeighScope,
-}
-
-/// The extent of a touch around the file that a word names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WeighScope {
-    /// The file itself.
-    Itself,
-    /// Files in the same directory.
-    Beside,
-    /// Files in it and beneath it.
-    Within,
 }
 
 /// The outcome by the table; `None` if no row is about this use of the program.
@@ -69,6 +54,7 @@ pub(crate) fn outcome(program: &str, arguments: &[ShellWord]) -> Option<WeighOut
             weigher.touch(TouchAccess::Followed, &word, WeighScope::Itself);
         }
     }
+    weigher.outcome.brought = brought(program, row, arguments, &weigher.parsed, &weigher.outcome.touched);
     if program == "git" {
         weigher.store();
     }
@@ -142,7 +128,7 @@ impl Weigher {
         }
         self.operands();
         self.options();
-        for word in std::mem::take(&mut self.parsed.loose).iter().flat_map(named_in) {
+        for word in self.parsed.loose.clone().iter().flat_map(named_in) {
             self.touch(TouchAccess::Perhaps, &word, WeighScope::Itself);
         }
     }
@@ -345,7 +331,9 @@ impl Weigher {
         let value = value.unwrap_or_else(|| ShellWord::Literal(".".to_owned()));
         let operands = self.parsed.operands.clone();
         match does {
-            Does::Writes | Does::WritesJoined => self.touch(TouchAccess::Write, &value, WeighScope::Itself),
+            Does::Writes | Does::AlsoWrites | Does::WritesJoined => {
+                self.touch(TouchAccess::Write, &value, WeighScope::Itself);
+            }
             Does::WritesWithin | Does::Into => self.touch(TouchAccess::Write, &value, WeighScope::Within),
             Does::WritesBeside => self.touch(TouchAccess::Write, &value, WeighScope::Beside),
             Does::Removes => self.touch(TouchAccess::Delete, &value, WeighScope::Itself),
