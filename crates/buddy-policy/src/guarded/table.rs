@@ -86,8 +86,16 @@ pub const GIT_ORDERS: &[&str] = &[
 const HG_ORDERS: &[&str] = &["hgrc", "hgrc-not-shared", "sharedpath"];
 
 /// The parts of devenv's state that its shell hook and direnv run. Services keep their data beside them.
-const DEVENV_ORDERS: &[&str] =
-    &["bash", "gc", "load-exports", "nix-eval-cache.db", "profile", "run", "shell-env.sh"];
+const DEVENV_ORDERS: &[&str] = &[
+    "bash",
+    "gc",
+    "load-exports",
+    "nix-eval-cache.db",
+    "profile",
+    "run",
+    "shell-env.sh",
+    "state/venv/bin/activate",
+];
 
 /// All protected places.
 pub const PROTECTED: &[ProtectedRow] = &[
@@ -239,6 +247,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".emacs", "Emacs"),
     orders(".emacs.d", "Emacs"),
     orders(".emacs.el", "Emacs"),
+    orders(".emacs.elc", "Emacs"),
     orders(".config/emacs", "Emacs"),
     orders(".emacs.desktop", "Emacs"),
     orders("rust-analyzer.toml", "rust-analyzer"),
@@ -285,7 +294,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders("shell.nix", "direnv and nix"),
     orders(".rbenv-vars", "rbenv"),
     orders(".shadowenv.d", "shadowenv"),
-    orders_in(".flox", &["env", "env.json"], "Flox"),
+    orders_in(".flox", &["env", "env.json", "run"], "Flox"),
     orders(".rvmrc", "RVM"),
     orders("mise.toml", "mise"),
     orders(".mise.toml", "mise"),
@@ -354,13 +363,31 @@ pub const PROTECTED: &[ProtectedRow] = &[
     orders(".cargo/env.fish", "fish"),
     orders(".cargo/env.nu", "Nushell"),
     orders(".autoenv", "autoenv"),
-    orders("usercustomize.py", "Python"),
-    orders("sitecustomize.py", "Python"),
+    orders("usercustomize.*", "Python"),
+    orders("__pycache__/sitecustomize.*", "Python"),
+    orders("__pycache__/usercustomize.*", "Python"),
+    orders(".jedi", "Jedi"),
+    orders("latexmkrc", "latexmk"),
+    orders(".latexmkrc", "latexmk"),
+    orders("rust-project.json", "rust-analyzer"),
+    orders(".rust-project.json", "rust-analyzer"),
+    orders("lean-toolchain", "elan"),
+    orders(".sdkmanrc", "SDKMAN"),
+    orders("config.nims", "Nim"),
+    orders(".psysh.php", "PsySH"),
+    orders(".pyre_configuration*", "Pyre"),
+    orders("ansible.cfg", "Ansible"),
+    orders(".bzr/branch/branch.conf", "Breezy"),
+    orders(".mdlrc", "mdl"),
+    orders(".cmake-format.py", "cmake-format"),
+    orders("sitecustomize.*", "Python"),
     orders(".ycm_extra_conf.py", "YouCompleteMe"),
     orders(".local/share/nvim/site", "Neovim"),
     orders(".selected_editor", "sensible-editor"),
     orders(".profile", "login shells"),
     orders(".zshrc", "zsh"),
+    // zsh reads the compiled form of a file instead of the file.
+    orders("*.zwc", "zsh"),
     orders(".zshenv", "zsh"),
     orders(".zprofile", "zsh"),
     orders(".zlogin", "zsh"),
