@@ -4,6 +4,7 @@
 //! One parser for all: policy asks before such a file is changed, the file tools guard it, and so does the
 //! jail. Nothing is run; conditions of includes are taken to be true.
 
+mod python_modules;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::{NameSet, climb};
 
 use crate::link_look::look_at_link;
+use python_modules::{files_of_module, modules_run};
 pub(crate) use settings::Setting as OwnSetting;
 use settings::{Setting, settings};
 
@@ -433,66 +435,14 @@ fn meant_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
 
 /// Files that `python -m MODULE` in a command runs, if the module is in the work tree.
 fn module_files(value: &str, top: &Path) -> BTreeSet<PathBuf> {
-    let modules = python_modules(value);
+    let modules = modules_run(words_and_options(value).take(MAX_WORDS));
     if modules.is_empty() {
         return BTreeSet::new();
     }
     let bases = bases_of(&ends_of(value), top);
-    let files = modules.iter().flat_map(|module| {
-        let parts: Vec<&str> = module.split('.').collect();
-        // A package without a file of its own gives way to a module of its name.
-        let whole = format!("{}/__main__", parts.join("/"));
-        let names = (1..=parts.len()).filter_map(move |count| Some(parts.get(..count)?.join("/")));
-        let names = names.flat_map(|name| [format!("{name}/__init__"), name]);
-        names.chain([whole]).flat_map(|name| forms_of_module(&name))
-    });
-    let files: Vec<String> = files.collect();
+    let files: Vec<String> = modules.into_iter().flat_map(files_of_module).collect();
     let files = bases.iter().flat_map(|base| files.iter().map(|file| clean(&base.join(file))));
     files.filter(|path| path.starts_with(top)).collect()
-}
-
-/// The minor versions of Python 3 that a compiled module can be for.
-const PYTHON_MINORS: std::ops::RangeInclusive<u8> = 8..=16;
-
-/// The files from which Python loads a module of this path: compiled ones count before its source. Those for `python -O` are left out, because the
-/// number of names is bounded.
-fn forms_of_module(name: &str) -> Vec<String> {
-    let (directory, stem) = match name.rsplit_once('/') {
-        Some((above, stem)) => (format!("{above}/"), stem),
-        None => (String::new(), name),
-    };
-    let machine = std::env::consts::ARCH;
-    let compiled = PYTHON_MINORS.flat_map(|minor| {
-        [
-            format!("{directory}__pycache__/{stem}.cpython-3{minor}.pyc"),
-            format!("{name}.cpython-3{minor}-{machine}-linux-gnu.so"),
-        ]
-    });
-    let plain = [".py", ".pyc", ".so", ".abi3.so"].map(|end| format!("{name}{end}"));
-    plain.into_iter().chain(compiled).collect()
-}
-
-/// The modules that commands run with Python's option `-m`, which other options can precede, as in `-Im`.
-fn python_modules(value: &str) -> Vec<&str> {
-    let mut words = words_and_options(value).take(MAX_WORDS).peekable();
-    let (mut is_python, mut modules) = (false, Vec::new());
-    while let Some(word) = words.next() {
-        let program = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        if program == "py" || program.starts_with("python") || program.starts_with("pypy") {
-            is_python = true;
-            continue;
-        }
-        let options = word.strip_prefix('-').filter(|options| is_python && !options.starts_with('-'));
-        let Some((_, rest)) = options.and_then(|options| options.split_once('m')) else { continue };
-        let module = if rest.is_empty() { words.peek().copied() } else { Some(rest) };
-        let is_name = |module: &&str| {
-            module.split('.').all(|name| {
-                !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-            })
-        };
-        modules.extend(module.filter(is_name));
-    }
-    modules
 }
 
 /// The ends of the paths in a command.
@@ -585,6 +535,7 @@ pub(crate) fn clean(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use super::python_modules::forms_of_module;
     use super::*;
 
     /// The paths below the work tree that a configuration names.
@@ -664,18 +615,6 @@ mod tests {
         let below = ["tools/x", "tools/x/__init__", "tools/x/__main__", "x", "x/__init__", "x/__main__"];
         check_forms("[filter \"a\"]\n\tclean = PYTHONPATH=tools python3 -m x\n", &below);
         check("[filter \"a\"]\n\tclean = grep -m 1\n", &[]);
-    }
-
-    #[test]
-    fn compiled_modules_count_before_their_source() {
-        let forms = forms_of_module("tools/x");
-        let library = format!("tools/x.cpython-311-{}-linux-gnu.so", std::env::consts::ARCH);
-        for name in
-            ["tools/x.py", "tools/x.pyc", "tools/x.so", "tools/__pycache__/x.cpython-311.pyc", &library]
-        {
-            assert!(forms.iter().any(|form| form == name), "{name}");
-        }
-        assert!(forms_of_module("x").iter().any(|form| form == "__pycache__/x.cpython-312.pyc"));
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Buddy {
     }
 }
 
-/// What is said when the file that shows cuts of logs was not there.
+/// The warning when the file that shows cuts of logs was not there.
 const ANCHORS_MADE_ANEW: &str = "the file `anchors` was missing from the data directory and was made anew from the sessions: events that were \
      cut from the end of a session before will not be noticed";
 

@@ -267,7 +267,7 @@ async fn no_orders_are_left_to_other_programs() {
     });
     let write = |name: &&str| turn().call("write_file", json!({"path": name, "content": "evil"}));
     let steering = ["AGENTS.md", "CLAUDE.md", ".npmrc", ".github/workflows/ci.yml"];
-    // Whoever accepts edits has accepted code, and `auto` takes these for code.
+    // A user who accepts edits has accepted code, and `auto` takes these for code.
     let like_code = ["package.json", "Makefile", "build.rs", "pyproject.toml"];
     let by_words =
         steering.iter().map(|name| run(&format!("mkdir -p .github/workflows; echo evil >> {name}")));

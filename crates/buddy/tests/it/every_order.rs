@@ -11,7 +11,7 @@ use crate::stage::{Stage, done, run};
 /// Keeps buddy from bubblewrap, so that the jail is made of the other layers alone.
 const WITHOUT_BUBBLEWRAP: &str = "mount --bind /dev/null /usr/bin/bwrap";
 
-/// What a command writes: as settings of git it would run a program.
+/// The text that a command writes: as settings of git it would run a program.
 const EVIL: &str = "[core]\n\tfsmonitor = evil\n";
 const KEPT: &str = "# kept\n";
 

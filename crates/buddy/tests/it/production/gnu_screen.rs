@@ -28,13 +28,13 @@ impl ScreenServer {
         command.args(words).env("SCREENDIR", &self.sockets).env_remove("STY").status().unwrap().success()
     }
 
-    /// What a program has to run to type a word there, and to have the server start a program.
+    /// The commands that type a word there, and have the server start a program.
     fn orders(&self, word: &str) -> String {
         let screen = format!("SCREENDIR={} screen -S mine", self.sockets.display());
         format!("{screen} -X stuff '{word}^M'; {screen} -X exec touch {}.ran; ", self.sockets.display())
     }
 
-    /// What was typed, once a line of the user's own has arrived.
+    /// The typed text, once a line of the user's own has arrived.
     async fn typed(&self) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
