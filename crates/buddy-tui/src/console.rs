@@ -37,6 +37,7 @@ mod keys;
 mod lanes;
 mod line_face;
 mod live;
+mod mode_cycle;
 mod options;
 mod own_status;
 mod past;

@@ -11,6 +11,7 @@ use super::desk::SessionSurroundings;
 use super::effect::{ConsoleEffect, ConsoleInput, Errand, Focus};
 use super::items;
 use super::line_face::LineFace;
+use super::mode_cycle::ModeCycle;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
@@ -71,7 +72,9 @@ pub(super) struct Console {
     /// The approval mode, as far as it was told.
     approvals: ApprovalClock,
     /// The same for a session in which nothing was told.
-    pub(super) usual_approvals: ApprovalPolicy,
+    usual_approvals: ApprovalPolicy,
+    /// Presses of the key that goes through the modes.
+    pub(super) mode_cycle: Option<ModeCycle>,
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
@@ -172,6 +175,7 @@ impl Console {
             paths: Paths::Unknown,
             approvals: ApprovalClock::new(ApprovalPolicy::Ask, now),
             usual_approvals: ApprovalPolicy::Ask,
+            mode_cycle: None,
             last_key: None,
             armed: None,
             is_plan_toggled: false,
@@ -476,7 +480,12 @@ impl Console {
             let stays = changed.approvals.is_some()
                 && changed.plan_only.is_none()
                 && self.front().reader.transcript().is_plan_only();
-            self.say(&if stays { format!("{text}. Plan mode stays on; /plan off leaves it") } else { text });
+            self.say(&match changed.plan_only {
+                // The mode that holds from now on decides what runs unasked.
+                Some(false) => format!("{text}. {}", self.describe_left_plan()),
+                _ if stays => format!("{text}. Plan mode stays on; /plan off leaves it"),
+                _ => text,
+            });
         }
     }
 
