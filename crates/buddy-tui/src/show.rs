@@ -165,12 +165,15 @@ fn risk(risk: Risk) -> TableCell {
 
 /// Prints what was said and done in a session.
 pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
-    for item in transcript.items() {
-        if let Some(text) = item_text(item, transcript) {
-            printer.answer(&format!("{text}\n"))?;
-        }
+    for text in list_item_texts(transcript) {
+        printer.answer(&format!("{text}\n"))?;
     }
     Ok(())
+}
+
+/// What was said and done in a session, a text for each item.
+pub(crate) fn list_item_texts(transcript: &Transcript) -> impl Iterator<Item = String> {
+    transcript.items().iter().filter_map(|item| item_text(item, transcript))
 }
 
 fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {

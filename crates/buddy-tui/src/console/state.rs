@@ -436,9 +436,7 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            if self.by_line.is_none() {
-                self.show_recap();
-            }
+            self.show_recap();
             if let Some(text) = self.front_mut().arrival.take() {
                 self.say(&text);
             }
@@ -448,8 +446,12 @@ impl Console {
     }
 
     fn show_recap(&mut self) {
-        let reader = &self.front().reader;
-        let rows = items::render_recap(reader.transcript(), reader.allowed(), &self.look, self.columns);
+        if self.by_line.is_some() {
+            return self.tell_recap();
+        }
+        let (session, reader) = (&self.front().session, &self.front().reader);
+        let rows =
+            items::render_recap(session, reader.transcript(), reader.allowed(), &self.look, self.columns);
         // They stand apart from the greeting, or from another conversation.
         let is_apart = rows.first().is_none_or(StyledLine::is_empty);
         self.show((!is_apart).then(StyledLine::default));

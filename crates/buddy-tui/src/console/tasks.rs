@@ -123,6 +123,11 @@ impl SessionTask {
         !self.is_idle() && !self.is_in_use
     }
 
+    /// Whether its past is known.
+    pub(super) fn is_taken_up(&self) -> bool {
+        self.reader.transcript().head() >= self.skip_until
+    }
+
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.
     pub(crate) fn interrupt(&self) -> Command {
         let turn = self.reader.transcript().turn().filter(|_| self.unseen == 0);

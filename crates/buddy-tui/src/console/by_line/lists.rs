@@ -6,15 +6,29 @@ use buddy_protocol::{Found, SessionSummary};
 
 use crate::branches::list_prompts;
 use crate::console::desk::ModelOption;
+use crate::console::items::{RECAP_ITEMS, describe_earlier};
 use crate::console::state::Console;
 use crate::overview;
-use crate::show::{render_found_lines, render_session_lines};
+use crate::show::{list_item_texts, render_found_lines, render_session_lines};
 use crate::visible::one_line;
 
 /// Characters of a prompt in a list.
 const PROMPT: usize = 100;
 
 impl Console {
+    /// The end of a conversation that is taken up.
+    pub(in crate::console) fn tell_recap(&mut self) {
+        let texts: Vec<String> = list_item_texts(self.front().reader.transcript()).collect();
+        let earlier = texts.len().saturating_sub(RECAP_ITEMS);
+        if earlier > 0 {
+            let text = describe_earlier(earlier, &self.front().session);
+            self.say(&text);
+        }
+        for text in texts.into_iter().skip(earlier) {
+            self.say(&text);
+        }
+    }
+
     pub(in crate::console) fn list_models(&mut self, models: &[ModelOption], current: &str) {
         let mut text = String::new();
         for (number, model) in (1..).zip(models) {

@@ -151,6 +151,75 @@ fn lines_that_wait_are_entered_when_the_turn_has_ended() {
 }
 
 #[test]
+fn a_conversation_that_is_taken_up_is_told_without_its_answered_questions() {
+    let said = Content::UserMessage { text: "make a".to_owned(), images: Vec::new(), ran: None, typed: None };
+    let answered = Answered { ask: ask_id(), answer: Answer::Deny { reason: None } };
+    let past = [
+        begun(),
+        Fact::TurnStarted(TurnStarted { turn: turn() }),
+        ended(1, said),
+        asked("mkdir a"),
+        Fact::Answered(answered),
+        ended(2, message("It was denied.")),
+        Fact::TurnEnded(TurnEnded {
+            turn: turn(),
+            outcome: TurnOutcome::Completed,
+            stop_reason: None,
+            failure: None,
+        }),
+    ];
+    for input in [TERMINAL, LineInput::Pipe] {
+        let mut seat = seat(input);
+        seat.end_turn();
+        let head = past.len() as u64;
+        seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head, in_use: None }));
+        told(&mut seat);
+        seat.seq = 0;
+        for fact in past.clone() {
+            let effects = seat.fact(2, fact);
+            assert!(seat.console.take_question().is_none() && seat.console.question().is_none());
+            assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::Ring(_))), "{effects:?}");
+        }
+        let shown = told(&mut seat);
+        assert_eq!(shown, "> make a\nIt was denied.");
+        let sent = line(&mut seat, "y");
+        assert!(matches!(&sent[..], [ConsoleEffect::Send(_, Command::Prompt { .. })]), "{sent:?}");
+    }
+}
+
+#[test]
+fn a_question_that_still_waits_is_put_after_the_past() {
+    let mut seat = seat(TERMINAL);
+    seat.end_turn();
+    seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head: 4, in_use: None }));
+    seat.seq = 0;
+    for fact in [begun(), Fact::TurnStarted(TurnStarted { turn: turn() }), ended(1, message("So."))] {
+        seat.fact(2, fact);
+    }
+    seat.fact(2, asked("mkdir a"));
+    assert!(seat.console.take_question().is_some());
+}
+
+#[test]
+fn a_long_past_names_the_command_that_prints_all_of_it() {
+    let mut seat = seat(TERMINAL);
+    seat.end_turn();
+    seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head: 21, in_use: None }));
+    told(&mut seat);
+    seat.seq = 0;
+    seat.fact(2, begun());
+    for number in 1..=20 {
+        seat.fact(2, ended(number, message(&format!("Part {number}."))));
+    }
+    let shown = told(&mut seat);
+    assert!(
+        shown.starts_with(&format!("8 items earlier: `buddy show {}` prints them\n", session(2))),
+        "{shown}"
+    );
+    assert!(shown.contains("Part 9.") && !shown.contains("Part 8."), "{shown}");
+}
+
+#[test]
 fn a_list_is_told_where_a_screen_lets_you_pick() {
     let mut seat = seat(LineInput::Pipe);
     seat.end_turn();
