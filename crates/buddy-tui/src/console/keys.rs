@@ -183,9 +183,16 @@ impl Console {
             Some(EditAction::Submit) => {
                 // A beginning that several have is completed; what runs is what was meant.
                 let wish = self.draft.before().trim_start_matches('/');
-                let is_run = completion.kind == Completes::Command && completion.menu.is_settled(wish);
+                let is_sent = match completion.kind {
+                    Completes::Command => completion.menu.is_settled(wish),
+                    Completes::Path => completion.menu.is_complete(),
+                };
+                if completion.kind == Completes::Path && is_sent {
+                    let name = completion.menu.wish().to_owned();
+                    completion.menu.point(&name);
+                }
                 self.complete();
-                if is_run {
+                if is_sent {
                     self.submit();
                 }
             }

@@ -329,7 +329,10 @@ impl Console {
         let mut rows = render_menu(&completion.menu, MENU_ROWS, look, width);
         let takes = match completion.kind {
             Completes::Command => [("tab", "complete"), ("enter", "run"), ("esc", "close")],
-            Completes::Path => [("tab", "insert"), ("↑↓", "choose"), ("esc", "close")],
+            Completes::Path if completion.menu.is_complete() => {
+                [("tab", "insert"), ("enter", "send"), ("esc", "close")]
+            }
+            Completes::Path => [("enter", "insert"), ("↑↓", "choose"), ("esc", "close")],
         };
         if height >= ROOMY {
             rows.push(StyledLine::default());

@@ -3,6 +3,7 @@
 mod by_line;
 mod card_text;
 mod cards;
+mod mentioning;
 mod modes;
 mod notifications;
 mod scenes;
