@@ -9,7 +9,7 @@ use super::effect::{ConsoleEffect, EffectReply, Errand, Focus};
 use super::items;
 use super::past::describe_resume;
 use super::state::{Console, Paths};
-use super::tasks::{SHOWN, SessionTask};
+use super::tasks::{SHOWN, SessionTask, name_task};
 use crate::markdown::Markdown;
 use crate::mentions::write_mention;
 use crate::text::{Paint, StyledLine, wrap_unindented};
@@ -121,6 +121,7 @@ impl Console {
         let front =
             SessionTask { skip_until: head, queue, ..SessionTask::new(SHOWN, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);
+        let mut waiting = Vec::new();
         for task in left.drain(..) {
             if task.is_idle() {
                 self.effect(ConsoleEffect::Leave(task.session));
@@ -132,8 +133,16 @@ impl Console {
                 };
                 let number = if task.number == SHOWN { self.count + 1 } else { task.number };
                 self.count = self.count.max(number);
+                for line in &task.queue {
+                    let line = line.lines().next().unwrap_or_default();
+                    waiting
+                        .push(format!("This prompt waits for {} and goes to it: {line}", name_task(number)));
+                }
                 self.tasks.push(SessionTask { number, prompt, ..task });
             }
+        }
+        for text in waiting {
+            self.say(&text);
         }
         self.asking = None;
         self.paths = Paths::Unknown;
@@ -191,14 +200,17 @@ impl Console {
             }
             return;
         }
-        let task = &mut self.tasks[place];
+        let mut task = self.tasks.remove(place);
+        self.tell_result(&task);
         if let Some(next) = task.queue.pop_front() {
+            // Each answer stands below its own prompt.
+            task.prompt.clone_from(&next);
             task.unseen += 1;
             let session = task.session.clone();
+            self.tasks.insert(place, task);
             return self.effect(ConsoleEffect::Send(session, Command::prompt(next)));
         }
-        let task = self.tasks.remove(place);
-        self.tell_result(&task);
+        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
         self.effect(ConsoleEffect::Leave(task.session));
         self.ring(&format!("task {} is done", task.number));
     }
@@ -235,6 +247,5 @@ impl Console {
             let rows = items::put_behind_gutter(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use buddy_protocol::{Bill, Command, Content, Event, Fact, Item, ItemId, SessionId};
 
 use super::reader::SessionReader;
+use crate::overview::BeforeCopy;
 
 /// The most prompts that wait for the end of a turn.
 pub(crate) const MAX_QUEUED: usize = 50;
@@ -58,6 +59,8 @@ pub(crate) struct SessionTask {
     pub(super) is_stopped: bool,
     /// Whether another process worked on it when it was opened here, and no command was accepted since.
     pub(crate) is_in_use: bool,
+    /// The facts about the conversation that it is a copy of.
+    pub(super) before_copy: BeforeCopy,
 }
 
 impl SessionTask {
@@ -79,6 +82,7 @@ impl SessionTask {
             own_aside: None,
             is_stopped: false,
             is_in_use: false,
+            before_copy: BeforeCopy::default(),
         }
     }
 
@@ -114,6 +118,11 @@ impl SessionTask {
         }
     }
 
+    /// Whether its past is known.
+    pub(super) fn is_taken_up(&self) -> bool {
+        self.reader.transcript().head() >= self.skip_until
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
     }
@@ -121,11 +130,6 @@ impl SessionTask {
     /// Whether leaving it would stop something.
     pub(super) fn is_working_here(&self) -> bool {
         !self.is_idle() && !self.is_in_use
-    }
-
-    /// Whether its past is known.
-    pub(super) fn is_taken_up(&self) -> bool {
-        self.reader.transcript().head() >= self.skip_until
     }
 
     /// The command that stops its turn: the one that is shown, or any while a prompt may have begun another one.
