@@ -40,6 +40,7 @@ mod live;
 mod mode_cycle;
 mod options;
 mod own_status;
+mod owner;
 mod past;
 mod picker;
 mod picking;

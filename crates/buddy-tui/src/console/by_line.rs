@@ -80,7 +80,7 @@ impl Console {
     /// Whether nothing runs in the conversation that is shown.
     fn is_quiet(&self) -> bool {
         let front = self.front();
-        front.is_idle() && front.own_commands == 0 && front.reader.own_command().is_none()
+        front.is_idle() && front.own_commands == 0 && (front.is_left || front.reader.own_command().is_none())
     }
 
     /// The sentences that were not printed yet.

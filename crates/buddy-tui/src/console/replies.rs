@@ -40,6 +40,7 @@ impl Console {
                 self.changed_draft();
             }
             EffectReply::Failed(text) => self.complain(&text),
+            EffectReply::OwnerGone { session, head } => self.owner_is_gone(&session, head),
             EffectReply::Begun { session, head, prompt } => self.begun(session, head, prompt),
             EffectReply::Opened { session, head, in_use } => {
                 let left = self.front().session.clone();
@@ -72,7 +73,7 @@ impl Console {
             EffectReply::CountedChanges(turn, changes) => self.tell_command_changes(&turn, changes),
             EffectReply::Undone(said) => self.undo_ended(said),
             EffectReply::LoggedIn(Some(model)) | EffectReply::ModelFound(model) => self.use_model(&model),
-            EffectReply::LoggedIn(None) => {}
+            EffectReply::LoggedIn(None) | EffectReply::OwnerWorks => {}
             EffectReply::Edited(text) => {
                 let text = text.trim_end_matches('\n');
                 // A draft that was only looked at stays as short as it was.
@@ -163,6 +164,7 @@ impl Console {
     /// Says who works on the conversation that is shown, if another process does.
     pub(super) fn note_in_use(&mut self, in_use: Option<String>) {
         self.front_mut().is_in_use = in_use.is_some();
+        self.owner_looked = None;
         if let Some(text) = in_use {
             self.say_on_arrival(text);
         }

@@ -79,6 +79,8 @@ pub(super) struct Console {
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
     pub(super) is_plan_toggled: bool,
+    /// When it was last looked after the process that works on the conversation, if that is another one.
+    pub(super) owner_looked: Option<Instant>,
     /// When it was said what leaving would stop.
     pub(super) leave_told: Option<Instant>,
     /// The undo that restores files now.
@@ -179,6 +181,7 @@ impl Console {
             last_key: None,
             armed: None,
             is_plan_toggled: false,
+            owner_looked: None,
             leave_told: None,
             undoing: None,
             echo: None,
@@ -491,14 +494,15 @@ impl Console {
         }
     }
 
-    /// When a task reaches its time limit.
+    /// When a task reaches its time limit, or it is looked after the process that works on the conversation.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let running = self.tasks.iter().filter(|task| !task.is_stopped && !task.is_idle());
-        running.filter_map(|task| task.deadline).min()
+        running.filter_map(|task| task.deadline).chain(self.next_owner_look()).min()
     }
 
     fn pass_time(&mut self) {
         self.wake_question();
+        self.look_after_owner();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<(usize, SessionId, Command)> = self

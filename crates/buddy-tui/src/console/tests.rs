@@ -6,6 +6,7 @@ mod cards;
 mod mentioning;
 mod modes;
 mod notifications;
+mod reading_along;
 mod scenes;
 mod tasks;
 mod undoing;
