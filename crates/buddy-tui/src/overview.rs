@@ -29,7 +29,7 @@ pub(crate) fn describe_status(
         if transcript.is_plan_only() { "yes" } else { "no" },
         model(transcript, surroundings),
         surroundings.host.as_deref().unwrap_or("this machine"),
-        title(transcript),
+        find_title(transcript).unwrap_or_else(|| "none yet".to_owned()),
         surroundings.endpoint.as_deref().unwrap_or("none"),
         transcript.turns(),
         transcript.items().iter().filter(|item| is_message(item)).count(),
@@ -38,9 +38,9 @@ pub(crate) fn describe_status(
 }
 
 /// The title, or the beginning of the first prompt, as lists of sessions have it.
-fn title(transcript: &Transcript) -> String {
+pub(crate) fn find_title(transcript: &Transcript) -> Option<String> {
     let prompt = || list_prompts(transcript).next().map(|(_, _, text)| one_line(text, TITLE));
-    transcript.title().map(str::to_owned).or_else(prompt).unwrap_or_else(|| "none yet".to_owned())
+    transcript.title().map(str::to_owned).or_else(prompt)
 }
 
 /// The first tools that the session began with, and how many more there are: all of them would push the rest out of a small window.

@@ -1,6 +1,6 @@
 //! A session that another process works on.
 
-use buddy_protocol::ToolKind;
+use buddy_protocol::{ToolKind, Usage, UsageReported};
 
 use super::scenes::call;
 use super::*;
@@ -76,6 +76,25 @@ fn work_of_a_dead_owner_does_not_go_on() {
         seat.fact(1, fact);
         assert!(seat.console.asking.is_none());
     }
+}
+
+#[test]
+fn a_conversation_that_is_left_has_a_title_and_a_reader_no_tokens() {
+    let left = |in_use: Option<String>| {
+        let mut seat = Seat::new();
+        seat.console.note_in_use(in_use);
+        let text = "Fix the overflow".to_owned();
+        let prompt = Content::UserMessage { text, images: Vec::new(), ran: None, typed: None };
+        seat.fact(1, ended(1, prompt));
+        let usage = Usage { input: 1200, ..Usage::default() };
+        let report = UsageReported { turn: turn(), model: "m".to_owned(), usage, step: None, cost: None };
+        seat.fact(1, Fact::UsageReported(report));
+        seat.end_turn();
+        seat.console.farewell_rows().iter().map(StyledLine::text).collect::<Vec<_>>().join("\n")
+    };
+    let (own, read) = (left(None), left(Some("in use".to_owned())));
+    assert!(own.contains("  Fix the overflow\n") && own.contains("1.2k in"), "{own}");
+    assert!(read.contains("Fix the overflow") && !read.contains("1.2k"), "{read}");
 }
 
 #[test]
