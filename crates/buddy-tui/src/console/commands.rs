@@ -89,6 +89,7 @@ impl Console {
             SlashCommand::SearchSessions(words) => self.errand(Errand::Search(words)),
             SlashCommand::Resume(session) => self.errand(Errand::Open(session)),
             SlashCommand::ResumeLast => self.errand(Errand::OpenLast),
+            SlashCommand::ResumeListed(number) => self.resume_listed(number),
             SlashCommand::New => self.start_anew(),
             SlashCommand::Fork => self.fork(),
             SlashCommand::Rewind(number) if number.is_empty() => self.rewind(),

@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
-use buddy_protocol::{Found, SessionSummary};
+use buddy_protocol::{Found, SessionSummary, UnixMillis};
 
 use crate::branches::list_prompts;
 use crate::console::desk::ModelOption;
+use crate::console::effect::Errand;
 use crate::console::items::{RECAP_ITEMS, describe_earlier};
 use crate::console::state::Console;
 use crate::overview;
-use crate::show::{list_item_texts, render_found_lines, render_session_lines};
+use crate::show::{list_item_texts, render_found_lines, render_numbered_sessions};
+use crate::table::ListView;
 use crate::visible::one_line;
 
 /// Characters of a prompt in a list.
@@ -38,8 +40,25 @@ impl Console {
         self.say(&text);
     }
 
-    pub(in crate::console) fn list_sessions(&mut self, sessions: &[SessionSummary]) {
-        self.say(&render_session_lines(sessions));
+    pub(in crate::console) fn list_sessions(&mut self, sessions: &[SessionSummary], now: UnixMillis) {
+        let columns = self.columns;
+        let Some(face) = &mut self.by_line else { return };
+        face.listed = sessions.iter().map(|session| session.id.clone()).collect();
+        let view = if face.is_pipe() { ListView::plain() } else { ListView::fitted(columns).at(now) };
+        let table = render_numbered_sessions(sessions, &view);
+        self.say(&format!("{}\nResume one with /resume NO", table.trim_end()));
+    }
+
+    /// Goes to the session that has this number in the list that was printed last.
+    pub(in crate::console) fn resume_listed(&mut self, number: usize) {
+        let listed = self.by_line.as_ref().map(|face| &face.listed);
+        let Some(listed) = listed else {
+            return self.complain(&format!("`{number}` is no session id. /resume lets you pick."));
+        };
+        match number.checked_sub(1).and_then(|place| listed.get(place)).cloned() {
+            Some(session) => self.errand(Errand::Open(session)),
+            None => self.complain(&format!("There is no session {number} in a list. /resume prints it.")),
+        }
     }
 
     pub(in crate::console) fn list_found(&mut self, found: &[Found]) {

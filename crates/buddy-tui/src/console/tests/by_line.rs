@@ -1,6 +1,6 @@
 //! A console that takes lines and tells in sentences.
 
-use buddy_protocol::{Usage, UsageReported};
+use buddy_protocol::{Bill, SessionState, SessionSummary, Usage, UsageReported};
 
 use super::*;
 use crate::console::desk::DeskCommand;
@@ -217,6 +217,49 @@ fn a_long_past_names_the_command_that_prints_all_of_it() {
         "{shown}"
     );
     assert!(shown.contains("Part 9.") && !shown.contains("Part 8."), "{shown}");
+}
+
+#[test]
+fn sessions_are_listed_with_numbers_that_resume_takes() {
+    let summary = |number: u32| SessionSummary {
+        id: session(number),
+        owner: Principal::person("ann"),
+        agent: "buddy".to_owned(),
+        cwd: "/w".to_owned(),
+        model: None,
+        parent: None,
+        forked_from: None,
+        title: Some("Fix the overflow in the parser of dates, and say why it was there ".repeat(3)),
+        state: SessionState::Idle,
+        created: UnixMillis(0),
+        updated: UnixMillis(0),
+        head: 1,
+        turns: 1,
+        bill: Bill::default(),
+        asks: Vec::new(),
+    };
+    let mut seat = seat(TERMINAL);
+    seat.console.columns = 100;
+    seat.end_turn();
+    line(&mut seat, "/resume 2");
+    assert!(told(&mut seat).contains("There is no session 2 in a list. /resume prints it."));
+    let sessions = vec![summary(7), summary(8)];
+    seat.take(ConsoleInput::Reply(EffectReply::Sessions { sessions, now: UnixMillis(1) }));
+    let list = told(&mut seat);
+    let rows: Vec<&str> = list.lines().collect();
+    assert!(rows.len() == 4 && rows[1].trim_start().starts_with("1  "), "{list}");
+    assert!(
+        rows[2].trim_start().starts_with("2  ") && rows.iter().all(|row| row.chars().count() <= 100),
+        "{list}"
+    );
+    assert_eq!(line(&mut seat, "/resume 2"), [ConsoleEffect::Errand(Errand::Open(session(8)))]);
+    assert_eq!(line(&mut seat, "/resume 3"), []);
+    let mut screen = Seat::new();
+    screen.write("/resume 4");
+    assert!(
+        !screen.press("enter").iter().any(|effect| matches!(effect, ConsoleEffect::Errand(Errand::Open(_))))
+    );
+    assert!(screen.rows().join(" ").contains("/resume lets you pick"));
 }
 
 #[test]
