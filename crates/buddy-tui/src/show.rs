@@ -319,15 +319,26 @@ pub(crate) fn label_image(image: &Image) -> String {
 
 /// The output of a command that a user ran, and its end unless it succeeded.
 pub(crate) fn describe_output(ran: &Ran) -> String {
-    let Some(outcome) = &ran.outcome else { return "exit status unknown".to_owned() };
-    let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
-    text.truncate(text.trim_end().len());
-    let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
-    let signal = outcome.signal.map(|signal| format!("ended by signal {signal}"));
-    let how = outcome.note.clone().or(code).or(signal);
-    match how {
+    let text = printed_output(ran);
+    match describe_end(ran) {
         Some(how) if text.is_empty() => how,
         Some(how) => format!("{text}\n{how}"),
         None => text,
     }
+}
+
+/// The output of a command that a user ran, whose lines have a shape of their own.
+pub(crate) fn printed_output(ran: &Ran) -> String {
+    let Some(outcome) = &ran.outcome else { return String::new() };
+    let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// A sentence about the end of such a command, unless it succeeded.
+pub(crate) fn describe_end(ran: &Ran) -> Option<String> {
+    let Some(outcome) = &ran.outcome else { return Some("exit status unknown".to_owned()) };
+    let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+    let signal = outcome.signal.map(|signal| format!("ended by signal {signal}"));
+    outcome.note.clone().or(code).or(signal)
 }

@@ -16,7 +16,9 @@ use crate::counting::counted;
 use crate::diff::{DiffHead, render_diff};
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::show::{describe_output, describe_reminder, describe_unknown, label_image};
+use crate::show::{
+    describe_end, describe_output, describe_reminder, describe_unknown, label_image, printed_output,
+};
 use crate::text::{
     Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text, wrap_unindented,
 };
@@ -273,12 +275,16 @@ fn own_command(
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let text = describe_output(run);
     let mut output = ShownOutput::new(OWN_LINES - 1, 1);
-    output.push(&text);
+    output.push(&printed_output(run));
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
     let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| StyledLine::styled(&row.text(), style)).collect()));
+    // Words of buddy's own stay whole.
+    let indent = StyledLine::plain("  ");
+    let end = describe_end(run);
+    rows.extend(end.into_iter().flat_map(|end| tell_text(&end, style, width.min(PROSE), &indent, &indent)));
     let folded =
         (output.line_count() > OWN_LINES).then(|| FoldedText::new(render_own_title(run, look).text(), &text));
     FinishedRows { kind: RowKind::Person, rows, folded }
