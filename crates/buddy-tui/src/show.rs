@@ -181,15 +181,15 @@ fn risk(risk: Risk) -> TableCell {
 
 /// Prints what was said and done in a session.
 pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
-    for text in list_item_texts(transcript) {
+    for (_, text) in list_item_texts(transcript) {
         printer.answer(&format!("{text}\n"))?;
     }
     Ok(())
 }
 
 /// What was said and done in a session, a text for each item.
-pub(crate) fn list_item_texts(transcript: &Transcript) -> impl Iterator<Item = String> {
-    transcript.items().iter().filter_map(|item| item_text(item, transcript))
+pub(crate) fn list_item_texts(transcript: &Transcript) -> impl Iterator<Item = (&Item, String)> {
+    transcript.items().iter().filter_map(|item| Some((item, item_text(item, transcript)?)))
 }
 
 fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {

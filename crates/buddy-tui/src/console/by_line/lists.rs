@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use buddy_protocol::{Found, SessionSummary, UnixMillis};
+use buddy_protocol::{Content, Found, SessionSummary, UnixMillis};
 
 use crate::branches::list_prompts;
 use crate::console::desk::ModelOption;
@@ -20,7 +20,13 @@ const PROMPT: usize = 100;
 impl Console {
     /// The end of a conversation that is taken up.
     pub(in crate::console) fn tell_recap(&mut self) {
-        let texts: Vec<String> = list_item_texts(self.front().reader.transcript()).collect();
+        let texts = list_item_texts(self.front().reader.transcript());
+        // A line that begins like the prompt would look like one that was just typed.
+        let texts = texts.map(|(item, text)| match (&item.content, text.strip_prefix("> ")) {
+            (Content::UserMessage { .. }, Some(said)) => format!("You: {said}"),
+            _ => text,
+        });
+        let texts: Vec<String> = texts.collect();
         let earlier = texts.len().saturating_sub(RECAP_ITEMS);
         if earlier > 0 {
             let text = describe_earlier(earlier, &self.front().session);

@@ -181,7 +181,7 @@ fn a_conversation_that_is_taken_up_is_told_without_its_answered_questions() {
             assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::Ring(_))), "{effects:?}");
         }
         let shown = told(&mut seat);
-        assert_eq!(shown, "> make a\nIt was denied.");
+        assert_eq!(shown, "You: make a\nIt was denied.");
         let sent = line(&mut seat, "y");
         assert!(matches!(&sent[..], [ConsoleEffect::Send(_, Command::Prompt { .. })]), "{sent:?}");
     }
