@@ -39,8 +39,7 @@ impl Console {
         }
         let waiting = self.tasks.iter().find_map(|task| {
             // A question of the past is answered further on in the past.
-            let transcript =
-                Some(task.reader.transcript()).filter(|_| task.is_taken_up() && !task.is_left)?;
+            let transcript = Some(task.reader.transcript()).filter(|_| task.is_taken_up())?;
             let ask = transcript.asks().first()?;
             Some((task.session.clone(), ask.clone()))
         });

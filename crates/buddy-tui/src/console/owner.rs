@@ -16,7 +16,8 @@ impl Console {
     /// When to look after it again; none where nothing seems to go on that another process does.
     pub(super) fn next_owner_look(&self) -> Option<Instant> {
         let front = self.front();
-        let is_awaited = front.is_in_use && !front.is_idle();
+        // Nothing counts on while a question waits, and an answer to it takes the session over as well.
+        let is_awaited = front.is_in_use && !front.is_idle() && front.reader.transcript().asks().is_empty();
         is_awaited.then(|| self.owner_looked.map_or(self.now, |looked| looked + LOOK_AGAIN))
     }
 
@@ -30,16 +31,11 @@ impl Console {
 
     /// It has ended in the middle of its work, unless events after the last one known here say otherwise.
     pub(super) fn owner_is_gone(&mut self, session: &SessionId, head: u64) {
-        let front = self.front_mut();
-        if front.reader.transcript().head() < head {
+        let is_known = self.front().session == *session && self.front().reader.transcript().head() >= head;
+        if !is_known || self.next_owner_look().is_none() {
             return;
         }
-        if front.session != *session || !front.is_in_use || front.is_idle() {
-            return;
-        }
-        front.is_left = true;
-        // What it asked can reach nobody any more.
-        self.asking.take_if(|asking| asking.session == *session);
+        self.front_mut().is_left = true;
         self.complain("The buddy that worked on this session has ended. Your next prompt takes it over.");
     }
 }

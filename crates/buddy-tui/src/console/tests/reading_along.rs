@@ -50,32 +50,30 @@ fn line_by_line_the_next_look_has_a_time() {
 #[test]
 fn work_of_a_dead_owner_does_not_go_on() {
     let mut seat = reading();
-    seat.fact(1, asked("mkdir a"));
-    assert!(seat.console.asking.is_some());
     let head = seat.seq;
     gone(&mut seat, head + 1);
-    assert!(seat.console.asking.is_some(), "an event is under way that may say more");
+    assert!(seat.console.is_busy(), "an event is under way that may say more");
     gone(&mut seat, head);
-    assert!(seat.console.asking.is_none() && !seat.console.is_busy());
+    assert!(!seat.console.is_busy());
     let told = seat.rows().join(" ");
     assert!(told.contains("The buddy that worked on this session has ended."), "{told}");
     seat.write("go on");
     let sent = seat.press("enter");
     assert!(sent.contains(&ConsoleEffect::Send(session(1), Command::prompt("go on"))), "{sent:?}");
-    // Taking it over closes what was open.
-    let facts = [
-        Fact::Answered(Answered { ask: ask_id(), answer: Answer::Withdrawn }),
-        Fact::TurnEnded(TurnEnded {
-            turn: turn(),
-            outcome: TurnOutcome::Interrupted,
-            stop_reason: None,
-            failure: None,
-        }),
-    ];
-    for fact in facts {
-        seat.fact(1, fact);
-        assert!(seat.console.asking.is_none());
-    }
+    let outcome = TurnOutcome::Interrupted;
+    let closed = TurnEnded { turn: turn(), outcome, stop_reason: None, failure: None };
+    seat.fact(1, Fact::TurnEnded(closed));
+    assert!(!seat.console.front().is_left, "taking it over closed what was open");
+}
+
+#[test]
+fn a_question_that_a_dead_owner_left_stays() {
+    let mut seat = reading();
+    seat.fact(1, asked("mkdir a"));
+    assert_eq!(looks(&seat.take(ConsoleInput::Tick)), 0);
+    let head = seat.seq;
+    gone(&mut seat, head);
+    assert!(seat.console.asking.is_some(), "a key that is pressed now answers it, and is no prompt");
 }
 
 #[test]
