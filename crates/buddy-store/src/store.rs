@@ -178,6 +178,14 @@ impl SqliteStore {
         let task = tokio::task::spawn_blocking(move || inner.close(CLOSE_PATIENCE));
         task.await.map_err(|error| StoreError::Io(format!("closing the store broke off: {error}")))?
     }
+
+    /// The process of a session that seems to run may have died. What it left open is closed when the session is taken up again.
+    fn note_dead_process(&self, summary: &mut SessionSummary) {
+        let is_active = matches!(summary.state, SessionState::Running | SessionState::Waiting);
+        if is_active && !lease::is_held(&self.inner.directory, &summary.id) {
+            summary.state = SessionState::Idle;
+        }
+    }
 }
 
 #[async_trait]
@@ -231,21 +239,19 @@ impl SessionStore for SqliteStore {
             Some(log) => summaries::find(connection, &session, log),
             None => Ok(None),
         };
-        self.inner.readers.run(find).await
+        let mut found = self.inner.readers.run(find).await?;
+        if let Some(summary) = &mut found {
+            self.note_dead_process(summary);
+        }
+        Ok(found)
     }
 
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
         let mut found =
             self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await?;
-        let is_active = |summary: &&mut SessionSummary| {
-            matches!(summary.state, SessionState::Running | SessionState::Waiting)
-        };
-        for summary in found.iter_mut().filter(is_active) {
-            // Its process died, and what it left open is closed when the session is taken up again.
-            if !lease::is_held(&self.inner.directory, &summary.id) {
-                summary.state = SessionState::Idle;
-            }
+        for summary in &mut found {
+            self.note_dead_process(summary);
         }
         Ok(found)
     }

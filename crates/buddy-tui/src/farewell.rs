@@ -5,7 +5,9 @@ use std::time::Duration;
 use buddy_protocol::{Event, Fact, Transcript, UnixMillis};
 
 use crate::amounts::{describe_elapsed, describe_price, shorten_number};
+use crate::console::SessionTask;
 use crate::file_changes::FileChanges;
+use crate::overview::find_title;
 
 /// The time that turns took, as their events tell.
 #[derive(Debug, Default)]
@@ -34,16 +36,14 @@ impl WorkTime {
 /// A label and its fact, in the order in which they are shown. The title has no label.
 pub(crate) type FarewellRow = (&'static str, String);
 
-/// The summary of a conversation in which somebody sat for so long; empty where nothing was said.
-pub(crate) fn summarise_conversation(
-    transcript: &Transcript,
-    sat: Duration,
-    work: &WorkTime,
-) -> Vec<FarewellRow> {
+/// The summary of a conversation in which somebody sat for so long; empty where nothing was said. Who read along is not told
+/// what another process spent.
+pub(crate) fn summarise_conversation(task: &SessionTask, sat: Duration) -> Vec<FarewellRow> {
+    let (transcript, work) = (task.reader.transcript(), task.reader.work_time());
     if transcript.items().is_empty() {
         return Vec::new();
     }
-    let title = transcript.title().map(|title| ("", title.to_owned()));
+    let title = find_title(transcript).map(|title| ("", title));
     let worked = work.worked();
     let of_it = match worked.as_secs() {
         0 => String::new(),
@@ -51,7 +51,8 @@ pub(crate) fn summarise_conversation(
     };
     let time = Some(("time", format!("{}{of_it}", describe_elapsed(sat))));
     let changes = FileChanges::of(transcript.items()).told_with_commits().map(|text| ("changes", text));
-    title.into_iter().chain(time).chain(changes).chain(cost(transcript)).collect()
+    let cost = cost(transcript).filter(|_| !task.is_in_use);
+    title.into_iter().chain(time).chain(changes).chain(cost).collect()
 }
 
 fn cost(transcript: &Transcript) -> Option<FarewellRow> {

@@ -1,6 +1,6 @@
 //! The texts of `/status`, `/context` and `/cost`, and the last answer.
 
-use buddy_protocol::{ApprovalPolicy, Content, Item, SessionId, Transcript};
+use buddy_protocol::{ApprovalPolicy, Content, Item, SessionId, Transcript, Usage};
 
 use crate::amounts::{describe_span, shorten_number};
 use crate::branches::list_prompts;
@@ -18,6 +18,7 @@ const UNTRUSTED: &str = "read-only: this folder is untrusted. Run /trust to allo
 pub(crate) fn describe_status(
     session: &SessionId,
     transcript: &Transcript,
+    before: &BeforeCopy,
     surroundings: &SessionSurroundings,
     approvals: ApprovalPolicy,
 ) -> String {
@@ -28,24 +29,52 @@ pub(crate) fn describe_status(
         if transcript.is_plan_only() { "yes" } else { "no" },
         model(transcript, surroundings),
         surroundings.host.as_deref().unwrap_or("this machine"),
-        title(transcript),
+        find_title(transcript).unwrap_or_else(|| "none yet".to_owned()),
         surroundings.endpoint.as_deref().unwrap_or("none"),
         transcript.turns(),
         transcript.items().iter().filter(|item| is_message(item)).count(),
-        tools(transcript),
+        tools(transcript, before),
     )
 }
 
 /// The title, or the beginning of the first prompt, as lists of sessions have it.
-fn title(transcript: &Transcript) -> String {
+pub(crate) fn find_title(transcript: &Transcript) -> Option<String> {
     let prompt = || list_prompts(transcript).next().map(|(_, _, text)| one_line(text, TITLE));
-    transcript.title().map(str::to_owned).or_else(prompt).unwrap_or_else(|| "none yet".to_owned())
+    transcript.title().map(str::to_owned).or_else(prompt)
 }
 
 /// The first tools that the session began with, and how many more there are: all of them would push the rest out of a small window.
-fn tools(transcript: &Transcript) -> String {
-    let began_with = transcript.started().and_then(|started| started.began_with.as_ref());
-    began_with.map_or_else(|| "not known".to_owned(), |began_with| fold_tools(&began_with.tools))
+fn tools(transcript: &Transcript, before: &BeforeCopy) -> String {
+    let tools = find_tools(transcript).or(before.tools.as_deref());
+    tools.map_or_else(|| "not known".to_owned(), fold_tools)
+}
+
+fn find_tools(transcript: &Transcript) -> Option<&[String]> {
+    transcript.started()?.began_with.as_ref().map(|began_with| began_with.tools.as_slice())
+}
+
+/// The facts about a conversation that a copy of it does not have in its log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BeforeCopy {
+    tools: Option<Vec<String>>,
+    /// The tokens of the last model call, where the copy has all of the conversation.
+    usage: Option<Usage>,
+}
+
+impl BeforeCopy {
+    /// Those of a copy of this conversation, which may be a copy itself.
+    pub(crate) fn of(transcript: &Transcript, before: &Self) -> Self {
+        let tools = find_tools(transcript).map(<[String]>::to_vec);
+        Self {
+            tools: tools.or_else(|| before.tools.clone()),
+            usage: transcript.last_usage().or(before.usage),
+        }
+    }
+
+    /// The same where the copy has only the beginning of it.
+    pub(crate) fn shortened(self) -> Self {
+        Self { usage: None, ..self }
+    }
 }
 
 fn fold_tools(tools: &[String]) -> String {
@@ -74,7 +103,11 @@ pub(crate) fn describe_policy(approvals: ApprovalPolicy) -> String {
 }
 
 /// How full the model's context is.
-pub(crate) fn describe_context(transcript: &Transcript, surroundings: &SessionSurroundings) -> String {
+pub(crate) fn describe_context(
+    transcript: &Transcript,
+    before: &BeforeCopy,
+    surroundings: &SessionSurroundings,
+) -> String {
     let usage = transcript.bill().usage;
     let totals = format!(
         "total      {} tokens in, {} of them cached, and {} out",
@@ -82,7 +115,7 @@ pub(crate) fn describe_context(transcript: &Transcript, surroundings: &SessionSu
         shorten_number(usage.cached_input),
         shorten_number(usage.output)
     );
-    let now = match (transcript.last_usage(), surroundings.window) {
+    let now = match (transcript.last_usage().or(before.usage), surroundings.window) {
         (None, _) => "no model call yet".to_owned(),
         (Some(usage), Some(window)) if window > 0 => {
             let used = usage.input + usage.output;
@@ -100,7 +133,11 @@ pub(crate) fn describe_context(transcript: &Transcript, surroundings: &SessionSu
             )
         }
     };
-    if transcript.last_usage().is_some() { format!("{now}\n{totals}") } else { now }
+    match (transcript.last_usage(), before.usage) {
+        (Some(_), _) => format!("{now}\n{totals}"),
+        (None, Some(_)) => format!("{now}, in the conversation that this is a copy of"),
+        (None, None) => now,
+    }
 }
 
 /// The tokens and the cost of the session.

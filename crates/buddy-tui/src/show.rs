@@ -26,6 +26,11 @@ const SESSION_COLUMNS: [TableColumn; 6] = [
     TableColumn::number("COST").dropped_at(3),
     TableColumn::free("TITLE"),
 ];
+/// The same in a conversation line by line, where a number stands for a session.
+const NUMBERED_COLUMNS: [TableColumn; 7] = {
+    let [id, started, status, turns, cost, title] = SESSION_COLUMNS;
+    [TableColumn::number("NO"), id, started, status, turns, cost, title]
+};
 /// The columns of `buddy sessions --grep`.
 const FOUND_COLUMNS: [TableColumn; 4] = [
     TableColumn::word("ID"),
@@ -56,21 +61,27 @@ pub fn show_sessions(
 
 fn session_table(sessions: &[SessionSummary], view: &ListView) -> Table {
     let mut table = Table::new(&SESSION_COLUMNS, "No sessions yet. Start one with `buddy`.");
+    for cells in session_rows(sessions, view) {
+        table.add(cells);
+    }
+    table
+}
+
+fn session_rows(sessions: &[SessionSummary], view: &ListView) -> impl Iterator<Item = [TableCell; 6]> {
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
-    for (session, id) in sessions.iter().zip(view.ids(&ids)) {
+    sessions.iter().zip(view.ids(&ids)).map(|(session, id)| {
         let cost = session.bill.total().filter(|_| session.turns > 0);
         let cost = cost.map(|cost| format!("${:.2}", cost.dollars())).unwrap_or_default();
-        table.add([
+        let title = one_line(session.title.as_deref().unwrap_or(""), EXCERPT);
+        [
             id.into(),
             view.time(session.created).into(),
             state(session.state),
             session.turns.to_string().into(),
             cost.into(),
-            format!("{}{}", one_line(session.title.as_deref().unwrap_or(""), EXCERPT), mark_copy(session))
-                .into(),
-        ]);
-    }
-    table
+            format!("{title}{}", mark_copy(session)).into(),
+        ]
+    })
 }
 
 /// The mark of a copy behind its title, which is that of the original.
@@ -91,9 +102,14 @@ fn state(state: SessionState) -> TableCell {
     }
 }
 
-/// Sessions as a table of plain text.
-pub(crate) fn render_session_lines(sessions: &[SessionSummary]) -> String {
-    plain_lines(&session_table(sessions, &ListView::plain()))
+/// Sessions as a table of text in which each has a number.
+pub(crate) fn render_numbered_sessions(sessions: &[SessionSummary], view: &ListView) -> String {
+    let mut table = Table::new(&NUMBERED_COLUMNS, "No sessions yet. Start one with `buddy`.");
+    for (number, cells) in (1..).zip(session_rows(sessions, view)) {
+        let number: u32 = number;
+        table.add(std::iter::once(number.to_string().into()).chain(cells));
+    }
+    table.text(view)
 }
 
 /// Prints sessions in which words were found, each with the text around them.
@@ -165,12 +181,15 @@ fn risk(risk: Risk) -> TableCell {
 
 /// Prints what was said and done in a session.
 pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
-    for item in transcript.items() {
-        if let Some(text) = item_text(item, transcript) {
-            printer.answer(&format!("{text}\n"))?;
-        }
+    for (_, text) in list_item_texts(transcript) {
+        printer.answer(&format!("{text}\n"))?;
     }
     Ok(())
+}
+
+/// What was said and done in a session, a text for each item.
+pub(crate) fn list_item_texts(transcript: &Transcript) -> impl Iterator<Item = (&Item, String)> {
+    transcript.items().iter().filter_map(|item| Some((item, item_text(item, transcript)?)))
 }
 
 fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
@@ -300,15 +319,26 @@ pub(crate) fn label_image(image: &Image) -> String {
 
 /// The output of a command that a user ran, and its end unless it succeeded.
 pub(crate) fn describe_output(ran: &Ran) -> String {
-    let Some(outcome) = &ran.outcome else { return "exit status unknown".to_owned() };
-    let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
-    text.truncate(text.trim_end().len());
-    let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
-    let signal = outcome.signal.map(|signal| format!("ended by signal {signal}"));
-    let how = outcome.note.clone().or(code).or(signal);
-    match how {
+    let text = printed_output(ran);
+    match describe_end(ran) {
         Some(how) if text.is_empty() => how,
         Some(how) => format!("{text}\n{how}"),
         None => text,
     }
+}
+
+/// The output of a command that a user ran, whose lines have a shape of their own.
+pub(crate) fn printed_output(ran: &Ran) -> String {
+    let Some(outcome) = &ran.outcome else { return String::new() };
+    let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// A sentence about the end of such a command, unless it succeeded.
+pub(crate) fn describe_end(ran: &Ran) -> Option<String> {
+    let Some(outcome) = &ran.outcome else { return Some("exit status unknown".to_owned()) };
+    let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+    let signal = outcome.signal.map(|signal| format!("ended by signal {signal}"));
+    outcome.note.clone().or(code).or(signal)
 }

@@ -60,6 +60,8 @@ pub(crate) enum SlashCommand {
     SearchSessions(String),
     Resume(SessionId),
     ResumeLast,
+    /// By its number in a list that was printed.
+    ResumeListed(usize),
     New,
     Fork,
     /// To go back before a prompt; to see the prompts if the number is empty.
@@ -272,6 +274,9 @@ fn read_resume(id: &str) -> Result<SlashCommand, String> {
     match id {
         "" => Ok(SlashCommand::ListSessions),
         "last" => Ok(SlashCommand::ResumeLast),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            number.parse().map(SlashCommand::ResumeListed).map_err(|error| format!("`{number}`: {error}"))
+        }
         id => id.parse().map(SlashCommand::Resume).map_err(|error| format!("{error}; /session lists them")),
     }
 }

@@ -1,13 +1,14 @@
 //! Leases, servers and the clean mark.
 
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 
-use buddy_protocol::{SessionStore, StoreError};
+use buddy_protocol::{Fact, SessionQuery, SessionState, SessionStore, StoreError, TurnStarted};
 use buddy_store::{Integrity, SqliteStore, StoreRole};
 use tempfile::TempDir;
 
 use crate::child::{Other, Task};
-use crate::support::{append, fresh, open, session, settings};
+use crate::support::{append, fresh, open, session, settings, stamp, started};
 
 fn leases(directory: &TempDir) -> usize {
     directory.path().join("run/leases").read_dir().unwrap().count()
@@ -23,6 +24,23 @@ async fn a_lease_has_a_file_as_long_as_it_is_held() {
     assert_eq!(leases(&directory), 1);
     drop(second);
     assert_eq!(leases(&directory), 0);
+}
+
+#[tokio::test]
+async fn a_turn_that_nobody_runs_any_more_is_idle_alone_and_in_a_list() {
+    let (_directory, store) = fresh();
+    let turn = "trn_00000000000000000000000001".parse().unwrap();
+    let facts = [started("ann", "/w"), Fact::TurnStarted(TurnStarted { turn })];
+    let facts = (1..).zip(facts).map(|(seq, fact)| Arc::new(stamp(1, seq, fact))).collect();
+    let writer = store.writer(&session(1)).await.unwrap();
+    writer.append(facts).await.unwrap();
+    let states = async || {
+        let alone = store.find(&session(1)).await.unwrap().unwrap().state;
+        [alone, store.list(SessionQuery::default()).await.unwrap()[0].state]
+    };
+    assert_eq!(states().await, [SessionState::Running; 2]);
+    drop(writer);
+    assert_eq!(states().await, [SessionState::Idle; 2]);
 }
 
 #[tokio::test]

@@ -38,7 +38,9 @@ impl Console {
             self.asking = None;
         }
         let waiting = self.tasks.iter().find_map(|task| {
-            let ask = task.reader.transcript().asks().first()?;
+            // A question of the past is answered further on in the past.
+            let transcript = Some(task.reader.transcript()).filter(|_| task.is_taken_up())?;
+            let ask = transcript.asks().first()?;
             Some((task.session.clone(), ask.clone()))
         });
         let Some((session, ask)) = waiting else { return };

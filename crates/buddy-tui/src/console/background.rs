@@ -9,6 +9,7 @@ use super::branch::{Branch, Purpose};
 use super::effect::{ConsoleEffect, Errand};
 use super::state::Console;
 use super::tasks::OwnAside;
+use crate::overview::BeforeCopy;
 
 impl Console {
     /// Sends what runs to the background. False if nothing does.
@@ -30,7 +31,12 @@ impl Console {
     }
 
     /// The conversation goes on in a fork; the turn of the one before runs on.
-    pub(super) fn left_running(&mut self, session: SessionId, head: u64, left: &SessionId) {
+    pub(super) fn left_running(
+        &mut self,
+        (session, head): (SessionId, u64),
+        left: &SessionId,
+        before: BeforeCopy,
+    ) {
         if self.front().session != *left || self.front().is_idle() {
             // It has ended meanwhile, so there is nothing to make room for.
             self.effect(ConsoleEffect::Leave(session.clone()));
@@ -47,7 +53,7 @@ impl Console {
         self.front_mut().number = number;
         self.front_mut().prompt = prompt.unwrap_or_default();
         self.opened(session, head);
-        self.front_mut().is_known = true;
+        (self.front_mut().is_known, self.front_mut().before_copy) = (true, before);
         self.say(&format!(
             "task {number} continues in the background: /ps lists it, /kill {number} ends it\nHere the conversation continues without it"
         ));

@@ -73,15 +73,14 @@ impl Console {
 
     /// Whether a line can be taken: the past of the conversation is known, and the last answer has been seen.
     pub(super) fn takes_lines(&self) -> bool {
-        let front = self.front();
         let is_answering = self.by_line.as_ref().is_some_and(|face| face.answered.is_some());
-        front.reader.transcript().head() >= front.skip_until && !is_answering
+        self.front().is_taken_up() && !is_answering
     }
 
     /// Whether nothing runs in the conversation that is shown.
     fn is_quiet(&self) -> bool {
         let front = self.front();
-        front.is_idle() && front.own_commands == 0 && front.reader.own_command().is_none()
+        front.is_idle() && front.own_commands == 0 && (front.is_left || front.reader.own_command().is_none())
     }
 
     /// The sentences that were not printed yet.

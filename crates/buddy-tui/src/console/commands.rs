@@ -89,6 +89,7 @@ impl Console {
             SlashCommand::SearchSessions(words) => self.errand(Errand::Search(words)),
             SlashCommand::Resume(session) => self.errand(Errand::Open(session)),
             SlashCommand::ResumeLast => self.errand(Errand::OpenLast),
+            SlashCommand::ResumeListed(number) => self.resume_listed(number),
             SlashCommand::New => self.start_anew(),
             SlashCommand::Fork => self.fork(),
             SlashCommand::Rewind(number) if number.is_empty() => self.rewind(),
@@ -229,13 +230,20 @@ impl Console {
     fn show_status(&mut self) {
         let front = self.front();
         let transcript = front.reader.transcript();
-        let text =
-            overview::describe_status(&front.session, transcript, &self.surroundings, self.approvals());
+        let text = overview::describe_status(
+            &front.session,
+            transcript,
+            &front.before_copy,
+            &self.surroundings,
+            self.approvals(),
+        );
         self.say_plain(&text);
     }
 
     fn show_context(&mut self) {
-        let text = overview::describe_context(self.front().reader.transcript(), &self.surroundings);
+        let front = self.front();
+        let text =
+            overview::describe_context(front.reader.transcript(), &front.before_copy, &self.surroundings);
         self.say_plain(&text);
     }
 

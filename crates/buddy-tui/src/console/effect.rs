@@ -88,6 +88,8 @@ pub(super) enum Errand {
     Open(SessionId),
     /// Go to the session that was used last beside the one that is shown.
     OpenLast,
+    /// See whether the process that works on this session still lives.
+    LookAfterOwner(SessionId),
     /// Bring sessions to pick from.
     ListSessions,
     /// Bring sessions in which these words were said.
@@ -140,6 +142,13 @@ pub(super) enum EffectReply {
         /// The text that says who works on it, if another process does.
         in_use: Option<String>,
     },
+    /// The process that worked on this session has ended and left its work open.
+    OwnerGone {
+        session: SessionId,
+        /// Its last event.
+        head: u64,
+    },
+    OwnerWorks,
     Sessions {
         sessions: Vec<SessionSummary>,
         now: UnixMillis,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    ForkKind, ForkPoint, Principal, SearchQuery, SessionId, SessionQuery, SessionSummary, SessionTarget,
-    Sessions, SessionsError,
+    ForkKind, ForkPoint, Principal, SearchQuery, SessionId, SessionQuery, SessionState, SessionSummary,
+    SessionTarget, Sessions, SessionsError,
 };
 
 use super::branch::{Branch, Branched, Purpose};
@@ -65,6 +65,7 @@ impl ErrandRunner {
             Errand::New(another) => self.create(another).await,
             Errand::Open(session) => self.open(session).await,
             Errand::OpenLast => self.open_last().await,
+            Errand::LookAfterOwner(session) => Ok(self.look_after_owner(session).await),
             Errand::ListSessions => self.list().await,
             Errand::Search(words) => self.search(&words).await,
             other => Ok(ErrandDone::Reply(self.ask_desk(other).await)),
@@ -112,6 +113,16 @@ impl ErrandRunner {
             Some(session) => self.open(session.id).await,
             None => Err(SessionsError::Conflict("There is no other conversation.".to_owned())),
         }
+    }
+
+    async fn look_after_owner(&self, session: SessionId) -> ErrandDone {
+        // A failure says nothing about it, and the next look comes soon.
+        ErrandDone::Reply(match self.sessions.find(&self.who, &session).await {
+            Ok(SessionSummary { state: SessionState::Idle, head, .. }) => {
+                EffectReply::OwnerGone { session, head }
+            }
+            _ => EffectReply::OwnerWorks,
+        })
     }
 
     async fn list(&self) -> Result<ErrandDone, SessionsError> {

@@ -3,25 +3,32 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use buddy_protocol::{Content, Image, Item, ItemStatus, NoticeLevel, Ran, Transcript, folded_command};
+use buddy_protocol::{
+    Content, Image, Item, ItemStatus, NoticeLevel, Ran, SessionId, Transcript, folded_command,
+};
 
 use super::allowed::AllowedCalls;
 use super::calls::{self, Paper};
 use super::finished_rows::{FinishedRows, FoldedText, RowKind};
 use super::plan_card::render_plan_rows;
 use crate::amounts::describe_elapsed;
+use crate::counting::counted;
 use crate::diff::{DiffHead, render_diff};
 use crate::markdown::Markdown;
 use crate::output::ShownOutput;
-use crate::show::{describe_output, describe_reminder, describe_unknown, label_image};
-use crate::text::{Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text};
+use crate::show::{
+    describe_end, describe_output, describe_reminder, describe_unknown, label_image, printed_output,
+};
+use crate::text::{
+    Paint, Picture, Pictures, StyledLine, TerminalLook, tell_text, wrap, wrap_text, wrap_unindented,
+};
 
 /// How many lines are shown of a command of the user's own, and rows of what the user said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
 /// How many items of an old conversation are shown when it is taken up.
-const RECAP_ITEMS: usize = 12;
+pub(super) const RECAP_ITEMS: usize = 12;
 /// How many images of one item are drawn.
 const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
@@ -161,8 +168,14 @@ pub(super) fn render_item(item: &Item, ran: Duration, paper: &Paper<'_>) -> Fini
     }
 }
 
+/// The line about the items that are not shown, with the way to see them.
+pub(super) fn describe_earlier(count: usize, session: &SessionId) -> String {
+    format!("{} earlier: `buddy show {session}` prints them", counted(count as u64, "item"))
+}
+
 /// The end of a conversation that is taken up.
 pub(super) fn render_recap(
+    session: &SessionId,
     transcript: &Transcript,
     allowed: &AllowedCalls,
     look: &TerminalLook,
@@ -174,8 +187,8 @@ pub(super) fn render_recap(
     let shown: Vec<&Item> = items.iter().rev().take(RECAP_ITEMS).copied().collect();
     let mut rows = Vec::new();
     if items.len() > shown.len() {
-        let text = format!("{} earlier items", items.len() - shown.len());
-        rows.push(StyledLine::styled(&text, look.style(Paint::Dim)));
+        let text = describe_earlier(items.len() - shown.len(), session);
+        rows.extend(wrap_unindented(&StyledLine::told(&text, look.style(Paint::Dim)), width));
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
@@ -262,12 +275,16 @@ fn own_command(
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let text = describe_output(run);
     let mut output = ShownOutput::new(OWN_LINES - 1, 1);
-    output.push(&text);
+    output.push(&printed_output(run));
     let is_ok = status == ItemStatus::Completed
         && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
     let style = if is_ok { Style::new() } else { look.style(Paint::Bad) };
     let shown = output.folded(look, width.saturating_sub(2));
     rows.extend(indented(shown.iter().map(|row| StyledLine::styled(&row.text(), style)).collect()));
+    // Words of buddy's own stay whole.
+    let indent = StyledLine::plain("  ");
+    let end = describe_end(run);
+    rows.extend(end.into_iter().flat_map(|end| tell_text(&end, style, width.min(PROSE), &indent, &indent)));
     let folded =
         (output.line_count() > OWN_LINES).then(|| FoldedText::new(render_own_title(run, look).text(), &text));
     FinishedRows { kind: RowKind::Person, rows, folded }

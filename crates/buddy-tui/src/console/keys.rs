@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, SessionId};
+use buddy_protocol::{Command, SessionId};
 use crossterm::event::KeyCode;
 
 use super::changed_rows::render_changes;
@@ -183,9 +183,16 @@ impl Console {
             Some(EditAction::Submit) => {
                 // A beginning that several have is completed; what runs is what was meant.
                 let wish = self.draft.before().trim_start_matches('/');
-                let is_run = completion.kind == Completes::Command && completion.menu.is_settled(wish);
+                let is_sent = match completion.kind {
+                    Completes::Command => completion.menu.is_settled(wish),
+                    Completes::Path => completion.menu.is_complete(),
+                };
+                if completion.kind == Completes::Path && is_sent {
+                    let name = completion.menu.wish().to_owned();
+                    completion.menu.point(&name);
+                }
                 self.complete();
-                if is_run {
+                if is_sent {
                     self.submit();
                 }
             }
@@ -274,6 +281,7 @@ impl Console {
     /// Does what a line that was entered wants.
     pub(super) fn enter(&mut self, text: &str) {
         self.echo = None;
+        self.settle_mode();
         if is_slash_command(text) {
             self.echo = Some(text.to_owned());
             return self.command(text);
@@ -466,24 +474,6 @@ impl Console {
         if let Some(entry) = self.history.newer() {
             self.draft.set(&entry);
         }
-    }
-
-    /// From `auto` to asking, to accepting edits, to planning, and round again. Any other policy leads to asking. A plan goes on in
-    /// the mode that buddy began with; in production no key leads to `auto`.
-    fn cycle_mode(&mut self) {
-        let is_planning = self.front().reader.transcript().is_plan_only();
-        let first = match self.usual_approvals {
-            ApprovalPolicy::Auto => ApprovalPolicy::Auto,
-            _ => ApprovalPolicy::Ask,
-        };
-        let (approvals, plan_only) = match (is_planning, self.approvals()) {
-            (true, _) if self.surroundings.is_production => (None, Some(false)),
-            (true, _) => (Some(ApprovalPolicy::Auto), Some(false)),
-            (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
-            (false, ApprovalPolicy::Edits) => (Some(first), Some(true)),
-            (false, _) => (Some(ApprovalPolicy::Ask), None),
-        };
-        self.send(Command::Change(Change { approvals, plan_only, ..Change::default() }));
     }
 
     /// Shows the newest folded text below its heading, and the one before it with each further press.

@@ -4,7 +4,7 @@ mod pages;
 
 use std::collections::HashSet;
 
-use buddy_protocol::{Answer, AskId};
+use buddy_protocol::{Answer, AskId, SessionId};
 
 pub(super) use pages::Pages;
 
@@ -41,6 +41,8 @@ pub(super) struct LineFace {
     pub(super) answered: Option<AskId>,
     /// Asks that were answered all together, and whose answer may not be seen yet.
     pub(super) settled: HashSet<AskId>,
+    /// The sessions of the list that was printed last, in its order.
+    pub(super) listed: Vec<SessionId>,
     /// Whether the user denied everything that waits. Questions of the same answer of the model that come a moment later are denied too.
     pub(super) is_denying: bool,
     /// Whether the input has ended, so that nobody can answer any more.
@@ -56,6 +58,7 @@ impl LineFace {
             is_question_due: false,
             answered: None,
             settled: HashSet::new(),
+            listed: Vec::new(),
             is_denying: false,
             has_ended: false,
         }

@@ -42,6 +42,8 @@ const WIDE: usize = 60;
 /// The same while buddy works, in a wide window and in a narrow one.
 const WORKING_HINT: &str = "Steer with Enter, queue with Tab, stop with Esc";
 const SHORT_HINT: &str = "Esc stops";
+/// The same while another process works.
+const READING_HINT: &str = "You read along";
 /// The hint beside text that is typed while a question is open, in words that fit.
 const DRAFT_HINTS: [&str; 3] =
     ["  enter sends it, esc goes back to the question", "  enter sends it, esc goes back", "  esc: back"];
@@ -112,7 +114,9 @@ impl Console {
         let dim = self.look.style(Paint::Dim);
         let mut rows = Vec::new();
         let mut below = Vec::new();
-        let open: Vec<&Item> = front.reader.transcript().open_items().collect();
+        // Nothing runs any more of what a dead process left open.
+        let open = front.reader.transcript().open_items().filter(|_| !front.is_left);
+        let open: Vec<&Item> = open.collect();
         let joined = front.reader.joined_row(&self.look, self.columns);
         if joined.is_some() {
             below.extend(joined);
@@ -159,7 +163,8 @@ impl Console {
                     result = format!("{result}, quiet {}", describe_elapsed(silence));
                 }
                 let mut result = StyledLine::styled(&result, dim);
-                if ran >= SLOW && call.kind == ToolKind::Execute && self.columns >= WIDE {
+                let is_own = !self.front().is_in_use;
+                if is_own && ran >= SLOW && call.kind == ToolKind::Execute && self.columns >= WIDE {
                     let strong = self.look.style(Paint::Strong);
                     result = result.and("   ctrl+b", strong).and(" background", dim);
                 }
@@ -180,7 +185,8 @@ impl Console {
                     return vec![line.cut(self.columns, self.look.sign("…", "~"))];
                 }
                 let time = describe_elapsed(self.front().reader.ran(&item.id, self.now));
-                let end = format!("  {time}  esc stops it, ctrl+b background");
+                let keys = if self.front().is_in_use { "" } else { "  esc stops it, ctrl+b background" };
+                let end = format!("  {time}{keys}");
                 let room = self.columns.saturating_sub(end.len());
                 let head = items::render_own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
                 let room = self.columns.saturating_sub(2);
@@ -310,6 +316,7 @@ impl Console {
         if let (true, [row]) = (self.draft.is_empty(), input.rows.as_mut_slice()) {
             let own = self.surroundings.hint.as_ref().map(|hint| format!("{hint} or press ? for keys"));
             let hint = match (self.front().is_idle(), self.is_new()) {
+                (false, _) if self.front().is_in_use => READING_HINT,
                 (false, _) if width < WIDE => SHORT_HINT,
                 (false, _) => WORKING_HINT,
                 (true, true) => own.as_deref().unwrap_or(if width < WIDE { HINT } else { NEW_HINT }),
@@ -329,7 +336,10 @@ impl Console {
         let mut rows = render_menu(&completion.menu, MENU_ROWS, look, width);
         let takes = match completion.kind {
             Completes::Command => [("tab", "complete"), ("enter", "run"), ("esc", "close")],
-            Completes::Path => [("tab", "insert"), ("↑↓", "choose"), ("esc", "close")],
+            Completes::Path if completion.menu.is_complete() => {
+                [("tab", "insert"), ("enter", "send"), ("esc", "close")]
+            }
+            Completes::Path => [("enter", "insert"), ("↑↓", "choose"), ("esc", "close")],
         };
         if height >= ROOMY {
             rows.push(StyledLine::default());

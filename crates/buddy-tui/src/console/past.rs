@@ -8,6 +8,7 @@ use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{describe_changed_since, list_calls_since, list_prompts};
 use crate::mentions::find_images;
+use crate::overview::BeforeCopy;
 use crate::text::to_copy;
 use crate::visible::one_line;
 
@@ -66,10 +67,15 @@ impl Console {
     /// The fork is the conversation from now on.
     pub(super) fn forked(&mut self, branched: Branched) {
         let Branched { session, head, left, purpose, changes } = branched;
+        let original = self.tasks.iter().find(|task| task.session == left);
+        let before = original.map(|task| BeforeCopy::of(task.reader.transcript(), &task.before_copy));
+        let before = before.unwrap_or_default();
         if purpose == Purpose::Background {
-            return self.left_running(session, head, &left);
+            return self.left_running((session, head), &left, before);
         }
         self.opened(session, head);
+        let is_whole = purpose == Purpose::Copy;
+        self.front_mut().before_copy = if is_whole { before } else { before.shortened() };
         let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
             return self.say_on_arrival(format!(
                 "This is a copy of the conversation. Return to the original with {}",

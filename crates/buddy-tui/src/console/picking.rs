@@ -47,7 +47,7 @@ impl Console {
             return self.say("There is no earlier conversation.");
         }
         if self.by_line.is_some() {
-            return self.list_sessions(sessions);
+            return self.list_sessions(sessions, now);
         }
         self.picker = Some(Picker::sessions(sessions, &self.front().session, &self.look, now));
     }

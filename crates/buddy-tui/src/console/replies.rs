@@ -9,7 +9,7 @@ use super::effect::{ConsoleEffect, EffectReply, Errand, Focus};
 use super::items;
 use super::past::describe_resume;
 use super::state::{Console, Paths};
-use super::tasks::{SHOWN, SessionTask};
+use super::tasks::{SHOWN, SessionTask, name_task};
 use crate::markdown::Markdown;
 use crate::mentions::write_mention;
 use crate::text::{Paint, StyledLine, wrap_unindented};
@@ -40,6 +40,7 @@ impl Console {
                 self.changed_draft();
             }
             EffectReply::Failed(text) => self.complain(&text),
+            EffectReply::OwnerGone { session, head } => self.owner_is_gone(&session, head),
             EffectReply::Begun { session, head, prompt } => self.begun(session, head, prompt),
             EffectReply::Opened { session, head, in_use } => {
                 let left = self.front().session.clone();
@@ -72,7 +73,7 @@ impl Console {
             EffectReply::CountedChanges(turn, changes) => self.tell_command_changes(&turn, changes),
             EffectReply::Undone(said) => self.undo_ended(said),
             EffectReply::LoggedIn(Some(model)) | EffectReply::ModelFound(model) => self.use_model(&model),
-            EffectReply::LoggedIn(None) => {}
+            EffectReply::LoggedIn(None) | EffectReply::OwnerWorks => {}
             EffectReply::Edited(text) => {
                 let text = text.trim_end_matches('\n');
                 // A draft that was only looked at stays as short as it was.
@@ -121,6 +122,7 @@ impl Console {
         let front =
             SessionTask { skip_until: head, queue, ..SessionTask::new(SHOWN, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);
+        let mut waiting = Vec::new();
         for task in left.drain(..) {
             if task.is_idle() {
                 self.effect(ConsoleEffect::Leave(task.session));
@@ -132,8 +134,16 @@ impl Console {
                 };
                 let number = if task.number == SHOWN { self.count + 1 } else { task.number };
                 self.count = self.count.max(number);
+                for line in &task.queue {
+                    let line = line.lines().next().unwrap_or_default();
+                    waiting
+                        .push(format!("This prompt waits for {} and goes to it: {line}", name_task(number)));
+                }
                 self.tasks.push(SessionTask { number, prompt, ..task });
             }
+        }
+        for text in waiting {
+            self.say(&text);
         }
         self.asking = None;
         self.paths = Paths::Unknown;
@@ -154,6 +164,7 @@ impl Console {
     /// Says who works on the conversation that is shown, if another process does.
     pub(super) fn note_in_use(&mut self, in_use: Option<String>) {
         self.front_mut().is_in_use = in_use.is_some();
+        self.owner_looked = None;
         if let Some(text) = in_use {
             self.say_on_arrival(text);
         }
@@ -191,14 +202,17 @@ impl Console {
             }
             return;
         }
-        let task = &mut self.tasks[place];
+        let mut task = self.tasks.remove(place);
+        self.tell_result(&task);
         if let Some(next) = task.queue.pop_front() {
+            // Each answer stands below its own prompt.
+            task.prompt.clone_from(&next);
             task.unseen += 1;
             let session = task.session.clone();
+            self.tasks.insert(place, task);
             return self.effect(ConsoleEffect::Send(session, Command::prompt(next)));
         }
-        let task = self.tasks.remove(place);
-        self.tell_result(&task);
+        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
         self.effect(ConsoleEffect::Leave(task.session));
         self.ring(&format!("task {} is done", task.number));
     }
@@ -235,6 +249,5 @@ impl Console {
             let rows = items::put_behind_gutter(rows, items::Gutter::Lamp, &self.look);
             self.show(rows);
         }
-        self.say(&format!("Resume it with {}", describe_resume(&task.session)));
     }
 }

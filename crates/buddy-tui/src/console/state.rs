@@ -11,6 +11,7 @@ use super::desk::SessionSurroundings;
 use super::effect::{ConsoleEffect, ConsoleInput, Errand, Focus};
 use super::items;
 use super::line_face::LineFace;
+use super::mode_cycle::ModeCycle;
 use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status_part::StatusPart;
@@ -71,11 +72,15 @@ pub(super) struct Console {
     /// The approval mode, as far as it was told.
     approvals: ApprovalClock,
     /// The same for a session in which nothing was told.
-    pub(super) usual_approvals: ApprovalPolicy,
+    usual_approvals: ApprovalPolicy,
+    /// Presses of the key that goes through the modes.
+    pub(super) mode_cycle: Option<ModeCycle>,
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
     pub(super) is_plan_toggled: bool,
+    /// When it was last looked after the process that works on the conversation, if that is another one.
+    pub(super) owner_looked: Option<Instant>,
     /// When it was said what leaving would stop.
     pub(super) leave_told: Option<Instant>,
     /// The undo that restores files now.
@@ -172,9 +177,11 @@ impl Console {
             paths: Paths::Unknown,
             approvals: ApprovalClock::new(ApprovalPolicy::Ask, now),
             usual_approvals: ApprovalPolicy::Ask,
+            mode_cycle: None,
             last_key: None,
             armed: None,
             is_plan_toggled: false,
+            owner_looked: None,
             leave_told: None,
             undoing: None,
             echo: None,
@@ -432,9 +439,7 @@ impl Console {
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
-            if self.by_line.is_none() {
-                self.show_recap();
-            }
+            self.show_recap();
             if let Some(text) = self.front_mut().arrival.take() {
                 self.say(&text);
             }
@@ -444,8 +449,12 @@ impl Console {
     }
 
     fn show_recap(&mut self) {
-        let reader = &self.front().reader;
-        let rows = items::render_recap(reader.transcript(), reader.allowed(), &self.look, self.columns);
+        if self.by_line.is_some() {
+            return self.tell_recap();
+        }
+        let (session, reader) = (&self.front().session, &self.front().reader);
+        let rows =
+            items::render_recap(session, reader.transcript(), reader.allowed(), &self.look, self.columns);
         // They stand apart from the greeting, or from another conversation.
         let is_apart = rows.first().is_none_or(StyledLine::is_empty);
         self.show((!is_apart).then(StyledLine::default));
@@ -476,18 +485,24 @@ impl Console {
             let stays = changed.approvals.is_some()
                 && changed.plan_only.is_none()
                 && self.front().reader.transcript().is_plan_only();
-            self.say(&if stays { format!("{text}. Plan mode stays on; /plan off leaves it") } else { text });
+            self.say(&match changed.plan_only {
+                // The mode that holds from now on decides what runs unasked.
+                Some(false) => format!("{text}. {}", self.describe_left_plan()),
+                _ if stays => format!("{text}. Plan mode stays on; /plan off leaves it"),
+                _ => text,
+            });
         }
     }
 
-    /// When a task reaches its time limit.
+    /// When a task reaches its time limit, or it is looked after the process that works on the conversation.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let running = self.tasks.iter().filter(|task| !task.is_stopped && !task.is_idle());
-        running.filter_map(|task| task.deadline).min()
+        running.filter_map(|task| task.deadline).chain(self.next_owner_look()).min()
     }
 
     fn pass_time(&mut self) {
         self.wake_question();
+        self.look_after_owner();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<(usize, SessionId, Command)> = self

@@ -147,9 +147,9 @@ fn answered(result: &Value) -> Option<String> {
 }
 
 fn committed(result: &Value) -> Option<String> {
-    let (commit, subject) = (text(result, "commit")?, text(result, "subject")?);
-    let commit: String = commit.chars().take(COMMIT).collect();
-    Some(format!("{commit} {}", short(subject)))
+    // The subject stands in the row already.
+    let (commit, _) = (text(result, "commit")?, text(result, "subject")?);
+    Some(commit.chars().take(COMMIT).collect())
 }
 
 fn process(result: &Value) -> Option<String> {
@@ -241,7 +241,7 @@ mod tests {
     fn other_results_say_what_they_have_to_say() {
         check(&json!({"path": "/w/a", "created": true}), "created");
         check(&json!({"path": "/w/a", "removed": 3}), "removed 3 entries");
-        check(&json!({"commit": "0123456789abcdef", "subject": "a: b"}), "01234567 a: b");
+        check(&json!({"commit": "0123456789abcdef", "subject": "a: b"}), "01234567");
         check(&json!({"id": "proc-1", "condition": "running"}), "proc-1 running");
         check(&json!({"answer": "the blue one"}), "the blue one");
         check(&json!({"steps": 3}), "");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use buddy_protocol::{Bill, Command, Content, Event, Fact, Item, ItemId, SessionId};
 
 use super::reader::SessionReader;
+use crate::overview::BeforeCopy;
 
 /// The most prompts that wait for the end of a turn.
 pub(crate) const MAX_QUEUED: usize = 50;
@@ -58,6 +59,10 @@ pub(crate) struct SessionTask {
     pub(super) is_stopped: bool,
     /// Whether another process worked on it when it was opened here, and no command was accepted since.
     pub(crate) is_in_use: bool,
+    /// The facts about the conversation that it is a copy of.
+    pub(super) before_copy: BeforeCopy,
+    /// Whether that process has ended since and left its work open.
+    pub(super) is_left: bool,
 }
 
 impl SessionTask {
@@ -79,11 +84,15 @@ impl SessionTask {
             own_aside: None,
             is_stopped: false,
             is_in_use: false,
+            before_copy: BeforeCopy::default(),
+            is_left: false,
         }
     }
 
     /// Takes note of an event that was folded.
     pub(crate) fn note(&mut self, event: &Event) {
+        // Taking it over closes the turn that was left.
+        self.is_left &= !matches!(event.fact, Fact::TurnEnded(_) | Fact::TurnStarted(_));
         match &event.fact {
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, Content::UserMessage { ran: None, .. }) =>
@@ -114,8 +123,13 @@ impl SessionTask {
         }
     }
 
+    /// Whether its past is known.
+    pub(super) fn is_taken_up(&self) -> bool {
+        self.reader.transcript().head() >= self.skip_until
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
-        self.reader.transcript().turn().is_none() && self.unseen == 0
+        (self.reader.transcript().turn().is_none() || self.is_left) && self.unseen == 0
     }
 
     /// Whether leaving it would stop something.
@@ -132,7 +146,7 @@ impl SessionTask {
     /// The command of the user's own that runs in the foreground.
     pub(super) fn attended_command(&self) -> Option<&Item> {
         let aside = self.own_aside.as_ref().map(|aside| &aside.item);
-        self.reader.own_command().filter(|item| Some(&item.id) != aside)
+        self.reader.own_command().filter(|item| Some(&item.id) != aside && !self.is_left)
     }
 
     /// How long its turn has run.

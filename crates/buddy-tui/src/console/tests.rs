@@ -3,7 +3,10 @@
 mod by_line;
 mod card_text;
 mod cards;
+mod mentioning;
+mod modes;
 mod notifications;
+mod reading_along;
 mod scenes;
 mod tasks;
 mod undoing;

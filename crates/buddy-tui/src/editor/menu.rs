@@ -85,6 +85,13 @@ impl Menu {
         self.is_pointed || is_named || (count == 1 && !wish.is_empty())
     }
 
+    /// Whether the typed text is a whole name, and the user went to no other.
+    pub(crate) fn is_complete(&self) -> bool {
+        let mut fitting = self.fitting.iter().filter_map(|&at| self.all.get(at));
+        let is_elsewhere = self.is_pointed && self.chosen().is_some_and(|choice| choice.name != self.wish);
+        !is_elsewhere && fitting.any(|choice| choice.name == self.wish)
+    }
+
     pub(crate) fn up(&mut self) {
         self.is_pointed = true;
         self.at = self.at.checked_sub(1).unwrap_or(self.fitting.len().saturating_sub(1));

@@ -327,8 +327,7 @@ impl LineDriver<'_> {
         let front = self.console.front();
         let transcript = front.reader.transcript();
         let (session, is_empty) = (front.session.clone(), transcript.items().is_empty());
-        let rows =
-            summarise_conversation(transcript, self.console.opened.elapsed(), front.reader.work_time());
+        let rows = summarise_conversation(front, self.console.opened.elapsed());
         if !rows.is_empty() {
             self.printer.tell("");
             for row in &rows {

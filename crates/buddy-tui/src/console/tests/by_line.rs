@@ -1,6 +1,6 @@
 //! A console that takes lines and tells in sentences.
 
-use buddy_protocol::{Usage, UsageReported};
+use buddy_protocol::{Bill, SessionState, SessionSummary, Usage, UsageReported};
 
 use super::*;
 use crate::console::desk::DeskCommand;
@@ -148,6 +148,118 @@ fn lines_that_wait_are_entered_when_the_turn_has_ended() {
     let effects = seat.end_turn();
     assert!(effects.contains(&ConsoleEffect::Errand(Errand::Run(DeskCommand::Undo(None)))), "{effects:?}");
     assert!(told(&mut seat).ends_with("Undoing…"));
+}
+
+#[test]
+fn a_conversation_that_is_taken_up_is_told_without_its_answered_questions() {
+    let said = Content::UserMessage { text: "make a".to_owned(), images: Vec::new(), ran: None, typed: None };
+    let answered = Answered { ask: ask_id(), answer: Answer::Deny { reason: None } };
+    let past = [
+        begun(),
+        Fact::TurnStarted(TurnStarted { turn: turn() }),
+        ended(1, said),
+        asked("mkdir a"),
+        Fact::Answered(answered),
+        ended(2, message("It was denied.")),
+        Fact::TurnEnded(TurnEnded {
+            turn: turn(),
+            outcome: TurnOutcome::Completed,
+            stop_reason: None,
+            failure: None,
+        }),
+    ];
+    for input in [TERMINAL, LineInput::Pipe] {
+        let mut seat = seat(input);
+        seat.end_turn();
+        let head = past.len() as u64;
+        seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head, in_use: None }));
+        told(&mut seat);
+        seat.seq = 0;
+        for fact in past.clone() {
+            let effects = seat.fact(2, fact);
+            assert!(seat.console.take_question().is_none() && seat.console.question().is_none());
+            assert!(!effects.iter().any(|effect| matches!(effect, ConsoleEffect::Ring(_))), "{effects:?}");
+        }
+        let shown = told(&mut seat);
+        assert_eq!(shown, "You: make a\nIt was denied.");
+        let sent = line(&mut seat, "y");
+        assert!(matches!(&sent[..], [ConsoleEffect::Send(_, Command::Prompt { .. })]), "{sent:?}");
+    }
+}
+
+#[test]
+fn a_question_that_still_waits_is_put_after_the_past() {
+    let mut seat = seat(TERMINAL);
+    seat.end_turn();
+    seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head: 4, in_use: None }));
+    seat.seq = 0;
+    for fact in [begun(), Fact::TurnStarted(TurnStarted { turn: turn() }), ended(1, message("So."))] {
+        seat.fact(2, fact);
+    }
+    seat.fact(2, asked("mkdir a"));
+    assert!(seat.console.take_question().is_some());
+}
+
+#[test]
+fn a_long_past_names_the_command_that_prints_all_of_it() {
+    let mut seat = seat(TERMINAL);
+    seat.end_turn();
+    seat.take(ConsoleInput::Reply(EffectReply::Opened { session: session(2), head: 21, in_use: None }));
+    told(&mut seat);
+    seat.seq = 0;
+    seat.fact(2, begun());
+    for number in 1..=20 {
+        seat.fact(2, ended(number, message(&format!("Part {number}."))));
+    }
+    let shown = told(&mut seat);
+    assert!(
+        shown.starts_with(&format!("8 items earlier: `buddy show {}` prints them\n", session(2))),
+        "{shown}"
+    );
+    assert!(shown.contains("Part 9.") && !shown.contains("Part 8."), "{shown}");
+}
+
+#[test]
+fn sessions_are_listed_with_numbers_that_resume_takes() {
+    let summary = |number: u32| SessionSummary {
+        id: session(number),
+        owner: Principal::person("ann"),
+        agent: "buddy".to_owned(),
+        cwd: "/w".to_owned(),
+        model: None,
+        parent: None,
+        forked_from: None,
+        title: Some("Fix the overflow in the parser of dates, and say why it was there ".repeat(3)),
+        state: SessionState::Idle,
+        created: UnixMillis(0),
+        updated: UnixMillis(0),
+        head: 1,
+        turns: 1,
+        bill: Bill::default(),
+        asks: Vec::new(),
+    };
+    let mut seat = seat(TERMINAL);
+    seat.console.columns = 100;
+    seat.end_turn();
+    line(&mut seat, "/resume 2");
+    assert!(told(&mut seat).contains("There is no session 2 in a list. /resume prints it."));
+    let sessions = vec![summary(7), summary(8)];
+    seat.take(ConsoleInput::Reply(EffectReply::Sessions { sessions, now: UnixMillis(1) }));
+    let list = told(&mut seat);
+    let rows: Vec<&str> = list.lines().collect();
+    assert!(rows.len() == 4 && rows[1].trim_start().starts_with("1  "), "{list}");
+    assert!(
+        rows[2].trim_start().starts_with("2  ") && rows.iter().all(|row| row.chars().count() <= 100),
+        "{list}"
+    );
+    assert_eq!(line(&mut seat, "/resume 2"), [ConsoleEffect::Errand(Errand::Open(session(8)))]);
+    assert_eq!(line(&mut seat, "/resume 3"), []);
+    let mut screen = Seat::new();
+    screen.write("/resume 4");
+    assert!(
+        !screen.press("enter").iter().any(|effect| matches!(effect, ConsoleEffect::Errand(Errand::Open(_))))
+    );
+    assert!(screen.rows().join(" ").contains("/resume lets you pick"));
 }
 
 #[test]

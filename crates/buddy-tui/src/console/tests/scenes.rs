@@ -118,7 +118,7 @@ fn said(text: &str) -> Content {
 }
 
 /// A call without a result.
-fn call(kind: ToolKind, title: &str) -> ToolCall {
+pub(super) fn call(kind: ToolKind, title: &str) -> ToolCall {
     ToolCall {
         call_id: String::new(),
         name: "tool".to_owned(),

@@ -1,6 +1,6 @@
 //! Text for people fits every window: words stay whole, and the next step is never what is left out.
 
-use buddy_protocol::NoticeLevel;
+use buddy_protocol::{NoticeLevel, Ran, RanOutcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -146,5 +146,39 @@ fn a_command_with_a_document_shows_its_first_line_and_how_many_follow() {
         stage.seat.press("ctrl-o");
         let rows: Vec<String> = stage.seat.console.take_rows().iter().map(StyledLine::text).collect();
         assert!(rows.iter().any(|row| row.trim() == "line 39"), "{rows:#?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_command_of_the_users_own_wraps_between_words() {
+    let note =
+        "the model does not see this output, as the command can read a secret; tell it what it needs to know";
+    let outcome = RanOutcome {
+        exit_code: Some(0),
+        stdout: "KEY=1\n".to_owned(),
+        note: Some(note.to_owned()),
+        ..RanOutcome::default()
+    };
+    let run = Ran {
+        command: "cat .env".to_owned(),
+        target: "local".to_owned(),
+        cwd: "/w".to_owned(),
+        background: None,
+        is_withheld: true,
+        outcome: Some(outcome),
+    };
+    let content = Content::UserMessage {
+        text: String::new(),
+        images: Vec::new(),
+        ran: Some(Box::new(run)),
+        typed: None,
+    };
+    for width in 20..=120 {
+        let mut stage = SceneStage::new(&palette(), (width, 24));
+        stage.fact(ended(1, content.clone()));
+        let shown: Vec<String> =
+            stage.finished.iter().map(StyledLine::text).filter(|row| !row.is_empty()).collect();
+        assert_eq!(shown[1], "  KEY=1", "{width}: {shown:#?}");
+        check_rows(&shown[2..].iter().map(|row| StyledLine::plain(row)).collect::<Vec<_>>(), note, width, 2);
     }
 }
