@@ -35,7 +35,7 @@ mod variables;
 pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{
     connects_with_git, decide, discarded, git_trips, named, openable_directory, outside, program_uses,
-    recalled, removed, touched, written,
+    recalled, removed, touched, work_trees, written,
 };
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;

@@ -16,6 +16,7 @@ use buddy_protocol::{ApprovalPolicy, Risk};
 
 pub(super) use asked_host::{
     MAX_TOUCHED, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed, touched,
+    work_trees,
 };
 use possible::ask_about_possible_change;
 pub(super) use programs::program_uses;
@@ -35,7 +36,7 @@ use crate::effect::{
     Class, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, LineTrips, Touch, TouchAccess,
     TouchReach, barred_in_jail, changes_own_settings, changes_settings, connects_by_git, destinations,
     examine, examine_words, gains_rights, names_engine, only_adds_remote, reads_variables, socket,
-    uses_only_named_files,
+    uses_only_named_files, works_by_git,
 };
 use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
@@ -165,6 +166,8 @@ struct Judge<'a> {
     trips: LineTrips,
     /// Whether the broker judges each connection of the line if a grant lets it run.
     leaves_to_broker: bool,
+    /// Whether so, and no command of git in the line changes where another leads.
+    holds_trips: bool,
 }
 
 impl Judge<'_> {
@@ -249,7 +252,9 @@ impl Judge<'_> {
         let is_unclear = examination.concerns.iter().any(|concern| concern.class == Class::Unclear);
         // In a terminal that is open, a program that is not known reads the line.
         let is_certain = self.cwd.is_some() && !self.runs_on && !is_unclear && !examination.leaves.is_empty();
-        let needs_none = |leaf: &CommandLeaf| uses_only_named_files(leaf) || connects_by_git(leaf);
+        let needs_none = |leaf: &CommandLeaf| {
+            uses_only_named_files(leaf) || connects_by_git(leaf) || works_by_git(leaf).is_some()
+        };
         is_certain && !sheet.names_secret() && examination.leaves.iter().all(needs_none)
     }
 

@@ -680,6 +680,10 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "git push origin main",
             "git fetch && git pull --rebase",
             "git -C sub ls-remote",
+            "git add -A && git commit -m x && git push -u origin topic",
+            "git commit --amend --no-edit && git push --force-with-lease",
+            "git switch -c topic && git status && test -f a.txt && git push -u origin topic",
+            "git stash && git pull --rebase && git stash pop && git push",
         ] {
             assert!(ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
         }
@@ -692,6 +696,11 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "sh install.sh",
             "python3 -c 'print(1)'",
             "git push && make",
+            "git rebase -x make main && git push",
+            "git add .env && git commit -m x && git push",
+            "git --work-tree=$X add -A && git push",
+            "git wip && git push",
+            "git clean -fdx && git push",
             "GIT_SSH_COMMAND=./x git push",
             "wget https://example.org/x",
             "curl -n https://example.org/",
