@@ -468,6 +468,9 @@ impl Pipeline {
         let refused = egress.map(CallEgress::refused).unwrap_or_default();
         lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         lines.extend(egress.and_then(CallEgress::late_line));
+        let has_failed =
+            result.as_ref().is_ok_and(|value| value.get("exit_code").is_some_and(|code| *code != 0));
+        lines.extend(egress.filter(|_| has_failed).and_then(CallEgress::own_localhost_line));
         if let (Ok(value), Some(text)) = (&result, text) {
             let host = &target.host;
             lines.extend(withheld_line(value, text, &host.withheld, &*host.target).await);

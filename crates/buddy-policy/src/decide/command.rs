@@ -229,7 +229,8 @@ impl Judge<'_> {
         self.network(&examination, &allowed, &uncovered, sheet);
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
         let goes_here = |leaf: &&CommandLeaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
-        sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
+        let goes_only_here = !acting.is_empty() && acting.iter().all(goes_here);
+        sheet.reaches_here = goes_only_here || self.is_told_here(&acting);
         sheet.needs.keeps_seals = self.keeps_seals(&examination, sheet);
         let takes_login = |leaf: &CommandLeaf| connects_by_git(leaf) && !self.stays_here(leaf);
         sheet.needs.takes_logins = examination.leaves.iter().any(takes_login);
@@ -245,6 +246,17 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Whether an answer or a grant names a server of this machine that a part of the line reaches, and no part starts a server of the
+    /// line's own.
+    fn is_told_here(&self, acting: &[&CommandLeaf]) -> bool {
+        let reached = acting.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
+        let mut here = reached.filter(|reached| reached.host.as_deref().is_some_and(is_this_machine));
+        let is_told = |reached: Destination| {
+            self.now.trail.has_read_secret() || egress::is_covered(&reached, self.policy, self.now)
+        };
+        !starts_in_background(self.command) && here.any(is_told)
     }
 
     /// Whether a yes to the line leaves secrets sealed, as no part of it could need one.
@@ -718,4 +730,14 @@ fn advised_rule(leaf: &CommandLeaf) -> Option<AdvisedRule> {
         Some(subcommand) => AdvisedRule::commands(&format!("{} {subcommand}", leaf.program)),
         None => AdvisedRule::commands(&leaf.program),
     }
+}
+
+/// Whether a line could start something and go on, as far as its letters show. A quoted `&` counts too.
+fn starts_in_background(command: &str) -> bool {
+    let letters: Vec<char> = command.chars().collect();
+    let at = |at: Option<usize>| at.and_then(|at| letters.get(at)).copied().unwrap_or(' ');
+    (0..letters.len()).any(|place| {
+        let (before, after) = (at(place.checked_sub(1)), at(Some(place + 1)));
+        at(Some(place)) == '&' && !matches!(before, '&' | '>' | '<' | '|') && !matches!(after, '&' | '>')
+    })
 }
